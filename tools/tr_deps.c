@@ -508,7 +508,7 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 static void put_columns(struct tr_buffer *line, uint64_t seq, struct tr_text time,
 			struct tr_text task)
 {
-	if (seq == TR_DEPS_NEVER)
+	if (seq == TR_DEPS_NO_SEQ)
 		tr_buffer_put_byte(line, '-');
 	else
 		tr_buffer_put_decimal(line, seq);
@@ -554,7 +554,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 		break;
 	case AS_JSON: {
 		tr_buffer_put_literal(line, "{\"seq\":");
-		if (command->seq == TR_DEPS_NEVER)
+		if (command->seq == TR_DEPS_NO_SEQ)
 			tr_buffer_put_literal(line, "null");
 		else
 			tr_buffer_put_decimal(line, command->seq);
@@ -655,11 +655,11 @@ static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *onl
 				.program = tr_deps_program(c),
 				.path = use->path,
 				.first = use,
-				.from = use->from,
-				.error = use->error,
+				.from = use->details->from,
+				.error = use->details->error,
 				.does = use->does,
 				.assumed = (read ? TR_DOES_READ : 0) | (write ? TR_DOES_WRITE : 0),
-				.count = use->count,
+				.count = use->details->count,
 			};
 		}
 	}
@@ -741,9 +741,10 @@ static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
 		const struct row *row = &rows[i];
 		tr_buffer_reset(line);
 		tr_buffer_put_literal(line, "use\t");
-		put_columns(line, row->first->seq, row->first->time, row->first->task);
+		const struct tr_deps_details *first = row->first->details;
+		put_columns(line, first->seq, first->time, first->task);
 		tr_cell_escape(tr_deps_text(deps, row->path), false, line);
-		if (row->program && row->program->seq != TR_DEPS_NEVER) {
+		if (row->program && row->program->seq != TR_DEPS_NO_SEQ) {
 			tr_buffer_put_literal(line, "\texec=");
 			tr_buffer_put_decimal(line, row->program->seq);
 		}
@@ -772,17 +773,6 @@ static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
 	}
 	free(rows);
 	return count;
-}
-
-/* Sums up, for each path, what all commands did with it. */
-static void sum_paths(struct tr_deps *deps)
-{
-	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
-		for (struct tr_deps_use *use = c->uses; use; use = use->next_of_command)
-			if (use->path) {
-				use->path->does |= use->does;
-				use->path->used = true;
-			}
 }
 
 static void choose_files(struct tr_deps *deps, struct tr_deps_set *set)
@@ -831,7 +821,6 @@ static bool answer(struct tr_deps *deps)
 	struct tr_deps_set set = tr_deps_set_new(deps), wanted = tr_deps_set_new(deps);
 	bool fine = true;
 
-	sum_paths(deps);
 	switch (deps->mode) {
 	case OF:
 	case FROM:
@@ -905,7 +894,8 @@ static bool begin_segment(struct tr_deps *deps)
 	tr_deps_graph_free(&deps->graph);
 	tr_deps_graph_init(&deps->graph);
 	tr_deps_tracker_init(&deps->tracker, &deps->graph);
-	deps->tracker.origins = deps->as == AS_TREC && deps->mode != EVENTS;
+	deps->graph.details =
+		(deps->as == AS_TREC && deps->mode != EVENTS) || deps->mode == DECLARED;
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 

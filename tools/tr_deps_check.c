@@ -205,7 +205,7 @@ static bool add_used(void *context, struct tr_deps_use *use)
 		/* a second set, because a path is a member of one set at a time */
 		if (!tr_array_room(used->spelled.paths, used->spelled.count, used->spelled.cap))
 			return false;
-		used->spelled.paths[used->spelled.count++] = use->spelled;
+		used->spelled.paths[used->spelled.count++] = use->details->spelled;
 	}
 	return false;
 }
@@ -230,7 +230,7 @@ static struct tr_deps_command *author(const struct tr_deps_path *path, bool *wro
 static bool reads(const struct tr_deps_command *command, const struct tr_deps_path *path)
 {
 	for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
-		if (use->read && (use->path == path || use->spelled == path))
+		if (use->read && (use->path == path || use->details->spelled == path))
 			return true;
 	return false;
 }

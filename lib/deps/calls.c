@@ -43,7 +43,8 @@ static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		tr_deps_count_use(tracker, use,
 				  (reads ? TR_DOES_READ : 0) | (writes ? TR_DOES_WRITE : 0),
 				  record);
-		use->count = 0; /* no call of its own */
+		if (use->details)
+			use->details->count = 0; /* no call of its own */
 	}
 }
 
@@ -65,9 +66,9 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	use = tr_deps_use(tracker->graph, task->process->command, NULL, path);
 	if (!use)
 		return 0;
-	if (!use->error.data && error.len)
-		use->error = tr_deps_keep_text(tracker, error);
 	tr_deps_count_use(tracker, use, missing ? TR_DOES_MISSING : TR_DOES_STAT, record);
+	if (use->details && !use->details->error.data && error.len)
+		use->details->error = tr_deps_keep_text(tracker, error);
 	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
 }
 
@@ -107,7 +108,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	command->program = true;
 	before->became = command;
 	if (!tr_cell_number(&record->seq, &command->seq))
-		command->seq = TR_DEPS_NEVER;
+		command->seq = TR_DEPS_NO_SEQ;
 	command->time = tr_deps_keep_cell(tracker, &record->time);
 	command->task = tr_deps_keep_cell(tracker, &record->task);
 	command->name = tr_deps_keep_cell(tracker, &record->name);
@@ -165,6 +166,12 @@ static struct tr_deps_use *touch(struct doing *d, struct tr_deps_file *file,
 	tr_deps_count_use(d->tracker, use, does, d->record);
 	d->event->does |= does;
 	return use;
+}
+
+static void set_spelled(struct tr_deps_use *use, struct tr_deps_path *spelled)
+{
+	if (use->details)
+		use->details->spelled = spelled;
 }
 
 /* Finds the two nodes of a path tr_deps_argument. False: it is unknown. */
@@ -290,7 +297,7 @@ static void put_open(struct doing *d)
 			path->input |= !file->used && !file->created;
 		struct tr_deps_use *use = touch(d, file, path, TR_DOES_READ);
 		if (use) {
-			use->spelled = open->spelled;
+			set_spelled(use, open->spelled);
 			tr_deps_use_reads(d->graph, use, TR_EVIDENCE_OPENED);
 		}
 	}
@@ -301,7 +308,7 @@ static void put_open(struct doing *d)
 		open->version = begin_version(d, file, !(flags & TR_FILE_TRUNCATES));
 		struct tr_deps_use *use = open->version ? touch(d, file, path, does) : NULL;
 		if (use) {
-			use->spelled = open->spelled;
+			set_spelled(use, open->spelled);
 			tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
 		}
 	}
@@ -484,8 +491,8 @@ static void put_rename(struct doing *d)
 		file->path = to;
 	}
 	struct tr_deps_use *use = touch(d, to->file, to, TR_DOES_RENAME);
-	if (use)
-		use->from = from;
+	if (use && use->details)
+		use->details->from = from;
 }
 
 static void put_delete(struct doing *d)
@@ -632,7 +639,7 @@ static void put_stat(struct doing *d)
 	path->special |= d->call->type == TR_FILE_IS_SPECIAL;
 	struct tr_deps_use *use = touch(d, path->file, path, TR_DOES_STAT);
 	if (use && d->spelled[0])
-		use->spelled = d->spelled[0];
+		set_spelled(use, d->spelled[0]);
 	d->event->path[0] = path;
 }
 
@@ -689,8 +696,8 @@ static void add_node(struct doing *d)
 		path->file->path = first;
 		path->file->linked = to;
 		use = touch(d, to->file, to, TR_DOES_LINK);
-		if (use)
-			use->from = path;
+		if (use && use->details)
+			use->details->from = path;
 	}
 }
 

@@ -92,7 +92,10 @@ static const struct tr_text keys[KEYS] = {
 
 enum { NO = KEYS }; /* no such argument */
 
-/* Sorted by name. Which key has the path, its directory, a second pair of these; which has fd. */
+/*
+ * In the order of the lengths of their names, and of those with the same length the frequent ones
+ * first. Which key has the path, its directory, a second pair of these; which has fd.
+ */
 static const struct row {
 	struct tr_text name;
 	enum tr_file_op op;
@@ -111,115 +114,119 @@ static const struct row {
 	{ \
 		TEXT(name), TR_FILE_##op, flags, NO, NO, NO, NO, FD, NO \
 	}
-	BY_PATH("access", STAT, 0),
+	{ TEXT("dup"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("tee"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	BY_PATH("open", OPEN, 0),
+	BY_FD("read", READ, 0),
+	BY_FD("mmap", MAP, 0),
+	BY_PATH("stat", STAT, 0),
+	{ TEXT("dup2"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("pipe"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("dup3"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
+	{ TEXT("link"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	BY_FD("close", CLOSE, 0),
+	BY_FD("write", WRITE, 0),
+	BY_FD("fcntl", CONTROL, 0),
+	BY_FD("fstat", STAT, TR_FILE_EMPTY_PATH),
+	{ TEXT("pipe2"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
 	BY_PATH("chdir", CHDIR, 0),
 	BY_PATH("chmod", STAT, 0),
 	BY_PATH("chown", STAT, 0),
-	BY_FD("close", CLOSE, 0),
-	{ TEXT("close_range"), TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
-	{ TEXT("copy_file_range"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 	BY_PATH("creat", OPEN, TR_FILE_WRITES | TR_FILE_CREATES | TR_FILE_TRUNCATES),
-	{ TEXT("dup"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
-	{ TEXT("dup2"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
-	{ TEXT("dup3"), TR_FILE_DUP, 0, NO, NO, NO, NO, OLDFD, NEWFD },
-	BY_PATH("execve", EXEC, 0),
-	AT("execveat", EXEC, 0),
-	AT("faccessat", STAT, 0),
-	AT("faccessat2", STAT, 0),
-	BY_FD("fallocate", WRITE, 0),
-	BY_FD("fchdir", CHDIR, 0),
-	AT("fchmodat", STAT, 0),
-	AT("fchmodat2", STAT, 0),
-	AT("fchownat", STAT, 0),
-	BY_FD("fcntl", CONTROL, 0),
-	BY_FD("fcntl64", CONTROL, 0),
-	BY_FD("fstat", STAT, TR_FILE_EMPTY_PATH),
-	BY_FD("fstat64", STAT, TR_FILE_EMPTY_PATH),
-	AT("fstatat64", STAT, 0),
-	BY_FD("ftruncate", TRUNCATE, 0),
-	BY_FD("ftruncate64", TRUNCATE, 0),
-	AT("futimesat", STAT, 0),
-	BY_FD("getdents", LIST, 0),
-	BY_FD("getdents64", LIST, 0),
-	BY_PATH("getxattr", STAT, 0),
-	BY_PATH("lchown", STAT, TR_FILE_NOFOLLOW),
-	BY_PATH("lgetxattr", STAT, TR_FILE_NOFOLLOW),
-	{ TEXT("link"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
-	{ TEXT("linkat"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
 	BY_PATH("lstat", STAT, TR_FILE_NOFOLLOW),
-	BY_PATH("lstat64", STAT, TR_FILE_NOFOLLOW),
-	{ TEXT("memfd_create"), TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO,
-	  NO },
 	BY_PATH("mkdir", MKDIR, TR_FILE_NOFOLLOW),
-	AT("mkdirat", MKDIR, TR_FILE_NOFOLLOW),
 	BY_PATH("mknod", MKNOD, TR_FILE_NOFOLLOW),
-	AT("mknodat", MKNOD, TR_FILE_NOFOLLOW),
-	BY_FD("mmap", MAP, 0),
 	BY_FD("mmap2", MAP, 0),
-	AT("newfstatat", STAT, 0),
-	BY_PATH("open", OPEN, 0),
-	AT("openat", OPEN, 0),
-	AT("openat2", OPEN, 0),
-	{ TEXT("pipe"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
-	{ TEXT("pipe2"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
-	BY_FD("pread64", READ, 0),
-	BY_FD("preadv", READ, 0),
-	BY_FD("preadv2", READ, 0),
-	BY_FD("pwrite64", WRITE, 0),
-	BY_FD("pwritev", WRITE, 0),
-	BY_FD("pwritev2", WRITE, 0),
-	BY_FD("read", READ, 0),
-	{ TEXT("readlink"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, NO, BUF, NO, NO, NO },
-	{ TEXT("readlinkat"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, DIRFD, BUF, NO, NO, NO },
 	BY_FD("readv", READ, 0),
-	BY_FD("recvfrom", READ, 0),
-	BY_FD("recvmsg", RECEIVE, 0),
+	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW),
+	AT("statx", STAT, 0),
+	BY_PATH("utime", STAT, 0),
+	AT("openat", OPEN, 0),
+	BY_PATH("access", STAT, 0),
 	{ TEXT("rename"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, NO, TO, NO, NO, NO },
+	BY_PATH("unlink", DELETE, TR_FILE_NOFOLLOW),
+	BY_PATH("execve", EXEC, 0),
+	BY_FD("fchdir", CHDIR, 0),
+	BY_PATH("lchown", STAT, TR_FILE_NOFOLLOW),
+	{ TEXT("linkat"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
+	BY_FD("preadv", READ, 0),
+	BY_FD("sendto", WRITE, 0),
+	{ TEXT("splice"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
+	BY_PATH("stat64", STAT, 0),
+	BY_PATH("utimes", STAT, 0),
+	BY_FD("writev", WRITE, 0),
+	BY_FD("pread64", READ, 0),
+	BY_FD("fcntl64", CONTROL, 0),
+	BY_FD("fstat64", STAT, TR_FILE_EMPTY_PATH),
+	BY_PATH("lstat64", STAT, TR_FILE_NOFOLLOW),
+	AT("mkdirat", MKDIR, TR_FILE_NOFOLLOW),
+	AT("mknodat", MKNOD, TR_FILE_NOFOLLOW),
+	AT("openat2", OPEN, 0),
+	BY_FD("preadv2", READ, 0),
+	BY_FD("pwritev", WRITE, 0),
+	BY_FD("recvmsg", RECEIVE, 0),
+	BY_FD("sendmsg", SEND, 0),
+	{ TEXT("symlink"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NO, NO, NO },
+	{ TEXT("unshare"), TR_FILE_UNSHARE, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("readlink"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, NO, BUF, NO, NO, NO },
+	AT("execveat", EXEC, 0),
+	AT("fchmodat", STAT, 0),
+	AT("fchownat", STAT, 0),
+	BY_FD("getdents", LIST, 0),
+	BY_PATH("getxattr", STAT, 0),
+	BY_FD("pwrite64", WRITE, 0),
+	BY_FD("pwritev2", WRITE, 0),
+	BY_FD("recvfrom", READ, 0),
 	{ TEXT("renameat"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO,
 	  NO },
+	{ TEXT("sendfile"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	BY_PATH("truncate", TRUNCATE, 0),
+	AT("unlinkat", DELETE, TR_FILE_NOFOLLOW),
+	BY_FD("vmsplice", WRITE, 0),
+	AT("faccessat", STAT, 0),
+	BY_FD("fallocate", WRITE, 0),
+	AT("fchmodat2", STAT, 0),
+	AT("fstatat64", STAT, 0),
+	BY_FD("ftruncate", TRUNCATE, 0),
+	AT("futimesat", STAT, 0),
+	BY_PATH("lgetxattr", STAT, TR_FILE_NOFOLLOW),
 	{ TEXT("renameat2"), TR_FILE_RENAME, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO,
 	  NO },
-	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW),
-	{ TEXT("sendfile"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
-	{ TEXT("sendfile64"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
-	BY_FD("sendmsg", SEND, 0),
-	BY_FD("sendto", WRITE, 0),
-	{ TEXT("socketpair"), TR_FILE_SOCKETS, 0, NO, NO, NO, NO, NO, NO },
-	{ TEXT("splice"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
-	BY_PATH("stat", STAT, 0),
-	BY_PATH("stat64", STAT, 0),
-	AT("statx", STAT, 0),
-	{ TEXT("symlink"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NO, NO, NO },
 	{ TEXT("symlinkat"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NEWDIRFD, NO,
 	  NO },
-	{ TEXT("tee"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
-	BY_PATH("truncate", TRUNCATE, 0),
-	BY_PATH("truncate64", TRUNCATE, 0),
-	BY_PATH("unlink", DELETE, TR_FILE_NOFOLLOW),
-	AT("unlinkat", DELETE, TR_FILE_NOFOLLOW),
-	{ TEXT("unshare"), TR_FILE_UNSHARE, 0, NO, NO, NO, NO, NO, NO },
-	BY_PATH("utime", STAT, 0),
 	AT("utimensat", STAT, 0),
-	BY_PATH("utimes", STAT, 0),
-	BY_FD("vmsplice", WRITE, 0),
-	BY_FD("write", WRITE, 0),
-	BY_FD("writev", WRITE, 0),
+	AT("newfstatat", STAT, 0),
+	AT("faccessat2", STAT, 0),
+	BY_FD("getdents64", LIST, 0),
+	{ TEXT("readlinkat"), TR_FILE_READLINK, TR_FILE_NOFOLLOW, PATH, DIRFD, BUF, NO, NO, NO },
+	{ TEXT("sendfile64"), TR_FILE_COPY, 0, NO, NO, NO, NO, IN_FD, OUT_FD },
+	{ TEXT("socketpair"), TR_FILE_SOCKETS, 0, NO, NO, NO, NO, NO, NO },
+	BY_PATH("truncate64", TRUNCATE, 0),
+	{ TEXT("close_range"), TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
+	BY_FD("ftruncate64", TRUNCATE, 0),
+	{ TEXT("memfd_create"), TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO,
+	  NO },
+	{ TEXT("copy_file_range"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 #undef AT
 #undef BY_PATH
 #undef BY_FD
 };
 
-static int compare_row(const void *name, const void *element)
+/* The row of a call, or NULL. */
+static const struct row *find_row(struct tr_text name)
 {
-	const struct tr_text *text = name;
-	const struct row *row = element;
-	size_t len = row->name.len, least = text->len < len ? text->len : len;
-	int order = (unsigned char)*text->data - (unsigned char)*row->name.data;
+	/* where the names of each length begin */
+	static const uint8_t first[] = { 0,  0,	 0,  0,	 2,  10, 27, 41, 54,
+					 68, 78, 85, 87, 88, 88, 88, 89 };
 
-	if (!order)
-		order = memcmp(text->data, row->name.data, least);
-
-	return order ? order : text->len < len ? -1 : text->len > len;
+	if (name.len + 1 >= sizeof first)
+		return NULL;
+	for (const struct row *row = &rows[first[name.len]]; row < &rows[first[name.len + 1]];
+	     row++)
+		if (name.data[0] == row->name.data[0] && name.data[2] == row->name.data[2] &&
+		    memcmp(name.data, row->name.data, name.len) == 0)
+			return row;
+	return NULL;
 }
 
 /* Words of flags, and what their numbers are on Linux if a log has no words. */
@@ -309,8 +316,10 @@ static unsigned read_flags(struct tr_text text, bool open)
 		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 			if ((size_t)(stop - p) == words[i].word.len &&
 			    p[2] == words[i].word.data[2] &&
-			    memcmp(p, words[i].word.data, words[i].word.len) == 0)
+			    memcmp(p, words[i].word.data, words[i].word.len) == 0) {
 				flags |= words[i].flag;
+				break;
+			}
 		p = stop + 1;
 	}
 	return flags;
@@ -399,23 +408,26 @@ static enum tr_file_type read_type(struct tr_text text)
 					   : TR_FILE_IS_SPECIAL;
 }
 
-/* Collects the texts of the arguments that the table knows. */
-static void collect(struct tr_record *record, struct tr_text *text)
+/* Collects the texts of the arguments that the table knows; of a key that is repeated, the last. */
+static bool collect(void *context, struct tr_field *field, const struct tr_error *trouble)
 {
 	/* where the keys of each length begin */
 	static const uint8_t first[] = { FD,	FD,	FD,	 BUF,	   PATH,
 					 DIRFD, FD_OUT, STATBUF, STATXBUF, KEYS };
+	struct tr_text *text = context;
 
-	for (size_t i = 0; i < record->count; i++) {
-		const struct tr_field *field = &record->fields[i];
-		size_t len = field->key.len;
-		if (field->bad || !field->text.data || len < 2 || len + 1 >= sizeof first)
-			continue;
-		for (int k = first[len]; k < first[len + 1]; k++)
-			if (field->key.data[1] == keys[k].data[1] &&
-			    memcmp(field->key.data, keys[k].data, len) == 0)
-				text[k] = field->text;
-	}
+	if (trouble || !field || field->bad || !field->text.data)
+		return true;
+	size_t len = field->key.len;
+	if (len < 2 || len + 1 >= sizeof first)
+		return true;
+	for (int k = first[len]; k < first[len + 1]; k++)
+		if (field->key.data[1] == keys[k].data[1] &&
+		    memcmp(field->key.data, keys[k].data, len) == 0) {
+			text[k] = field->text;
+			break;
+		}
+	return true;
 }
 
 static bool read_path(const struct row *row, int which, const struct tr_text *text,
@@ -447,13 +459,6 @@ static bool read_control(const struct tr_text *text, struct tr_file_call *call)
 	return true;
 }
 
-static const struct row *find_row(struct tr_text name)
-{
-	return name.len
-		       ? bsearch(&name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row)
-		       : NULL;
-}
-
 bool tr_file_call_concerns(struct tr_text name)
 {
 	return find_row(name) != NULL;
@@ -471,16 +476,15 @@ enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *
 				 struct tr_error *err)
 {
 	struct tr_text text[KEYS] = { { NULL, 0 } };
-	const struct row *row = NULL;
+	const struct row *row =
+		record->name.type == TR_CELL_TEXT ? find_row(record->name.text) : NULL;
 
-	if (record->name.type == TR_CELL_TEXT)
-		row = find_row(record->name.text);
 	if (!row)
 		return TR_END;
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	collect(record, text);
-	*call = (struct tr_file_call){ .op = row->op, .flags = row->flags };
+	tr_record_walk(record, collect, text);
+	memset(call, 0, offsetof(struct tr_file_call, fds));
+	call->op = row->op;
+	call->flags = row->flags;
 	call->fd = call->other_fd = call->result = TR_FD_NONE;
 	if (text[ERROR].data)
 		call->error = text[ERROR];

@@ -87,12 +87,12 @@ struct tr_file_call {
 	struct tr_text original; /* path[0] is resolved already, and this is how it was spelled */
 	int64_t fd, other_fd;
 	struct tr_text fd_text, other_fd_text; /* their paths, if the trace has them */
-	int64_t fds[16];
 	unsigned fd_count;
 	int64_t result;
 	struct tr_text result_text; /* the path of a descriptor that was returned */
 	enum tr_file_type type;
-	bool empty; /* the file is truncated to nothing */
+	bool empty;	 /* the file is truncated to nothing */
+	int64_t fds[16]; /* fd_count of them */
 };
 
 /* Whether a call of this name uses files, and does not only change the state of its task. */

@@ -45,7 +45,8 @@ struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
 	if (!command)
 		return NULL;
 	command->parent = parent;
-	command->seq = command->fork_seq = command->ended = TR_DEPS_NEVER;
+	command->seq = command->fork_seq = TR_DEPS_NO_SEQ;
+	command->ended = TR_DEPS_NEVER;
 	command->began = graph->now;
 	if (parent) {
 		command->sibling = parent->children;
@@ -133,36 +134,74 @@ static uint64_t id_of(const struct tr_deps_command *command, const struct tr_dep
 	return ((id >> 32 | id << 32) ^ (uintptr_t)path) * UINT64_C(0x94d049bb133111eb);
 }
 
-struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
-				struct tr_deps_version *version, struct tr_deps_path *path)
+/* A use that is not the newest of its list; *id: where it is in the map, or would be. */
+static struct tr_deps_use *find_hidden(struct tr_deps_graph *graph,
+				       const struct tr_deps_command *command,
+				       const struct tr_deps_version *version,
+				       const struct tr_deps_path *path, uint64_t *id)
 {
-	uint64_t id = id_of(command, version, path);
 	struct tr_deps_use *use;
 
 	/* two uses with one id are as good as impossible, and follow each other */
-	while ((use = tr_id_map_get(&graph->uses, id)) &&
-	       (use->command != command || use->version != version || use->path != path))
-		id++;
-	if (use)
-		return use;
-	use = add(graph, sizeof *use);
-	if (!use || !tr_id_map_put(&graph->uses, id, use)) {
-		graph->failed = true;
-		return NULL;
+	for (*id = id_of(command, version, path); (use = tr_id_map_get(&graph->uses, *id)); ++*id)
+		if (use->command == command && use->version == version && use->path == path)
+			break;
+	return use;
+}
+
+/*
+ * The uses of a version, or of a path without a file, are a list. Usually the newest is that of the
+ * command, or is older than the command, which then has none. The others are in the map.
+ */
+struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
+				struct tr_deps_version *version, struct tr_deps_path *path)
+{
+	struct tr_deps_use **list = version ? &version->uses : &path->missed;
+	struct tr_deps_use *newest = *list, *use = newest;
+	uint64_t id;
+
+	/* the first ones of the list, which are cheaper to look at than the map */
+	for (int i = 0; i < 4; i++) {
+		if (!use || use->first < command->began)
+			break;
+		if (use->command == command && use->path == path)
+			return use;
+		use = use->next_of_version;
 	}
+	if (use && use->first >= command->began) {
+		use = find_hidden(graph, command, version, path, &id);
+		if (use)
+			return use;
+	}
+	/* nobody asks for the uses of a command that has ended */
+	if (newest && newest->command->ended == TR_DEPS_NEVER) {
+		find_hidden(graph, newest->command, version, newest->path, &id);
+		if (!tr_id_map_put(&graph->uses, id, newest)) {
+			graph->failed = true;
+			return NULL;
+		}
+	}
+	use = add(graph, sizeof *use);
+	if (use && graph->details)
+		use->details = add(graph, sizeof *use->details);
+	if (graph->failed)
+		return NULL;
+	if (use->details)
+		*use->details = (struct tr_deps_details){ .spelled = path,
+							  .seq = TR_DEPS_NO_SEQ,
+							  .closed = TR_INSTANT_NONE };
+	if (path)
+		path->used = true;
 	use->command = command;
 	use->version = version;
-	use->path = use->spelled = path;
+	use->path = path;
 	use->first = graph->now;
 	use->read_at = use->written_until = TR_DEPS_NEVER;
-	use->closed = TR_INSTANT_NONE;
 	use->next_of_command = command->uses;
 	command->uses = use;
 	command->use_count++;
-	if (version) {
-		use->next_of_version = version->uses;
-		version->uses = use;
-	}
+	use->next_of_version = newest;
+	*list = use;
 	graph->use_count++;
 	return use;
 }
@@ -190,7 +229,8 @@ void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence)
 void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use)
 {
 	use->written_until = graph->now;
-	use->closed = graph->instant;
+	if (use->details)
+		use->details->closed = graph->instant;
 }
 
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command)

@@ -7,7 +7,8 @@
  *	version --- a content of a file: opening with O_TRUNC begins another one
  *	use ------- a command and a version: what it did with it, first and last
  *
- * Moments are ordinals of the events, from 1; a use ends when its command closes the file, or ends.
+ * Moments are ordinals of the events, from 1 (those after the first 2^32 - 2 events of a trace are
+ * one moment); a use ends when its command closes the file, or ends.
  * A version depends on what its writers read before that moment. Pairs of inputs and outputs are
  * never stored: a search walks from version to use to command (search.h).
  *
@@ -25,7 +26,8 @@
 #include "deps/paths.h"
 #include "process/instant.h"
 
-#define TR_DEPS_NEVER UINT64_MAX
+#define TR_DEPS_NEVER UINT32_MAX  /* no moment */
+#define TR_DEPS_NO_SEQ UINT64_MAX /* no number of a record */
 
 /* The words of `does` in trec(5): the things that a use can do. */
 enum {
@@ -56,11 +58,11 @@ enum tr_evidence {
 
 struct tr_deps_command {
 	struct tr_deps_command *parent; /* the command that forked it, or called exec; or NULL */
-	bool program;	   /* an exec record; otherwise a fork, or a task without one */
-	uint64_t seq;	   /* of the exec record; TR_DEPS_NEVER: not a program */
-	uint64_t fork_seq; /* of the fork record that made it; TR_DEPS_NEVER: none did */
+	bool program; /* an exec record; otherwise a fork, or a task without one */
+	uint64_t seq; /* of the exec record; TR_DEPS_NO_SEQ: it has none, or this is no program */
+	uint64_t fork_seq; /* of the fork record that made it; TR_DEPS_NO_SEQ: none did */
 	struct tr_deps_command *became; /* by exec; NULL: its process called none after it */
-	uint64_t began, ended;
+	uint32_t began, ended;
 	struct tr_deps_path *executable, *directory; /* NULL: unknown */
 	struct tr_text task, time, name;	     /* cells, as trec spells them */
 	struct tr_text argv;	  /* the field's value, as trec spells it; data NULL: none */
@@ -72,9 +74,9 @@ struct tr_deps_command {
 	uint32_t place;				    /* the same */
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
-	size_t use_count, at, sorted_count;
+	uint32_t use_count, at, sorted_count;
 	bool sorted_forward;
-	uint64_t mark, moment;
+	uint32_t mark, moment;
 };
 
 struct tr_deps_file {
@@ -98,36 +100,44 @@ struct tr_deps_version {
 	struct tr_deps_use *uses;	/* the newest first */
 	enum tr_evidence read, written; /* the strongest of all uses */
 	bool transferred;		/* the trace has a call that read from it */
-	uint64_t mark;			/* of a search: private to search.c */
+	uint32_t mark;			/* of a search: private to search.c */
 };
 
+/* What is known of a use besides its part in the graph. */
+struct tr_deps_details {
+	struct tr_deps_path *spelled; /* its path without links being resolved */
+	struct tr_deps_path *from;    /* of a rename or link */
+	uint64_t count;		      /* of events */
+	uint64_t seq;		      /* of the record of the first event */
+	struct tr_text time, task;    /* of that record: cells, as trec spells them */
+	struct tr_text error; /* "ENOENT", of the first failure; data NULL: there was none */
+	int64_t closed;	      /* the time of written_until, or TR_INSTANT_NONE */
+};
+
+/* 64 bytes, because a trace has many of them. */
 struct tr_deps_use {
 	struct tr_deps_command *command;
 	struct tr_deps_version *version; /* NULL: the file is missing */
 	struct tr_deps_path *path;	 /* through which it was used; NULL: a pipe */
-	struct tr_deps_path *spelled;	 /* the same without links being resolved */
-	struct tr_deps_path *from;	 /* of a rename or link */
 	struct tr_deps_use *next_of_command, *next_of_version;
-	unsigned does;
-	enum tr_evidence read, written;
-	uint64_t read_at, written_until; /* the first read; the last close after writing */
-	int64_t closed;			 /* the time of written_until, or TR_INSTANT_NONE */
-	uint64_t first, count;
-	uint64_t seq;			  /* of the record of its first event */
-	struct tr_text time, task, error; /* of that record */
+	struct tr_deps_details *details; /* NULL: they are not kept */
+	uint32_t read_at, written_until; /* the first read; the last close after writing */
+	uint32_t first;
+	unsigned does : 16, read : 8, written : 8; /* read, written: enum tr_evidence */
 };
 
 struct tr_deps_graph {
 	struct tr_deps_paths paths;
 	struct tr_arena arena;
-	struct tr_id_map uses; /* private */
+	struct tr_id_map uses; /* private: those that tr_deps_use cannot find without it */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
-	uint64_t now;		    /* the moment of the event that is being put */
-	int64_t instant;	    /* its time, or TR_INSTANT_NONE */
+	bool details; /* keep the details of uses */
+	uint32_t now; /* the moment of the event that is being put */
+	uint32_t searches;
+	int64_t instant;	    /* the time of now, or TR_INSTANT_NONE */
 	bool has_reads, has_writes; /* the trace has calls that say how many bytes they moved */
 	uint64_t use_count;
-	uint64_t searches;
 	bool failed; /* memory is exhausted: nothing that the functions return can be used */
 };
 
@@ -148,7 +158,10 @@ struct tr_deps_file *tr_deps_file_at(struct tr_deps_graph *graph, struct tr_deps
 void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file);
 void tr_deps_unbind(struct tr_deps_path *path);
 
-/* The use of the version (NULL: missing) by the command, through the path; it is added if new. */
+/*
+ * The use of the version (NULL: missing) by the command, which has not ended, through the path; it
+ * is added if new.
+ */
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path);
 

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "deps/paths.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
 	LINKS_MAX = 40, /* as Linux has it: more links in one path are a loop */
-	TEXT_MAX = 16 << 10,
+	MEMO_COUNT = 1024,
+	MEMO_TEXT = 104,
+};
+
+/* A text through which no link leads, so that it is the same node whether links count or not. */
+struct tr_deps_memo {
+	const struct tr_deps_path *base;
+	struct tr_deps_path *path; /* NULL: unused */
+	uint32_t links, len;
+	char text[MEMO_TEXT];
 };
 
 static struct tr_deps_path *fail(struct tr_deps_paths *paths)
@@ -27,6 +37,7 @@ static struct tr_deps_path *add(struct tr_deps_paths *paths, struct tr_deps_path
 	path->name = (struct tr_text){ own.data + sizeof parent, own.len - sizeof parent };
 	if (!parent)
 		return path;
+	path->len = parent->len + 1 + (uint32_t)path->name.len;
 	path->next = parent->children;
 	parent->children = path;
 	/* but not /dev/shm, where people keep files, such as those of a build's TMPDIR */
@@ -48,18 +59,26 @@ static struct tr_deps_path *child(struct tr_deps_paths *paths, struct tr_deps_pa
 	if (paths->key.failed)
 		return fail(paths);
 	struct tr_deps_path *path = tr_map_get(&paths->nodes, tr_buffer_text(&paths->key));
-	return path ? path : add(paths, parent, tr_buffer_text(&paths->key));
+	if (path)
+		return path;
+	if (parent && parent->len + 1 + name.len > TR_DEPS_PATH_MAX) {
+		paths->too_long++;
+		return NULL;
+	}
+	return add(paths, parent, tr_buffer_text(&paths->key));
 }
 
 void tr_deps_paths_init(struct tr_deps_paths *paths)
 {
 	*paths = (struct tr_deps_paths){ .arena = TR_ARENA_INIT,
 					 .nodes = TR_MAP_INIT,
-					 .key = TR_BUFFER_INIT,
-					 .recent_text = TR_BUFFER_INIT };
+					 .key = TR_BUFFER_INIT };
 	paths->root = child(paths, NULL, TR_TEXT(""));
-	if (paths->root)
+	paths->memo = calloc(MEMO_COUNT, sizeof *paths->memo);
+	if (paths->root && paths->memo)
 		paths->root->directory = true;
+	else
+		fail(paths);
 }
 
 void tr_deps_paths_free(struct tr_deps_paths *paths)
@@ -67,7 +86,7 @@ void tr_deps_paths_free(struct tr_deps_paths *paths)
 	tr_map_free(&paths->nodes);
 	tr_arena_free(&paths->arena);
 	tr_buffer_free(&paths->key);
-	tr_buffer_free(&paths->recent_text);
+	free(paths->memo);
 }
 
 /*
@@ -79,8 +98,12 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 {
 	const char *p = text.data, *end = text.data + text.len;
 
-	if (!text.len || text.len > TEXT_MAX)
+	if (!text.len)
 		return NULL;
+	if (text.len > TR_DEPS_PATH_MAX) {
+		paths->too_long++;
+		return NULL;
+	}
 	if (*p == '/')
 		base = paths->root;
 	while (base && p < end) {
@@ -106,36 +129,22 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 	return base;
 }
 
-struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct tr_deps_path *base,
-					   struct tr_text text)
+/* Where a text would be in the memo; NULL: it is too long for it. */
+static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
+				      const struct tr_deps_path *base, struct tr_text text)
 {
-	return walk(paths, base, text, false, NULL);
-}
+	uint64_t hash = (uintptr_t)base ^ text.len, word;
+	const char *p = text.data;
 
-/*
- * The directory of an absolute path, which is usually that of the path before: *text becomes what
- * follows it. Returns NULL if links lead through it.
- */
-static struct tr_deps_path *recent_directory(struct tr_deps_paths *paths, struct tr_text *text)
-{
-	const char *slash = text->len ? memrchr(text->data, '/', text->len) : NULL;
-	int links = LINKS_MAX;
-
-	if (!slash || *text->data != '/' || text->len > TEXT_MAX)
+	if (text.len < sizeof word || text.len > MEMO_TEXT)
 		return NULL;
-	struct tr_text directory = tr_text_span(text->data, slash + 1);
-	if (paths->recent && tr_text_equal(directory, tr_buffer_text(&paths->recent_text))) {
-		*text = tr_text_span(slash + 1, text->data + text->len);
-		return paths->recent;
+	for (const char *last = p + text.len - sizeof word;; p += sizeof word) {
+		memcpy(&word, p < last ? p : last, sizeof word);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+		if (p >= last)
+			return &paths->memo[hash % MEMO_COUNT];
 	}
-	tr_buffer_reset(&paths->recent_text);
-	tr_buffer_put_text(&paths->recent_text, directory);
-	paths->recent = walk(paths, NULL, directory, true, &links);
-	if (links < LINKS_MAX || paths->recent_text.failed)
-		paths->recent = NULL;
-	if (paths->recent)
-		*text = tr_text_span(slash + 1, text->data + text->len);
-	return paths->recent;
 }
 
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
@@ -143,15 +152,31 @@ struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct 
 					    struct tr_deps_path **spelled)
 {
 	int links = LINKS_MAX;
-	struct tr_text rest = text;
-	struct tr_deps_path *directory = recent_directory(paths, &rest), *path = directory;
 
-	if (!directory)
+	if (text.len && *text.data == '/')
+		base = paths->root;
+	struct tr_deps_memo *memo = find_memo(paths, base, text);
+	struct tr_deps_path *path = NULL;
+	if (memo && memo->path && memo->base == base && memo->links == paths->links &&
+	    memo->len == text.len && memcmp(memo->text, text.data, text.len) == 0)
+		path = memo->path;
+	else
 		path = walk(paths, base, text, follow, &links);
-	else if (rest.len)
-		path = walk(paths, directory, rest, follow, &links);
 	if (spelled)
 		*spelled = links == LINKS_MAX ? path : walk(paths, base, text, false, NULL);
+	if (memo && path && path != memo->path && links == LINKS_MAX && !path->link.data) {
+		*memo = (struct tr_deps_memo){ base, path, paths->links, (uint32_t)text.len, "" };
+		memcpy(memo->text, text.data, text.len);
+	}
+	return path;
+}
+
+struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct tr_deps_path *base,
+					   struct tr_text text)
+{
+	struct tr_deps_path *path;
+
+	tr_deps_paths_resolved(paths, base, text, false, &path);
 	return path;
 }
 
@@ -160,17 +185,15 @@ bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *pa
 {
 	if (path->link.data && tr_text_equal(path->link, target))
 		return true;
-	paths->recent = NULL;
+	paths->links++;
 	path->link = tr_arena_copy(&paths->arena, target);
 	return path->link.data || fail(paths);
 }
 
 void tr_deps_path_write(const struct tr_deps_path *path, struct tr_buffer *to)
 {
-	size_t len = 0;
+	size_t len = path->len;
 
-	for (const struct tr_deps_path *p = path; p->parent; p = p->parent)
-		len += p->name.len + 1;
 	if (!len) {
 		tr_buffer_put_byte(to, '/');
 		return;

@@ -9,7 +9,7 @@
 struct tr_deps_step {
 	struct tr_deps_version *version;
 	struct tr_deps_command *command;
-	uint64_t moment;
+	uint32_t moment;
 };
 
 void tr_deps_search_begin(struct tr_deps_search *search)
@@ -19,7 +19,7 @@ void tr_deps_search_begin(struct tr_deps_search *search)
 }
 
 static bool push(struct tr_deps_search *search, struct tr_deps_version *version,
-		 struct tr_deps_command *command, uint64_t moment)
+		 struct tr_deps_command *command, uint32_t moment)
 {
 	if (!tr_array_room(search->steps, search->count, search->cap))
 		return false;
@@ -28,7 +28,7 @@ static bool push(struct tr_deps_search *search, struct tr_deps_version *version,
 }
 
 /* When a search that goes this way comes to the use: in the order in which it is sorted. */
-static uint64_t moment_of(const struct tr_deps_use *use, bool forward)
+static uint32_t moment_of(const struct tr_deps_use *use, bool forward)
 {
 	if (forward)
 		return tr_deps_is_writer(use) ? use->written_until : 0;
@@ -37,16 +37,16 @@ static uint64_t moment_of(const struct tr_deps_use *use, bool forward)
 
 static int compare_reads(const void *a, const void *b)
 {
-	uint64_t x = moment_of(*(struct tr_deps_use *const *)a, false);
-	uint64_t y = moment_of(*(struct tr_deps_use *const *)b, false);
+	uint32_t x = moment_of(*(struct tr_deps_use *const *)a, false);
+	uint32_t y = moment_of(*(struct tr_deps_use *const *)b, false);
 
 	return x < y ? -1 : x > y;
 }
 
 static int compare_writes(const void *a, const void *b)
 {
-	uint64_t x = moment_of(*(struct tr_deps_use *const *)a, true);
-	uint64_t y = moment_of(*(struct tr_deps_use *const *)b, true);
+	uint32_t x = moment_of(*(struct tr_deps_use *const *)a, true);
+	uint32_t y = moment_of(*(struct tr_deps_use *const *)b, true);
 
 	return x > y ? -1 : x < y;
 }
@@ -109,7 +109,7 @@ static bool visit_version(struct tr_deps_search *search, struct tr_deps_version 
 }
 
 static bool visit_command(struct tr_deps_search *search, struct tr_deps_command *command,
-			  uint64_t moment)
+			  uint32_t moment)
 {
 	if (command->mark != search->mark) {
 		command->mark = search->mark;
@@ -128,7 +128,7 @@ static bool visit_command(struct tr_deps_search *search, struct tr_deps_command 
 		search->visited(search->context, command);
 	for (; command->at < command->use_count; command->at++) {
 		struct tr_deps_use *use = command->sorted[command->at];
-		uint64_t when = moment_of(use, search->forward);
+		uint32_t when = moment_of(use, search->forward);
 		if (search->forward ? when <= moment : when >= moment)
 			break;
 		if (search->found(search->context, use) && !push(search, use->version, NULL, 0))

@@ -31,7 +31,7 @@ struct tr_deps_search {
 	void *context;
 
 	/* private */
-	uint64_t mark;
+	uint32_t mark;
 	struct tr_deps_step *steps;
 	size_t count, cap;
 };

@@ -96,8 +96,8 @@ struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_
 	if (use && use->command == command && use->version == slot->open->version)
 		return use;
 	use = tr_deps_use(tracker->graph, command, slot->open->version, slot->open->path);
-	if (use)
-		use->spelled = slot->open->spelled;
+	if (use && use->details)
+		use->details->spelled = slot->open->spelled;
 	return slot->use = use;
 }
 
@@ -171,7 +171,18 @@ void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 
 struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id)
 {
-	return tr_map_get(&tracker->tasks, id);
+	const struct tr_deps_task *recent = tracker->recent;
+
+	if (!recent || !tr_text_equal(id, (struct tr_text){ recent->id, recent->len }))
+		tracker->recent = tr_map_get(&tracker->tasks, id);
+	return tracker->recent;
+}
+
+void tr_deps_task_remove(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	tracker->recent = NULL;
+	tr_map_take(&tracker->tasks, (struct tr_text){ task->id, task->len });
+	free(task);
 }
 
 struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id)
@@ -278,6 +289,8 @@ struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct t
 	char memory[64];
 	struct tr_buffer to = tr_buffer_over(memory, sizeof memory);
 
+	if (cell->type == TR_CELL_TEXT)
+		return tr_deps_keep_text(tracker, cell->text);
 	tr_cell_write(cell, &to);
 	struct tr_text own = tr_arena_copy(&tracker->graph->arena, tr_buffer_text(&to));
 	tracker->graph->failed |= to.failed || !own.data;
@@ -299,16 +312,18 @@ void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use,
 {
 	if (!use)
 		return;
-	use->does |= does;
-	if (use->count++ || use->task.data || !tracker->origins)
+	use->does |= (uint16_t)does;
+	if (use->path)
+		use->path->does |= (uint16_t)does;
+	struct tr_deps_details *details = use->details;
+	if (!details || details->count++ || details->task.data)
 		return;
-	if (!tr_cell_number(&record->seq, &use->seq))
-		use->seq = TR_DEPS_NEVER;
-	use->time = tr_deps_keep_cell(tracker, &record->time);
+	tr_cell_number(&record->seq, &details->seq);
+	details->time = tr_deps_keep_cell(tracker, &record->time);
 	const struct tr_deps_command *program = tr_deps_program(use->command);
 	if (program && record->task.type == TR_CELL_TEXT &&
 	    tr_text_equal(record->task.text, program->task))
-		use->task = program->task;
+		details->task = program->task;
 	else
-		use->task = tr_deps_keep_cell(tracker, &record->task);
+		details->task = tr_deps_keep_cell(tracker, &record->task);
 }

@@ -86,6 +86,8 @@ void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 /* Tasks by their ids, as trec spells them. */
 struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id);
 struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id);
+/* Frees a task that was left. */
+void tr_deps_task_remove(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /*
  * Gives a task its state: copies of the parent's, or the parent's own (thread: the process; fs: the

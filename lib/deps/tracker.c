@@ -63,7 +63,7 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 		tr_deps_does_write(event->does, ",", &more);
 		tr_buffer_put_byte(&more, ']');
 	}
-	if (program && program->seq != TR_DEPS_NEVER && !tr_record_field(record, "by")) {
+	if (program && program->seq != TR_DEPS_NO_SEQ && !tr_record_field(record, "by")) {
 		tr_buffer_put_literal(&more, "\tby=");
 		tr_buffer_put_decimal(&more, program->seq);
 	}
@@ -164,7 +164,7 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 				has_flag(flags, "CLONE_FILES")))
 		return tr_error_memory(err);
 	if (!thread && !tr_cell_number(&record->seq, &task->process->command->fork_seq))
-		task->process->command->fork_seq = TR_DEPS_NEVER;
+		task->process->command->fork_seq = TR_DEPS_NO_SEQ;
 	if (!task->is_ready) {
 		task->is_ready = true;
 		task->ready = tracker->ready;
@@ -180,7 +180,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	struct tr_deps_graph *graph = tracker->graph;
 	enum tr_status status = TR_OK;
 
-	graph->now++;
+	graph->now += graph->now < TR_DEPS_NEVER - 1;
 	if (tracker->times)
 		graph->instant = tr_instant_from_cell(&record->time);
 	if (tr_text_is(record->kind, "sys")) {
@@ -193,8 +193,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 		tr_deps_task_leave(tracker, task);
 		if (task->is_ready)
 			return TR_OK;
-		tr_map_take(&tracker->tasks, (struct tr_text){ task->id, task->len });
-		free(task);
+		tr_deps_task_remove(tracker, task);
 	}
 	graph->failed |= graph->paths.failed;
 	return graph->failed ? tr_error_memory(err) : status;
@@ -340,6 +339,7 @@ enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *
 		free(task);
 	}
 	tr_map_clear(&tracker->tasks);
+	tracker->recent = NULL;
 	return worst;
 }
 

@@ -33,8 +33,7 @@ struct tr_deps_tracker {
 	bool (*emit)(void *context, struct tr_text line);
 	void *context;
 
-	bool origins; /* keep seq, time and task of the first event of each use */
-	bool times;   /* keep when what a use wrote was complete: `closed` */
+	bool times; /* know the times of events: `closed` of the details of uses */
 
 	uint64_t calls;	  /* sys records that concern files, not only directories of tasks */
 	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
@@ -42,6 +41,7 @@ struct tr_deps_tracker {
 
 	/* private */
 	struct tr_map tasks;
+	struct tr_deps_task *recent; /* the task that was found last, or NULL */
 	uint64_t task_count;
 	struct tr_pending held;
 	struct tr_deps_task *ready;

@@ -63,8 +63,8 @@ bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *gra
 		/* a run that was forked and then called exec once is found by its exec record */
 		uint64_t seq = c->program ? c->seq : c->fork_seq;
 		const struct tr_forest_node *node =
-			seq == TR_DEPS_NEVER ? NULL : tr_id_map_get(&by_seq, seq);
-		if (!node && !c->program && c->became && c->became->seq != TR_DEPS_NEVER)
+			seq == TR_DEPS_NO_SEQ ? NULL : tr_id_map_get(&by_seq, seq);
+		if (!node && !c->program && c->became && c->became->seq != TR_DEPS_NO_SEQ)
 			node = tr_id_map_get(&by_seq, c->became->seq);
 		c->place = node ? (uint32_t)(node - forest->nodes) : TR_FOREST_NONE;
 	}
@@ -314,14 +314,16 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 			     w = w->next_of_version) {
 				uint32_t at = w->command->place;
 				walk->looks++;
-				if (!tr_deps_is_writer(w) || w->closed == TR_INSTANT_NONE ||
-				    at == TR_FOREST_NONE ||
+				if (!tr_deps_is_writer(w) ||
+				    w->details->closed == TR_INSTANT_NONE || at == TR_FOREST_NONE ||
 				    (at >= position && at <= walk->last[node]) ||
-				    w->closed > until || w->closed <= walk->began[node] ||
-				    (best.node != TR_FOREST_NONE && w->closed <= best.time))
+				    w->details->closed > until ||
+				    w->details->closed <= walk->began[node] ||
+				    (best.node != TR_FOREST_NONE &&
+				     w->details->closed <= best.time))
 					continue;
 				best = (struct event){ .node = at,
-						       .time = w->closed,
+						       .time = w->details->closed,
 						       .cause = TR_CRITICAL_PIPE };
 			}
 		}
@@ -353,10 +355,13 @@ static struct event last_file(struct walk *walk, uint32_t head, uint32_t from, u
 				walk->looks++;
 				if (at == TR_FOREST_NONE || at < from || at > to ||
 				    (at >= begin && at <= end) || !tr_deps_is_writer(w) ||
-				    w->closed == TR_INSTANT_NONE || w->closed > until ||
-				    (best.node != TR_FOREST_NONE && w->closed <= best.time))
+				    w->details->closed == TR_INSTANT_NONE ||
+				    w->details->closed > until ||
+				    (best.node != TR_FOREST_NONE &&
+				     w->details->closed <= best.time))
 					continue;
-				best = (struct event){ at, w->closed, TR_CRITICAL_FILE, use->path };
+				best = (struct event){ at, w->details->closed, TR_CRITICAL_FILE,
+						       use->path };
 			}
 		}
 	}

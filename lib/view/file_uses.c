@@ -30,7 +30,7 @@ static bool start(struct tr_file_uses *uses)
 
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
-	uses->tracker.times = true;
+	uses->tracker.times = uses->graph.details = true;
 	uses->following = true;
 	while (fine && p < end) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));

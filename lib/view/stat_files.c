@@ -15,7 +15,7 @@ struct row {
 	const struct tr_deps_command *program;
 	uint64_t read, written, bytes_read, bytes_written;
 	uint64_t order;		       /* of the program among all */
-	uint64_t seq;		       /* TR_DEPS_NEVER: unknown */
+	uint64_t seq;		       /* TR_DEPS_NO_SEQ: unknown */
 	struct tr_text makes, command; /* in the arena; data NULL: unknown */
 };
 
@@ -62,7 +62,7 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 	struct tr_text makes;
 
 	row->program = NULL; /* the graph will be gone */
-	row->seq = program ? program->seq : TR_DEPS_NEVER;
+	row->seq = program ? program->seq : TR_DEPS_NO_SEQ;
 	if (!program)
 		return true;
 	tr_buffer_put_literal(&line, "exec\t-\t-\t-\t");
@@ -93,7 +93,7 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 /* Adds a file to the sums of its program and, once, to those of the trace. */
 static void count_file(struct tr_stat_files *files, struct row *row, const struct tr_file_use *use)
 {
-	unsigned *seen = &use->path->does;
+	uint32_t *seen = &use->path->set;
 
 	row->read += use->reads;
 	row->written += use->writes;
@@ -173,7 +173,7 @@ static void report_row(const struct tr_stat_files *files, const struct row *row,
 		tr_report_cell_number(report, row->bytes_read);
 	if (files->writes)
 		tr_report_cell_number(report, row->bytes_written);
-	if (row->seq == TR_DEPS_NEVER)
+	if (row->seq == TR_DEPS_NO_SEQ)
 		tr_report_cell_none(report);
 	else
 		tr_report_cell_number(report, row->seq);

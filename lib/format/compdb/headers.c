@@ -65,6 +65,7 @@ static void begin_segment(struct tr_compdb_headers *headers)
 	headers->arena = (struct tr_arena)TR_ARENA_INIT;
 	tr_deps_graph_init(&headers->graph);
 	tr_deps_tracker_init(&headers->tracker, &headers->graph);
+	headers->graph.details = true;
 	headers->first = headers->last = NULL;
 }
 
@@ -426,13 +427,14 @@ static bool offer_all(const struct tr_map *candidates, const struct tr_deps_comm
 		      struct found *found)
 {
 	for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command) {
-		if (!use->path || !(use->path->set || use->spelled->set) || !tr_deps_is_reader(use))
+		if (!use->path || !(use->path->set || use->details->spelled->set) ||
+		    !tr_deps_is_reader(use))
 			continue;
 		const struct tr_deps_command *above = command;
 		for (int level = 0; above && level < LEVELS; level++, above = above->parent) {
 			struct candidate *candidate = find(candidates, above, use->path);
 			if (!candidate)
-				candidate = find(candidates, above, use->spelled);
+				candidate = find(candidates, above, use->details->spelled);
 			if (candidate && !offer(candidate, command, found))
 				return false;
 		}
@@ -459,7 +461,7 @@ static bool find_headers(struct tr_compdb_headers *headers, struct found *found)
 	bool fine = true;
 
 	for (struct tr_deps_command *c = first; fine && c; c = c->next)
-		if (c->program && c->seq != TR_DEPS_NEVER)
+		if (c->program && c->seq != TR_DEPS_NO_SEQ)
 			fine = tr_id_map_put(&commands, c->seq, c);
 	for (struct candidate *c = headers->first; fine && c; c = c->next)
 		if (place(headers, c, &commands))
