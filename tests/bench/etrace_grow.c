@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * etrace_grow BYTES <log: the same build again and again until there are so many
- * bytes, on standard output. Every time all tasks are others, and it is later.
+ * bytes, on standard output. Every time it is later, and all tasks are others, but the first one:
+ * it starts the builds, as a script would.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,12 @@ static char *put_until(char *p, char stop)
 /* 0: upid,cpu,sec,nsec!data */
 static void put_line(char *line, unsigned long long round)
 {
+	static unsigned long long root;
 	unsigned long long upids = round << 31, seconds = round * 3;
 	unsigned long long upid = strtoull(line + 3, NULL, 10);
 	fputs("0: ", stdout);
-	char *p = put_more(line + 3, upid ? upids : 0); /* 0 is nobody */
+	root = root ? root : upid;
+	char *p = put_more(line + 3, upid && upid != root ? upids : 0); /* 0 is nobody */
 	p = put_until(put_until(p, ','), ',');
 	p = put_until(put_more(p, seconds), '!');
 	if (strncmp(p, "SchedFork|pid=", 14) == 0 || strncmp(p, "UPID|", 5) == 0)
