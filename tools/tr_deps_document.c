@@ -126,12 +126,18 @@ static void put_cyclonedx(struct document *document)
 
 static void put_spdx_file(struct document *document, const struct entry *entry, bool first)
 {
-	struct tr_text text = tr_deps_text(document->deps, entry->path);
+	struct tr_buffer name = TR_BUFFER_INIT;
 
 	put(document, first ? "\n{\"SPDXID\":" : ",\n{\"SPDXID\":");
 	put_id(document, entry->path);
 	put(document, entry->hashed ? ",\"fileName\":" : ",\"name\":");
-	put_string(document, text);
+	/* names of files are relative, here to the root directory: clause 8.1 */
+	if (entry->hashed)
+		tr_buffer_put_byte(&name, '.');
+	tr_buffer_put_text(&name, tr_deps_text(document->deps, entry->path));
+	document->body.failed |= name.failed;
+	put_string(document, tr_buffer_text(&name));
+	tr_buffer_free(&name);
 	if (!entry->hashed) {
 		put(document, ",\"downloadLocation\":\"NOASSERTION\",\"filesAnalyzed\":false}");
 		return;

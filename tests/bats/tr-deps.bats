@@ -182,10 +182,51 @@ declared() {
 		([.files[] | .checksums[0].algorithm == "SHA1" and (.checksums[0].checksumValue | length) == 40] | all) and
 		([.relationships[] | .spdxElementId, .relatedSpdxElement] | unique) -
 			([.files[].SPDXID, .packages[].SPDXID] + ["SPDXRef-DOCUMENT"]) == []' ../s.json >/dev/null
-	[ "$(jq -r --arg p "$PWD/main.c" '.files[] | select(.fileName == $p).checksums[0].checksumValue' ../s.json)" = \
+	[ "$(jq -r --arg p "$PWD/main.c" '.files[] | select(.fileName == "." + $p).checksums[0].checksumValue' ../s.json)" = \
 		"$(sha1sum main.c | cut -d' ' -f1)" ]
 	cmp ../s.json <(tr-deps --of=prog --as=spdx ../log 2>/dev/null)
+	# both schemas allow no other members; file names are relative (SPDX 2.3, 8.1)
+	rm f2.c
+	tr-deps --of=prog --as=spdx ../log >../s.json 2>/dev/null
+	jq -e '(keys - ["SPDXID", "creationInfo", "dataLicense", "documentNamespace", "files", "name", "packages",
+			"relationships", "spdxVersion"]) == [] and (.creationInfo | keys) == ["created", "creators"] and
+		([.files[] | (keys - ["SPDXID", "checksums", "copyrightText", "fileName", "licenseConcluded", "licenseInfoInFiles"]) == [] and
+			(.fileName | startswith("./"))] | all) and
+		([.packages[] | keys == ["SPDXID", "downloadLocation", "filesAnalyzed", "name"] and .filesAnalyzed == false] | any and all) and
+		([.files[].SPDXID, .packages[].SPDXID | test("^SPDXRef-[A-Za-z0-9.-]+$")] | all) and
+		([.relationships[] | keys == ["relatedSpdxElement", "relationshipType", "spdxElementId"] and
+			(.relationshipType | IN("DESCRIBES", "GENERATED_FROM"))] | all) and
+		([.documentNamespace | test("^[a-z]+:[^#]+$")] | all)' ../s.json >/dev/null
+	jq -e '(keys - ["bomFormat", "components", "dependencies", "metadata", "serialNumber", "specVersion", "version"]) == [] and
+		(.metadata | keys) == ["timestamp", "tools"] and
+		([.components[] | (keys - ["bom-ref", "hashes", "name", "type"]) == []] | all) and
+		([.components[].hashes[]? | .alg == "SHA-256" and (.content | test("^[0-9a-f]{64}$"))] | any and all) and
+		([.dependencies[] | keys == ["dependsOn", "ref"] and (.dependsOn | length) == (.dependsOn | unique | length)] | all)' \
+		../c.json >/dev/null
 	tr-deps --outputs --hash ../log | sha256sum -c --quiet
+}
+
+@test "validators accept the documents" {
+	project
+	trace ../log make CC=gcc
+	tr-deps --of=prog --as=cyclonedx --hash -o ../prog.cdx.json ../log 2>/dev/null
+	tr-deps --of=prog --as=spdx -o ../prog.spdx.json ../log 2>/dev/null
+	local run=no
+	if command -v cyclonedx; then # CycloneDX's own
+		cyclonedx validate --input-file ../prog.cdx.json --input-format json --input-version v1_5 --fail-on-errors
+		run=yes
+	fi
+	if command -v pyspdxtools; then # SPDX's own
+		pyspdxtools --infile ../prog.spdx.json
+		run=yes
+	fi
+	# with the schemas of both in a directory: bom-1.5*.json and those it refers to, spdx-schema*.json
+	if [ -n "${SBOM_SCHEMAS-}" ] && python3 -c 'import jsonschema' 2>/dev/null; then
+		python3 -W ignore "$top_srcdir/tests/helper/json_schema.py" "$SBOM_SCHEMAS" bom-1.5 ../prog.cdx.json
+		python3 -W ignore "$top_srcdir/tests/helper/json_schema.py" "$SBOM_SCHEMAS" spdx-schema ../prog.spdx.json
+		run=yes
+	fi
+	[ $run = yes ] || skip "neither cyclonedx nor pyspdxtools is installed, and SBOM_SCHEMAS names no directory"
 }
 
 @test "--events keeps every record, and adds to file calls alone" {

@@ -54,13 +54,23 @@ libtool_project() {
 	{ libtoolize -q -c -i && aclocal -I m4 && autoconf && CONFIG_SHELL=$(command -v dash) ./configure; } >/dev/null 2>&1
 }
 
-# pairs ROOT FILE.d...: "target dependency" of each, as absolute paths, those below ROOT; relative
-# ones begin in the current directory
+# pairs ROOT FILE.d...: "target dependency" of each, as absolute paths, those below ROOT. Relative
+# ones begin where gcc ran: in the directory from which the target leads to the file's own place.
 pairs() {
 	local root=$1
 	shift
-	awk 'FNR == 1 { target = $1; sub(/:$/, "", target); $1 = ""; more = 1 }
-		more { more = sub(/\\$/, ""); for (i = 1; i <= NF; i++) if ($i != "") print target "\n" $i }' "$@" |
+	awk 'FNR == 1 {
+			target = $1; sub(/:$/, "", target); $1 = ""; more = 1
+			base = FILENAME; own = target ".d"
+			if (substr(base, length(base) - length(own) + 1) != own) sub(/\.o\.d$/, ".d", own)
+			base = substr(base, 1, length(base) - length(own))
+		}
+		function whole(word) { return word ~ /^\// ? word : base word }
+		more {
+			more = sub(/\\$/, "")
+			for (i = 1; i <= NF; i++)
+				if ($i != "") print whole(target) "\n" whole($i)
+		}' "$@" |
 		xargs realpath -sm | paste -d' ' - - | awk -v root="$root/" 'index($2, root) == 1' | sort -u
 }
 
