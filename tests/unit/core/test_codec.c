@@ -142,7 +142,7 @@ static void test_cuts(const struct tr_codec *codec)
 	size_t least = 0, cut, silent = 0;
 	put_lines(&lines, 2000);
 	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
-	for (cut = 1; cut < packed.len; cut++) {
+	for (cut = 1; cut < packed.len; cut += every(3)) {
 		struct tr_error err;
 		tr_error_clear(&err);
 		plain.len = 0;
@@ -153,7 +153,7 @@ static void test_cuts(const struct tr_codec *codec)
 			break;
 		least = plain.len;
 	}
-	ok(cut == packed.len, "%s: every cut gives a prefix (%zu of %zu)", codec->name, cut,
+	ok(cut >= packed.len, "%s: every cut gives a prefix (%zu of %zu)", codec->name, cut,
 	   packed.len);
 	/* a snappy container may end after any chunk, and its magic is none */
 	bool snappy = strcmp(codec->name, "snappy") == 0;
@@ -169,7 +169,7 @@ static void test_flips(const struct tr_codec *codec)
 	put_lines(&lines, 2000);
 	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
 	size_t unnoticed = 0;
-	for (size_t i = 0; i < packed.len; i++) {
+	for (size_t i = 0; i < packed.len; i += every(3)) {
 		struct tr_error err;
 		packed.data[i] ^= (char)(1 << i % 8);
 		plain.len = 0;

@@ -173,7 +173,7 @@ static void check_removed(const struct log *log, const struct events *whole)
 {
 	size_t bad = 0;
 
-	for (size_t i = 0; i < log->count; i++) {
+	for (size_t i = 0; i < log->count; i += every(5)) {
 		struct tr_buffer trace = TR_BUFFER_INIT;
 		struct events left;
 		char task[24], child[24];
@@ -199,7 +199,7 @@ static void check_swapped(const struct log *log, const struct events *whole)
 {
 	size_t bad = 0;
 
-	for (size_t i = 0; i + 1 < log->count; i++) {
+	for (size_t i = 0; i + 1 < log->count; i += every(5)) {
 		struct tr_buffer trace = TR_BUFFER_INIT;
 		struct events left;
 		char one[24], other[24];
@@ -238,7 +238,7 @@ static void check_cuts(struct tr_text trace, const struct events *whole)
 	const char *first_set = memmem(trace.data, trace.len, "\n0: 0,", 6);
 	size_t sets = (size_t)(first_set - trace.data);
 
-	for (size_t len = 0; len <= trace.len; len++) {
+	for (size_t len = trace.len % every(7); len <= trace.len; len += every(7)) {
 		/* a copy of its own size, so that a sanitizer sees what is read behind it */
 		char *copy = malloc(len ? len : 1);
 		struct events left;

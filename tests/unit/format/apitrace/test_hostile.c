@@ -77,7 +77,7 @@ static bool survives(struct tr_text stream)
 static void test_cuts(const char *name, struct tr_text stream)
 {
 	size_t len = 0;
-	for (; len <= stream.len && survives((struct tr_text){ stream.data, len }); len++)
+	for (; len <= stream.len && survives((struct tr_text){ stream.data, len }); len += every(3))
 		;
 	ok(len > stream.len, "%s: cut at each of %zu bytes (%zu)", name, stream.len, len);
 }
@@ -86,7 +86,7 @@ static void test_changes(const char *name, const struct tr_buffer *stream)
 {
 	static const unsigned char changes[] = { 0x01, 0x02, 0x04, 0x80, 0xff };
 	bool fine = true;
-	for (size_t i = 0; i < stream->len && fine; i++)
+	for (size_t i = 0; i < stream->len && fine; i += every(3))
 		for (size_t j = 0; j < sizeof changes && fine; j++) {
 			stream->data[i] ^= (char)changes[j];
 			fine = survives(tr_buffer_text(stream));
