@@ -5,10 +5,13 @@
 #include "core/buffer.h"
 #include "view/html.h"
 
-enum { TITLE = 1, LIMIT };
+enum { TITLE = 1, LIMIT, CORES, CRITICAL };
 
 static const struct tr_option options[] = {
 	{ TITLE, 0, "title", "TEXT", "title of the page (default: the names of the files)" },
+	{ CORES, 0, "cores", "N", "show how many of N cores were busy (default: not shown)" },
+	{ CRITICAL, 0, "critical", NULL,
+	  "show the critical path also of a trace without file calls" },
 	{ LIMIT, 0, "limit", "N", "processes or calls on the page at most (default: 1000000)" },
 	{ 0 },
 };
@@ -16,6 +19,8 @@ static const struct tr_option options[] = {
 static const char *const examples[] = {
 	"what a build did, as a page",
 	"tr-tohtml -o build.html build.json",
+	"the same, with the cores that were idle on a machine that has 8",
+	"tr-tohtml --cores=8 -o build.html build.nfsdb",
 	"the first hundred frames of a graphics trace",
 	"tr-filter --frames=0-99 gears.trace | tr-tohtml --title=gears -o gears.html",
 	NULL,
@@ -49,7 +54,11 @@ static void read_options(struct tohtml *t)
 	for (int id; (id = tr_cli_option(&t->cli)) != 0;) {
 		if (id == TITLE)
 			t->title = t->cli.argument;
-		else if (tr_cli_number(&t->cli, false, UINT32_MAX - 1, &number))
+		else if (id == CRITICAL)
+			t->config.critical = true;
+		else if (id == CORES && tr_cli_number(&t->cli, false, 1 << 20, &number))
+			t->config.cores = (size_t)number;
+		else if (id == LIMIT && tr_cli_number(&t->cli, false, UINT32_MAX - 1, &number))
 			t->config.limit = (size_t)number;
 	}
 }
@@ -94,6 +103,11 @@ static void put_all(struct tohtml *t, struct tr_html *html)
 			    tr_html_spans(html), (unsigned long long)tr_html_left(html));
 	else if (!tr_html_spans(html))
 		tr_cli_note(&t->cli, "no processes and no calls to show");
+	if (tr_html_spans(html) && t->config.cores && !tr_html_has_cores(html))
+		tr_cli_note(&t->cli, "--cores needs processes with times");
+	if (tr_html_spans(html) && t->config.critical && !tr_html_has_path(html))
+		tr_cli_note(&t->cli, "the trace does not show when processes end, so it has no "
+				     "critical path");
 }
 
 int main(int argc, char **argv)

@@ -26,12 +26,13 @@ static bool start(struct tr_file_uses *uses)
 {
 	const char *p = uses->held.data, *end = p + uses->held.len;
 	struct tr_error err;
-	bool fine = true;
+	bool fine;
 
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
 	uses->tracker.times = uses->graph.details = true;
 	uses->following = true;
+	fine = !uses->graph.failed;
 	while (fine && p < end) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
 		struct tr_arena arena = TR_ARENA_INIT;

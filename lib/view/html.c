@@ -15,6 +15,8 @@
 #include "record/literal.h"
 #include "record/vocabulary.h"
 #include "view/brief.h"
+#include "view/critical.h"
+#include "view/file_uses.h"
 #include "view/html_page.h"
 #include "view/json_value.h"
 #include "view/timeline.h"
@@ -24,6 +26,8 @@ enum {
 	VALUE_SHOWN = 200,
 	FIELDS_SHOWN = 2000,
 	PENDING_SIZE = 64 << 10,
+	FILES_SHOWN = 500,    /* of each command: as many that it read, and that it wrote */
+	USES_SHOWN = 4000000, /* on the page */
 };
 
 /* A run or a call. Times are nanoseconds; without times each record takes a microsecond. */
@@ -62,6 +66,16 @@ struct tr_html {
 	struct tr_map threads; /* struct thread, by task */
 
 	struct tr_forest forest;
+	struct tr_file_uses uses;
+	bool has_files;
+	struct words files;
+	struct tr_spool *use_lines; /* a line of JSON for each span; NULL: no file calls yet */
+	uint64_t use_lines_size;
+	size_t use_line_count; /* spans that have one */
+	size_t shown_uses;
+	struct tr_buffer use_pending; /* as pending */
+	struct tr_buffer path;	      /* JSON: the steps of the critical path */
+
 	struct tr_env_tracker *tracker;
 	struct tr_buffer environment; /* JSON members for the exec record that is being put */
 	struct tr_buffer text;	      /* scratch */
@@ -344,21 +358,201 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 	       ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
 }
 
+static bool flush_uses(struct tr_html *html, struct tr_error *err)
+{
+	struct tr_text text = tr_buffer_text(&html->use_pending);
+
+	if (!html->use_lines)
+		html->use_lines = tr_spool_new(html->config.max_spool);
+	if (!html->use_lines || html->use_pending.failed ||
+	    !tr_spool_write(html->use_lines, text.data, text.len, err))
+		return false;
+	html->use_lines_size += text.len;
+	html->use_pending.len = 0;
+	return true;
+}
+
+/* Appends the number of files and a list of the first of them: 3,[0,7,8]. */
+static bool put_files(struct tr_html *html, const struct tr_file_use *uses, size_t count,
+		      bool written, struct tr_buffer *to)
+{
+	size_t number = 0, shown = 0;
+	bool fine = true;
+
+	for (size_t i = 0; i < count; i++)
+		number += written ? uses[i].writes : uses[i].reads;
+	tr_buffer_put_byte(to, ',');
+	tr_buffer_put_decimal(to, number);
+	tr_buffer_put_literal(to, ",[");
+	for (size_t i = 0; fine && i < count && shown < FILES_SHOWN; i++) {
+		struct tr_deps_path *path = uses[i].path;
+		uint32_t word = path->set - 1;
+		if (!(written ? uses[i].writes : uses[i].reads) || html->shown_uses >= USES_SHOWN)
+			continue;
+		if (!path->set) { /* it has no number yet */
+			tr_buffer_reset(&html->text);
+			tr_deps_path_write(path, &html->text);
+			fine = !html->text.failed &&
+			       word_number(&html->files, tr_buffer_text(&html->text), &word);
+			path->set = word + 1;
+		}
+		if (shown++)
+			tr_buffer_put_byte(to, ',');
+		tr_buffer_put_decimal(to, word);
+		html->shown_uses++;
+	}
+	tr_buffer_put_byte(to, ']');
+	return fine && !to->failed;
+}
+
+/* What the runs of a segment did with files, by node. All zero: the segment has no file calls. */
+struct node_uses {
+	struct tr_file_use *list;
+	size_t *first; /* by node: of its uses in the list; the next one's are after them */
+	uint64_t *read, *written; /* bytes, by node */
+};
+
+static void free_node_uses(struct node_uses *uses)
+{
+	free(uses->list);
+	free(uses->first);
+	free(uses->read);
+	free(uses->written);
+}
+
+static bool make_node_uses(struct tr_html *html, struct node_uses *uses)
+{
+	struct tr_deps_graph *graph = &html->uses.graph;
+	size_t count, nodes = html->forest.count;
+
+	uses->first = calloc(2 * nodes + 2, sizeof *uses->first);
+	uses->read = calloc(nodes + 1, sizeof *uses->read);
+	uses->written = calloc(nodes + 1, sizeof *uses->written);
+	if (!uses->first || !uses->read || !uses->written ||
+	    !tr_file_uses_list(&html->uses, &uses->list, &count) ||
+	    !tr_critical_place(&html->forest, graph))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node =
+			uses->list[i].program ? uses->list[i].program->place : TR_FOREST_NONE;
+		if (node == TR_FOREST_NONE)
+			continue;
+		if (!uses->first[2 * node + 1])
+			uses->first[2 * node] = i;
+		uses->first[2 * node + 1]++;
+	}
+	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next) {
+		const struct tr_deps_command *program = tr_deps_program(c);
+		if (!program || program->place == TR_FOREST_NONE)
+			continue;
+		uses->read[program->place] += c->bytes_read;
+		uses->written[program->place] += c->bytes_written;
+	}
+	return true;
+}
+
+/* Adds the line with the files of a span: [BYTES or null,BYTES or null,READ,[…],WRITTEN,[…]]. */
+static bool add_uses(struct tr_html *html, const struct node_uses *uses, uint32_t node,
+		     struct tr_error *err)
+{
+	const struct tr_deps_graph *graph = &html->uses.graph;
+	struct tr_buffer *to = &html->use_pending;
+	size_t count = uses->first[2 * node + 1];
+	const struct tr_file_use *list = uses->list + uses->first[2 * node];
+
+	for (; html->use_line_count + 1 < tr_html_spans(html); html->use_line_count++)
+		tr_buffer_put_byte(to, '\n'); /* spans of segments without file calls */
+	html->use_line_count++;
+	if (count || uses->read[node] || uses->written[node]) {
+		tr_buffer_put_byte(to, '[');
+		if (graph->has_reads)
+			tr_buffer_put_decimal(to, uses->read[node]);
+		else
+			tr_buffer_put_literal(to, "null");
+		tr_buffer_put_byte(to, ',');
+		if (graph->has_writes)
+			tr_buffer_put_decimal(to, uses->written[node]);
+		else
+			tr_buffer_put_literal(to, "null");
+		if (!put_files(html, list, count, false, to) ||
+		    !put_files(html, list, count, true, to))
+			return false;
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_buffer_put_byte(to, '\n');
+	return !to->failed && (to->len < PENDING_SIZE || flush_uses(html, err));
+}
+
+/* Appends the steps of the critical path: [SPAN or -1,BEGIN,DURATION,CAUSE,FILE or -1]. */
+static bool add_path(struct tr_html *html, const struct tr_lanes *lanes, const uint32_t *place)
+{
+	struct tr_deps_graph *graph = html->uses.following ? &html->uses.graph : NULL;
+	struct tr_buffer *to = &html->path;
+	struct tr_critical critical;
+	bool fine = true;
+
+	if (!tr_critical_find(&critical, &html->forest, graph))
+		return false;
+	for (size_t i = 0; fine && i < critical.count; i++) {
+		const struct tr_critical_step *step = &critical.steps[i];
+		struct tr_span from = { .begin = step->began, .end = step->ended };
+		struct span span;
+		uint32_t word = 0,
+			 index = step->node == TR_FOREST_NONE ? TR_FOREST_NONE : place[step->node];
+		set_times(html, lanes, &from, &span);
+		if (to->len)
+			tr_buffer_put_byte(to, ',');
+		tr_buffer_put_byte(to, '[');
+		if (index < tr_html_spans(html))
+			tr_buffer_put_decimal(to, index);
+		else
+			tr_buffer_put_literal(to, "-1");
+		tr_buffer_put_byte(to, ',');
+		tr_instant_write_micro(span.begin - html->timeline.base, to);
+		tr_buffer_put_byte(to, ',');
+		tr_instant_write_micro(span.end - span.begin, to);
+		tr_buffer_put_literal(to, ",\"");
+		tr_buffer_put_text(to, tr_text_from(tr_critical_word(step->cause)));
+		tr_buffer_put_byte(to, '"');
+		if (step->file) {
+			tr_buffer_reset(&html->text);
+			tr_deps_path_write(step->file, &html->text);
+			fine = !html->text.failed &&
+			       word_number(&html->files, tr_buffer_text(&html->text), &word);
+			tr_buffer_put_byte(to, ',');
+			tr_buffer_put_decimal(to, fine ? word : 0);
+		}
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_critical_free(&critical);
+	return fine && !to->failed;
+}
+
 static bool add_runs(struct tr_html *html, struct tr_error *err)
 {
 	size_t count = html->forest.count;
 	struct tr_lanes lanes = { NULL, NULL, 0, false };
 	struct tr_buffer text = TR_BUFFER_INIT;
+	struct node_uses uses = { .list = NULL };
 	uint32_t first_lane = 0, *place = malloc((count + 1) * sizeof *place);
 	bool fine = place && tr_forest_link(&html->forest) &&
 		    tr_lanes_make(&lanes, &html->forest) &&
-		    add_lanes(html, lanes.count, &first_lane);
+		    add_lanes(html, lanes.count, &first_lane) &&
+		    (!html->uses.following || make_node_uses(html, &uses));
 
 	/* a parent that begins after its child has no span yet */
 	for (size_t i = 0; fine && i < count; i++)
 		place[i] = TR_FOREST_NONE;
-	for (size_t i = 0; fine && i < count; i++)
+	for (size_t i = 0; fine && i < count; i++) {
+		size_t spans = tr_html_spans(html);
 		fine = add_run(html, &lanes, lanes.order[i], first_lane, place, &text, err);
+		if (fine && html->uses.following && tr_html_spans(html) > spans)
+			fine = add_uses(html, &uses, lanes.order[i], err);
+	}
+	if (fine && (html->uses.following || html->config.critical))
+		fine = add_path(html, &lanes, place);
+	html->has_files |= html->uses.following;
+	free_node_uses(&uses);
 	tr_lanes_free(&lanes);
 	tr_buffer_free(&text);
 	free(place);
@@ -637,20 +831,33 @@ static bool put_data(struct tr_html *html)
 	put_list(html, "makes", &html->makes.json);
 	put_list(html, "lanes", &html->lanes.json);
 	put_list(html, "frames", &html->frames);
+	if (html->files.json.len)
+		put_list(html, "files", &html->files.json);
+	if (html->path.len)
+		put_list(html, "path", &html->path);
+	if (tr_html_has_cores(html)) {
+		struct tr_buffer cores = TR_BUFFER_INIT;
+		tr_buffer_put_literal(&cores, ",\n\"cores\":");
+		tr_buffer_put_decimal(&cores, html->config.cores);
+		tr_output_put_text(html->out, tr_buffer_text(&cores));
+		fine = fine && !cores.failed;
+		tr_buffer_free(&cores);
+	}
 	fine = fine && put_columns(html);
 	tr_output_put_literal(html->out, "}");
 	return fine && !html->frames.failed && !html->top.failed;
 }
 
-static bool put_lines(struct tr_html *html, struct tr_error *err)
+static bool put_lines(struct tr_html *html, struct tr_spool *lines, uint64_t size,
+		      struct tr_error *err)
 {
 	char part[16 << 10];
 	const char *data;
 
 	tr_output_put_byte(html->out, '\n');
-	for (uint64_t offset = 0; offset < html->lines_size;) {
+	for (uint64_t offset = 0; offset < size;) {
 		size_t len = sizeof part;
-		if (!tr_spool_read(html->lines, offset, part, &data, &len, err))
+		if (!tr_spool_read(lines, offset, part, &data, &len, err))
 			return false;
 		if (len == 0)
 			break;
@@ -660,12 +867,39 @@ static bool put_lines(struct tr_html *html, struct tr_error *err)
 	return true;
 }
 
+/* Whether the page has the part of that name. */
+static bool has_part(const struct tr_html *html, struct tr_text name)
+{
+	if (tr_text_is(name, "files"))
+		return html->has_files;
+	if (tr_text_is(name, "files or path"))
+		return html->has_files || tr_html_has_path(html);
+	return tr_text_is(name, "path") ? tr_html_has_path(html) : tr_html_has_cores(html);
+}
+
+/* Writes a piece of the page without the parts that it does not have, and without their marks. */
+static void put_piece(struct tr_html *html, const char *p, const char *end)
+{
+	static const char if_mark[] = "@if ", end_mark[] = "@end\n";
+
+	for (const char *mark;
+	     (mark = memmem(p, (size_t)(end - p), if_mark, strlen(if_mark))) != NULL;) {
+		const char *name = mark + strlen(if_mark), *part = strchr(name, '\n') + 1;
+		const char *part_end = strstr(part, end_mark);
+		tr_output_put(html->out, p, (size_t)(mark - p));
+		if (has_part(html, tr_text_span(name, part - 1)))
+			tr_output_put(html->out, part, (size_t)(part_end - part));
+		p = part_end + strlen(end_mark);
+	}
+	tr_output_put(html->out, p, (size_t)(end - p));
+}
+
 /* Writes the page up to a mark; returns the rest after the mark. */
 static const char *put_page(struct tr_html *html, const char *from, const char *mark)
 {
 	const char *found = strstr(from, mark);
 
-	tr_output_put(html->out, from, (size_t)(found - from));
+	put_piece(html, from, found);
 	return found + strlen(mark);
 }
 
@@ -676,9 +910,16 @@ static bool write_page(struct tr_html *html, struct tr_error *err)
 	if (!flush_lines(html, err) || !put_data(html))
 		return false;
 	rest = put_page(html, rest, "<!--LINES-->");
-	if (!put_lines(html, err))
+	if (!put_lines(html, html->lines, html->lines_size, err))
 		return false;
-	tr_output_put_text(html->out, tr_text_from(rest));
+	if (html->has_files) {
+		tr_output_put_literal(html->out, "</script>\n"
+						 "<script type=\"application/json\" id=\"uses\">");
+		if (!flush_uses(html, err) ||
+		    !put_lines(html, html->use_lines, html->use_lines_size, err))
+			return false;
+	}
+	put_piece(html, rest, rest + strlen(rest));
 	return true;
 }
 
@@ -700,8 +941,9 @@ static bool keep_top(struct tr_html *html, struct tr_record *record)
 
 static bool end_segment(struct tr_html *html, const struct tr_record *record, struct tr_error *err)
 {
-	if (html->forest.count && !add_runs(html, err))
+	if (!tr_file_uses_finish(&html->uses) || (html->forest.count && !add_runs(html, err)))
 		return false;
+	tr_file_uses_clear(&html->uses);
 	tr_forest_clear(&html->forest); /* also resets the times of a segment without processes */
 	if (!tr_timeline_end_calls(&html->timeline, err))
 		return false;
@@ -724,7 +966,9 @@ static bool put_record(struct tr_html *html, struct tr_record *record, struct tr
 		html->timeline.base = 0;
 	if (html->timeline.now > html->latest)
 		html->latest = html->timeline.now;
-	return !tr_kind_is_call(record->kind) || tr_timeline_put(&html->timeline, record, err);
+	if (tr_kind_is_call(record->kind))
+		return tr_timeline_put(&html->timeline, record, err);
+	return tr_file_uses_put(&html->uses, record);
 }
 
 enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struct tr_error *err)
@@ -755,6 +999,7 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 	html->timeline.steps = &timeline_steps;
 	html->timeline.kinds.ask = config->call_kinds;
 	tr_forest_init(&html->forest, config->max_spool, describe, html);
+	tr_file_uses_init(&html->uses);
 	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
 	if (html->tracker && html->lines)
@@ -777,12 +1022,28 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->frames);
 	tr_buffer_free(&html->top);
 	tr_buffer_free(&html->environment);
+	tr_file_uses_free(&html->uses);
+	free_words(&html->files);
+	tr_spool_free(html->use_lines);
+	tr_buffer_free(&html->use_pending);
+	tr_buffer_free(&html->path);
 	tr_buffer_free(&html->text);
 	tr_forest_free(&html->forest);
 	tr_env_tracker_free(html->tracker);
 	tr_timeline_free(&html->timeline);
 	free_threads(&html->threads);
 	free(html);
+}
+
+bool tr_html_has_cores(const struct tr_html *html)
+{
+	return html->config.cores && html->timeline.timed && !html->has_calls &&
+	       tr_html_spans(html);
+}
+
+bool tr_html_has_path(const struct tr_html *html)
+{
+	return html->path.len > 0;
 }
 
 uint64_t tr_html_left(const struct tr_html *html)

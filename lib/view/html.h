@@ -12,7 +12,11 @@
  * which it parses when the span is clicked. The page draws only what is visible, so that it
  * can hold a hundred thousand spans.
  *
- * Memory: 48 bytes a span, and what process/forest.h and process/env_tracker.h take.
+ * If the trace has file calls (file_uses.h), the page also has a line of JSON for each span with its
+ * files, and the critical path (critical.h). The parts of html_page.html that show these are between
+ * lines "@if NAME" and "@end", and other pages do not contain them.
+ *
+ * Memory: 48 bytes a span, and what process/forest.h, process/env_tracker.h and file_uses.h take.
  */
 #ifndef TR_VIEW_HTML_H
 #define TR_VIEW_HTML_H
@@ -28,6 +32,8 @@ struct tr_html_config {
 	size_t limit;				     /* of spans; further ones are only counted */
 	uint64_t max_spool;			     /* as in struct tr_limits */
 	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
+	size_t cores;				     /* show how many of these are busy; 0: not */
+	bool critical; /* show the critical path even if there are no file calls */
 };
 
 struct tr_html;
@@ -44,6 +50,10 @@ enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struc
 /* The number of spans on the page, and of those beyond the limit. */
 size_t tr_html_spans(const struct tr_html *html);
 uint64_t tr_html_left(const struct tr_html *html);
+
+/* Whether the page shows the cores, and the critical path: after the end. */
+bool tr_html_has_cores(const struct tr_html *html);
+bool tr_html_has_path(const struct tr_html *html);
 
 void tr_html_free(struct tr_html *html);
 

@@ -193,3 +193,92 @@ END
 	cat complaints
 	[ ! -s complaints ]
 }
+
+# files: a build with two jobs at once, of which one reads what the first one wrote
+files() {
+	awk '{ $2 = sprintf("%.1f", 1600000000 + $2) } 1' <<'END'
+1 100 execve("/bin/make", ["make", "-j2"], 0x1) = 0
+1 100 getcwd("/w", 4096) = 3
+1 101 fork() = 2
+2 101 execve("/bin/cc", ["cc", "-c", "a.c"], 0x1) = 0
+2 102 openat(AT_FDCWD, "/w/a.c", O_RDONLY) = 3
+2 102 read(3, "int a;", 4096) = 1500
+2 102 openat(AT_FDCWD, "/w/a.o", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+1 103 fork() = 3
+3 103 execve("/bin/cc", ["cc", "-c", "b.c"], 0x1) = 0
+3 104 openat(AT_FDCWD, "/w/b.o", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+3 105 +++ exited with 0 +++
+2 106 +++ exited with 0 +++
+1 106 fork() = 4
+4 106 execve("/bin/ld", ["ld", "-o", "</script>", "a.o", "b.o"], 0x1) = 0
+4 107 openat(AT_FDCWD, "/w/a.o", O_RDONLY) = 3
+4 107 openat(AT_FDCWD, "/w/b.o", O_RDONLY) = 4
+4 107 openat(AT_FDCWD, "/w/</script>", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 5
+4 109 +++ exited with 0 +++
+1 110 +++ exited with 0 +++
+END
+}
+
+@test "files of each command, and the critical path" {
+	files >log
+	tr-tohtml log >page
+	part uses page | sed 1d >uses
+	part data page | jq -c '.files as $f | .path | map([.[3], .[2] / 1e6] + if .[4] then [$f[.[4]]] else [] end)' |
+		grep -xF '[["start",1],["parent",5],["file",3,"/w/a.o"],["exit",1]]'
+	part data page | jq -c '[.path[] | .[0]]' | grep -xF '[0,1,3,0]'
+	part data page | jq -r '.files[]' >names
+	jq -c --rawfile names names '($names / "\n") as $n | [.[0], .[1], .[2], [.[3][] | $n[.]], .[4], [.[5][] | $n[.]]]' uses >got
+	diff - got <<'END'
+[0,null,1,["/bin/make"],0,[]]
+[1500,null,2,["/bin/cc","/w/a.c"],1,["/w/a.o"]]
+[0,null,1,["/bin/cc"],1,["/w/b.o"]]
+[0,null,3,["/bin/ld","/w/a.o","/w/b.o"],1,["/w/</script>"]]
+END
+	[ "$(grep -c '</script>' page)" = 4 ]
+	# spans of a segment without file calls have none, and those after the limit are left out
+	tr-tohtml build.trec log build.trec >several
+	part uses several | awk '{ print NF }' | tr '\n' ' ' | grep -xF '0 0 0 0 0 1 1 1 1 0 '
+	tr-tohtml -q --limit=2 log >page
+	[ "$(part uses page | wc -l)" = 4 ]
+	part data page | jq -c '[.path[] | .[0]]' | grep -xF '[0,1,-1,0]'
+	# of a command with many files the first ones are on the page, and the number of all
+	{ head -n 1 log && seq 600 | sed 's,.*,1 1600000101.0 openat(AT_FDCWD\, "/w/&"\, O_RDONLY) = 3,'; } |
+		tr-tohtml | part uses - | jq -c '[.[2], (.[3] | length)]' 2>/dev/null | grep -xF '[601,500]'
+}
+
+@test "parts that a trace has nothing for are not on its page" {
+	files >log
+	marks() { grep -oE 'function (draw(Path|Cores)|showFiles|waited)|id="(cores|uses)"|^@(if|end)|const brief' | sort -u; }
+	[ -z "$(tr-tohtml build.trec | marks)" ]
+	tr-tohtml log | marks | tr '\n' ' ' |
+		grep -xF 'const brief function drawPath function showFiles function waited id="uses" '
+	tr-tohtml --cores=2 build.trec | marks | tr '\n' ' ' | grep -xF 'function drawCores id="cores" '
+	tr-tohtml --critical build.trec | marks | tr '\n' ' ' | grep -xF 'const brief function drawPath function waited '
+	run -0 --separate-stderr tr-tohtml --critical --cores=2 -o page "$kw"
+	[[ $stderr == *'--cores needs processes with times'*'so it has no critical path'* ]]
+	run -2 tr-tohtml --cores=x log
+}
+
+@test "a browser shows files, the critical path and idle cores" {
+	chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+		skip "no Chromium is installed"
+	files >log
+	tr-tohtml --title=t --cores=2 log >page
+	# in 2 of 10 seconds two compilers run; otherwise one command, which is make while it has no child
+	browse page 'const text = () => $("details").innerText.replace(/\s+/g, " ");
+		pick(3); const made = text();
+		document.title = [busy(first, last), busy(4e6, 5e6), busy(8e6, 9e6),
+			/wrote 1 file, bytes: unknown <.script>/.test(made), /read 3 files, bytes: 0 B .*a.o .*b.o .*ld/.test(made),
+			/critical 3.000 s of the path, in 1 step waited for .*a\.o/.test(made),
+			(showFile(data.files.indexOf("/w/a.o")), text())].join(";")' >got
+	grep -xF '1.2;2;1;true;true;true;a.o /w/a.o written by 1 1.000 s a.o cc -c a.c read by 1 6.000 s &lt;/script&gt; ld -o '\''&lt;/script&gt;'\'' a.o b.oyes' got
+	browse page '$("search").value = "a.o"; find(); choose("files"); const found = views.files.rows.length;
+		choose("path"); views.path.pick(2);
+		$("cores").dispatchEvent(new MouseEvent("mousemove", { clientX: lanes.clientWidth - 20, bubbles: true }));
+		document.title = [found, picked, waited(data.path[1]), waited(data.path[3]), views.path.rows.length,
+			document.querySelector("#list .row:nth-child(5)").textContent.trim().replace(/\s+/g, " "),
+			$("tip").textContent.replace(/.*: /, "")].join(";")' |
+		grep -xF '1;3;its parent, to start it;the end of &lt;/script&gt; ld;4;6.000 s 3.000 s file &lt;/script&gt; ld -o '\''&lt;/script&gt;'\'' a.o b.o ← a.o;1.00 of 2 cores busyyes'
+	cat complaints
+	[ ! -s complaints ]
+}

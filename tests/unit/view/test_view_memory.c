@@ -92,7 +92,9 @@ static void *make_html(struct tr_output *out)
 	struct tr_html_config config = { .title = TR_TEXT("t"),
 					 .limit = 1000,
 					 .max_spool = SPOOL,
-					 .call_kinds = tr_format_call_kinds };
+					 .call_kinds = tr_format_call_kinds,
+					 .cores = 2,
+					 .critical = true };
 	return tr_html_new(&config, out);
 }
 
