@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of an API call, by the name of its function. A trace does not contain them: the
- * tools of apitrace have a table of names and patterns (lib/trace/trace_parser_flags.cpp). This
- * one has the names of apitrace 11.1, so that call sets and text agree.
+ * The kinds of an API call, by the name of its function. A trace does not contain them: the tools
+ * of apitrace have a table of names and patterns (lib/trace/trace_parser_flags.cpp). This one has
+ * the names of apitrace 11.1, so that call sets and text agree with apitrace's.
+ *
+ * A name is searched in the table first. If it is not there, the pattern functions take words off
+ * its front; they do what the regular expressions of apitrace do, without a library for these,
+ * because a trace has millions of calls.
  */
 
 #include <stdlib.h>
@@ -23,7 +27,10 @@ struct entry {
 	unsigned kinds;
 };
 
-/* Sorted by bytes. */
+/*
+ * A row is a name and its kinds; sorted by bytes, for bsearch. SWAP ends a frame and leaves its
+ * render target.
+ */
 static const struct entry entries[] = {
 	{ "CGLFlushDrawable", END_FRAME },
 	{ "CGLGetCurrentContext", VERBOSE },
@@ -172,6 +179,7 @@ static const struct entry entries[] = {
 	{ "wglSwapMultipleBuffers", SWAP },
 };
 
+/* Compares a text with a word by bytes. */
 static int compare_name(const struct tr_text *name, const char *other)
 {
 	size_t len = strlen(other);
@@ -187,6 +195,7 @@ static int compare(const void *key, const void *element)
 
 /* Patterns: a name is eaten from its front. */
 
+/* Takes the word off the front of the name. False: the name does not begin with it. */
 static bool eat(struct tr_text *name, struct tr_text word)
 {
 	if (!tr_text_starts(*name, word))
@@ -212,7 +221,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A vendor's suffix, or none. */
+/* Whether the rest is a vendor's suffix (ARB, SGIX, KHR), or empty. */
 static bool is_suffix(struct tr_text rest)
 {
 	for (size_t i = 0; i < rest.len; i++) {
@@ -222,7 +231,7 @@ static bool is_suffix(struct tr_text rest)
 	return true;
 }
 
-/* Words that begin with a capital, without digits; or nothing. */
+/* Whether the rest is words that begin with a capital, without digits; or empty. */
 static bool is_words(struct tr_text rest)
 {
 	for (size_t i = 0; i < rest.len; i++) {
@@ -232,6 +241,7 @@ static bool is_words(struct tr_text rest)
 	return true;
 }
 
+/* Whether the rest has only the characters that \w matches. */
 static bool is_identifier(struct tr_text rest)
 {
 	for (size_t i = 0; i < rest.len; i++) {
@@ -242,6 +252,7 @@ static bool is_identifier(struct tr_text rest)
 	return true;
 }
 
+/* Takes digits off the front. False: there are none. */
 static bool eat_digits(struct tr_text *name)
 {
 	size_t len = name->len;
@@ -251,7 +262,7 @@ static bool eat_digits(struct tr_text *name)
 	return name->len < len;
 }
 
-/* One word: a capital and small letters. */
+/* Takes one word off the front: a capital and small letters. */
 static bool eat_word(struct tr_text *name)
 {
 	size_t len = 1;
@@ -264,7 +275,10 @@ static bool eat_word(struct tr_text *name)
 	return true;
 }
 
-/* gl, words, Draw[Range|Mesh](Arrays|Elements), words: glMultiDrawElementsIndirect */
+/*
+ * Matches words, Draw[Range|Mesh](Arrays|Elements), words: glMultiDrawElementsIndirect after its
+ * gl. The words before "Draw" are tried one after the other, as a regular expression does.
+ */
 static bool draws_arrays(struct tr_text rest)
 {
 	do {
@@ -279,6 +293,7 @@ static bool draws_arrays(struct tr_text rest)
 	return false;
 }
 
+/* Matches glRectf, glRectdv and the like, after gl. */
 static bool is_rectangle(struct tr_text rest)
 {
 	if (!EAT(&rest, "Rect") || !rest.len || !memchr("dfis", *rest.data, 4))
@@ -288,7 +303,7 @@ static bool is_rectangle(struct tr_text rest)
 	return is_suffix(rest);
 }
 
-/* Words, then a vendor's suffix that may have digits. */
+/* Whether the rest is words, then a vendor's suffix that may have digits. */
 static bool is_words_and_suffix(struct tr_text rest)
 {
 	size_t words = 0;
@@ -299,6 +314,7 @@ static bool is_words_and_suffix(struct tr_text rest)
 	return is_suffix((struct tr_text){ rest.data + words, rest.len - words });
 }
 
+/* Matches the other functions of OpenGL that draw or clear. */
 static bool draws_otherwise(struct tr_text rest)
 {
 	static const char *const names[] = { "BlitFramebuffer", "CallList",   "CallLists",
@@ -316,7 +332,10 @@ static bool draws_otherwise(struct tr_text rest)
 	return is_rectangle(rest);
 }
 
-/* rest: the name after "gl". */
+/*
+ * Returns the kinds of a function of OpenGL; rest is its name after "gl". Most names are of none,
+ * and occur a million times, so they are dismissed by a byte first.
+ */
 static unsigned opengl(struct tr_text rest)
 {
 	/* most names are none of these, and are seen a million times */

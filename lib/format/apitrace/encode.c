@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encoder: primitives and signatures, then values (from trees, or directly from the text of a
- * line), then events and the head of a stream.
+ * The encoder: it turns one record into the bytes of its events, and a header into the head of the
+ * stream. The layout of these bytes is in apitrace.h.
+ *
+ *	tr_encode_record	a call, an enter or a leave
+ *	  put_line		the usual call: from the text of its line, without splitting it
+ *	  put_event		every other record: from its fields and their trees of values
+ *	tr_encode_head		version and properties
+ *
+ * The bytes are collected in encoder->bytes, and write.c writes them when the record is complete. A
+ * record that cannot be encoded is undone: its bytes are dropped, and the signatures that it
+ * defined (encoder->fresh) count as not written, so the next record that uses them defines them
+ * again.
  */
 #include "format/apitrace/apitrace.h"
 
@@ -17,6 +27,10 @@
 
 /* Numbers, strings, and signatures with their definitions. */
 
+/*
+ * Notes that a number begins here. Only is_same needs that, when it compares with the bytes in
+ * .raw.
+ */
 static void mark(struct tr_encoder *encoder)
 {
 	if (tr_array_room(encoder->marks, encoder->mark_count, encoder->mark_cap))
@@ -25,6 +39,9 @@ static void mark(struct tr_encoder *encoder)
 		encoder->failed = true;
 }
 
+/*
+ * Appends a LEB128 number in its shortest form. The source may have a longer one, which .raw keeps.
+ */
 static void encode_uint(struct tr_encoder *encoder, uint64_t number)
 {
 	if (encoder->marking)
@@ -38,7 +55,10 @@ static void encode_uint(struct tr_encoder *encoder, uint64_t number)
 	tr_buffer_used(&encoder->bytes, (size_t)(to - room));
 }
 
-/* Appends the bits of a float or a double: `size` bytes, little endian. */
+/*
+ * Appends the bits of a float or a double: `size` bytes, little endian. It always returns true, so
+ * that encode_value can return its result.
+ */
 static bool encode_real(struct tr_encoder *encoder, uint8_t tag, uint64_t bits, unsigned size)
 {
 	tr_encode_byte(encoder, tag);
@@ -47,12 +67,17 @@ static bool encode_real(struct tr_encoder *encoder, uint8_t tag, uint64_t bits, 
 	return true;
 }
 
+/* Appends a length and bytes: strings, names and blobs have the same form. */
 static void encode_string(struct tr_encoder *encoder, struct tr_text bytes)
 {
 	encode_uint(encoder, bytes.len);
 	tr_buffer_put_text(&encoder->bytes, bytes);
 }
 
+/*
+ * Appends the definition of a function or a structure: its name and the names of its arguments or
+ * members.
+ */
 static void put_labels(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
 {
 	encode_string(encoder, signature->name);
@@ -61,6 +86,10 @@ static void put_labels(struct tr_encoder *encoder, const struct tr_apitrace_sign
 		encode_string(encoder, signature->labels[i].name);
 }
 
+/*
+ * Appends the definition of an enum or a mask. Below version 3 an enum defines a single constant,
+ * and there is no count. The flags of a mask have no tag, in contrast to the constants of an enum.
+ */
 static void put_constants(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
 {
 	bool is_enum = signature->table == TR_APITRACE_ENUMS;
@@ -75,6 +104,10 @@ static void put_constants(struct tr_encoder *encoder, const struct tr_apitrace_s
 	}
 }
 
+/*
+ * Appends the definition of a stack frame. Parts up to the file are strings, those after it
+ * numbers; the parts and their order are those of the source, because each of them is optional.
+ */
 static void put_frame(struct tr_encoder *encoder, const struct tr_apitrace_signature *signature)
 {
 	for (size_t i = 0; i < signature->count; i++) {
@@ -88,7 +121,7 @@ static void put_frame(struct tr_encoder *encoder, const struct tr_apitrace_signa
 	tr_encode_byte(encoder, TR_APITRACE_FRAME_END);
 }
 
-/* Notes that the definition is in bytes, in case these are taken back. */
+/* Notes that the definition is in bytes, in case these are dropped. False: memory is exhausted. */
 static bool note_fresh(struct tr_encoder *encoder, struct tr_apitrace_signature *signature)
 {
 	if (!tr_array_room(encoder->fresh, encoder->fresh_count, encoder->fresh_cap))
@@ -97,6 +130,7 @@ static bool note_fresh(struct tr_encoder *encoder, struct tr_apitrace_signature 
 	return true;
 }
 
+/* Appends the definition after an id that is used for the first time. */
 static void define(struct tr_encoder *encoder, struct tr_apitrace_signature *signature)
 {
 	if (!note_fresh(encoder, signature)) {
@@ -135,12 +169,17 @@ static void encode_signature(struct tr_encoder *encoder, struct tr_apitrace_sign
 /* Appends a value. False: err is filled, or memory is exhausted. */
 static bool encode_value(struct tr_encoder *encoder, const struct tr_value *value);
 
+/* Sets the error for a value that the format cannot hold. Returns false for callers to return. */
 static bool no_place(struct tr_encoder *encoder, const char *what)
 {
 	tr_error_set(encoder->err, TR_CAUSE_INPUT, "an apitrace cannot hold %s", what);
 	return false;
 }
 
+/*
+ * Appends a string with its escapes decoded. A cut string is refused: what is left of it would look
+ * like the whole one to whoever reads the trace.
+ */
 static bool put_string(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	struct tr_text bytes = value->text;
@@ -157,6 +196,10 @@ static bool put_string(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
+/*
+ * Appends a wide string: the number of its units, then each unit. The spelling is read twice,
+ * because the count precedes the units and escapes make it differ from the length of the text.
+ */
 static bool put_wide(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	struct tr_text left = value->text;
@@ -170,7 +213,10 @@ static bool put_wide(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
-/* False: memory is exhausted. Names that mean another number than that of the symbol are reported.
+/*
+ * Compares the names of a symbol with its number, which is what is written. Somebody may have
+ * edited the name and expect the trace to change, so a difference is reported as a flaw of the
+ * record; only the first one of a record is kept. False: memory is exhausted.
  */
 static bool check_names(struct tr_encoder *encoder, enum tr_apitrace_table id_table,
 			const struct tr_value *value)
@@ -194,6 +240,9 @@ static bool check_names(struct tr_encoder *encoder, enum tr_apitrace_table id_ta
 	return status != TR_FATAL;
 }
 
+/*
+ * Appends a constant of an enum: the id of its table, then the tag and the magnitude of its number.
+ */
 static bool put_enum(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
@@ -211,6 +260,7 @@ static bool put_enum(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
+/* Appends a number of a mask, which has no tag, in contrast to all other numbers of the format. */
 static bool put_mask(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
@@ -223,7 +273,10 @@ static bool put_mask(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
-/* Names alone have the numbers that the tables of the trace give them. */
+/*
+ * Appends a symbol that has only names, as a person writes it. Its number is the one that the
+ * tables of the trace give to these names. False: no table has them, or tables differ about them.
+ */
 static bool put_names(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	struct tr_symbol symbol = *value->as.symbol;
@@ -251,6 +304,7 @@ static bool put_symbol(struct tr_encoder *encoder, const struct tr_value *value)
 	}
 }
 
+/* Appends a list. One that was cut is refused, as put_string refuses a string. */
 static bool put_list(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	if (value->flags & TR_CUT)
@@ -263,6 +317,10 @@ static bool put_list(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
+/*
+ * Appends the values of the members in order. Their names are in the signature, which is rebuilt
+ * from this value if the stream does not define it.
+ */
 static bool put_struct(struct tr_encoder *encoder, const struct tr_value *value)
 {
 	tr_encode_byte(encoder, TR_APITRACE_STRUCT);
@@ -273,6 +331,7 @@ static bool put_struct(struct tr_encoder *encoder, const struct tr_value *value)
 	return true;
 }
 
+/* Always returns true, so that encode_value can return its result. */
 static bool put_number(struct tr_encoder *encoder, uint8_t tag, uint64_t number)
 {
 	tr_encode_byte(encoder, tag);
@@ -336,6 +395,10 @@ static bool encode_value(struct tr_encoder *encoder, const struct tr_value *valu
  * Encodes values directly from their spellings, and whole calls from their lines: the usual
  * ones in their canonical spelling. All others are parsed by the code that knows the whole
  * grammar and reports errors.
+ *
+ * The functions return the end of what they encoded, or NULL: then the spelling is not a usual one,
+ * some bytes may have been appended, and encode_plain or put_line takes them back. A spelling that
+ * they accept gives the same bytes as the tree that the grammar makes of it.
  */
 
 static bool is_digit(char c)
@@ -343,7 +406,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The value ends at p. */
+/*
+ * Whether a value ends at p. This is checked where a value could go on, such as "..." after a cut
+ * string, which must not be encoded as if it were whole.
+ */
 static bool is_end(const char *p, const char *end)
 {
 	return p == end || *p == ',' || *p == ']' || *p == '\t';
@@ -354,7 +420,10 @@ static bool is_word_start(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Decimal digits at p. NULL: none, zeros in front, or more than 19 of them. */
+/*
+ * Reads decimal digits at p. NULL: there are none, there are zeros in front, or there are more than
+ * 19, which may not fit 64 bits.
+ */
 static const char *digits(const char *p, const char *end, uint64_t *number)
 {
 	enum { SURE = 19 }; /* digits that always fit */
@@ -368,7 +437,9 @@ static const char *digits(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-/* Takes lower-case hex digits after "0x". */
+/*
+ * Reads lower-case hex digits after "0x", without zeros in front, as the stream writes a pointer.
+ */
 static const char *hex(const char *p, const char *end, uint64_t *number)
 {
 	const char *start = p;
@@ -381,6 +452,10 @@ static const char *hex(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
+/*
+ * Reads digits with a point, and with an `f` at the end for 32 bits. Exponents, inf and nan are
+ * rare and left to the parser.
+ */
 static const char *real(struct tr_encoder *encoder, const char *start, const char *end)
 {
 	const char *p = start + (*start == '-'), *point;
@@ -406,6 +481,10 @@ static const char *real(struct tr_encoder *encoder, const char *start, const cha
 	return p;
 }
 
+/*
+ * Reads a number. Its spelling states its tag: "0x" is a pointer, "-" a number below 0, a point a
+ * real number, and everything else is unsigned.
+ */
 static const char *number(struct tr_encoder *encoder, const char *start, const char *end)
 {
 	const char *p = start;
@@ -430,6 +509,7 @@ static const char *number(struct tr_encoder *encoder, const char *start, const c
 	return p;
 }
 
+/* Reads a string without escapes, whose spelling is its bytes. */
 static const char *string(struct tr_encoder *encoder, const char *p, const char *end)
 {
 	p++;
@@ -442,7 +522,11 @@ static const char *string(struct tr_encoder *encoder, const char *p, const char 
 	return quote + 1;
 }
 
-/* Names up to the parenthesis: words, and at the end perhaps bits. */
+/*
+ * Skips the names of a symbol up to its parenthesis: words, and at the end perhaps bits that have
+ * no name. "?" stands for a number without a name. *several: there is more than one name, which
+ * only a mask can have.
+ */
 static const char *names(const char *p, const char *end, bool *several)
 {
 	*several = false;
@@ -465,7 +549,10 @@ static const char *names(const char *p, const char *end, bool *several)
 	}
 }
 
-/* "@E12)" or "@M3)": the signature, which has to be there. */
+/*
+ * Reads "@E12)" or "@M3)". NULL also if the stream does not define that id: then the signature has
+ * to be rebuilt from the names, which needs the tree.
+ */
 static const char *signature(struct tr_encoder *encoder, const char *p, const char *end,
 			     enum tr_apitrace_table table, struct tr_apitrace_signature **found)
 {
@@ -479,6 +566,11 @@ static const char *signature(struct tr_encoder *encoder, const char *p, const ch
 	return *found ? p + 1 : NULL;
 }
 
+/*
+ * Reads NAMES(NUMBER@ID). The number is decimal for an enum and hex for a mask. The names have to
+ * be those that were found to mean this number before; otherwise the tree is made, and check_names
+ * examines them.
+ */
 static const char *symbol(struct tr_encoder *encoder, const char *p, const char *end)
 {
 	struct tr_apitrace_signature *found;
@@ -513,7 +605,7 @@ static const char *symbol(struct tr_encoder *encoder, const char *p, const char 
 	return p;
 }
 
-/* A constant, or a symbol. */
+/* Reads a constant; everything else that begins with a letter is a symbol. */
 static const char *word(struct tr_encoder *encoder, const char *p, const char *end)
 {
 	static const struct {
@@ -567,6 +659,10 @@ static const char *list(struct tr_encoder *encoder, const char *p, const char *e
 	return p + 1;
 }
 
+/*
+ * Reads any value by its first byte. Structures, wide strings, maps and blobs in lists are left to
+ * the parser. The depth is bounded as it is there, because lists recurse.
+ */
 static const char *value(struct tr_encoder *encoder, const char *p, const char *end, unsigned depth)
 {
 	if (p == end || depth > TR_LITERAL_DEPTH)
@@ -582,7 +678,10 @@ static const char *value(struct tr_encoder *encoder, const char *p, const char *
 	return NULL;
 }
 
-/* b64:…: blobs, by far the longest values, are decoded directly to their place. */
+/*
+ * Decodes the base64 after "b64:" directly to its place: blobs are by far the longest values, and a
+ * copy of each would take noticeable time. False: the text is no canonical base64; nothing changed.
+ */
 static bool blob(struct tr_encoder *encoder, struct tr_text digits)
 {
 	size_t most = digits.len / 4 * 3, size, start = encoder->bytes.len;
@@ -601,7 +700,10 @@ static bool blob(struct tr_encoder *encoder, struct tr_text digits)
 	return false;
 }
 
-/* Appends a value by its spelling. False: it is not one of the usual ones; nothing changed. */
+/*
+ * Appends a value by its spelling. False: it is not one of the usual ones; nothing changed, so the
+ * caller can encode its tree instead.
+ */
 static bool encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 {
 	const char *end = spelling.data + spelling.len;
@@ -618,7 +720,10 @@ static bool encode_plain(struct tr_encoder *encoder, struct tr_text spelling)
 	return false;
 }
 
-/* The value at p, at the end of which a field ends. NULL: it is none of the commonest. */
+/*
+ * Reads the value of a field, which ends at a TAB or at the end of the line. NULL: it is not one of
+ * the usual values.
+ */
 static const char *field(struct tr_encoder *encoder, const char *p, const char *end)
 {
 	if (end - p < 4 || memcmp(p, "b64:", 4) != 0) {
@@ -630,6 +735,10 @@ static const char *field(struct tr_encoder *encoder, const char *p, const char *
 	return blob(encoder, tr_text_span(p + 4, end)) ? end : NULL;
 }
 
+/*
+ * Whether the bytes at p begin with lead ("\tkey="). The first byte of the key is compared first,
+ * because most labels differ there and a call of memcmp takes longer.
+ */
 static bool begins(const char *p, const char *end, struct tr_text lead)
 {
 	return (size_t)(end - p) >= lead.len && p[1] == lead.data[1] &&
@@ -637,8 +746,10 @@ static bool begins(const char *p, const char *end, struct tr_text lead)
 }
 
 /*
- * Encodes which part of a call the "\tkey=" at p begins: an argument, usually the one that is
- * due, or the returned value. NULL: another part.
+ * Encodes which part of a call the "\tkey=" at p begins: an argument or the returned value.
+ * Arguments usually come in the order of the signature, so the search begins at the one that is due
+ * and looks at a few after it, as some may be missing. NULL: another part, or an argument out of
+ * order.
  */
 static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
 			size_t *due, const char *p, const char *end)
@@ -661,8 +772,9 @@ static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_sig
 }
 
 /*
- * Appends the fields of a call, as its line has them after the fixed columns, and its
- * leave. False: a field is not spelled in the usual way.
+ * Appends the fields of a call, as its line has them after the fixed columns, and its leave after
+ * the arrow. False: a field is not spelled in the usual way, or the call has no arrow; the caller
+ * undoes what was appended.
  */
 static bool encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
 			  uint64_t call, struct tr_text fields)
@@ -687,6 +799,7 @@ static bool encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_s
 	return p == end && !entering;
 }
 
+/* Begins a record: nothing is encoded, defined or wrong yet. The arena is the record's. */
 static void begin_bytes(struct tr_encoder *encoder, struct tr_arena *arena, struct tr_error *err)
 {
 	tr_buffer_reset(&encoder->bytes);
@@ -697,6 +810,10 @@ static void begin_bytes(struct tr_encoder *encoder, struct tr_arena *arena, stru
 	encoder->signatures.scratch_arena = arena;
 }
 
+/*
+ * Drops what was encoded for the record. The signatures that it defined are defined again at their
+ * next use.
+ */
 static void undo_bytes(struct tr_encoder *encoder)
 {
 	while (encoder->fresh_count)
@@ -704,7 +821,10 @@ static void undo_bytes(struct tr_encoder *encoder)
 	encoder->bytes.len = 0;
 }
 
-/* Reads the number at p. Returns its end; NULL: it is cut or too long. */
+/*
+ * Reads the number at p. Returns its end; NULL: it is cut or too long. The bytes are copied,
+ * because .raw may be hostile or short, and tr_wire_uint reads after its end.
+ */
 static const char *read_uint(const char *p, const char *end, uint64_t *number)
 {
 	char bytes[TR_WIRE_UINT_MAX] = { 0 };
@@ -715,8 +835,9 @@ static const char *read_uint(const char *p, const char *end, uint64_t *number)
 }
 
 /*
- * True if the bytes of the source mean what was encoded: they are equal, apart from zeros at the
- * top of the numbers, which only the source has.
+ * Whether the bytes of the source mean what was encoded: they are equal, apart from zeros at the
+ * top of numbers (`80 00`), which only the source has. Therefore everything between two marks has
+ * to be equal as bytes, and what is at a mark only as a number.
  */
 static bool is_same(const struct tr_encoder *encoder, struct tr_text source)
 {
@@ -741,6 +862,10 @@ static bool is_same(const struct tr_encoder *encoder, struct tr_text source)
 	return theirs == their_end;
 }
 
+/*
+ * Replaces what was encoded by the bytes in .raw, if they mean the same. Otherwise the record was
+ * edited, and its fields are what counts; this is why a .raw that differs is not an error.
+ */
 static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struct tr_field *raw)
 {
 	struct tr_error ignored;
@@ -753,7 +878,7 @@ static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struc
 
 /* The head of the stream. */
 
-/* NULL: the header does not have it, or err is filled. */
+/* Returns a field of the header. NULL: the header does not have it, or err is filled. */
 static struct tr_value *header_value(struct tr_record *header, const char *key,
 				     struct tr_error *err)
 {
@@ -761,6 +886,7 @@ static struct tr_value *header_value(struct tr_record *header, const char *key,
 	return field ? tr_field_value(header, field, err) : NULL;
 }
 
+/* Sets *number if the header has the field as an unsigned number, and leaves it alone otherwise. */
 static bool header_number(struct tr_record *header, const char *key, uint64_t *number,
 			  struct tr_error *err)
 {
@@ -770,13 +896,20 @@ static bool header_number(struct tr_record *header, const char *key, uint64_t *n
 	return value && value->type == TR_UINT;
 }
 
-/* Other formats have versions, too. */
+/*
+ * Whether the header comes from an apitrace. Other formats have versions, too, which mean nothing
+ * here. A header without a format is one that somebody wrote by hand.
+ */
 static bool is_ours(struct tr_record *header)
 {
 	struct tr_field *format = tr_record_field(header, "format");
 	return !format || tr_text_is(format->text, "apitrace");
 }
 
+/*
+ * Appends the properties of the header. One that is not a pair of texts is left out, and the status
+ * is TR_WARN; memory failures set encoder->failed.
+ */
 static enum tr_status put_properties(struct tr_encoder *encoder, struct tr_value *list,
 				     struct tr_error *err)
 {
@@ -805,6 +938,11 @@ static enum tr_status put_properties(struct tr_encoder *encoder, struct tr_value
 	return status;
 }
 
+/*
+ * The version that is written is the one of the option, or the source's. The semantic version stays
+ * the source's in any case: apitrace decides by it what malloc and user arrays mean, and its own
+ * trim writes an old trace as version 6 with the old semantic version.
+ */
 enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *header, int version,
 			      struct tr_error *err)
 {
@@ -843,9 +981,12 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 	return tr_error_memory(err);
 }
 
-/* A call that was entered and has not returned. */
+/*
+ * A call that was entered and has not returned. It is found by its seq in the stream, for a leave
+ * that comes as a record of its own.
+ */
 struct entered {
-	uint64_t number; /* in the trace */
+	uint64_t number; /* in the trace */ /*  */
 	struct tr_apitrace_signature *function;
 };
 
@@ -881,6 +1022,10 @@ void tr_encoder_restart(struct tr_encoder *encoder)
 	*encoder = (struct tr_encoder){ 0 };
 }
 
+/*
+ * Keeps an enter for its leave. False: memory is exhausted. The map grows with the calls that have
+ * not returned, not with all calls.
+ */
 static bool remember(struct tr_encoder *encoder, uint64_t seq,
 		     struct tr_apitrace_signature *function)
 {
@@ -898,6 +1043,10 @@ static bool remember(struct tr_encoder *encoder, uint64_t seq,
 
 /* Fields. */
 
+/*
+ * Appends the value of a field: from its spelling if that is a usual one, otherwise from its tree.
+ * The spelling is not used while numbers are marked, because .raw is compared with every field.
+ */
 static bool value_of(struct event *event, struct tr_field *field)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -908,6 +1057,7 @@ static bool value_of(struct event *event, struct tr_field *field)
 	return value && encode_value(encoder, value);
 }
 
+/* Sets the error of a field. The key is cut to 80 bytes, as it may have any length. */
 static bool unfit(struct event *event, struct tr_text key, const char *what)
 {
 	tr_error_set(event->encoder->err, TR_CAUSE_INPUT, "'%.*s' %s",
@@ -915,7 +1065,9 @@ static bool unfit(struct event *event, struct tr_text key, const char *what)
 	return false;
 }
 
-/* The word K3 of a list of frames, F17 of .sig. */
+/*
+ * Reads a word with an id: K3 in a list of frames, F17 of .sig. False: the value is no such word.
+ */
 static bool id_word(const struct tr_value *value, char letter, uint64_t *id)
 {
 	if (value->type != TR_SYMBOL || value->as.symbol->numbered != TR_SYMBOL_WORDS ||
@@ -924,6 +1076,10 @@ static bool id_word(const struct tr_value *value, char letter, uint64_t *id)
 	return tr_apitrace_read_id(value->as.symbol->names[0].text, letter, id);
 }
 
+/*
+ * Appends the frames of .bt. A frame that the stream does not define is rebuilt with its id as
+ * name.
+ */
 static bool put_backtrace(struct event *event, struct tr_field *field)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -943,7 +1099,7 @@ static bool put_backtrace(struct event *event, struct tr_field *field)
 	return true;
 }
 
-/* The number of .flags or .thread. */
+/* Returns the number of .flags or .thread. False: err is filled. */
 static bool number_of(struct event *event, struct tr_field *field, uint64_t *number)
 {
 	struct tr_value *value = tr_field_value(event->record, field, event->encoder->err);
@@ -953,6 +1109,10 @@ static bool number_of(struct event *event, struct tr_field *field, uint64_t *num
 	return value->type == TR_UINT || unfit(event, field->key, "is no number");
 }
 
+/*
+ * Appends an argument with the number of its key. The number is searched from the argument after
+ * the last one, where it nearly always is.
+ */
 static bool put_argument(struct event *event, struct tr_field *field)
 {
 	uint64_t number;
@@ -965,6 +1125,10 @@ static bool put_argument(struct event *event, struct tr_field *field)
 	return value_of(event, field);
 }
 
+/*
+ * Appends a field as a detail of the event. Keys with a dot are fields of the format; everything
+ * else except `return` is an argument.
+ */
 static bool put_field(struct event *event, struct tr_field *field)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -990,8 +1154,9 @@ static bool put_field(struct event *event, struct tr_field *field)
 }
 
 /*
- * Leaves a field out of a leave, which is written all the same: without its leave, a call would
- * look as if it had not returned. False: the record is left out.
+ * Takes back a field that cannot be encoded, in a leave of its own, which is written all the same:
+ * without its leave, a call would look as if it had not returned. False: the whole record is left
+ * out, because it is not such a leave or memory is exhausted.
  */
 static bool skip_field(struct event *event, size_t bytes, size_t fresh, size_t marks)
 {
@@ -1006,6 +1171,9 @@ static bool skip_field(struct event *event, size_t bytes, size_t fresh, size_t m
 	return true;
 }
 
+/*
+ * Appends fields and the byte that ends an event. Fields whose key is unset were removed by a tool.
+ */
 static bool put_fields(struct event *event, size_t from, size_t to)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -1023,7 +1191,10 @@ static bool put_fields(struct event *event, size_t from, size_t to)
 
 /* Events. */
 
-/* Up to the fields. */
+/*
+ * Appends an enter up to its fields. From version 4 on each enter has a thread; a record without
+ * one gets thread 0. Below version 4 the thread is a detail, and only if the source was like that.
+ */
 static bool begin_enter(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -1049,11 +1220,13 @@ static bool begin_enter(struct event *event)
 	return true;
 }
 
+/* Appends an enter with the first `fields` fields of the record. */
 static bool put_enter(struct event *event, size_t fields)
 {
 	return begin_enter(event) && put_fields(event, 0, fields);
 }
 
+/* Appends a leave with the fields from `from` on. */
 static bool put_leave(struct event *event, uint64_t number, size_t from)
 {
 	event->next = 0;
@@ -1062,6 +1235,10 @@ static bool put_leave(struct event *event, uint64_t number, size_t from)
 	return put_fields(event, from, event->record->count);
 }
 
+/*
+ * Appends a call that returned as its enter and, directly after it, its leave. The arrow separates
+ * the fields of both; without an arrow the leave has none.
+ */
 static bool put_call(struct event *event)
 {
 	size_t arrow = event->record->arrow;
@@ -1070,7 +1247,10 @@ static bool put_call(struct event *event)
 	return put_enter(event, arrow) && put_leave(event, event->encoder->calls, arrow);
 }
 
-/* A leave of its own: of the call that has its number in the stream. */
+/*
+ * Appends a leave of its own. The stream numbers its calls by seq, which may have gaps after a
+ * filter; the trace counts them from 0, so the number comes from the remembered enter.
+ */
 static bool put_other_leave(struct event *event, uint64_t seq, bool has_seq)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -1085,6 +1265,10 @@ static bool put_other_leave(struct event *event, uint64_t seq, bool has_seq)
 	return put_leave(event, call->number, 0);
 }
 
+/*
+ * Appends the events of a record and counts its call. A leave whose bytes failed for lack of memory
+ * keeps its enter, so that the error does not turn into a missing one.
+ */
 static bool put_event(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;
@@ -1109,7 +1293,10 @@ static bool put_event(struct event *event)
 	return true;
 }
 
-/* The field is in the enter and has the thread of the task column, which then is not written. */
+/*
+ * Whether the field is in the enter and has the thread of the task column. Then the field is
+ * written, at its own place, and the column is not.
+ */
 static bool is_task(struct event *event, size_t field)
 {
 	struct tr_record *record = event->record;

@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser: primitives, then signatures and the names of numbers, then values (as trees, or
- * directly as the text of a line), then the head of a stream and its events.
+ * The parser: from the bytes of one unit to a header, or to the record of a call, an enter or a
+ * leave. Values become trees, or directly the text of a line, which is faster where the tool needs
+ * only text.
+ *
+ *	primitives		numbers, strings and counts; tr_apitrace_short, _bad: why it ended
+ *	signatures		an id, and its definition at the first use
+ *	numbers with names	constants of enums and flags of masks
+ *	values			as trees (tr_apitrace_parse_value), or as text (spell)
+ *	units			the head, an enter, a leave
+ *
+ * A unit that is not all there is parsed again from its start when more bytes have come. Nothing
+ * but signatures, which are kept by the offset of their definition, survives from one attempt to
+ * the next.
+ *
+ * Hostile input meets these bounds: a count needs bytes for its items in the window (take_count),
+ * the text of repeated names is limited by the size of the unit (tr_apitrace_name), the depth of
+ * values by max_depth, and memory by the limit of the arena.
  */
 #include "format/apitrace/apitrace.h"
 
@@ -16,6 +31,7 @@
 
 /* The ways in which parsing ends. */
 
+/* The signatures go too: the parser belongs to one stream. */
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 {
 	tr_apitrace_signatures_free(&parse->signatures);
@@ -40,6 +56,10 @@ bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where, const c
 	return false;
 }
 
+/*
+ * An arena that reached its own limit is damage, because the unit asks for too much memory; only an
+ * allocation that failed is fatal.
+ */
 bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse)
 {
 	parse->outcome = parse->arena.limited ? TR_APITRACE_BAD : TR_APITRACE_NO_MEMORY;
@@ -71,9 +91,9 @@ bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
 }
 
 /*
- * Takes a count of items of at least `least` bytes each. The items, and the values that
- * other containers still expect, must fit into the window, so that no count is believed
- * without the bytes for it.
+ * Takes a count of items of at least `least` bytes each. The items, and the values that other
+ * containers still expect, must fit into the window, so that no count is believed without the bytes
+ * for it. A count of 2^60 therefore waits for bytes that never come, and allocates nothing.
  */
 static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
 {
@@ -94,7 +114,10 @@ static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
  * unit is cut and parsed again: the offset of its id distinguishes it from a use.
  */
 
-/* The name and the labels of a function or structure. */
+/*
+ * Parses the name and the labels of a function or structure. The texts stay in the window;
+ * tr_apitrace_define copies them.
+ */
 static bool parse_names(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
 	if (!tr_apitrace_string(parse, &draft->name) || !take_count(parse, 1, &draft->count))
@@ -110,6 +133,10 @@ static bool parse_names(struct tr_apitrace_parse *parse, struct tr_apitrace_sign
 	return true;
 }
 
+/*
+ * Parses the number of a constant. apitrace's own parser accepts only these two tags here, although
+ * its description says that any value may follow.
+ */
 static bool parse_enum_number(struct tr_apitrace_parse *parse, struct tr_apitrace_label *label)
 {
 	unsigned tag;
@@ -121,6 +148,7 @@ static bool parse_enum_number(struct tr_apitrace_parse *parse, struct tr_apitrac
 	return tr_apitrace_uint(parse, &label->number);
 }
 
+/* Parses a name with its number, which has a tag in an enum and none in a mask. */
 static bool parse_constant(struct tr_apitrace_parse *parse, bool is_enum,
 			   struct tr_apitrace_label *label)
 {
@@ -130,6 +158,10 @@ static bool parse_constant(struct tr_apitrace_parse *parse, bool is_enum,
 	return is_enum ? parse_enum_number(parse, label) : tr_apitrace_uint(parse, &label->number);
 }
 
+/*
+ * Parses the table of an enum or a mask. Below version 3 an enum defines one constant without a
+ * count, and that constant is the value of this use.
+ */
 static bool parse_constants(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
 	bool is_enum = draft->table == TR_APITRACE_ENUMS;
@@ -163,6 +195,10 @@ static void *grow(struct tr_apitrace_parse *parse, void *items, size_t count, si
 	return more;
 }
 
+/*
+ * Parses the parts of a stack frame up to the byte that ends them. No part is required, and the
+ * stream does not state their number, so the list grows.
+ */
 static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
 	size_t cap = 0;
@@ -187,6 +223,7 @@ static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_sign
 	}
 }
 
+/* Parses what follows an id at its first use. */
 static bool parse_definition(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
 	switch (draft->table) {
@@ -200,6 +237,10 @@ static bool parse_definition(struct tr_apitrace_parse *parse, struct tr_apitrace
 	}
 }
 
+/*
+ * Parses a definition and adds it to the tables. Its offset and size let a second parse of the same
+ * unit recognise and skip it. NULL: parsing has ended.
+ */
 static struct tr_apitrace_signature *
 define(struct tr_apitrace_parse *parse, enum tr_apitrace_table table, uint64_t id, uint64_t offset)
 {
@@ -217,6 +258,11 @@ define(struct tr_apitrace_parse *parse, enum tr_apitrace_table table, uint64_t i
 	return signature;
 }
 
+/*
+ * A known id is a use, except at the very offset where it was defined: there, the unit is parsed
+ * for the second time. Definitions are listed in the order of the stream, because each of them
+ * becomes a record before the one of the unit.
+ */
 bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
 				 struct tr_apitrace_signature **signature)
 {
@@ -297,6 +343,11 @@ static bool set_enum(const struct tr_apitrace_signature *signature,
 	return true;
 }
 
+/*
+ * Makes the value of an enum's number. The first constant with that number names it, as in
+ * apitrace's dump. The shared value is used if the tag is equal, too: a number of 64 bits can be
+ * tagged as signed or unsigned, and the tag has to be kept.
+ */
 static bool make_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 		      unsigned tag, uint64_t number, struct tr_value *value)
 {
@@ -320,6 +371,10 @@ static bool make_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signat
 	       tr_apitrace_no_memory(parse);
 }
 
+/*
+ * This follows apitrace's dump: a flag counts if all of its bits are still there, and takes them,
+ * so the order of the table decides where flags overlap.
+ */
 size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uint64_t number,
 			      struct tr_name *names, uint64_t *rest)
 {
@@ -337,6 +392,10 @@ size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uin
 	return count;
 }
 
+/*
+ * Makes the value in the arena. Bits without a name are part of it only if some bits have one.
+ * False: memory is exhausted.
+ */
 static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t number,
 		     struct tr_arena *arena, struct tr_value *value)
 {
@@ -356,7 +415,11 @@ static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t num
 	return true;
 }
 
-/* Makes a value of a mask's number, with the names of its flags. */
+/*
+ * Makes a value of a mask's number, with the names of its flags. The first MASKS_READY numbers are
+ * kept; the bound is there for masks that hold counters or random bits, each number of which occurs
+ * once.
+ */
 static bool make_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 		      uint64_t number, struct tr_value *value)
 {
@@ -380,6 +443,7 @@ static bool make_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signat
 	return tr_apitrace_name(parse, ready->text.len);
 }
 
+/* Makes the word of an id, which lives as long as the signature. NULL: memory is exhausted. */
 static struct tr_value *make_id(struct tr_apitrace_parse *parse,
 				const struct tr_apitrace_signature *signature)
 {
@@ -395,7 +459,7 @@ static struct tr_value *make_id(struct tr_apitrace_parse *parse,
 	return make_ready(parse, &value);
 }
 
-/* The signature's id as a word: F17, K1. */
+/* Sets the value to the signature's id as a word: F17, K1. */
 static bool set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
 		   struct tr_value *value)
 {
@@ -407,7 +471,10 @@ static bool set_id(struct tr_apitrace_parse *parse, struct tr_apitrace_signature
 	return true;
 }
 
-/* Makes a string value of bytes; its spelling is the bytes themselves, or in the arena. */
+/*
+ * Makes a string value of bytes. Its spelling is the bytes themselves if they need no escape, which
+ * saves the copy; otherwise it is in the arena.
+ */
 static bool set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
 		       struct tr_value *value)
 {
@@ -421,6 +488,7 @@ static bool set_string(struct tr_apitrace_parse *parse, struct tr_text bytes,
 	return (!parse->scratch.failed && value->text.data) || tr_apitrace_no_memory(parse);
 }
 
+/* Parses a number, whose magnitude is all that the stream has after the tag. */
 static inline bool parse_number(struct tr_apitrace_parse *parse, enum tr_type type,
 				struct tr_value *value)
 {
@@ -428,6 +496,10 @@ static inline bool parse_number(struct tr_apitrace_parse *parse, enum tr_type ty
 	return tr_apitrace_uint(parse, &value->as.number);
 }
 
+/*
+ * Parses a float or a double: its bits are kept as they are, so that nan and -0 are written again
+ * unchanged.
+ */
 static inline bool parse_real(struct tr_apitrace_parse *parse, enum tr_type type,
 			      struct tr_value *value)
 {
@@ -449,12 +521,17 @@ static bool parse_string(struct tr_apitrace_parse *parse, struct tr_value *value
 	return tr_apitrace_string(parse, &bytes) && set_string(parse, bytes, value);
 }
 
+/* Parses a blob, which stays in the window: it may have many MiB. */
 static bool parse_blob(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_BLOB };
 	return tr_apitrace_string(parse, &value->text);
 }
 
+/*
+ * Parses a wide string, whose units are numbers of any size: wchar_t has 16 bits on Windows and 32
+ * elsewhere, and the trace does not state which.
+ */
 static bool parse_wstring(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
 	size_t count;
@@ -475,6 +552,10 @@ static bool parse_wstring(struct tr_apitrace_parse *parse, struct tr_value *valu
 	return value->text.data || tr_apitrace_no_memory(parse);
 }
 
+/*
+ * Parses a use of an enum. From version 3 on the number follows the id; before, the definition
+ * contains the only number.
+ */
 static bool parse_enum(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
 	struct tr_apitrace_signature *signature;
@@ -492,6 +573,10 @@ static bool parse_enum(struct tr_apitrace_parse *parse, struct tr_value *value)
 	return tr_apitrace_uint(parse, &number) && make_enum(parse, signature, tag, number, value);
 }
 
+/*
+ * Parses a use of a mask. Its number has no tag, although apitrace's description says that a value
+ * follows.
+ */
 static bool parse_mask(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
 	struct tr_apitrace_signature *signature;
@@ -500,7 +585,10 @@ static bool parse_mask(struct tr_apitrace_parse *parse, struct tr_value *value)
 	       tr_apitrace_uint(parse, &number) && make_mask(parse, signature, number, value);
 }
 
-/* Parses `count` successive values. NULL: parsing has ended. */
+/*
+ * Parses `count` successive values. NULL: parsing has ended. `owed` counts the values that are
+ * still due, so that a container inside cannot claim their bytes.
+ */
 static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t count, unsigned depth)
 {
 	struct tr_value *values = tr_apitrace_alloc(parse, count, sizeof *values);
@@ -515,6 +603,7 @@ static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t cou
 	return values;
 }
 
+/* Parses a list. */
 static bool parse_array(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
 {
 	size_t count;
@@ -525,7 +614,11 @@ static bool parse_array(struct tr_apitrace_parse *parse, struct tr_value *value,
 	return value->as.items;
 }
 
-/* Checks that the window has room for so many values. */
+/*
+ * Checks that the window has room for so many values, of a byte each at least, and for those that
+ * are owed. This matters for structures, whose count comes from the signature: one byte of input
+ * per use could otherwise claim a large array each time.
+ */
 static bool expect(struct tr_apitrace_parse *parse, size_t count)
 {
 	size_t left = (size_t)(parse->end - parse->p);
@@ -534,6 +627,10 @@ static bool expect(struct tr_apitrace_parse *parse, size_t count)
 	return true;
 }
 
+/*
+ * Parses a structure. The names of its members are those of the signature and are not copied, but
+ * each use spells them again, which tr_apitrace_name limits.
+ */
 static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
 {
 	struct tr_apitrace_signature *signature;
@@ -563,6 +660,7 @@ static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value
 	return true;
 }
 
+/* Parses a value with two forms: the first is for people, the second for machines. */
 static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
 {
 	enum { HALVES = 2 };
@@ -573,7 +671,7 @@ static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, 
 	return value->as.items;
 }
 
-/* A value that is not a container. */
+/* Parses a value that is not a container, after its tag. */
 static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
 {
 	switch ((enum tr_apitrace_tag)tag) {
@@ -611,7 +709,7 @@ static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, str
 	}
 }
 
-/* Takes what comes before the values of a container whose tag was read; sets their number. */
+/* Takes what comes before the values of a container whose tag was read, and sets their number. */
 static bool open_skipped(struct tr_apitrace_parse *parse, unsigned tag, size_t *count)
 {
 	struct tr_apitrace_signature *signature;
@@ -631,7 +729,10 @@ static bool is_container(unsigned tag)
 	return tag == TR_APITRACE_ARRAY || tag == TR_APITRACE_STRUCT || tag == TR_APITRACE_REPR;
 }
 
-/* Skips a container that is too deep in others, without recursion, and takes its definitions. */
+/*
+ * Skips a container that is nested too deeply, without recursion, and takes its definitions: later
+ * events use them. The value becomes null, and parse->deep makes the reader report it.
+ */
 static bool skip(struct tr_apitrace_parse *parse, unsigned tag, struct tr_value *value)
 {
 	size_t outer = parse->owed, count;
@@ -679,7 +780,7 @@ _Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX, "a real number has room");
 
 static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth);
 
-/* Parses the value and spells it. */
+/* Spells a value by way of its tree, for the types that have no direct way. */
 static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
 {
 	struct tr_value value;
@@ -689,6 +790,7 @@ static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line
 	return true;
 }
 
+/* Whether the tag is that of a number, which has a bounded length as text. */
 static inline bool is_number(unsigned tag)
 {
 	enum {
@@ -699,6 +801,7 @@ static inline bool is_number(unsigned tag)
 	return tag <= TR_APITRACE_WSTRING && NUMBERS >> tag & 1;
 }
 
+/* Writes the shortest digits that give the same bits again. NULL: parsing has ended. */
 static char *write_real(struct tr_apitrace_parse *parse, unsigned tag, char *to)
 {
 	bool wide = tag == TR_APITRACE_DOUBLE;
@@ -732,6 +835,7 @@ static inline char *write_number(struct tr_apitrace_parse *parse, unsigned tag, 
 	return to + tr_decimal_write(number, to);
 }
 
+/* Appends a string in quotes with its escapes. */
 static bool spell_string(struct tr_apitrace_parse *parse, struct tr_buffer *line)
 {
 	struct tr_text bytes;
@@ -743,6 +847,7 @@ static bool spell_string(struct tr_apitrace_parse *parse, struct tr_buffer *line
 	return true;
 }
 
+/* Appends a blob as base64, directly from the window. */
 static bool spell_blob(struct tr_apitrace_parse *parse, struct tr_buffer *line)
 {
 	struct tr_text bytes;
@@ -753,6 +858,7 @@ static bool spell_blob(struct tr_apitrace_parse *parse, struct tr_buffer *line)
 	return true;
 }
 
+/* Appends a list. `owed` is kept as parse_values keeps it. */
 static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
 {
 	size_t count;
@@ -771,7 +877,10 @@ static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line,
 	return true;
 }
 
-/* Spells the value whose tag was read, and which is not a number. */
+/*
+ * Appends the value whose tag was read, and which is not a number. A list that is nested too deeply
+ * is left to the parser, which skips it.
+ */
 static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr_buffer *line,
 			unsigned depth)
 {
@@ -785,6 +894,7 @@ static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr
 	return spell_parsed(parse, line, depth);
 }
 
+/* Appends any value as text. False: parsing has ended, and the line is incomplete. */
 static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
 {
 	unsigned tag;
@@ -842,7 +952,7 @@ struct tr_value *tr_apitrace_add(struct tr_apitrace_parse *parse, struct tr_reco
 	return NULL;
 }
 
-/* [NAME,VALUE] */
+/* Makes the list [NAME,VALUE] of a property. */
 static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struct tr_text text,
 		     struct tr_value *pair)
 {
@@ -853,6 +963,10 @@ static bool set_pair(struct tr_apitrace_parse *parse, struct tr_text name, struc
 	       set_string(parse, text, &pair->as.items[1]);
 }
 
+/*
+ * Parses the properties up to an empty name. They are a list of pairs and not a map, because a name
+ * may occur twice, and the order is kept for writing.
+ */
 static bool parse_properties(struct tr_apitrace_parse *parse, struct tr_record *record)
 {
 	struct tr_value *list = tr_apitrace_add(parse, record, TR_TEXT("properties"),
@@ -876,6 +990,10 @@ static bool parse_properties(struct tr_apitrace_parse *parse, struct tr_record *
 	}
 }
 
+/*
+ * Ends the parse at a version that is not known. A later version may have changed any part of the
+ * layout, so parsing on would give wrong records.
+ */
 static bool newer(struct tr_apitrace_parse *parse)
 {
 	parse->outcome = TR_APITRACE_BAD;
@@ -885,6 +1003,10 @@ static bool newer(struct tr_apitrace_parse *parse)
 	return false;
 }
 
+/*
+ * A semantic version above the version is a flaw only: the layout depends on the version, while
+ * apitrace's own parser aborts.
+ */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record)
 {
 	uint64_t semantic;
@@ -918,7 +1040,11 @@ enum {
 	MOST_FIELDS = 256, /* that room is made for before they are parsed */
 };
 
-/* Room for so many fields and their values: a power of two, for tr_record_add relies on that. */
+/*
+ * Makes room for so many fields and their values. The capacity is a power of two, because
+ * tr_record_add relies on that. Values of one event lie in one block, which saves an allocation for
+ * each field; after growing, the block is new, and the earlier values stay where they are.
+ */
 static bool reserve_fields(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 			   size_t count)
 {
@@ -951,7 +1077,7 @@ static inline struct tr_value *add_field(struct tr_apitrace_parse *parse,
 	return value;
 }
 
-/* "\t#N=", for an argument that the signature does not have. */
+/* Makes the lead "\t#N=" of an argument that the signature does not have. */
 static bool number_lead(struct tr_apitrace_parse *parse, uint64_t number, struct tr_text *lead)
 {
 	enum { LEAD_MAX = 2 + 20 + 1 + TR_APITRACE_LEAD_SLACK };
@@ -993,6 +1119,10 @@ static bool take_made(struct tr_apitrace_parse *parse, struct tr_apitrace_event 
 	return value;
 }
 
+/*
+ * Reports an argument whose number is too high for its function. It is kept as #N. The first flaw
+ * of a unit is enough; apitrace's dump crashes on such a trace.
+ */
 static void out_of_range(struct tr_apitrace_parse *parse, const struct tr_apitrace_event *event,
 			 uint64_t number, const char *where)
 {
@@ -1006,6 +1136,10 @@ static void out_of_range(struct tr_apitrace_parse *parse, const struct tr_apitra
 	tr_error_at_offset(&parse->flaw, tr_apitrace_offset(parse, where));
 }
 
+/*
+ * Parses an argument. Its key is the name in the signature; without an enter, or with a number that
+ * is too high, it is #N.
+ */
 static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	const char *where = parse->p;
@@ -1024,6 +1158,10 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 	return take_value(parse, event, lead);
 }
 
+/*
+ * Parses a backtrace as a list of the ids of its frames, whose definitions are records of their
+ * own.
+ */
 static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	size_t count;
@@ -1042,6 +1180,7 @@ static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_
 	return take_made(parse, event, TR_TEXT("\t.bt="), &list);
 }
 
+/* Parses the flags of a call, of which apitrace defines one: a call that it added itself (fake). */
 static bool parse_flags(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	struct tr_value flags = { .type = TR_UINT };
@@ -1049,6 +1188,7 @@ static bool parse_flags(struct tr_apitrace_parse *parse, struct tr_apitrace_even
 	       take_made(parse, event, TR_TEXT("\t.flags="), &flags);
 }
 
+/* Ends the parse at a detail that is unknown. Details have no length, so it cannot be skipped. */
 static bool no_detail(struct tr_apitrace_parse *parse, unsigned detail)
 {
 	return tr_apitrace_bad(parse, parse->p - 1, "no part of a call", detail);
@@ -1089,6 +1229,10 @@ static bool parse_thread(struct tr_apitrace_parse *parse, struct tr_apitrace_eve
 	return !event->line || set_task(event) || tr_apitrace_no_memory(parse);
 }
 
+/*
+ * Parses the details of an enter or a leave up to the byte that ends them. All are accepted in any
+ * version, as in apitrace's parser, except for the thread, which only old streams have.
+ */
 static bool parse_details(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	static const char lead[8 + TR_APITRACE_LEAD_SLACK] = "\treturn=";
@@ -1136,6 +1280,7 @@ static inline bool add_signature(struct tr_apitrace_parse *parse, struct tr_apit
 	       take_made(parse, event, TR_TEXT("\t.sig="), &id);
 }
 
+/* Copies a literal, whose length the compiler knows, without its NUL. Returns the end. */
 static char *put_block(char *to, const char *literal)
 {
 	size_t len = strlen(literal);
@@ -1176,6 +1321,10 @@ static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 	return true;
 }
 
+/*
+ * In old streams a thread in the first detail is taken here, before the line is begun, because the
+ * column of the task precedes the fields.
+ */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	event->enter = true;
@@ -1198,6 +1347,10 @@ bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace
 	return begun && add_signature(parse, event) && parse_details(parse, event);
 }
 
+/*
+ * A leave directly after its enter goes on in the same record, after the arrow. A leave of its own
+ * gets the columns and .sig first.
+ */
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	event->leave = true;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The tables of signatures, and signatures as definition records.
+ *
+ *	tr_apitrace_define	a draft -> a signature with its spellings; reader and writer
+ *	tr_apitrace_definition	a signature -> a record (%fn, %struct, %enum, %mask, %frame); reader
+ *	tr_apitrace_draft	such a record -> a draft; writer
+ *
+ * A draft borrows its texts from the window or from a record. tr_apitrace_define copies them, and
+ * spells once what every later record repeats: keys of arguments, names of functions and constants.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,6 +17,7 @@
 #include "format/apitrace/signature.h"
 #include "record/literal.h"
 
+/* The words and letters of the tables, in the order of enum tr_apitrace_table: "%fn F17 ...". */
 const char *const tr_apitrace_words[TR_APITRACE_TABLES] = { "fn", "struct", "enum", "mask",
 							    "frame" };
 const char tr_apitrace_letters[TR_APITRACE_TABLES + 1] = "FSEMK";
@@ -45,7 +56,7 @@ struct tr_apitrace_signature *tr_apitrace_function(const struct tr_apitrace_sign
 	return tr_map_get(&signatures->functions, name);
 }
 
-/* The text as a key of tr_map, which needs data. */
+/* Returns the text as a key of tr_map, which needs data: a function may have an empty name. */
 static struct tr_text present(struct tr_text text)
 {
 	return text.data ? text : TR_TEXT("");
@@ -67,7 +78,11 @@ static char *copy_texts(const struct tr_apitrace_signature *draft, char *to,
 	return to;
 }
 
-/* A signature, its labels and all their texts are one block of memory. */
+/*
+ * Copies a draft: a signature, its labels and all their texts are one block of memory. The size is
+ * checked for overflow, because the number of labels comes from the input. NULL: memory is
+ * exhausted.
+ */
 static struct tr_apitrace_signature *copy(struct tr_arena *arena,
 					  const struct tr_apitrace_signature *draft)
 {
@@ -96,7 +111,11 @@ static struct tr_apitrace_signature *copy(struct tr_arena *arena,
 	return signature;
 }
 
-/* Sets `plain` for the arguments whose names can be keys; a key identifies one argument. */
+/*
+ * Sets `plain` for the arguments whose names can be keys. A key identifies one argument, so a name
+ * that occurs twice cannot be one, nor an empty name or `return`, which is the key of the result.
+ * False: memory is exhausted.
+ */
 static bool mark_keys(struct tr_apitrace_signature *function)
 {
 	struct tr_map names = TR_MAP_INIT;
@@ -127,6 +146,7 @@ static bool keep(struct tr_arena *arena, struct tr_buffer *text, struct tr_text 
 	return kept->data;
 }
 
+/* Spells the name as the column of a record. */
 static bool spell_cell(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -136,7 +156,10 @@ static bool spell_cell(struct tr_arena *arena, struct tr_apitrace_signature *sig
 	return done;
 }
 
-/* The keys of arguments, each within its lead. */
+/*
+ * Spells the keys of arguments, each within its lead. An argument whose name cannot be a key is
+ * "#N", where N is its number.
+ */
 static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature *function)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -158,7 +181,10 @@ static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature
 	return done;
 }
 
-/* The keys of the others; nearly all equal the names, and need no bytes of their own. */
+/*
+ * Spells the keys of members and constants. Nearly all equal the names, and need no bytes of their
+ * own.
+ */
 static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -191,6 +217,7 @@ static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signatur
 	}
 }
 
+/* A second function of the same name is marked `again`, so that its records state their id. */
 struct tr_apitrace_signature *tr_apitrace_define(struct tr_apitrace_signatures *signatures,
 						 const struct tr_apitrace_signature *draft)
 {
@@ -230,6 +257,7 @@ bool tr_apitrace_signature_equal(const struct tr_apitrace_signature *a,
 
 /* Signatures as definition records. */
 
+/* The keys of a frame's parts, by enum tr_apitrace_frame. */
 static const char *const frame_keys[] = {
 	[TR_APITRACE_FRAME_MODULE] = "module", [TR_APITRACE_FRAME_FUNCTION] = "function",
 	[TR_APITRACE_FRAME_FILE] = "file",     [TR_APITRACE_FRAME_LINE] = "line",
@@ -238,6 +266,7 @@ static const char *const frame_keys[] = {
 
 enum { FRAME_PARTS = sizeof frame_keys / sizeof *frame_keys };
 
+/* Makes a string value in the arena. False: memory is exhausted. */
 static bool set_string(struct tr_value *value, struct tr_text bytes, struct tr_arena *arena)
 {
 	struct tr_buffer spelling = TR_BUFFER_INIT;
@@ -249,6 +278,10 @@ static bool set_string(struct tr_value *value, struct tr_text bytes, struct tr_a
 	return value->text.data;
 }
 
+/*
+ * Adds the names of arguments or members as a list of strings. They are not keys of fields, because
+ * their order is what matters, and a name may be empty or occur twice.
+ */
 static bool add_names(const struct tr_apitrace_signature *signature, const char *key,
 		      struct tr_record *record)
 {
@@ -263,7 +296,10 @@ static bool add_names(const struct tr_apitrace_signature *signature, const char 
 	return tr_record_add(record, tr_text_from(key), list);
 }
 
-/* The value of a constant, or of a part of a frame. */
+/*
+ * Sets the value of a constant, or of a part of a frame. A constant of an enum keeps the sign of
+ * its tag: -0 is written again with the tag of a number below 0.
+ */
 static bool set_label(struct tr_value *value, const struct tr_apitrace_signature *signature,
 		      const struct tr_apitrace_label *label, struct tr_arena *arena)
 {
@@ -279,6 +315,7 @@ static bool set_label(struct tr_value *value, const struct tr_apitrace_signature
 	return true;
 }
 
+/* Adds a field for each constant or part, NAME=NUMBER. */
 static bool add_labels(const struct tr_apitrace_signature *signature, struct tr_record *record)
 {
 	struct tr_value *values = tr_arena_alloc(record->arena, signature->count * sizeof *values);
@@ -322,6 +359,7 @@ bool tr_apitrace_definition(const struct tr_apitrace_signature *signature, struc
 			 record);
 }
 
+/* Reports a bad definition; `where` is the text that it is about, of which 80 bytes are shown. */
 static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_text where)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "definition: %s: %.*s", what,
@@ -329,6 +367,7 @@ static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_te
 	return TR_WARN;
 }
 
+/* Decodes the escapes of a column or a key. TR_WARN: an escape is bad. */
 static enum tr_status cell_bytes(struct tr_text cell, struct tr_arena *arena, struct tr_text *bytes,
 				 struct tr_error *err)
 {
@@ -338,6 +377,7 @@ static enum tr_status cell_bytes(struct tr_text cell, struct tr_arena *arena, st
 	return why.cause == TR_CAUSE_MEMORY ? tr_error_memory(err) : wrong(err, why.text, cell);
 }
 
+/* Decodes the escapes of a string. One that was cut is refused: the name would be another one. */
 static enum tr_status string_bytes(const struct tr_value *value, struct tr_text where,
 				   struct tr_arena *arena, struct tr_text *bytes,
 				   struct tr_error *err)
@@ -348,7 +388,7 @@ static enum tr_status string_bytes(const struct tr_value *value, struct tr_text 
 	return bytes->data || !value->text.len ? TR_OK : tr_error_memory(err);
 }
 
-/* Labels of functions and structures: a list of strings. */
+/* Reads the labels of functions and structures: a list of strings in the field `key`. */
 static enum tr_status read_names(struct tr_record *record, const char *key,
 				 struct tr_apitrace_signature *draft, struct tr_error *err)
 {
@@ -374,6 +414,7 @@ static enum tr_status read_names(struct tr_record *record, const char *key,
 	return TR_OK;
 }
 
+/* Reads a part of a stack frame: its key is one of frame_keys. */
 static enum tr_status read_frame_part(struct tr_record *record, const struct tr_field *field,
 				      const struct tr_value *value, struct tr_apitrace_label *label,
 				      struct tr_error *err)
@@ -392,6 +433,7 @@ static enum tr_status read_frame_part(struct tr_record *record, const struct tr_
 	return TR_OK;
 }
 
+/* Reads a constant of an enum, or a flag of a mask, which cannot be below 0. */
 static enum tr_status read_constant(struct tr_record *record, const struct tr_field *field,
 				    const struct tr_value *value, bool is_enum,
 				    struct tr_apitrace_label *label, struct tr_error *err)
@@ -405,7 +447,7 @@ static enum tr_status read_constant(struct tr_record *record, const struct tr_fi
 	return cell_bytes(field->key, record->arena, &label->name, err);
 }
 
-/* Labels of the others: a field each. */
+/* Reads the labels of enums, masks and frames: each is a field of the record. */
 static enum tr_status read_fields(struct tr_record *record, struct tr_apitrace_signature *draft,
 				  struct tr_error *err)
 {

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The style apitrace of tr-totext: takes the lines of the stream and the -O keys, and prints calls
- * as `apitrace dump` does.
+ * The style apitrace of tr-totext: it takes the lines of the stream and the -O keys, and prints
+ * calls as `apitrace dump` does.
+ *
+ *	put		joins enters with their leaves (record/join.h)
+ *	show		a definition goes to the tables, a call is printed
+ *	  find_shape	which field is which argument of the function
+ *	  put_call	number, thread, name, arguments, result, comments, backtrace
+ *	taker		the same for a reader that gives values without making records
+ *
+ * apitrace prints a call when it leaves, and so does this: tr_join gives an enter that never left
+ * at the end of its segment.
  */
 #include "format/apitrace/apitrace.h"
 
@@ -23,6 +32,9 @@ struct shape {
 
 /* Which field of a record is which argument of its function. */
 
+/*
+ * Returns the value of a field; NULL: it is bad, or memory is exhausted, which makes the line fail.
+ */
 static const struct tr_value *value_of(struct tr_apitrace_text *text, struct tr_record *record,
 				       struct tr_field *field)
 {
@@ -33,6 +45,7 @@ static const struct tr_value *value_of(struct tr_apitrace_text *text, struct tr_
 	return value;
 }
 
+/* Reads up to eight bytes as a number, for comparing them at once. */
 static inline uint64_t load(const char *p, size_t size)
 {
 	uint64_t word = 0;
@@ -59,12 +72,16 @@ static inline bool same(struct tr_text a, struct tr_text b)
 	return i + 8 >= len && load(a.data + len - 8, 8) == load(b.data + len - 8, 8);
 }
 
+/* Compares a key with a word whose length is known. */
 static bool is_key(struct tr_text key, const char *word, size_t len)
 {
 	return key.len == len && memcmp(key.data, word, len) == 0;
 }
 
-/* Takes a field that is not an argument. False: it is one. Several .flags are combined. */
+/*
+ * Takes a field that is not an argument. False: it is one. Several .flags are combined; their bit 0
+ * means a call that apitrace added itself.
+ */
 static bool take_extra(struct tr_apitrace_text *text, struct tr_record *record,
 		       struct tr_field *field, struct shape *shape)
 {
@@ -84,14 +101,16 @@ static bool take_extra(struct tr_apitrace_text *text, struct tr_record *record,
 	return true;
 }
 
+/* Makes room for the fields of a call. False: memory is exhausted. */
 static bool reserve(struct tr_apitrace_text *text, size_t count)
 {
 	return tr_array_grow(&text->shown, &text->shown_capacity, count, sizeof *text->shown);
 }
 
 /*
- * Finds the field that is shown for each argument, the last of its key, and after them the
- * fields that belong to none. True: a .sig names another function.
+ * Finds the field that is shown for each argument, and after them the fields that belong to none.
+ * Of several fields with one key the last one is shown, as apitrace does for an argument that is in
+ * both the enter and the leave. True: a .sig names another function, which is in *sig.
  */
 static bool arrange(struct tr_apitrace_text *text, struct tr_record *record, struct shape *shape,
 		    struct tr_field **sig)
@@ -126,7 +145,10 @@ static bool arrange(struct tr_apitrace_text *text, struct tr_record *record, str
 	return *sig != NULL;
 }
 
-/* Without a definition the arguments are those that the record has, each once. */
+/*
+ * Makes a function of a record that has no definition: its arguments are those that the record has,
+ * each once. False: memory is exhausted.
+ */
 static bool guess_function(struct tr_apitrace_text *text, struct tr_record *record)
 {
 	struct tr_apitrace_function *guess = &text->guess;
@@ -169,7 +191,10 @@ static struct tr_apitrace_function *find_function(struct tr_apitrace_text *text,
 	return function;
 }
 
-/* The function of that id, if it has the name that the record has. */
+/*
+ * Returns the function of the id in .sig, if it has the name that the record has. NULL: it is
+ * unknown, or the name was edited.
+ */
 static struct tr_apitrace_function *function_of_sig(struct tr_apitrace_text *text,
 						    struct tr_record *record, struct tr_field *sig)
 {
@@ -223,6 +248,7 @@ static inline char *copy_short(char *to, struct tr_text text)
 	return to + text.len;
 }
 
+/* Appends a short text; see copy_short. */
 static void put_short(struct tr_buffer *line, struct tr_text text)
 {
 	char *to = tr_buffer_room(line, text.len + TR_APITRACE_SLACK);
@@ -231,7 +257,7 @@ static void put_short(struct tr_buffer *line, struct tr_text text)
 		line->len = (size_t)(copy_short(to, text) - line->data);
 }
 
-/* apitrace's numbers of threads are those of the trace, as far as 32 bits hold them, in hex. */
+/* Writes the thread. apitrace keeps 32 bits of it and prints them in hex. */
 static char *put_thread(uint32_t number, char *to)
 {
 	unsigned len = tr_hex_length(number);
@@ -245,7 +271,7 @@ static char *put_thread(uint32_t number, char *to)
 	return to + len + 1;
 }
 
-/* The number and thread of a call. */
+/* Appends the number and thread of a call, where both are numbers. */
 static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t thread)
 {
 	char *to = tr_buffer_room(&text->line, TR_APITRACE_NUMBER), *start = to;
@@ -261,7 +287,10 @@ static void put_numbers(struct tr_apitrace_text *text, uint64_t number, uint64_t
 	tr_buffer_used(&text->line, (size_t)(to - start));
 }
 
-/* Puts the number and thread where they may be any text; keeps the number for names of blobs. */
+/*
+ * Appends the number and thread where they may be any text, and keeps the number for the names of
+ * files with blobs.
+ */
 static void put_cells(struct tr_apitrace_text *text, const struct tr_record *record)
 {
 	struct tr_buffer *line = &text->line;
@@ -286,6 +315,7 @@ static void put_cells(struct tr_apitrace_text *text, const struct tr_record *rec
 	tr_buffer_put_byte(line, ' ');
 }
 
+/* Appends the number and thread of a record, in the fast way if that is possible. */
 static void put_place(struct tr_apitrace_text *text, const struct tr_record *record)
 {
 	const struct tr_cell *seq = &record->seq, *task = &record->task;
@@ -299,8 +329,8 @@ static void put_place(struct tr_apitrace_text *text, const struct tr_record *rec
 }
 
 /*
- * A value that is not valid is shown as it is spelled; err names the first. False: memory is
- * exhausted.
+ * Shows a value that is not valid as it is spelled, because everything else of the call can be
+ * shown. *status becomes TR_WARN, and err names the first such value. False: memory is exhausted.
  */
 static bool put_text_as_is(struct tr_apitrace_text *text, const struct tr_field *field,
 			   const struct tr_error *trouble, enum tr_status *status,
@@ -332,6 +362,7 @@ static bool put_value(struct tr_apitrace_text *text, struct tr_text lead,
 	return end || tr_apitrace_text_value(text, value);
 }
 
+/* Appends the value of a field after its lead. False: memory is exhausted. */
 static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct tr_record *record,
 		      struct tr_field *field, enum tr_status *status, struct tr_error *err)
 {
@@ -345,7 +376,9 @@ static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct
 	return put_text_as_is(text, field, &trouble, status, err);
 }
 
-/* Appends the key of a field that is not an argument of the function. */
+/*
+ * Appends the key of a field that is not an argument of the function, as an edit may have added it.
+ */
 static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
 {
 	if (!first)
@@ -357,6 +390,10 @@ static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *f
 	tr_buffer_put_literal(&text->line, " = ");
 }
 
+/*
+ * Appends the arguments in the order of the definition. One that was not recorded is "?", as in
+ * apitrace. False: memory is exhausted.
+ */
 static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *record,
 			  const struct shape *shape, enum tr_status *status, struct tr_error *err)
 {
@@ -380,6 +417,7 @@ static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *recor
 	return true;
 }
 
+/* Appends a line of a backtrace. A frame that is not defined is shown by its id. */
 static void put_frame(struct tr_apitrace_text *text, const struct tr_value *id)
 {
 	const struct tr_text *frame = NULL;
@@ -406,7 +444,10 @@ static void put_backtrace(struct tr_apitrace_text *text, struct tr_record *recor
 		put_frame(text, &frames->as.items[i]);
 }
 
-/* Appends the comments on the call, and what follows its line. */
+/*
+ * Appends what follows the value: the comments `fake` and `incomplete`, then the backtrace, and an
+ * empty line after a call that ends a frame.
+ */
 static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		    const struct shape *shape)
 {
@@ -432,7 +473,10 @@ static void put_end(struct tr_apitrace_text *text, struct tr_record *record,
 		tr_buffer_put_byte(line, '\n');
 }
 
-/* The value as an integer, as apitrace takes it: a real number without its fraction. */
+/*
+ * Whether apitrace's conversion to an integer gives 0. A real number loses its fraction there, so
+ * everything below 1 is 0: its exponent is below the bias.
+ */
 static bool is_zero(const struct tr_value *value)
 {
 	enum { DOUBLE_BIAS = 1023, DOUBLE_FRACTION = 52, FLOAT_BIAS = 127, FLOAT_FRACTION = 23 };
@@ -456,7 +500,10 @@ static bool is_zero(const struct tr_value *value)
 	}
 }
 
-/* Calls that ask for something which seldom matters; an error that there was not is one. */
+/*
+ * Whether apitrace shows the call only with -v: it asks for something that seldom matters. A
+ * glGetError that returned no error is one, too.
+ */
 static bool is_verbose(struct tr_apitrace_text *text, struct tr_record *record,
 		       const struct shape *shape)
 {
@@ -481,7 +528,10 @@ static bool is_wanted(struct tr_apitrace_text *text, struct tr_record *record,
 	return text->verbose || !is_verbose(text, record, shape);
 }
 
-/* Appends a call, or an enter that did not return, to text->line. */
+/*
+ * Appends a call, or an enter that did not return, to text->line. TR_WARN: a value is bad; the call
+ * is shown with its spelling. TR_FATAL: memory is exhausted.
+ */
 static enum tr_status put_call(struct tr_apitrace_text *text, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -508,6 +558,10 @@ static enum tr_status put_call(struct tr_apitrace_text *text, struct tr_record *
 	return tr_error_memory(err);
 }
 
+/*
+ * Begins a call of a reader that gives values directly. False: the call needs its record, because
+ * its function is not defined here or has another number of arguments.
+ */
 static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
 		       struct tr_text name, size_t arguments)
 {
@@ -541,6 +595,10 @@ static void take_result(struct tr_call_taker *taker, const struct tr_value *valu
 	text->line.failed |= !put_value(text, (struct tr_text){ equals, 4 }, value);
 }
 
+/*
+ * Ends such a call and writes it. whole false: the reader found that the call needs a record after
+ * all, and what was printed is dropped.
+ */
 static bool take_end(struct tr_call_taker *taker, bool whole)
 {
 	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
@@ -569,6 +627,7 @@ struct property {
 	size_t order;
 };
 
+/* Compares names of properties by bytes, as std::map of apitrace does. */
 static int compare_names(const struct property *x, const struct property *y)
 {
 	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
@@ -579,6 +638,7 @@ static int compare_names(const struct property *x, const struct property *y)
 	return x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
 }
 
+/* Equal names keep their order, so that the last one can be chosen. */
 static int by_name_and_order(const void *a, const void *b)
 {
 	const struct property *x = a, *y = b;
@@ -587,7 +647,7 @@ static int by_name_and_order(const void *a, const void *b)
 	return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* Reads a pair. False: it is none, or (data NULL) memory is exhausted. */
+/* Reads a pair. False: it is no pair of strings. True with name.data NULL: memory is exhausted. */
 static bool read_property(const struct tr_value *pair, struct tr_arena *arena,
 			  struct property *property)
 {
@@ -599,7 +659,10 @@ static bool read_property(const struct tr_value *pair, struct tr_arena *arena,
 	return true;
 }
 
-/* Sorted by name, as apitrace keeps them; of several of one name the last. */
+/*
+ * Appends the properties, sorted by name, as apitrace keeps them; of several with one name the
+ * last.
+ */
 static bool put_properties(struct tr_apitrace_text *text, const struct tr_value *pairs)
 {
 	struct property *list = tr_arena_alloc(&text->arena, pairs->count * sizeof *list);
@@ -629,7 +692,10 @@ static bool put_properties(struct tr_apitrace_text *text, const struct tr_value 
 	return true;
 }
 
-/* Definitions end with their segment. Lines before a header belong to its segment. */
+/*
+ * Forgets the definitions, which end with their segment. The table of known functions refers to
+ * them and is emptied, too.
+ */
 static void end_segment(struct tr_apitrace_text *text)
 {
 	tr_apitrace_tables_reset(&text->tables);
@@ -637,6 +703,10 @@ static void end_segment(struct tr_apitrace_text *text)
 	text->has_calls = false;
 }
 
+/*
+ * Shows the properties of a header. apitrace omits them if only some calls are wanted (--grep). A
+ * header after records begins another segment, even without a trailer before it.
+ */
 static enum tr_status put_header(struct tr_apitrace_text *text, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -675,6 +745,7 @@ static enum tr_status leave_out(const struct tr_record *record, struct tr_error 
 	return TR_WARN;
 }
 
+/* Shows one line of the stream in text->line. */
 static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *record,
 			   struct tr_error *err)
 {
@@ -717,6 +788,10 @@ static enum tr_status show_and_write(struct tr_apitrace_text *text, struct tr_re
 	return status;
 }
 
+/*
+ * Takes a record, or NULL at the end of the stream. Calls that are complete pass by the queue of
+ * enters. The worst status of what was shown is returned, with its error.
+ */
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_apitrace_text *text = view;
@@ -749,7 +824,10 @@ static void complete_files(struct tr_apitrace_text *text)
 		text->config.report(text->config.context, &err);
 }
 
-/* name: the end of path, below the folder, which is created if it is missing. */
+/*
+ * Writes a blob to a file. name: the end of path, below the folder, which is created if it is
+ * missing. Files get their names in groups (tr_file_group), as syncing each of them takes long.
+ */
 static bool write_file(struct tr_apitrace_text *text, const char *path, const char *name,
 		       struct tr_text bytes, struct tr_error *err)
 {
@@ -771,7 +849,7 @@ static bool write_file(struct tr_apitrace_text *text, const char *path, const ch
 	return tr_output_finish(out, err);
 }
 
-/* The files are called blob_call7.bin, blob_call7_1.bin …, as apitrace calls them. */
+/* The files are called blob_call7.bin, blob_call7_1.bin ..., as apitrace --blobs calls them. */
 bool tr_apitrace_text_keep_blob(struct tr_apitrace_text *text, unsigned number,
 				struct tr_text bytes)
 {
@@ -819,6 +897,7 @@ static void destroy(void *view)
 	free(text);
 }
 
+/* Whether a key of -O is "yes"; `otherwise` is its default. */
 static bool is_yes(const struct tr_apitrace_text *text, const char *key, const char *otherwise)
 {
 	return tr_text_is(tr_setting_get(&text->config.settings, key, otherwise), "yes");
@@ -863,7 +942,10 @@ static void *create(const struct tr_text_config *config, struct tr_output *out,
 	return NULL;
 }
 
-/* Every call that comes from a reader is shown, and only as its values are. */
+/*
+ * Offers the fast way to a reader. It is not possible where calls are selected, because that may
+ * depend on a value, or where blobs go to files.
+ */
 static struct tr_call_taker *taker(void *view)
 {
 	struct tr_apitrace_text *text = view;
@@ -871,6 +953,7 @@ static struct tr_call_taker *taker(void *view)
 	return text->verbose && !text->config.is_wanted && !text->folder.data ? &text->taker : NULL;
 }
 
+/* Whether the first record of a stream is one of an apitrace, which selects this style. */
 static bool begins(const struct tr_record *first)
 {
 	static const char *const kinds[] = { "call", "enter", "leave",	"fn",
@@ -882,6 +965,7 @@ static bool begins(const struct tr_record *first)
 	return false;
 }
 
+/* The kinds of records that this style shows. */
 static const char *const kinds[] = { "call", "enter", "leave", NULL };
 
 static const struct tr_format_option options[] = {

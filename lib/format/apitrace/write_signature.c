@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The signatures that are written: definitions of the stream, names of constants, and signatures
- * whose definitions are missing, which are rebuilt from the records.
+ * The signatures that are written. encode.c asks for the signature of each function, structure,
+ * enum, mask and frame that a record uses. It gets, in this order:
+ *
+ *	defined		the one that the stream defines for the id
+ *	shown		the one that was rebuilt before from the same names
+ *	make_rebuilt	a new one, from what the record shows
+ *
+ * Definitions are missing where a person wrote the stream, where a filter dropped them, or where
+ * the trace is converted from another format. apitrace cannot read a call without the definition of
+ * its function, so it is rebuilt from the names and keys in the record.
+ *
+ * The file also compares names of constants with their numbers, and finds the numbers of names that
+ * come without one.
  */
 #include "format/apitrace/apitrace.h"
 
@@ -23,6 +34,7 @@ void tr_written_signatures_free(struct tr_written_signatures *signatures)
 	*signatures = (struct tr_written_signatures){ 0 };
 }
 
+/* Whether neither a definition of the stream nor a rebuilt signature has this id in the trace. */
 static bool id_is_free(const struct tr_written_signatures *signatures, enum tr_apitrace_table table,
 		       uint64_t id)
 {
@@ -30,7 +42,10 @@ static bool id_is_free(const struct tr_written_signatures *signatures, enum tr_a
 	       !tr_apitrace_signature(&signatures->defined, table, id);
 }
 
-/* Ids of the trace that are not in use. */
+/*
+ * Returns the lowest id of the trace that is not in use. The search continues where the last one
+ * ended, so all searches together take one pass over the ids.
+ */
 static uint64_t free_id(struct tr_written_signatures *signatures, enum tr_apitrace_table table)
 {
 	while (!id_is_free(signatures, table, signatures->free[table]))
@@ -38,7 +53,10 @@ static uint64_t free_id(struct tr_written_signatures *signatures, enum tr_apitra
 	return signatures->free[table]++;
 }
 
-/* A rebuilt signature may have its id in the trace: then this one has to take another. */
+/*
+ * Sets the id in the trace of a defined signature: its own, unless a rebuilt one has taken that,
+ * which is already written. False: memory is exhausted.
+ */
 static bool settle(struct tr_written_signatures *signatures,
 		   struct tr_apitrace_signature *signature)
 {
@@ -50,6 +68,10 @@ static bool settle(struct tr_written_signatures *signatures,
 	return tr_id_map_put(taken, signature->wire, signature);
 }
 
+/*
+ * A repeated definition that is equal is ignored: concatenated streams have many. One that differs
+ * is an error, as the format defines an id once.
+ */
 enum tr_status tr_written_define(struct tr_written_signatures *signatures, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -77,6 +99,7 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 	return TR_OK;
 }
 
+/* Compares by bytes; a text that begins with the other one comes after it. */
 static int compare_texts(struct tr_text a, struct tr_text b)
 {
 	int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
@@ -89,6 +112,10 @@ static int compare_keys(const void *a, const void *b)
 			     (*(const struct tr_apitrace_label *const *)b)->key);
 }
 
+/*
+ * Returns the arguments sorted by key, for functions with many of them. NULL: memory is exhausted,
+ * and the search looks at all of them.
+ */
 static const struct tr_apitrace_label **sort_keys(struct tr_written_signatures *signatures,
 						  const struct tr_apitrace_signature *function)
 {
@@ -102,6 +129,7 @@ static const struct tr_apitrace_label **sort_keys(struct tr_written_signatures *
 	return sorted;
 }
 
+/* Searches in `sorted`. False: the function has no argument with this key. */
 static bool search(const struct tr_apitrace_signature *function, struct tr_text key,
 		   uint64_t *number)
 {
@@ -122,9 +150,9 @@ static bool search(const struct tr_apitrace_signature *function, struct tr_text 
 }
 
 /*
- * A trace that was read may have numbers beyond the arguments of its function, and they are
- * written again. A function that is rebuilt gets an argument for each, for apitrace crashes on
- * numbers that have none.
+ * Whether the function was rebuilt. A trace that was read may have numbers beyond the arguments of
+ * its function, and they are written again. A function that is rebuilt gets an argument for each,
+ * because apitrace crashes on numbers that have none.
  */
 static bool is_rebuilt(const struct tr_written_signatures *signatures,
 		       const struct tr_apitrace_signature *function)
@@ -182,7 +210,10 @@ struct constant {
 	bool ambiguous; /* another table has another number for it */
 };
 
-/* The constant of this name in the table, in *label, or NULL. False: memory is exhausted. */
+/*
+ * Finds the constant of this name in the table: *label, or NULL. Of equal names the first one
+ * counts, so the map is filled from the end. False: memory is exhausted.
+ */
 static bool find_label(struct tr_apitrace_signature *table, struct tr_text name,
 		       const struct tr_apitrace_label **label)
 {
@@ -193,16 +224,19 @@ static bool find_label(struct tr_apitrace_signature *table, struct tr_text name,
 	return true;
 }
 
+/* Returns the number of a constant as 64 bits, whatever its tag. */
 static uint64_t key_of(const struct tr_apitrace_label *label)
 {
 	return tr_apitrace_enum_key(label->tag == TR_APITRACE_SINT, label->number);
 }
 
+/* Limits a name in a message. */
 static int shown(struct tr_text name)
 {
 	return (int)(name.len < NAME_SHOWN ? name.len : NAME_SHOWN);
 }
 
+/* Reports a name that its table does not have. */
 static enum tr_status unknown_name(struct tr_text name, struct tr_error *err)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, "unknown name of a constant",
@@ -211,6 +245,10 @@ static enum tr_status unknown_name(struct tr_text name, struct tr_error *err)
 	return TR_WARN;
 }
 
+/*
+ * Compares a name with the number of a constant. TR_WARN: the table gives the name another number,
+ * or does not have it. The message says both numbers, because one of them was meant.
+ */
 static enum tr_status check_enum(struct tr_apitrace_signature *table,
 				 const struct tr_symbol *symbol, bool negative,
 				 struct tr_error *err)
@@ -235,7 +273,11 @@ static enum tr_status check_enum(struct tr_apitrace_signature *table,
 	return TR_WARN;
 }
 
-/* Remembers the names, spelled as the stream spells them. False: memory is exhausted. */
+/*
+ * Remembers the names, spelled as the stream spells them, so that the next equal line needs no tree
+ * (tr_written_are_mask_names). The numbers and bytes that a table remembers are bounded, as a
+ * hostile stream could use a new number each time. False: memory is exhausted.
+ */
 static bool know_mask(struct tr_written_signatures *signatures, struct tr_apitrace_signature *table,
 		      const struct tr_symbol *symbol)
 {
@@ -262,7 +304,10 @@ static bool know_mask(struct tr_written_signatures *signatures, struct tr_apitra
 	return known->data && tr_id_map_put(&table->values, symbol->number, known);
 }
 
-/* The names are those that apitrace shows for the number. */
+/*
+ * Whether the names are those that apitrace shows for the number, which is the usual case. Other
+ * names may mean the same number all the same, if flags overlap.
+ */
 static bool are_shown_names(const struct tr_apitrace_signature *table,
 			    const struct tr_symbol *symbol)
 {
@@ -275,6 +320,10 @@ static bool are_shown_names(const struct tr_apitrace_signature *table,
 	return same;
 }
 
+/*
+ * Compares the names of a mask with its number. TR_WARN: they mean another number, or the table
+ * lacks one of them.
+ */
 static enum tr_status check_mask(struct tr_written_signatures *signatures,
 				 struct tr_apitrace_signature *table,
 				 const struct tr_symbol *symbol, struct tr_error *err)
@@ -315,6 +364,11 @@ enum tr_status tr_written_check_names(struct tr_written_signatures *signatures,
 
 /* Names without numbers. */
 
+/*
+ * Adds a constant to those that are found by name. A name that tables give different numbers is
+ * ambiguous. If the tables agree, the one with the lowest id is used, so that the result does not
+ * depend on the order of definitions.
+ */
 static bool add_constant(struct tr_written_signatures *signatures,
 			 struct tr_apitrace_signature *table, const struct tr_apitrace_label *label)
 {
@@ -333,7 +387,10 @@ static bool add_constant(struct tr_written_signatures *signatures,
 	return tr_map_put(&signatures->constants, label->key, known);
 }
 
-/* Adds the tables that were defined since the last time. */
+/*
+ * Adds the tables that were defined since the last time. This is done only when a name comes
+ * without a number, so traces that were not edited do not pay for it.
+ */
 static bool list_constants(struct tr_written_signatures *signatures)
 {
 	for (; signatures->unlisted; signatures->unlisted = signatures->unlisted->next)
@@ -344,6 +401,7 @@ static bool list_constants(struct tr_written_signatures *signatures)
 	return true;
 }
 
+/* Reports a name whose number is unknown. */
 static enum tr_status no_number(struct tr_text name, const char *why, struct tr_error *err)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%.*s has no number, and %s", shown(name),
@@ -384,11 +442,16 @@ enum tr_status tr_written_number_names(struct tr_written_signatures *signatures,
 
 /* Rebuilds signatures whose definitions are missing, from what the records show. */
 
+/* Returns what was rebuilt for the key in scratch, or NULL. */
 static struct tr_apitrace_signature *find_rebuilt(const struct tr_written_signatures *signatures)
 {
 	return tr_map_get(&signatures->shown, tr_buffer_text(&signatures->scratch));
 }
 
+/*
+ * Begins a key in scratch: what is rebuilt, and a number of it. The texts that follow are separated
+ * by NULs, so two different lists of names never give the same key.
+ */
 static void begin_key(struct tr_written_signatures *signatures, char what, uint64_t number)
 {
 	tr_buffer_reset(&signatures->scratch);
@@ -397,6 +460,10 @@ static void begin_key(struct tr_written_signatures *signatures, char what, uint6
 	tr_buffer_put_byte(&signatures->scratch, '\0');
 }
 
+/*
+ * Defines a draft under the preferred id if that is free, or else under any, and remembers it by
+ * the key in scratch. NULL: memory is exhausted.
+ */
 static struct tr_apitrace_signature *make_rebuilt(struct tr_written_signatures *signatures,
 						  struct tr_apitrace_signature *draft,
 						  const uint64_t *preferred)
@@ -416,13 +483,20 @@ static struct tr_apitrace_signature *make_rebuilt(struct tr_written_signatures *
 	return made;
 }
 
-/* The signature that the stream defines for a value, if the value has an id. */
+/*
+ * Returns the signature that the stream defines for a value. NULL: there is none, or the value has
+ * no id.
+ */
 static struct tr_apitrace_signature *defined(const struct tr_written_signatures *signatures,
 					     enum tr_apitrace_table table, bool has_id, uint64_t id)
 {
 	return has_id ? tr_apitrace_signature(&signatures->defined, table, id) : NULL;
 }
 
+/*
+ * Whether a structure has the members of the value. If not, the record was edited, and its names
+ * count.
+ */
 static bool same_members(const struct tr_apitrace_signature *signature,
 			 const struct tr_value *value)
 {
@@ -434,6 +508,7 @@ static bool same_members(const struct tr_apitrace_signature *signature,
 	return true;
 }
 
+/* Makes labels that are all zero, in the arena of the record. NULL: memory is exhausted. */
 static struct tr_apitrace_label *new_labels(struct tr_written_signatures *signatures, size_t count)
 {
 	struct tr_apitrace_label *labels =
@@ -443,6 +518,10 @@ static struct tr_apitrace_label *new_labels(struct tr_written_signatures *signat
 	return labels;
 }
 
+/*
+ * The key contains the id of the value if it has one, because two structures with the same members
+ * may be different types.
+ */
 struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *signatures,
 						const struct tr_value *value)
 {
@@ -475,7 +554,7 @@ struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *si
 	return draft.labels ? make_rebuilt(signatures, &draft, has_id ? &value->id : NULL) : NULL;
 }
 
-/* A table of one constant, or of none if the value has no name. */
+/* Makes a table of one constant, or of none if the value has no name (name.data NULL). */
 static struct tr_apitrace_signature *make_single(struct tr_written_signatures *signatures,
 						 enum tr_apitrace_table table, struct tr_text name,
 						 uint64_t number, uint8_t tag)
@@ -492,7 +571,7 @@ static struct tr_apitrace_signature *make_single(struct tr_written_signatures *s
 	return make_rebuilt(signatures, &draft, NULL);
 }
 
-/* Appends a number in place of a name, as apitrace shows it. */
+/* Appends a number in place of a name, as apitrace shows it: as signed. */
 static void put_signed(struct tr_buffer *to, uint64_t bits)
 {
 	bool negative = bits > INT64_MAX;
@@ -501,6 +580,10 @@ static void put_signed(struct tr_buffer *to, uint64_t bits)
 	tr_buffer_put_decimal(to, negative ? 0 - bits : bits);
 }
 
+/*
+ * Below version 3 the definition is the value, so each value needs a signature of its own (single),
+ * and one without a name is called by its number.
+ */
 struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id,
 					      bool negative, bool single)
@@ -532,8 +615,8 @@ struct tr_apitrace_signature *tr_written_enum(struct tr_written_signatures *sign
 }
 
 /*
- * The stream does not say which of several names has which bits. The names are joined to one name
- * for all bits, spelled as apitrace shows them.
+ * The stream does not say which of several names has which bits. Therefore the names are joined to
+ * one name for all bits, spelled as apitrace shows them.
  */
 struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *signatures,
 					      const struct tr_symbol *symbol, bool has_id)
@@ -568,6 +651,7 @@ struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *sign
 	return make_single(signatures, TR_APITRACE_MASKS, joined, bits, 0);
 }
 
+/* A frame that is rebuilt has no parts: nothing of it is known but its id. */
 struct tr_apitrace_signature *tr_written_frame(struct tr_written_signatures *signatures,
 					       uint64_t id)
 {
@@ -594,7 +678,7 @@ enum {
 	MOST_SPARE = 4 << 20,
 };
 
-/* A field that is an argument: keys that begin with a dot and `return` are ours. */
+/* Whether a field is an argument: keys that begin with a dot and `return` belong to the format. */
 static bool is_argument(const struct tr_field *field)
 {
 	return field->key.data && !field->bad && *field->key.data != '.' &&
@@ -608,14 +692,16 @@ static bool is_unnamed(const struct tr_field *field, uint64_t *number)
 	       *number < MOST_UNNAMED;
 }
 
-/* The arguments of a function that is rebuilt. */
+/* The arguments of a function that is rebuilt, while they are collected. */
 struct arguments {
 	struct tr_apitrace_label *labels;
-	bool *taken;
-	size_t count, next;
-	struct tr_map names;
+	bool *taken; /* for each label: it is in use */
+	size_t count,
+		next; /* count: up to the last one in use; next: where to search for a free one */
+	struct tr_map names; /* name to its label */
 };
 
+/* Puts an argument at its number. */
 static void take(struct arguments *arguments, size_t at, struct tr_text name)
 {
 	arguments->labels[at] = (struct tr_apitrace_label){ .name = name };
@@ -624,6 +710,10 @@ static void take(struct arguments *arguments, size_t at, struct tr_text name)
 		arguments->count = at + 1;
 }
 
+/*
+ * Puts a name at the first free number, unless the function has it already. False: memory is
+ * exhausted.
+ */
 static bool add_name(struct arguments *arguments, struct tr_text name)
 {
 	if (tr_map_get(&arguments->names, name))
@@ -635,8 +725,9 @@ static bool add_name(struct arguments *arguments, struct tr_text name)
 }
 
 /*
- * Takes the arguments of `before`, then those that the record adds. False: memory, or a bad
- * key.
+ * Collects the arguments of `before`, the function as rebuilt from earlier records, then those that
+ * this record adds: first those with a number, then names at the numbers that are left. False:
+ * memory is exhausted, or a key is bad (err).
  */
 static bool collect(struct arguments *arguments, const struct tr_apitrace_signature *before,
 		    struct tr_record *record, struct tr_error *err)
@@ -662,7 +753,10 @@ static bool collect(struct arguments *arguments, const struct tr_apitrace_signat
 	return true;
 }
 
-/* Room for the record's arguments, and for those below the highest "#N" of it. */
+/*
+ * Returns how many arguments the record may need: one for each field, and those below its highest
+ * "#N".
+ */
 static size_t count_own(const struct tr_record *record)
 {
 	size_t own = 0;
@@ -673,7 +767,7 @@ static size_t count_own(const struct tr_record *record)
 	return own + record->count;
 }
 
-/* True if so much more may be kept. */
+/* Counts bytes against MOST_SPARE. False: the limit is reached. */
 static bool spare(struct tr_written_signatures *signatures, size_t bytes)
 {
 	if (bytes > MOST_SPARE - signatures->spared)
@@ -682,6 +776,7 @@ static bool spare(struct tr_written_signatures *signatures, size_t bytes)
 	return true;
 }
 
+/* Counts a signature that is copied to a larger one. */
 static bool spare_signature(struct tr_written_signatures *signatures,
 			    const struct tr_apitrace_signature *before)
 {
@@ -691,7 +786,7 @@ static bool spare_signature(struct tr_written_signatures *signatures,
 	return spare(signatures, bytes);
 }
 
-/* Labels of no name, none of them taken. False: memory is exhausted. */
+/* Makes labels without names, none of them in use. False: memory is exhausted. */
 static bool make_room(struct arguments *arguments, struct tr_arena *arena, size_t room)
 {
 	arguments->labels = tr_arena_alloc(arena, room * sizeof *arguments->labels);
@@ -704,6 +799,11 @@ static bool make_room(struct arguments *arguments, struct tr_arena *arena, size_
 	return true;
 }
 
+/*
+ * Rebuilds a function from a record, and from what `before` knows of it. It is a new signature with
+ * a new id, since the old one is already written with fewer arguments. If the limit is reached,
+ * `before` is ignored, and the function has only the arguments of this record. NULL: err is filled.
+ */
 static struct tr_apitrace_signature *rebuild_function(struct tr_written_signatures *signatures,
 						      const struct tr_apitrace_signature *before,
 						      struct tr_text name, const uint64_t *id,
@@ -736,7 +836,7 @@ static struct tr_apitrace_signature *rebuild_function(struct tr_written_signatur
 	return function;
 }
 
-/* The rebuilt function has a place for every argument of the record. */
+/* Whether the rebuilt function has a place for every argument of the record. */
 static bool suffices(struct tr_written_signatures *signatures,
 		     struct tr_apitrace_signature *function, const struct tr_record *record)
 {
@@ -773,6 +873,10 @@ bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_re
 	return recent && tr_text_equal(recent->cell, record->name.text);
 }
 
+/*
+ * An id counts only if its function has the name of the record: after an edit of the name, the .sig
+ * that was left there refers to another function.
+ */
 enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 				   struct tr_record *record, const uint64_t *id,
 				   struct tr_apitrace_signature **function, struct tr_error *err)
