@@ -79,6 +79,7 @@ struct recorder {
 	struct tr_writer *writer;
 	struct tr_buffer line;
 	uint64_t written; /* records of this segment */
+	uint64_t next_seq;
 };
 
 /* The next pattern of --only's list at *p, which moves on. False: there is none. */
@@ -181,19 +182,92 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	return replace(recorder, trailer);
 }
 
+/* Appends the line with the flag that the program cannot be watched. */
+static void put_flagged(struct tr_text line, struct tr_buffer *to)
+{
+	static const char flag[] = "\tflagged=[\"unwatched\"";
+	const char *list = memmem(line.data, line.len, "\tflagged=[", 10);
+
+	line.len--; /* the line feed */
+	if (list) {
+		tr_buffer_put(to, line.data, (size_t)(list - line.data));
+		tr_buffer_put(to, flag, sizeof flag - 1);
+		tr_buffer_put_byte(to, ',');
+		tr_buffer_put_text(to, tr_text_span(list + 10, line.data + line.len));
+	} else {
+		tr_buffer_put_text(to, line);
+		tr_buffer_put(to, flag, sizeof flag - 1);
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_buffer_put_byte(to, '\n');
+}
+
+/* Adds to an exec record what the watcher knows about it. */
+static bool complete(struct recorder *recorder, struct tr_record *record)
+{
+	const struct tr_preload_note *note =
+		tr_preload_note(&recorder->capture, record->source_line);
+	struct tr_buffer *line = &recorder->line;
+	bool good = true;
+
+	if (recorder->respfiles &&
+	    tr_record_respfiles(record, note ? note->files : TR_TEXT(""), line))
+		good = replace(recorder, record);
+	if (!good || line->failed || !note || !note->opaque)
+		return good && !line->failed;
+	struct tr_buffer before = *line;
+	struct tr_text old = record->line;
+	*line = (struct tr_buffer)TR_BUFFER_INIT;
+	put_flagged(old, line);
+	good = replace(recorder, record);
+	tr_buffer_free(&before);
+	return good;
+}
+
+/* Puts a record that counts what the library has lost, before the trailer. */
+static bool put_lost(struct recorder *recorder)
+{
+	const struct tr_preload_losses *losses = recorder->capture.losses;
+	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_record lost;
+	struct tr_error err;
+	struct tr_arena arena = TR_ARENA_INIT;
+
+	if (!losses || !(losses->lost + losses->torn))
+		return true;
+	tr_buffer_put_literal(&line, "lost\t");
+	tr_buffer_put_decimal(&line, recorder->next_seq);
+	tr_buffer_put_literal(&line, "\t-\t-\t-\tevents=");
+	tr_buffer_put_decimal(&line, losses->lost + losses->torn);
+	tr_buffer_put_byte(&line, '\n');
+	tr_record_init(&lost, &arena);
+	bool good = tr_buffer_room(&line, TR_INPUT_PAD) && !line.failed &&
+		    tr_record_from_line(&lost, tr_buffer_text(&line), &err);
+	lost.canonical = true;
+	if (good) {
+		recorder->written++;
+		good = tr_cli_put(&recorder->cli, recorder->writer, &lost);
+	} else {
+		tr_cli_out_of_memory(&recorder->cli);
+	}
+	tr_buffer_free(&line);
+	tr_arena_free(&arena);
+	return good;
+}
+
 static bool put(struct recorder *recorder, struct tr_record *record)
 {
 	bool good = true;
 
 	if (record->type == TR_TRAILER) {
+		if (!put_lost(recorder))
+			return false;
 		good = recount(recorder, record);
 	} else if (record->type == TR_RECORD) {
 		recorder->written++;
 		tr_buffer_reset(&recorder->line);
-		if (recorder->respfiles && tr_text_is(record->kind, "exec") &&
-		    tr_record_respfiles(record, &recorder->line))
-			good = replace(recorder, record);
-		good = good && !recorder->line.failed;
+		if (tr_text_is(record->kind, "exec"))
+			good = complete(recorder, record);
 	}
 	if (!good)
 		return tr_cli_out_of_memory(&recorder->cli);
@@ -283,6 +357,7 @@ static void record(struct recorder *recorder)
 		recorder->writer = tr_cli_writer(cli, &tr_format_trec);
 	while (recorder->writer && tr_cli_next(cli, &line)) {
 		watch_command(recorder, line);
+		recorder->next_seq += line->type == TR_RECORD;
 		if (recorder->capture.backend == TR_BACKEND_STRACE)
 			watch_sanitizers(recorder, line);
 		if (is_wanted(recorder, line) && !put(recorder, line))
@@ -385,18 +460,21 @@ static void report_losses(struct recorder *recorder)
 	if (!losses)
 		return;
 	if (losses->lost)
-		tr_cli_fail(cli, "%" PRIu64 " records are lost: they could not be written",
-			    losses->lost);
+		tr_cli_fail(cli, "records that could not be written: %" PRIu64, losses->lost);
 	if (losses->torn)
-		tr_cli_fail(cli,
-			    "records are damaged at %" PRIu64 " places: a process was killed "
-			    "while it wrote, or the disk was full",
-			    losses->torn);
+		tr_cli_fail(
+			cli,
+			"records that were cut, because a process was killed while it wrote, or "
+			"because the disk was full: %" PRIu64,
+			losses->torn);
 	if (losses->opaque)
-		tr_cli_note(cli,
-			    "%" PRIu64 " programs are static or cannot load the library: what they "
-			    "started may be missing (--backend=strace records it)",
-			    losses->opaque);
+		tr_cli_note(
+			cli,
+			"programs that could not load the library: %" PRIu64
+			"; what they started may be missing, unless --backend=strace records it",
+			losses->opaque);
+	if (losses->unnoticed)
+		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
 }
 
 /* False: *status of tr_capture_end is not that of the command; the cause is reported. */
@@ -458,6 +536,7 @@ int main(int argc, char **argv)
 	bool ran = !recorder.cli.stop && run(&recorder, &status);
 	tr_buffer_free(&recorder.line);
 	tr_sanitized_free(&recorder.sanitized);
+	tr_preload_free(&recorder.capture);
 	if (ran && WIFSIGNALED(status))
 		recorder.cli.command_status = 128 + WTERMSIG(status);
 	else

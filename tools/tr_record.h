@@ -35,6 +35,7 @@ struct tr_capture {
 	bool stat;	  /* those that only look at files, too */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */
 	const struct tr_preload_losses *losses; /* complete when the log ends; NULL: of strace */
+	struct tr_preload_notes *notes;		/* about programs; NULL: of strace */
 };
 
 /* How the command is started. */
@@ -73,6 +74,16 @@ int tr_capture_end(struct tr_capture *capture);
  */
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start);
 
+/* What the library has noted about an exec. */
+struct tr_preload_note {
+	bool opaque;	      /* the program cannot load the library */
+	struct tr_text files; /* names and contents of response files, each with a NUL */
+};
+
+/* The note about the exec on that line of the log, valid until the next call; NULL: none. */
+const struct tr_preload_note *tr_preload_note(struct tr_capture *capture, uint64_t line);
+void tr_preload_free(struct tr_capture *capture);
+
 /* Leaves signals that are sent to this process alone to handler, and those of the terminal to the
  * command. */
 void tr_mind_signals(void (*handler)(int));
@@ -100,9 +111,9 @@ void tr_sanitized_free(struct tr_sanitized *sanitized);
 
 /*
  * Appends the line of an exec record with the field respfile: the content of the files that its
- * arguments name, as far as they still exist. False: there are none, and nothing was appended; or
- * to->failed is set.
+ * arguments name, from noted (names and contents, each with a NUL), or as far as they still exist.
+ * False: there are none, and nothing was appended; or to->failed is set.
  */
-bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to);
+bool tr_record_respfiles(struct tr_record *record, struct tr_text noted, struct tr_buffer *to);
 
 #endif

@@ -25,6 +25,7 @@ struct gathering {
 	struct tr_arena *arena;
 	struct tr_text names[FILES], contents[FILES];
 	size_t count, bytes;
+	struct tr_text noted; /* names and contents that the program has read, each with a NUL */
 	bool failed;
 };
 
@@ -36,6 +37,21 @@ static bool is_known(const struct gathering *g, struct tr_text name)
 	return false;
 }
 
+/* The content that the program itself has read; data NULL: it has not. */
+static struct tr_text noted_content(const struct gathering *g, struct tr_text name)
+{
+	const char *p = g->noted.data, *end = p + g->noted.len;
+
+	while (p < end) {
+		size_t name_len = strlen(p);
+		const char *content = p + name_len + 1;
+		if (tr_text_equal(name, (struct tr_text){ p, name_len }))
+			return tr_text_from(content);
+		p = content + strlen(content) + 1;
+	}
+	return (struct tr_text){ NULL, 0 };
+}
+
 static void add_file(struct gathering *g, struct tr_text name)
 {
 	struct tr_error err;
@@ -45,7 +61,9 @@ static void add_file(struct gathering *g, struct tr_text name)
 	    g->count == FILES || is_known(g, name))
 		return;
 	tr_error_clear(&err);
-	struct tr_text content = tr_respfile_content(name, false, g->source, g->arena, &err);
+	struct tr_text content = noted_content(g, name);
+	if (!content.data)
+		content = tr_respfile_content(name, false, g->source, g->arena, &err);
 	g->failed |= err.cause == TR_CAUSE_MEMORY;
 	if (!content.data || content.len > TR_RESPFILE_MAX - g->bytes)
 		return;
@@ -134,7 +152,7 @@ static void gather(struct gathering *g, const struct tr_command *command)
 		add_nested(g, g->contents[i]);
 }
 
-bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to)
+bool tr_record_respfiles(struct tr_record *record, struct tr_text noted, struct tr_buffer *to)
 {
 	struct tr_file_roots everywhere = { 0 };
 	struct tr_command command;
@@ -150,7 +168,7 @@ bool tr_record_respfiles(struct tr_record *record, struct tr_buffer *to)
 		return false;
 	}
 	struct tr_respfile_source source = { command.directory, NULL, &everywhere, TR_QUOTING_GNU };
-	struct gathering g = { .source = &source, .arena = record->arena };
+	struct gathering g = { .source = &source, .arena = record->arena, .noted = noted };
 	gather(&g, &command);
 	tr_file_roots_free(&everywhere);
 	to->failed |= g.failed;

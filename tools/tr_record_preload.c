@@ -39,8 +39,9 @@ enum {
 struct supervisor {
 	struct tr_journal session;
 	char directory[PATH_MAX]; /* of the journal */
-	int journal, log;
+	int journal, log, notes;
 	off_t read, freed; /* offsets in the journal */
+	off_t noted;
 	struct tr_buffer in, out;
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
@@ -117,9 +118,15 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor)
 	return true;
 }
 
+/* Writes the notes first, and then the lines that they are about. */
 static void write_log(struct supervisor *supervisor)
 {
-	struct tr_buffer *out = &supervisor->out;
+	struct tr_buffer *out = &supervisor->out, *notes = &supervisor->decode.notes;
+
+	if (notes->len && pwrite(supervisor->notes, notes->data, notes->len, supervisor->noted) ==
+				  (ssize_t)notes->len)
+		supervisor->noted += (off_t)notes->len;
+	tr_buffer_reset(notes);
 
 	for (size_t at = 0; at < out->len && supervisor->log >= 0;) {
 		ssize_t n = write(supervisor->log, out->data + at, out->len - at);
@@ -249,6 +256,89 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	tr_end_as(supervisor->status);
 }
 
+/* The notes that were read and not taken. */
+struct tr_preload_notes {
+	int fd;
+	off_t read;
+	char journal[PATH_MAX], directory[PATH_MAX];
+	struct tr_id_map by_line; /* struct noted */
+	struct noted *current;
+};
+
+struct noted {
+	struct tr_preload_note note;
+	char files[];
+};
+
+static struct tr_preload_notes *make_notes(int *fd)
+{
+	struct tr_preload_notes *notes = calloc(1, sizeof *notes);
+	FILE *file = notes ? tmpfile() : NULL;
+
+	*fd = notes && file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 3) : -1;
+	if (file)
+		fclose(file);
+	if (*fd < 0) {
+		free(notes);
+		return NULL;
+	}
+	notes->fd = *fd;
+	return notes;
+}
+
+/* False: there are no more. */
+static bool read_note(struct tr_preload_notes *notes)
+{
+	struct tr_decode_note head;
+
+	if (pread(notes->fd, &head, sizeof head, notes->read) != sizeof head)
+		return false;
+	struct noted *noted = malloc(sizeof *noted + head.len);
+	if (!noted || pread(notes->fd, noted->files, head.len, notes->read + (off_t)sizeof head) !=
+			      (ssize_t)head.len) {
+		free(noted);
+		return false;
+	}
+	noted->note = (struct tr_preload_note){ head.opaque != 0, { noted->files, head.len } };
+	notes->read += (off_t)(sizeof head + head.len);
+	free(tr_id_map_take(&notes->by_line, head.line));
+	if (!tr_id_map_put(&notes->by_line, head.line, noted)) {
+		free(noted);
+		return false;
+	}
+	return true;
+}
+
+const struct tr_preload_note *tr_preload_note(struct tr_capture *capture, uint64_t line)
+{
+	struct tr_preload_notes *notes = capture->notes;
+
+	if (!notes)
+		return NULL;
+	while (read_note(notes))
+		;
+	free(notes->current);
+	notes->current = tr_id_map_take(&notes->by_line, line);
+	return notes->current ? &notes->current->note : NULL;
+}
+
+void tr_preload_free(struct tr_capture *capture)
+{
+	struct tr_preload_notes *notes = capture->notes;
+	void *noted;
+
+	if (!notes)
+		return;
+	for (size_t i = 0; (noted = tr_id_map_next(&notes->by_line, &i)) != NULL;)
+		free(noted);
+	unlink(notes->journal); /* they are there if the supervisor was killed */
+	rmdir(notes->directory);
+	tr_id_map_free(&notes->by_line);
+	free(notes->current);
+	close(notes->fd);
+	free(notes);
+}
+
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
 {
 	struct supervisor supervisor = { .journal = -1 };
@@ -259,7 +349,12 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	capture->losses = supervisor.losses;
-	if (supervisor.losses == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0) {
+	capture->notes = make_notes(&supervisor.notes);
+	if (capture->notes) {
+		memcpy(capture->notes->journal, supervisor.session.path, PATH_MAX);
+		memcpy(capture->notes->directory, supervisor.directory, PATH_MAX);
+	}
+	if (supervisor.losses == MAP_FAILED || !capture->notes || pipe2(ends, O_CLOEXEC) != 0) {
 		capture->losses = NULL;
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;

@@ -25,6 +25,7 @@ struct announced {
 	bool started;	       /* its lines are written */
 	struct tr_buffer tail; /* of its line, after the directory */
 	struct tr_buffer cwd;
+	struct tr_buffer files;
 };
 
 struct tr_decode_process {
@@ -34,6 +35,7 @@ struct tr_decode_process {
 	bool exiting;		/* its status may still change */
 	unsigned flags;		/* of the open exec */
 	uint64_t token;		/* of the open exec */
+	uint64_t line;		/* of the open exec */
 	struct announced *runs; /* what it was created to run, if that is not written yet */
 	int status;
 	uint64_t time; /* of the exit */
@@ -45,6 +47,7 @@ struct item {
 	struct tr_journal_record head;
 	const char *cwd, *path; /* "" if they are absent */
 	const char *lists;	/* the first argument */
+	struct tr_text files;	/* names and contents, each with a NUL */
 };
 
 /* Lines. */
@@ -157,6 +160,32 @@ static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int stat
 			   WCOREDUMP(status) ? TR_TEXT(" (core dumped) +++\n") : TR_TEXT(" +++\n"));
 }
 
+/* The number of the line that comes next. */
+static uint64_t next_line(struct tr_decode *decode, const struct tr_buffer *out)
+{
+	const char *p = out->data + decode->counted, *end = out->data + out->len;
+
+	for (; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		decode->lines++;
+	decode->counted = out->len;
+	return decode->lines + 1;
+}
+
+static void put_note(struct tr_decode *decode, uint64_t line, unsigned flags, struct tr_text files)
+{
+	struct tr_decode_note note = {
+		.line = line,
+		.len = (uint32_t)files.len,
+		.opaque = flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED),
+	};
+
+	if (!note.len && !note.opaque)
+		return;
+	tr_buffer_put(&decode->notes, (const char *)&note, sizeof note);
+	tr_buffer_put(&decode->notes, files.data, files.len);
+	decode->out_of_memory |= decode->notes.failed;
+}
+
 /* Processes. */
 
 static struct tr_decode_process *find(const struct tr_decode *decode, uint32_t pid)
@@ -198,11 +227,14 @@ static void release(struct tr_decode *decode, struct announced *program)
 	tr_id_map_take(&decode->announced, program->token);
 	tr_buffer_free(&program->tail);
 	tr_buffer_free(&program->cwd);
+	tr_buffer_free(&program->files);
 	free(program);
 }
 
-static void put_whole(struct announced *program, const char *cwd, struct tr_buffer *out)
+static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
+		      struct tr_buffer *out)
 {
+	put_note(decode, next_line(decode, out), program->flags, tr_buffer_text(&program->files));
 	put_exec(out, program->child, program->time, cwd);
 	tr_buffer_put_text(out, tr_buffer_text(&program->tail));
 	tr_buffer_put_literal(out, ") = 0\n");
@@ -219,7 +251,7 @@ static void touch_known(struct tr_decode *decode, struct tr_decode_process *proc
 		put_resumed(out, process->pid, decode->now, 0);
 	process->open = false;
 	if (program) {
-		put_whole(program, program->cwd.data, out);
+		put_whole(decode, program, program->cwd.data, out);
 		process->runs = NULL;
 		release(decode, program);
 	}
@@ -324,6 +356,7 @@ static void announce(struct tr_decode *decode, const struct item *item)
 	program->flags = item->head.flags;
 	tr_buffer_put(&program->cwd, item->cwd, strlen(item->cwd) + 1);
 	put_tail(&program->tail, item);
+	tr_buffer_put_text(&program->files, item->files);
 	decode->out_of_memory |= program->cwd.failed || program->tail.failed;
 }
 
@@ -343,6 +376,8 @@ static void take_exec(struct tr_decode *decode, const struct item *item, struct 
 	process = touch(decode, item, out);
 	if (!process)
 		return;
+	process->line = next_line(decode, out);
+	put_note(decode, process->line, head->flags, item->files);
 	put_exec(out, head->pid, head->time, item->cwd);
 	put_tail(out, item);
 	tr_buffer_put_literal(out, " <unfinished ...>\n");
@@ -368,7 +403,9 @@ static void start(struct tr_decode *decode, struct announced *program, const str
 		tr_buffer_reset(&program->tail);
 		put_tail(&program->tail, item);
 	}
-	put_whole(program, item->cwd, out);
+	tr_buffer_reset(&program->files);
+	tr_buffer_put_text(&program->files, item->files);
+	put_whole(decode, program, item->cwd, out);
 	struct tr_decode_process *process = find(decode, head->pid);
 	if (process && process->runs) {
 		process->runs = NULL;
@@ -392,6 +429,8 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 	if (process && process->open && process->token == token_of(head)) {
 		bool is_it = same || (process->flags & TR_JOURNAL_STATIC);
 		/* execvp gives what the kernel cannot run to the shell */
+		if (same)
+			put_note(decode, process->line, 0, item->files);
 		put_resumed(out, head->pid, head->time, is_it ? 0 : ENOEXEC);
 		process->open = false;
 		if (same)
@@ -401,6 +440,7 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 		return; /* its announcement is lost, and counted as that */
 	if (!touch(decode, item, out))
 		return;
+	put_note(decode, next_line(decode, out), 0, item->files);
 	put_exec(out, head->pid, head->time, item->cwd);
 	put_tail(out, item);
 	tr_buffer_put_literal(out, ") = 0\n");
@@ -436,7 +476,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 			process->runs = program; /* it will report its directory */
 			return;
 		}
-		put_whole(program, program->cwd.data, out);
+		put_whole(decode, program, program->cwd.data, out);
 	}
 	release(decode, program);
 }
@@ -541,12 +581,13 @@ static bool read_record(const char *data, size_t len, struct item *item)
 	struct tr_journal_record *head = &item->head;
 	const char *p = data + sizeof *head, *end = data + len;
 	uint64_t sum = tr_journal_sum_record(head);
-	uint64_t lists = (uint64_t)head->argc + head->envc;
+	uint64_t lists = (uint64_t)head->argc + head->envc + head->files;
 
 	if (head->strings < lists || head->strings - lists > 2)
 		return false;
 	item->cwd = item->path = "";
 	item->lists = p;
+	item->files = (struct tr_text){ p, 0 };
 	for (uint32_t i = 0; i < head->strings; i++) {
 		const char *nul = memchr(p, '\0', (size_t)(end - p));
 		if (!nul)
@@ -559,7 +600,10 @@ static bool read_record(const char *data, size_t len, struct item *item)
 		p = nul + 1;
 		if (i + lists < head->strings)
 			item->lists = p;
+		if (i + 1 + head->files == head->strings)
+			item->files.data = p;
 	}
+	item->files.len = (size_t)(end - item->files.data);
 	return p == end && sum == head->checksum;
 }
 
@@ -603,6 +647,7 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	struct item item;
 	size_t at = 0;
 
+	decode->counted = out->len;
 	while (at < len) {
 		if (look(decode, data + at, len - at, &item) == WHOLE) {
 			take(decode, &item, out);
@@ -619,12 +664,15 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	while (decode->first_exit && decode->now - decode->first_exit->time > SETTLED &&
 	       decode->now > decode->first_exit->time)
 		settle(decode, decode->first_exit, out);
+	next_line(decode, out);
 	return at;
 }
 
 void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, struct tr_buffer *out)
 {
+	decode->counted = out->len;
 	end(decode, 0, pid, wait_status, out);
+	next_line(decode, out);
 }
 
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid)
@@ -638,6 +686,7 @@ void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out)
 {
 	struct tr_decode_process *process;
 
+	decode->counted = out->len;
 	while (decode->first_exit)
 		settle(decode, decode->first_exit, out);
 	for (size_t i = 0; (process = tr_id_map_next(&decode->processes, &i)) != NULL;) {
@@ -656,8 +705,10 @@ void tr_decode_free(struct tr_decode *decode)
 		struct announced *program = entry;
 		tr_buffer_free(&program->tail);
 		tr_buffer_free(&program->cwd);
+		tr_buffer_free(&program->files);
 		free(program);
 	}
+	tr_buffer_free(&decode->notes);
 	tr_id_map_free(&decode->processes);
 	tr_id_map_free(&decode->announced);
 }

@@ -15,9 +15,19 @@
 
 struct tr_decode_process;
 
+/* What is known of an exec besides its line. In a buffer, followed by len bytes. */
+struct tr_decode_note {
+	uint64_t line;	 /* on which the exec begins; the first line of the log is 1 */
+	uint32_t len;	 /* of names and contents of response files, each with a NUL */
+	uint32_t opaque; /* not 0: the program cannot load the library */
+};
+
 /* Zero it, and set mark. */
 struct tr_decode {
 	uint32_t mark;		    /* of the session */
+	uint64_t lines;		    /* of the log, as far as they are counted */
+	size_t counted;		    /* the bytes of out in which they are counted */
+	struct tr_buffer notes;	    /* appended here; the caller takes them before the lines */
 	struct tr_id_map processes; /* by pid */
 	struct tr_id_map announced; /* programs that start in new processes, by token */
 	struct tr_decode_process *first_exit, *last_exit; /* whose status may still change */

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/gather.h"
 #include "preload/launch.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -91,7 +92,7 @@ static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 
 static void append(struct tr_journal_record record, const char *cwd)
 {
-	tr_journal_append(&session, &record, cwd, NULL, NULL, NULL);
+	tr_journal_append(&session, &record, &(struct tr_journal_text){ .cwd = cwd });
 }
 
 /* Programs. */
@@ -468,7 +469,7 @@ HOOK int chdir(const char *path)
 {
 	int result = REAL(chdir)(path), saved = errno;
 
-	if (recording && path)
+	if (recording)
 		append(record_of(TR_JOURNAL_CHDIR, result ? saved : 0), path);
 	errno = saved;
 	return result;
@@ -582,11 +583,17 @@ static void report_program(const struct tr_launch_token *token, int argc, char *
 			 !(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL));
 	if (announced)
 		record.kind = TR_JOURNAL_LOADED;
-	tr_journal_append(&session, &record, cwd ? cwd : "",
-			  announced ? NULL
-			  : path    ? path
-				    : "",
-			  announced ? NULL : argv, announced ? NULL : env);
+	struct tr_journal_text text = { .cwd = cwd ? cwd : "" };
+	if (!announced) {
+		text.path = path ? path : "";
+		text.argv = argv;
+		text.env = env;
+	}
+	struct tr_gathered files = { 0 };
+	tr_gather(&files, argv);
+	text.files = files.strings;
+	tr_journal_append(&session, &record, &text);
+	tr_gather_end(&files);
 	tr_journal_return(cwd, PATH_MAX);
 }
 

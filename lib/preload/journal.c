@@ -4,15 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	PIECES = 1000,	    /* strings of one writev; the kernel takes 1024 */
 	FEW = 40,	    /* strings of a record that need no memory besides the stack */
 	LARGEST = 1 << 30,  /* bytes of a record */
 	HEADER = 2 * 4 + 8, /* of a record: what the sum does not include */
@@ -110,29 +111,55 @@ static bool is_ours(const char *variable)
 	return strncmp(variable, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0;
 }
 
-static void add_all(struct strings *strings, const char *cwd, const char *path, char *const *argv,
-		    char *const *env)
+static void add_all(struct strings *strings, const struct tr_journal_text *text)
 {
-	if (cwd)
-		add(strings, cwd);
-	if (path)
-		add(strings, path);
-	for (; argv && *argv; argv++)
-		add(strings, *argv);
-	for (; env && *env; env++)
-		if (!is_ours(*env))
-			add(strings, *env);
+	if (text->cwd)
+		add(strings, text->cwd);
+	if (text->path)
+		add(strings, text->path);
+	for (char *const *p = text->argv; p && *p; p++)
+		add(strings, *p);
+	for (char *const *p = text->env; p && *p; p++)
+		if (!is_ours(*p))
+			add(strings, *p);
+	for (char *const *p = text->files; p && *p; p++)
+		add(strings, *p);
 }
 
-static size_t size_of(const char *cwd, const char *path, char *const *argv, char *const *env)
+static size_t size_of(const struct tr_journal_text *text)
 {
-	size_t size = (cwd ? strlen(cwd) + 1 : 0) + (path ? strlen(path) + 1 : 0);
+	size_t size =
+		(text->cwd ? strlen(text->cwd) + 1 : 0) + (text->path ? strlen(text->path) + 1 : 0);
 
-	for (; argv && *argv; argv++)
-		size += strlen(*argv) + 1;
-	for (; env && *env; env++)
-		size += strlen(*env) + 1;
+	for (char *const *p = text->argv; p && *p; p++)
+		size += strlen(*p) + 1;
+	for (char *const *p = text->env; p && *p; p++)
+		size += strlen(*p) + 1;
+	for (char *const *p = text->files; p && *p; p++)
+		size += strlen(*p) + 1;
 	return size;
+}
+
+/*
+ * Writes the pieces. A program with a limit for the size of its files would be killed by SIGXFSZ
+ * when the journal is longer: the signal is taken back.
+ */
+static long write_pieces(int fd, const struct iovec *pieces, int used)
+{
+	const struct timespec at_once = { 0 };
+	struct rlimit limit;
+	sigset_t before, signals;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return syscall(SYS_writev, fd, pieces, used);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	long written = syscall(SYS_writev, fd, pieces, used);
+	if (written < 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
+		sigtimedwait(&signals, NULL, &at_once);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return written;
 }
 
 static bool write_all(const struct tr_journal *journal, const struct iovec *pieces, size_t used,
@@ -143,42 +170,45 @@ static bool write_all(const struct tr_journal *journal, const struct iovec *piec
 	if (fd < 0)
 		return false;
 	/* one call, because other processes append, too; a second one would not be in its place */
-	long written = syscall(SYS_writev, (int)fd, pieces, (int)used);
+	long written = write_pieces((int)fd, pieces, (int)used);
 	syscall(SYS_close, (int)fd);
 	return written >= 0 && (size_t)written == bytes;
 }
 
 void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
-		       const char *cwd, const char *path, char *const *argv, char *const *env)
+		       const struct tr_journal_text *text)
 {
+	static const struct tr_journal_text none;
 	struct iovec few[FEW + 1];
 	struct strings strings = { .pieces = few, .used = 1 };
 	struct timespec now;
 	int saved = errno;
-	size_t argc = count(argv), envc = 0, size = 0;
+	size_t envc = 0, size = 0;
 	char *memory = NULL;
 	bool good = true;
 
-	for (char *const *p = env; p && *p; p++)
+	if (!text)
+		text = &none;
+	for (char *const *p = text->env; p && *p; p++)
 		envc += !is_ours(*p);
 	clock_gettime(CLOCK_REALTIME, &now);
 	record->mark = journal->mark;
 	record->time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	record->strings = (uint32_t)((cwd != NULL) + (path != NULL) + argc + envc);
-	record->argc = (uint32_t)argc;
+	record->argc = (uint32_t)count(text->argv);
 	record->envc = (uint32_t)envc;
+	record->files = (uint32_t)count(text->files);
+	record->strings = (uint32_t)((text->cwd != NULL) + (text->path != NULL)) + record->argc +
+			  record->envc + record->files;
 	if (record->strings > FEW) {
-		bool many = record->strings >= PIECES;
-		size = many ? size_of(cwd, path, argv, env) : PIECES * sizeof *few;
+		size = size_of(text);
 		memory = tr_journal_borrow(size);
 		good = memory && size <= LARGEST;
-		strings.pieces = many ? few : (struct iovec *)(void *)memory;
-		strings.copy = many ? memory : NULL;
-		strings.end = many ? memory + size : NULL;
+		strings.copy = memory;
+		strings.end = memory + size;
 	}
 	if (good) {
 		strings.sum = tr_journal_sum_record(record);
-		add_all(&strings, cwd, path, argv, env);
+		add_all(&strings, text);
 		record->length = (uint32_t)(sizeof *record + strings.bytes);
 		record->checksum = strings.sum;
 		strings.pieces[0] = (struct iovec){ record, sizeof *record };

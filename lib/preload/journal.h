@@ -61,7 +61,7 @@ enum {
 
 /*
  * A record: this, then strings with their NUL: the directory, the path, argc arguments, envc
- * variables (only the first ones for kinds that need no more). In the byte order of the machine.
+ * variables, names and contents of files. In the byte order of the machine.
  */
 struct tr_journal_record {
 	uint32_t mark;	   /* of the session */
@@ -74,6 +74,15 @@ struct tr_journal_record {
 	uint32_t child;
 	uint32_t token_pid, token; /* who announced an exec, and its number there */
 	uint32_t strings, argc, envc;
+	uint32_t files; /* strings of files: two of each */
+	uint32_t unused;
+};
+
+/* The strings of a record; each may be NULL, and path is if cwd is. Lists end with NULL. */
+struct tr_journal_text {
+	const char *cwd, *path;
+	char *const *argv, *const *env;
+	char *const *files; /* names and contents of response files */
 };
 
 /* A session as a program knows it. */
@@ -89,12 +98,11 @@ uint64_t tr_journal_sum(uint64_t sum, const void *data, size_t len);
 uint64_t tr_journal_sum_record(const struct tr_journal_record *record);
 
 /*
- * Appends a record, whose mark, length, time, checksum, strings, argc and envc are set here. cwd
- * and path may be NULL if they are absent together with all that follows them; argv and env may be
- * NULL. A record that cannot be appended is counted in the page.
+ * Appends a record, whose mark, length, time, checksum and numbers of strings are set here. text
+ * may be NULL. A record that cannot be appended is counted in the page.
  */
 void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
-		       const char *cwd, const char *path, char *const *argv, char *const *env);
+		       const struct tr_journal_text *text);
 
 /* A hash of the path of a program, by which it recognises its announcement. */
 uint32_t tr_journal_hash(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Announces programs, and gives them the variables that make them load the library. */
 #include "preload/launch.h"
+#include "preload/gather.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -386,8 +387,13 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 			launch->record.flags |= TR_JOURNAL_CLOSED;
 		tr_journal_cwd(scratch->cwd, sizeof scratch->cwd);
 		struct tr_journal_record record = launch->record;
-		tr_journal_append(journal, &record, scratch->cwd, path, program->argv,
-				  program->env);
+		struct tr_gathered files = { 0 };
+		if (launch->record.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))
+			tr_gather(&files, program->argv); /* others do it themselves */
+		tr_journal_append(journal, &record,
+				  &(struct tr_journal_text){ scratch->cwd, path, program->argv,
+							     program->env, files.strings });
+		tr_gather_end(&files);
 	} else if (!scratch && journal->page) {
 		journal->page->lost++;
 	}
@@ -404,7 +410,7 @@ static void report(struct tr_launch *launch, enum tr_journal_kind kind, int valu
 	record.kind = (uint16_t)kind;
 	record.value = value;
 	record.child = (uint32_t)child;
-	tr_journal_append(launch->journal, &record, NULL, NULL, NULL, NULL);
+	tr_journal_append(launch->journal, &record, NULL);
 }
 
 void tr_launch_failed(struct tr_launch *launch, int error)

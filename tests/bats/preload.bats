@@ -50,10 +50,9 @@ same() {
 	mkdir sub other
 	cp "$top_builddir/tests/helper/strace_execs" link
 	run -3 --separate-stderr tr-record --backend=preload -o out.trec ./link "$PWD"
-	[ -z "$stderr" ]
+	[[ $stderr != *tr-record* ]] # AddressSanitizer warns of clone
 	"$top_srcdir/tests/helper/strace_happened" out.trec >happened
-	tr-record --backend=preload -- ./link "$PWD" 2>truth >/dev/null || true
-	diff happened <(LC_ALL=C sort truth)
+	diff happened <(LC_ALL=C sort <<<"$output")
 	[ "$(wc -l <happened)" -eq 17 ]
 	[ "$(tr-filter -c 'exit and signal == SIGTERM' out.trec)" -eq 1 ]
 	run ! grep -q $'flagged=\|^raw\t' out.trec
@@ -140,4 +139,171 @@ END
 	run -2 --separate-stderr tr-record --backend=preload --files -o out.trec touch ran
 	[[ $stderr == *"--files needs --backend=strace"* ]]
 	[ ! -e ran ]
+}
+
+# trap NAME [ARGUMENT...]: both backends see the same execs and ends of processes in it
+trap_is_seen() {
+	local backend
+	for backend in strace preload; do
+		tr-record --backend=$backend -o $backend.trec -- "$top_builddir/tests/helper/preload_traps" "$@"
+		execs $backend.trec >$backend.execs
+		# posix_spawn of nothing has a child as well; the ends of threads are not processes'
+		tr-filter --raw --fields=status,signal 'exit and not has(tgid) and not status == 127' \
+			$backend.trec 2>/dev/null | sort >>$backend.execs
+	done
+	diff strace.execs preload.execs
+}
+
+@test "every form of exec, posix_spawn, system and popen, and every end" {
+	needs_strace
+	# a sanitizer that looks for leaks cannot do so under strace
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	trap_is_seen forms
+	[ "$(tr-filter -c 'exec and basename(name) == "true"' preload.trec)" -eq 10 ]
+	trap_is_seen spawns
+	[ "$(tr-filter -c 'exec and cwd == "/"' preload.trec)" -eq 1 ]
+	trap_is_seen ends
+	[ "$(tr-filter -c 'exit and has(signal)' preload.trec)" -eq 2 ]
+	trap_is_seen vforks /bin/true
+	trap_is_seen small-stack /bin/true
+}
+
+@test "response files are read before the command deletes them" {
+	cp "$(type -P true)" gcc
+	cp "$(type -P true)" curl
+	echo '-DX=1 "@more rsp" @none' >t.rsp
+	echo '-O1' >'more rsp'
+	echo SECRET >token
+	# nothing that tr-record reads later is the same
+	record sh -c './gcc @t.rsp -c a.c; ./curl -d @token; rm t.rsp "more rsp" token; echo "-DY" >t.rsp'
+	grep -qF $'\trespfile={"t.rsp":"-DX=1 \\"@more rsp\\" @none\\n","more rsp":"-O1\\n"}' out.trec
+	run ! grep -q SECRET out.trec
+	mkfifo fifo
+	run -0 timeout 10 tr-record --backend=preload -o out.trec ./gcc @fifo @/dev/stdin @.
+}
+
+@test "environments stay as they are, and those of a program's own are no way out" {
+	export EMPTY= 'B=\[x' _=x
+	sh -c 'env -u _ | sort' >bare
+	record sh -c 'env -u _ | sort' >recorded
+	diff bare recorded
+	record env -i A=1 sh -c '/bin/true; env -i /bin/true; env' >recorded
+	[ "$(grep -v ^PWD= recorded)" = A=1 ]
+	[ "$(tr-filter -c 'exec and name == "/bin/true"' out.trec)" -eq 2 ]
+	run ! grep -q 'TREC_PRELOAD\|LD_PRELOAD=' out.trec
+	record sh -c 'tr "\0" "\n" </proc/self/environ; set' >recorded
+	run ! grep -q TREC_PRELOAD recorded
+	# a library of the program itself stays
+	command -v stdbuf >/dev/null || skip "stdbuf is not installed"
+	stdbuf -oL env | grep ^LD_PRELOAD= >bare
+	record stdbuf -oL env | grep ^LD_PRELOAD= >recorded
+	diff bare recorded
+	tr-filter --raw --fields='env["LD_PRELOAD"]' 'exec and name $= "/env"' out.trec | grep -qF "$(cut -d= -f2 bare)"
+}
+
+@test "programs that cannot load the library are recorded and flagged" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >run.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int status;
+	if (argc > 1 && fork() == 0)
+		return execv(argv[1], argv + 1);
+	wait(&status);
+	return 4;
+}
+END
+	gcc -static -o static run.c 2>/dev/null || skip "no static libc"
+	printf '#!%s/static /bin/true\n' "$PWD" >script
+	chmod +x script
+	run -4 --separate-stderr record sh -c './static /bin/true; ./script; exec ./static'
+	[[ $stderr == "tr-record: note: programs that could not load the library: 3; "* ]]
+	[ "$(tr-filter --raw --fields=name 'exec and flagged == "unwatched"' out.trec | sed 's,.*/,,' | xargs)" = \
+		'static script static' ]
+	# it inherits what makes its children load the library
+	[ "$(tr-filter -c 'exec and name == "/bin/true" and has(parent)' out.trec)" -eq 2 ]
+	[ "$(tr-filter -c 'exit and status == 4' out.trec)" -eq 3 ]
+	[ "$(id -u)" -eq 0 ] || skip "only root makes a program that gains rights here"
+	gcc -o gains run.c
+	chown nobody gains
+	chmod 4755 gains
+	run -0 record sh -c './gains; true'
+	[ "$(tr-filter -c 'exec and flagged == "unwatched"' out.trec)" -eq 1 ]
+}
+
+@test "long argument lists, many variables, closed descriptors, limited files" {
+	# shellcheck disable=SC2046 # many words
+	record "$(type -P true)" $(seq 20000)
+	[ "$(tr-filter --raw --fields='argv[20000]' exec out.trec)" = 20000 ]
+	"$top_builddir/tests/helper/preload_traps" closed /bin/true >bare
+	record "$top_builddir/tests/helper/preload_traps" closed /bin/true >recorded
+	diff bare recorded
+	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
+	# the journal may be longer than a program's files
+	run -2 --separate-stderr record sh -c 'ulimit -f 0; /bin/true; exec /bin/true'
+	[[ $stderr == "tr-record: records that could not be written: "* ]]
+	tail -n 2 out.trec | grep -q $'^lost\t[0-9]*\t-\t-\t-\tevents='
+	[ "$(tail -n 1 out.trec | cut -f 1-2)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
+}
+
+@test "children that are killed at any time, each with its end" {
+	# a record that was being written is lost, and counted
+	run --separate-stderr record "$top_builddir/tests/helper/preload_traps" killed /bin/true
+	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: records that were cut, "* ]]
+	[ "$(tr-filter -c fork out.trec)" -eq 100 ]
+	[ "$(tr-filter -c exit out.trec)" -eq 101 ]
+	[ "$(tr-filter --raw --fields=task fork out.trec | sort -u | wc -l)" -eq 1 ]
+}
+
+@test "a recorder that is stopped or killed does not disturb the command" {
+	run -0 --separate-stderr record sh -c 'kill -STOP $PPID; /bin/true; kill -CONT $PPID'
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
+	TMPDIR=$PWD run -2 --separate-stderr record sh -c 'kill -KILL $PPID; /bin/true; echo end >end'
+	[[ $stderr == *"the recorder ended before the command did"* || $stderr == *"the recorder did not run"* ]]
+	for _ in $(seq 50); do
+		[ ! -s end ] || break
+		sleep 0.1
+	done
+	[ "$(cat end)" = end ]
+	[ -z "$(ls -d tr-record-* 2>/dev/null)" ]
+}
+
+@test "programs with sanitizers have the same output and status" {
+	unset ASAN_OPTIONS LSAN_OPTIONS
+	cat >main.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	void *volatile leak = malloc(10);
+	(void)argv;
+	if (argc == 1)
+		free(leak);
+	leak = NULL;
+	printf("%d\n", system("exit 3"));
+	return 0;
+}
+END
+	local count=0 options
+	for options in 'gcc -fsanitize=address' 'gcc -fsanitize=address -static-libasan' 'gcc -fsanitize=thread' \
+		'clang -fsanitize=address' 'clang -fsanitize=memory'; do
+		[ -z "${TREC_SANITIZED-}" ] || [ "$count" -lt 2 ] || break # a build with sanitizers is slow
+		# shellcheck disable=SC2086
+		$options -g0 -o with main.c 2>/dev/null || continue
+		for leak in '' leak; do
+			# shellcheck disable=SC2086
+			run --separate-stderr ./with $leak
+			echo "$status" "$output" "${stderr_lines[1]##*==}" >bare
+			# shellcheck disable=SC2086
+			run --separate-stderr record ./with $leak
+			echo "$status" "$output" "${stderr_lines[1]##*==}" >recorded
+			diff bare recorded
+			[ "$(tr-filter --raw --fields=status exit out.trec | sort -n | tail -n 1)" -ge 3 ]
+		done
+		count=$((count + 1))
+	done
+	[ "$count" -gt 0 ] || skip "no compiler has a sanitizer"
 }

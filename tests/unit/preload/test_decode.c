@@ -102,8 +102,10 @@ static bool append(const struct step *step)
 	struct tr_journal_record record = step->record;
 	uint64_t lost = page.lost;
 
-	tr_journal_append(&journal, &record, step->cwd, step->path, step->path ? argv : NULL,
-			  step->path ? env : NULL);
+	tr_journal_append(&journal, &record,
+			  &(struct tr_journal_text){ step->cwd, step->path,
+						     step->path ? argv : NULL,
+						     step->path ? env : NULL, NULL });
 	return page.lost == lost;
 }
 
@@ -212,7 +214,8 @@ static void test_large(void)
 		env[i] = text + i * WIDTH;
 		snprintf(env[i], WIDTH, "V%d=", i);
 	}
-	tr_journal_append(&journal, &record, "/", "env", NULL, env);
+	tr_journal_append(&journal, &record,
+			  &(struct tr_journal_text){ .cwd = "/", .path = "env", .env = env });
 	size_t len = read_all(&data);
 	ok(tr_decode(&decode, data + before, len - before, false, &log) == len - before &&
 		   strstr(plain(&log), "\"V0=\", \"V1=\"") &&

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs do that a library in them must survive: preload_traps NAME [ARGUMENT...]. Each
+ * prints what it found, or runs its arguments as a command, and ends with 0.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static char **arguments;
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+}
+
+/* Every form of exec, each in a child. */
+static int forms(void)
+{
+	static const char true_path[] = "/bin/true";
+	char *const argv[] = { "true", "v", NULL }, *const env[] = { "E=1", NULL };
+	int bad = 0;
+
+	for (int form = 0; form < 10; form++) {
+		pid_t pid = fork();
+		int fd;
+		if (pid) {
+			bad += wait_for(pid);
+			continue;
+		}
+		switch (form) {
+		case 0:
+			execl(true_path, "true", "l", NULL);
+			break;
+		case 1:
+			execlp("true", "true", "lp", NULL);
+			break;
+		case 2:
+			execle(true_path, "true", "le", NULL, env);
+			break;
+		case 3:
+			execv(true_path, argv);
+			break;
+		case 4:
+			execvp("true", argv);
+			break;
+		case 5:
+			execve(true_path, argv, env);
+			break;
+		case 6:
+			execvpe("true", argv, env);
+			break;
+		case 7:
+			fd = open(true_path, O_RDONLY | O_CLOEXEC);
+			fexecve(fd, argv, env);
+			break;
+		case 8:
+			execveat(AT_FDCWD, true_path, argv, env, 0);
+			break;
+		default:
+			syscall(SYS_execve, true_path, argv, NULL);
+		}
+		_exit(1);
+	}
+	return bad;
+}
+
+static int spawns(void)
+{
+	char *const argv[] = { "true", NULL };
+	posix_spawn_file_actions_t actions;
+	char line[16];
+	pid_t pid;
+	int bad = 0;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
+	bad += posix_spawn(&pid, "/bin/true", &actions, NULL, argv, NULL) || wait_for(pid);
+	bad += posix_spawnp(&pid, "true", NULL, NULL, argv, environ) || wait_for(pid);
+	bad += posix_spawnp(&pid, "no-such-program", NULL, NULL, argv, environ) == 0;
+	bad += system("exit 3") != 3 << 8;
+	FILE *stream = popen("echo line; exit 4", "r");
+	bad += !stream || !fgets(line, sizeof line, stream) || strcmp(line, "line\n") != 0;
+	bad += pclose(stream) != 4 << 8;
+	return bad;
+}
+
+static void *run_arguments(void *unused)
+{
+	pid_t pid = fork();
+
+	(void)unused;
+	if (pid == 0) {
+		execvp(arguments[0], arguments);
+		_exit(1);
+	}
+	return (void *)(long)wait_for(pid);
+}
+
+/* Runs the arguments from a thread with the smallest stack. */
+static int small_stack(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	void *result = NULL;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 16384);
+	if (pthread_create(&thread, &attributes, run_arguments, NULL) != 0)
+		return 8;
+	pthread_join(thread, &result);
+	return (int)(long)result;
+}
+
+/* Prints the descriptors that it has, and closes all that there could be. */
+static int closed(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	long sum = 0;
+
+	for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+		sum += 1L << (atoi(entry->d_name) & 31);
+	closedir(directory);
+	printf("%lx\n", sum);
+	close_range(3, ~0U, 0);
+	return (int)(long)run_arguments(NULL);
+}
+
+/* The memory of a process whose child of vfork has run a program, or failed to. */
+static int vforks(void)
+{
+	static char big[20000 * 16], *env[20001];
+	static int bad;
+
+	for (int i = 0; i < 20000; i++) {
+		snprintf(big + i * 16, 16, "V%d=", i);
+		env[i] = big + i * 16;
+	}
+	for (int round = 0; round < 3; round++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			execve("/no/such/program", arguments, env);
+			execve(arguments[0], arguments, round ? env : environ);
+			_exit(1);
+		}
+		bad += wait_for(pid);
+	}
+	return bad;
+}
+
+/* Ends in ways that no function of libc sees. */
+static int ends(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		raise(SIGKILL);
+	waitpid(pid, NULL, 0);
+	pid = fork();
+	if (pid == 0)
+		quick_exit(5);
+	waitpid(pid, NULL, 0);
+	pid = vfork();
+	if (pid == 0)
+		_exit(6);
+	waitpid(pid, NULL, 0);
+	pid = fork();
+	if (pid == 0)
+		abort();
+	siginfo_t info;
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	waitid(P_PID, (id_t)pid, &info, WEXITED);
+	pid = fork();
+	if (pid == 0)
+		syscall(SYS_exit_group, 7);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+/* Kills children at any moment of their start. */
+static int killed(void)
+{
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			execv(arguments[0], arguments);
+			_exit(1);
+		}
+		usleep((useconds_t)(i * 15));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} traps[] = { { "forms", forms },   { "spawns", spawns }, { "small-stack", small_stack },
+		      { "closed", closed }, { "vforks", vforks }, { "ends", ends },
+		      { "killed", killed } };
+
+	arguments = argv + 2;
+	for (size_t i = 0; argc > 1 && i < sizeof traps / sizeof *traps; i++)
+		if (strcmp(argv[1], traps[i].name) == 0)
+			return traps[i].run();
+	return 99;
+}
