@@ -13,6 +13,7 @@
 
 #include "cli_private.h"
 
+/* Identifies a file whatever its name is: an output must not replace an input by another path. */
 struct file_id {
 	dev_t device;
 	ino_t inode;
@@ -128,6 +129,7 @@ static void mend(int number, siginfo_t *info, void *context)
 		raise(number);
 }
 
+/* Begins the use of mapped bytes by this thread; a fault in them is repaired from now on. */
 static void enter(const char *data, size_t len)
 {
 	guarded.faults = 0;
@@ -135,6 +137,7 @@ static void enter(const char *data, size_t len)
 	guarded.end = guarded.begin + len;
 }
 
+/* Ends it. False: a page was replaced by zeros, so what was read from it is not to be used. */
 static bool leave(void)
 {
 	guarded.begin = guarded.end = 0;

@@ -40,6 +40,10 @@ static void escape(struct tr_text text, struct tr_buffer *to)
 	}
 }
 
+/*
+ * Erases the progress line, if one is on the terminal, so that a message begins in the first
+ * column.
+ */
 static void clear_progress(struct tr_cli *cli)
 {
 	if (cli->private->progress_up)
@@ -67,6 +71,9 @@ static volatile sig_atomic_t tick, asked, waiting;
 static char prepared[160];
 static volatile sig_atomic_t prepared_len;
 
+/*
+ * A progress line is due. A handler may not print, so it asks the loop over the records to do so.
+ */
 static void on_tick(int signal_number)
 {
 	(void)signal_number;
@@ -74,6 +81,10 @@ static void on_tick(int signal_number)
 	tr_cli_attention = 1;
 }
 
+/*
+ * SIGUSR1 asks for a progress line. While the tool waits in a read, no loop runs that could
+ * compose the line, so the handler writes the one that was prepared before the wait.
+ */
 static void on_request(int signal_number)
 {
 	int saved = errno;
@@ -88,6 +99,7 @@ static void on_request(int signal_number)
 	errno = saved;
 }
 
+/* Milliseconds of a clock that does not jump when the time of day is set. */
 static int64_t now(void)
 {
 	struct timespec t;
@@ -96,6 +108,7 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* Installs a handler. SA_RESTART: a signal for progress must not make a read or a write fail. */
 static void catch (int signal_number, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
@@ -254,6 +267,10 @@ static bool is_in_use(struct tr_cli *cli, const struct stat *st)
 	return tr_cli_refuses(cli, path, st);
 }
 
+/*
+ * Opens the file of --report. It is emptied only after it is known to be neither the output nor an
+ * input, and is removed again if this call has created it. False: reported.
+ */
 static bool open_report(struct tr_cli *cli)
 {
 	struct tr_cli_log *log = &cli->private->log;
@@ -324,7 +341,10 @@ static void put_json_number(struct tr_buffer *to, const char *key, uint64_t numb
 		tr_buffer_put_literal(to, "null");
 }
 
-/* A line begins with its type and the tool. NULL: there is no report. */
+/*
+ * Begins a line with its type and the name of the tool, and opens the report if that has not been
+ * tried yet. NULL: there is no report.
+ */
 static struct tr_buffer *begin_line(struct tr_cli *cli, const char *type)
 {
 	struct tr_buffer *line = &cli->private->log.line;
@@ -339,6 +359,10 @@ static struct tr_buffer *begin_line(struct tr_cli *cli, const char *type)
 	return line;
 }
 
+/*
+ * Writes the line. After a failure no more lines are written: a report with a gap is worse than
+ * one that ends.
+ */
 static void end_line(struct tr_cli *cli)
 {
 	struct tr_cli_log *log = &cli->private->log;
@@ -353,6 +377,10 @@ static void end_line(struct tr_cli *cli)
 	tr_cli_fail(cli, "%s: %s", log->path, err.text);
 }
 
+/*
+ * Counts a message for the file or member it concerns and for all, and writes it to the report.
+ * What was not printed (-q, or more than 20 of a kind) is in the report all the same.
+ */
 static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 			const struct tr_error *err)
 {
@@ -419,6 +447,7 @@ static const char *result_of(const struct tr_cli *cli, const struct tr_trace_pla
 	return (seen->parsed && !seen->complete) || cli->stop ? "partial" : "ok";
 }
 
+/* Writes the line of a file or member, and adds its records to the sum. */
 static void put_member(struct tr_cli *cli, const struct tr_trace_place *place, const char *result,
 		       const struct tr_trace_seen *seen)
 {
@@ -491,6 +520,10 @@ void tr_cli_log_end(struct tr_cli *cli)
 	tr_buffer_free(&log->line);
 }
 
+/*
+ * The position after the name of the file: a line where the format has lines, else the byte offset
+ * and the number of the record.
+ */
 static void put_position(const struct tr_error *err, struct tr_buffer *to)
 {
 	if (err->line != TR_NO_POSITION) {
@@ -508,6 +541,7 @@ static void put_position(const struct tr_error *err, struct tr_buffer *to)
 	tr_buffer_put_literal(to, ": ");
 }
 
+/* Prints one message: tool, file, position and text, with control bytes escaped. */
 static void print_line(struct tr_cli *cli, const struct tr_trace_place *place,
 		       const struct tr_error *err, bool note)
 {
@@ -566,6 +600,11 @@ void tr_cli_summarise(struct tr_cli *cli)
 	}
 }
 
+/*
+ * The path of every message: it decides whether the message is printed, writes it to the report,
+ * and sets the exit status. Notes count as errors with --strict. A closed pipe ends the tool in
+ * silence.
+ */
 static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 		      const struct tr_error *err)
 {
@@ -691,7 +730,10 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* As much of the text's line as fits on one of the terminal, and a caret under a byte of it. */
+/*
+ * Shows as much of the text's line as fits on one line of the terminal, and a caret under a byte
+ * of it. The position of the caret is counted in characters of the escaped text, not in bytes.
+ */
 static void show_caret(struct tr_cli *cli, struct tr_text text, size_t column)
 {
 	enum { INDENT = 2, BEFORE = 50, AFTER = 25 };
@@ -717,7 +759,10 @@ static void show_caret(struct tr_cli *cli, struct tr_text text, size_t column)
 		say(cli, tr_buffer_text(to));
 }
 
-/* text (data NULL: none) is shown with a caret under the byte at that column. */
+/*
+ * Prints a usage error and stops; of several usage errors only the first is printed. text (data
+ * NULL: none) is shown with a caret under the byte at that column.
+ */
 static bool fail_usage(struct tr_cli *cli, const struct tr_error *err, struct tr_text text,
 		       size_t column)
 {

@@ -101,6 +101,10 @@ const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing)
 	return NULL;
 }
 
+/*
+ * The rows that all tools share, in the order of --help=all. TR_CLI_READS selects shared_input,
+ * TR_CLI_WRITES selects shared_output, and every tool has shared_general.
+ */
 static const struct tr_option shared_input[] = {
 	{ TR_CLI_FORMAT, 'f', "format", "NAME",
 	  "read the input as NAME instead of detecting its format" },
@@ -144,6 +148,10 @@ static const struct tr_option shared_general[] = {
 	{ 0 },
 };
 
+/*
+ * The column in which the text of an option begins, and the last column: 80 would wrap on some
+ * terminals.
+ */
 enum { HELP_COLUMN = 30, HELP_WIDTH = 79 };
 
 /* Words of text from the current column on; continued lines begin at `indent`. */
@@ -173,6 +181,7 @@ static void wrap(const char *text, int column, int indent)
 	putchar('\n');
 }
 
+/* One option of --help. The text begins on a line of its own if the option's names are too long. */
 static void print_row(const struct tr_option *row)
 {
 	int column = 2;
@@ -197,6 +206,7 @@ static void print_row(const struct tr_option *row)
 	wrap(row->help, HELP_COLUMN, HELP_COLUMN);
 }
 
+/* One key of -O in --help=formats, after the name of the format, or of the tool, that has it. */
 static void print_setting(const char *owner, const struct tr_format_option *option)
 {
 	int column = printf("  %s=%s", option->key, option->values);
@@ -250,6 +260,7 @@ static void print_settings(const struct tr_cli *cli)
 	}
 }
 
+/* The exit statuses at the end of --help. */
 static void print_status(const struct tr_tool *tool)
 {
 	int column = printf("\nExit status: ") - 1;
@@ -269,6 +280,10 @@ void tr_cli_short_usage(const struct tr_cli *cli)
 		cli->tool->usage, cli->tool->name);
 }
 
+/*
+ * The last line of the short help names the common options that are used most; --help=all has the
+ * others.
+ */
 static void print_common_hint(const struct tr_tool *tool)
 {
 	bool reads = tool->shared & TR_CLI_READS, writes = tool->shared & TR_CLI_WRITES;
@@ -283,6 +298,7 @@ static void print_common_hint(const struct tr_tool *tool)
 	     0, 0);
 }
 
+/* Prints the help that --help, --help=all or --help=formats asks for. */
 static void print_help(const struct tr_cli *cli)
 {
 	const struct tr_tool *tool = cli->tool;
@@ -315,6 +331,7 @@ static void print_help(const struct tr_cli *cli)
 	printf("See %s(1), trec(5), trace-formats(5).\n", tool->name);
 }
 
+/* Prints the versions of the tool and of the libraries that it may use. */
 static void print_version(const struct tr_cli *cli)
 {
 	printf("%s (%s) %s\n", cli->tool->name, PACKAGE_NAME, PACKAGE_VERSION);
@@ -329,6 +346,7 @@ static void print_version(const struct tr_cli *cli)
 		printf("%s\n", cli->tool->libraries[i]());
 }
 
+/* One line for each format, with columns that are separated by TAB. */
 static void list_formats(void)
 {
 	for (size_t i = 0; tr_formats[i]; i++)
@@ -362,6 +380,7 @@ static void note_input(struct tr_cli *cli, const struct tr_setting *setting)
 			}
 }
 
+/* Reports a key of -O that no format has, with the most similar one. */
 static bool unknown_key(struct tr_cli *cli, struct tr_text name)
 {
 	struct tr_similar similar;
@@ -470,6 +489,7 @@ void tr_cli_settings_idle(struct tr_cli *cli)
 	}
 }
 
+/* Adds a pattern of --member. */
 static void add_member(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -481,6 +501,9 @@ static void add_member(struct tr_cli *cli)
 	cli->config.members = p->members = list;
 }
 
+/*
+ * Sets --max-record, --max-depth or --max-ratio. 0 would refuse everything, and is a usage error.
+ */
 static void set_limit(struct tr_cli *cli, int id)
 {
 	struct tr_limits *limits = &cli->config.read.limits;
@@ -502,6 +525,7 @@ static void set_limit(struct tr_cli *cli, int id)
 		limits->max_ratio = (unsigned)value;
 }
 
+/* Handles a common option. Options that print something and end (--help) set stop. */
 static void set_shared_option(struct tr_cli *cli, int id)
 {
 	struct tr_cli_private *p = cli->private;
@@ -572,6 +596,10 @@ static size_t add_rows(const struct tr_option **list, size_t at, const struct tr
 	return at;
 }
 
+/*
+ * Collects the rows of a tool: first its own (*own of them), then the shared ones that apply to
+ * it. list NULL: only counts them. Returns their number.
+ */
 static size_t all_rows(const struct tr_tool *tool, const struct tr_option **list, size_t *own)
 {
 	size_t count = *own = add_rows(list, 0, tool->options);
@@ -650,6 +678,11 @@ static const char *hint_of(const struct tr_cli *cli, const char *word)
 	return NULL;
 }
 
+/*
+ * Reports an option that does not exist. The hint of the tool's table comes first: it is the
+ * answer for users of another program. A prefix of several options is ambiguous, as getopt_long
+ * sees it.
+ */
 static void unknown_option(struct tr_cli *cli, const char *word)
 {
 	const struct tr_cli_private *p = cli->private;
@@ -681,6 +714,10 @@ static void unknown_option(struct tr_cli *cli, const char *word)
 		tr_cli_usage(cli, "unknown option '%.*s'", (int)len, word);
 }
 
+/*
+ * Reports what getopt_long rejects: a missing argument, an argument that the option does not take,
+ * or an unknown option. getopt's own messages are off, because they would not be in --report.
+ */
 static void bad_option(struct tr_cli *cli, bool missing)
 {
 	const struct tr_cli_private *p = cli->private;

@@ -12,6 +12,7 @@
 #include "core/archive.h"
 #include "core/output.h"
 
+/* Whether the path ends in one of the extensions. The list ends with NULL. */
 static bool ends_in(struct tr_text path, const char *const *extensions)
 {
 	while (*extensions && !tr_path_ends(path, *extensions))
@@ -19,7 +20,10 @@ static bool ends_in(struct tr_text path, const char *const *extensions)
 	return *extensions;
 }
 
-/* "all.tar.EXT" may be text about all.tar, and else is an archive in a codec that is not known. */
+/*
+ * Whether the name is that of a tar archive in a codec that the tools do not have. "all.tar.txt"
+ * is text about an archive, and "all.tar.EXT" may be a trace, so these are no archives.
+ */
 static bool is_foreign_tar(struct tr_text path)
 {
 	static const char *const texts[] = { "txt", "html", "dot", "sh",  "list", "log",
@@ -100,12 +104,17 @@ static struct {
 } unfinished[TR_FILE_GROUP];
 static volatile sig_atomic_t unfinished_count;
 
+/* Removes the temporary files. It calls only unlinkat, because it also runs in a signal handler. */
 static void remove_unfinished(void)
 {
 	for (sig_atomic_t i = 0; i < unfinished_count; i++)
 		unlinkat(unfinished[i].dir, unfinished[i].name, 0);
 }
 
+/*
+ * Removes the temporary files, then lets the signal end the process, so that a shell sees the
+ * cause.
+ */
 static void remove_and_die(int signal_number)
 {
 	remove_unfinished();
@@ -138,6 +147,7 @@ void tr_cli_watch_exit(bool on)
 static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ };
 enum { DEADLY = sizeof deadly / sizeof deadly[0] };
 
+/* The signals that end a process and that a user, a pipe or a limit can cause. */
 static void deadly_set(sigset_t *set)
 {
 	sigemptyset(set);
@@ -170,6 +180,10 @@ void tr_cli_standard_descriptors(void)
 			(void)!open("/dev/null", wrong_way[fd]); /* takes the lowest: fd */
 }
 
+/*
+ * Adds the temporary file of a sink to those that a signal removes. A sink without one, such as
+ * that of a device, needs no removal.
+ */
 static void note_unfinished(const struct tr_sink *sink)
 {
 	const struct tr_unfinished *file = sink ? tr_sink_file_unfinished(sink) : NULL;
@@ -193,7 +207,10 @@ static void complete_files(struct tr_cli *cli)
 	unfinished_count = 0;
 }
 
-/* dir -1: the file of -o; else name in that directory. */
+/*
+ * The output file: that of -o (dir -1), else name in that directory. The signals are blocked from
+ * the creation of the temporary file until it is noted, so that no signal can leave it behind.
+ */
 static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 {
 	struct tr_cli_private *p = cli->private;
@@ -277,6 +294,7 @@ bool tr_cli_output(struct tr_cli *cli, bool binary)
 						    TR_CLI_DEFAULT_LEVEL, 1));
 }
 
+/* Reports an error of the output. A closed pipe is not an error: the reader has seen enough. */
 static void output_error(struct tr_cli *cli, const struct tr_error *err)
 {
 	if (err->cause == TR_CAUSE_PIPE)
@@ -316,7 +334,10 @@ bool tr_cli_read_nothing(const struct tr_cli *cli)
 	return cli->status == 2 && !cli->private->any_read;
 }
 
-/* The last chance to learn that the data did not arrive (NFS, quota) is close. */
+/*
+ * Ends the output and standard output. close is the last call that can report that the data did
+ * not arrive (NFS, quota).
+ */
 void tr_cli_output_end(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;

@@ -101,6 +101,7 @@ bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsi
 	return true;
 }
 
+/* Notes the patterns of an option that match no variable of the whole input. */
 static void report_unused(const struct tr_globs *globs, struct tr_cli *cli, const char *option)
 {
 	for (size_t i = 0; i < globs->count; i++) {
@@ -186,6 +187,10 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
+/*
+ * Adds a pattern of --keep, --drop or --mask. fnmatch takes an unclosed '[' for a character, which
+ * would silently mask nothing, so that is a usage error.
+ */
 static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 {
 	struct tr_cli *cli = envdiff->cli;
@@ -200,6 +205,10 @@ static void add_glob(struct tr_envdiff *envdiff, struct tr_globs *globs)
 		globs->list[globs->count++] = (struct tr_glob){ cli->argument, false };
 }
 
+/*
+ * Handles one of the tool's own options. *compares and *rewrites are set by options that exclude
+ * each other.
+ */
 static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, bool *rewrites)
 {
 	static const enum tr_env_form bases[] = { TR_ENV_FORM_PARENT, TR_ENV_FORM_TOP,
@@ -291,12 +300,14 @@ static void free_store(struct tr_line_store *store)
 	tr_arena_free(&store->arena);
 }
 
+/* Writes a record, or stores it until all masked values are known (--mask). */
 static bool put_record(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	return envdiff->mask ? store_line(&envdiff->masked, envdiff->cli, record, false)
 			     : tr_cli_put_line(envdiff->cli, record);
 }
 
+/* The same for a line that was composed here. */
 static bool put_text_line(struct tr_envdiff *envdiff, struct tr_text line)
 {
 	struct tr_record record = { .line = line };
@@ -349,6 +360,10 @@ static bool put_changed(struct tr_envdiff *envdiff, struct tr_text line, struct 
 			  : put_text_line(envdiff, tr_buffer_text(to));
 }
 
+/*
+ * Leaves a record out that cannot be searched for masked values: with --mask a lost record is
+ * better than a leaked one. False: stop.
+ */
 static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why)
 {
 	struct tr_error err;
@@ -525,6 +540,10 @@ static bool settle_lines(struct tr_envdiff *envdiff)
 	return drain_lines(envdiff);
 }
 
+/*
+ * Notes what the environments of a segment lacked. That is normal for many formats, so most of it
+ * is printed only with --verbose.
+ */
 static void report_segment(struct tr_envdiff *envdiff)
 {
 	struct tr_cli *cli = envdiff->cli;
@@ -545,6 +564,7 @@ static void report_segment(struct tr_envdiff *envdiff)
 			      envdiff->kept_whole);
 }
 
+/* Reports on the segment that has ended, and begins the next one. */
 static bool begin_segment(struct tr_envdiff *envdiff)
 {
 	report_segment(envdiff);
@@ -611,6 +631,9 @@ static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record,
 	return !envdiff->cli->stop && write_or_wait(envdiff, &env, NULL);
 }
 
+/*
+ * True if this exec record is the first with a whole environment, and --base=top has no base yet.
+ */
 static bool needs_top(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
 {
 	return envdiff->base == TR_ENV_FORM_TOP && exec && exec->form == TR_ENV_FORM_WHOLE &&
@@ -618,6 +641,10 @@ static bool needs_top(const struct tr_envdiff *envdiff, const struct tr_exec_env
 	       !tr_env_tracker_has_top(envdiff->tracker);
 }
 
+/*
+ * Follows a record, collects its masked values, and writes it with its new environment. False:
+ * stop.
+ */
 static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	struct tr_exec_env *exec;
@@ -642,6 +669,10 @@ static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
 		settle_lines(envdiff));
 }
 
+/*
+ * Handles a line of the stream by its type. A header or trailer ends the segment before it, and
+ * with it the hope for parents that have not come.
+ */
 static bool filter_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	switch (record->type) {
@@ -668,6 +699,10 @@ static bool judge_name(void *context, struct tr_text name, bool fold, unsigned *
 	return fine;
 }
 
+/*
+ * Makes a tracker of environments (process/env_tracker.h) for the options. against_top: the base
+ * of the differences in the input; doubts: count what speaks against each base. NULL: reported.
+ */
 static struct tr_env_tracker *new_tracker(struct tr_envdiff *envdiff, bool against_top, bool doubts)
 {
 	struct tr_env_tracker_config config = {
@@ -687,12 +722,14 @@ static struct tr_env_tracker *new_tracker(struct tr_envdiff *envdiff, bool again
 	return tracker;
 }
 
+/* Passes a line to the comparison or to the filter. */
 static bool consume(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	return envdiff->comparison ? tr_comparison_line(envdiff, record)
 				   : filter_line(envdiff, record);
 }
 
+/* The entries that no writer would have written against this base. */
 static uint64_t doubts_of(const struct tr_environment_doubts *doubts)
 {
 	return doubts->redundant + doubts->impossible;
@@ -714,6 +751,9 @@ static bool means_top(const struct tr_env_tracker_doubts *doubts)
 	return !top || parent > entries / 20;
 }
 
+/*
+ * Notes which base was detected, and the counts that led to it, because the user may know better.
+ */
 static void report_evidence(struct tr_envdiff *envdiff, const struct tr_env_tracker_doubts *doubts,
 			    bool top)
 {
@@ -781,6 +821,7 @@ static bool put_aside(struct tr_envdiff *envdiff, struct tr_record *record)
 	return record->type != TR_TRAILER || decide_base(envdiff);
 }
 
+/* Reads a file or member. */
 static bool read_place(struct tr_envdiff *envdiff)
 {
 	struct tr_record *record;
@@ -807,6 +848,10 @@ static void write_masked(struct tr_envdiff *envdiff)
 	tr_mask_report(envdiff);
 }
 
+/*
+ * Reads all inputs, and then does what needs all of them: the comparison, or the output with
+ * --mask.
+ */
 static void run(struct tr_envdiff *envdiff)
 {
 	struct tr_trace_place *place;

@@ -55,6 +55,7 @@ static bool add_pair(struct pairs *pairs, struct tr_text name, const struct tr_v
 	return fine;
 }
 
+/* Adds the variables of an environment that is written as a map. False: memory is exhausted. */
 static bool add_map(struct pairs *pairs, struct tr_text literal)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -67,6 +68,7 @@ static bool add_map(struct pairs *pairs, struct tr_text literal)
 	return fine;
 }
 
+/* The value of a field; NULL: the record has none, or it is malformed. */
 static const struct tr_value *value_of(struct tr_record *record, const char *key)
 {
 	struct tr_field *field = tr_record_field(record, key);
@@ -74,7 +76,10 @@ static const struct tr_value *value_of(struct tr_record *record, const char *key
 	return field ? tr_field_value(record, field, NULL) : NULL;
 }
 
-/* Returns the bytes of an information entry. */
+/*
+ * Adds an information entry: its bytes decide whether two are equal, and its decoded value is what
+ * people read. False: memory is exhausted.
+ */
 static bool add_info(struct pairs *pairs, struct tr_record *record)
 {
 	const struct tr_value *data = value_of(record, "data");
@@ -87,6 +92,7 @@ static bool add_info(struct pairs *pairs, struct tr_record *record)
 	return fine;
 }
 
+/* Adds the properties in the header of an apitrace stream. False: memory is exhausted. */
 static bool add_properties(struct pairs *pairs, struct tr_record *header)
 {
 	const struct tr_value *list = value_of(header, "properties");
@@ -101,6 +107,10 @@ static bool add_properties(struct pairs *pairs, struct tr_record *header)
 	return fine;
 }
 
+/*
+ * Orders names by their bytes. fold: ASCII letters are equal in both cases, as in environments of
+ * Windows.
+ */
 static int compare_bytes(struct tr_text a, struct tr_text b, bool fold)
 {
 	size_t len = a.len < b.len ? a.len : b.len;
@@ -117,6 +127,7 @@ static int compare_bytes(struct tr_text a, struct tr_text b, bool fold)
 	return (a.len > b.len) - (a.len < b.len);
 }
 
+/* Sorts by name; pairs with equal names stay in their order. */
 static int by_name(const void *a, const void *b, void *fold)
 {
 	const struct pair *x = a, *y = b;
@@ -142,6 +153,7 @@ static bool is_bare(struct tr_text spelling, struct tr_text bytes, bool name)
 	return true;
 }
 
+/* Prints text without quotes where that is unambiguous, and else as a string. */
 static void put_text(struct tr_text bytes, bool name, struct tr_buffer *to)
 {
 	struct tr_buffer spelling = TR_BUFFER_INIT;
@@ -158,6 +170,10 @@ static void put_text(struct tr_text bytes, bool name, struct tr_buffer *to)
 	tr_buffer_free(&spelling);
 }
 
+/*
+ * Prints a value: the text of a string, or another value as trec writes it. A cut string keeps its
+ * quotes, because the dots after it are not part of the text.
+ */
 static void put_value(struct tr_text literal, struct tr_buffer *to)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -174,6 +190,7 @@ static void put_value(struct tr_text literal, struct tr_buffer *to)
 	tr_arena_free(&arena);
 }
 
+/* The text to print for a value. */
 static struct tr_text shown_of(const struct pair *pair)
 {
 	return pair->shown.data ? pair->shown : pair->value;
@@ -250,6 +267,10 @@ static bool are_same(const struct pair *a, const struct pair *b, size_t n, bool 
 	return true;
 }
 
+/*
+ * Merges the two sorted lists and prints the names whose values differ. A name that occurs several
+ * times is compared with all of its values at once. *differ: some line was printed.
+ */
 static bool print_pairs(struct tr_envdiff *envdiff, const struct pairs *a, const struct pairs *b,
 			bool fold, bool *differ)
 {
@@ -286,6 +307,7 @@ static void free_pairs(struct pairs *pairs)
 
 enum side_type { SIDE_TASK, SIDE_SEQ, SIDE_TOP, SIDE_FILE };
 
+/* A or B. It is found as soon as a record fills it; with a file, further records add to it. */
 struct side {
 	enum side_type type;
 	const char *what; /* operand */
@@ -304,6 +326,7 @@ struct tr_comparison {
 	struct tr_buffer literal;
 };
 
+/* Whether an operand names a file. Tasks are numbers, so files rarely have such names. */
 static bool is_file(const char *operand)
 {
 	return strcmp(operand, "-") == 0 || access(operand, F_OK) == 0;
@@ -427,6 +450,7 @@ static bool is_task(const struct tr_record *record, const char *what)
 	return is;
 }
 
+/* True if the operand of a side means this exec record. */
 static bool names_record(const struct side *side, const struct tr_record *record,
 			 const struct tr_exec_env *exec)
 {
@@ -435,6 +459,10 @@ static bool names_record(const struct side *side, const struct tr_record *record
 	return side->type == SIDE_TASK && is_task(record, side->what);
 }
 
+/*
+ * Fills the sides that mean this exec record, or keeps the record until its environment is known.
+ * False: reported.
+ */
 static bool look_at_exec(struct tr_envdiff *envdiff, const struct tr_record *record,
 			 struct tr_exec_env *exec)
 {
@@ -489,6 +517,7 @@ static bool look_at_first(struct tr_envdiff *envdiff, struct side *side,
 	return fill_side(envdiff, side, exec->own);
 }
 
+/* Adds the properties of a header, or an information entry, to the side of a file. */
 static bool look_at_entries(struct tr_envdiff *envdiff, struct side *side, struct tr_record *record)
 {
 	bool header = record->type == TR_HEADER;

@@ -21,6 +21,10 @@ enum {
 	ESCAPED_TWICE = 2, /* JSON in a string of JSON in a string */
 };
 
+/*
+ * The values that are searched for, and memory that all lines use again. Values are bytes, without
+ * escapes.
+ */
 struct tr_mask {
 	struct tr_needles *secrets;
 	struct tr_needles *named; /* masked by name only: counted */
@@ -60,6 +64,7 @@ void tr_mask_free(struct tr_envdiff *envdiff)
 	envdiff->mask = NULL;
 }
 
+/* Bytes of a part of a path: letters, digits, and punctuation that names of files commonly have. */
 static bool is_in_path(char c)
 {
 	return tr_is_word_byte(c) || (unsigned char)c >= 0x80 || memchr(".-+ @,~%()", c, 10);
@@ -118,6 +123,10 @@ static bool is_paths(struct tr_text value)
 	return value.len > 0;
 }
 
+/*
+ * Adds a value. The limit bounds the memory of the search, which would otherwise grow with the
+ * trace. False: reported.
+ */
 static bool add(struct tr_envdiff *envdiff, struct tr_needles *needles, struct tr_text value,
 		bool open)
 {
@@ -133,6 +142,11 @@ static bool add(struct tr_envdiff *envdiff, struct tr_needles *needles, struct t
 	return tr_cli_abort(envdiff->cli, &err);
 }
 
+/*
+ * Adds a value to those that are searched for. A short one, or a path, is in many unrelated
+ * places, so it is masked in its variable only, and its other occurrences are counted. open: the
+ * value was cut by the tracer.
+ */
 static bool add_whole(struct tr_envdiff *envdiff, struct tr_text value, bool open)
 {
 	struct tr_mask *mask = envdiff->mask;
@@ -159,6 +173,7 @@ static bool add_value(struct tr_envdiff *envdiff, struct tr_text value, bool ope
 	return rest.len == value.len || rest.len < SHORTEST || add_whole(envdiff, rest, open);
 }
 
+/* Sets *hidden if --mask matches the name of a variable. False: reported. */
 static bool is_hidden(struct tr_envdiff *envdiff, struct tr_text spelling, bool *hidden)
 {
 	unsigned verdict = 0;
@@ -175,6 +190,7 @@ static bool may_precede(char c)
 	return (unsigned char)c <= ' ' || memchr("\"'`;&|({", c, 8);
 }
 
+/* True for bytes that end a word of a command line. */
 static bool ends_word(char c)
 {
 	return (unsigned char)c <= ' ' || memchr("\"'`;&|)", c, 7);
@@ -219,6 +235,10 @@ static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct t
 	return true;
 }
 
+/*
+ * Adds the values of the masked variables in a map. Values that are not strings are searched for
+ * as they are written.
+ */
 static bool collect_map(struct tr_envdiff *envdiff, const struct tr_value *map)
 {
 	for (size_t i = 0; map && map->type == TR_MAP && i < map->count; i++) {
@@ -269,6 +289,10 @@ static bool collect_string(struct tr_envdiff *envdiff, const struct tr_value *va
 	return !mask->covers.failed || tr_envdiff_out_of_memory(envdiff);
 }
 
+/*
+ * Adds the masked values of a field that may have them: environments, argv and etrace's sets.
+ * *unreadable is set if an environment is not a map.
+ */
 static bool collect_field(struct tr_envdiff *envdiff, struct tr_record *record,
 			  struct tr_field *field, bool *unreadable)
 {
@@ -375,7 +399,10 @@ static bool find(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, boo
 	       find_escaped(envdiff, bytes, cut, named, covers, parts, levels - 1);
 }
 
-/* Finds masked values in bytes, in mask->covers. named: also in NAME=VALUE. */
+/*
+ * Finds masked values in bytes, in mask->covers. named: also in NAME=VALUE. Also counts what
+ * stays: a value as a part of a longer word, and values that are masked by name only.
+ */
 static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, bool named)
 {
 	struct tr_mask *mask = envdiff->mask;
@@ -571,6 +598,10 @@ bool tr_mask_value(struct tr_envdiff *envdiff, struct tr_text value, struct tr_b
 	return true;
 }
 
+/*
+ * Writes a column after the cells without the masked values: the cell of a key and a value, or an
+ * arrow.
+ */
 static bool put_field(struct tr_envdiff *envdiff, struct tr_text column, struct tr_buffer *to)
 {
 	const char *equals = memchr(column.data, '=', column.len);

@@ -230,6 +230,7 @@ static void add_bound(struct tr_filter *filter, const char *name, const char *op
 	tr_buffer_free(&text);
 }
 
+/* Handles one of the tool's own options. Usage errors set cli->stop. */
 static void set_option(struct tr_filter *filter, int option)
 {
 	struct tr_cli *cli = filter->cli;
@@ -306,6 +307,7 @@ static void set_option(struct tr_filter *filter, int option)
 	}
 }
 
+/* Reports combinations of options that have no meaning. False: a usage error is printed. */
 static bool check_usage(struct tr_filter *filter)
 {
 	struct tr_cli *cli = filter->cli;
@@ -385,6 +387,10 @@ static void look_at_trailer(struct tr_filter *filter, struct tr_record *record)
 		filter->merge_truncated = true;
 }
 
+/*
+ * Gives a record to the merge (coverage/merge.h). Damage is counted for the trailer that the merge
+ * writes.
+ */
 static bool put_merged(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_error err;
@@ -399,6 +405,10 @@ static bool put_merged(struct tr_filter *filter, struct tr_record *record)
 	return !filter->cli->stop;
 }
 
+/*
+ * Handles a line with --merge. Expressions select only blocks and units; all other records go into
+ * the merge, because blocks and units depend on them.
+ */
 static bool merge_line(struct tr_filter *filter, struct tr_record *record)
 {
 	bool selectable = record->type == TR_RECORD &&
@@ -425,6 +435,7 @@ static bool saw_records(const struct tr_filter *filter)
 	       (filter->sieve && filter->sieve->left_out != filter->left_out_before);
 }
 
+/* Resets what belongs to one segment: counts, sets, open calls and definitions. */
 static bool begin_segment(struct tr_filter *filter)
 {
 	filter->has_records = filter->any_kept = false;
@@ -439,6 +450,7 @@ static bool pass_line(struct tr_filter *filter, struct tr_record *record)
 	return !tr_filter_writes_lines(filter) || tr_filter_put(filter, TR_ITEM_PASS, record);
 }
 
+/* Passes a header. It ends the segment before it, whose trailer may be missing. */
 static bool pass_header(struct tr_filter *filter, struct tr_record *record)
 {
 	if (!tr_filter_end_calls(filter))
@@ -471,6 +483,9 @@ static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
 	return fine && begin_segment(filter);
 }
 
+/*
+ * Keeps a definition until a selected record uses it, or passes or drops it as --definitions says.
+ */
 static bool keep_definition(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_text line;
@@ -486,6 +501,10 @@ static bool keep_definition(struct tr_filter *filter, struct tr_record *record)
 	return tr_definitions_add(&filter->definitions, line) || tr_cli_out_of_memory(filter->cli);
 }
 
+/*
+ * Judges a record, and writes it if it is selected. The sieve has already chosen some records by
+ * their columns.
+ */
 static bool handle_record(struct tr_filter *filter, struct tr_record *record)
 {
 	bool in_tree = true;
@@ -512,6 +531,10 @@ static bool handle_record(struct tr_filter *filter, struct tr_record *record)
 	return tr_filter_whole(filter, record, in_tree);
 }
 
+/*
+ * Handles a line of the stream by its type. Computed fields see every line, because their values
+ * depend on records that are not selected.
+ */
 static bool handle_line(struct tr_filter *filter, struct tr_record *record)
 {
 	if (filter->computed && !tr_computed_follow(filter->computed, record))
@@ -556,6 +579,10 @@ static bool is_done(const struct tr_filter *filter)
 	return filter->gave_up || (tr_filter_full(filter) && !filter->owed);
 }
 
+/*
+ * Filters a file or member. It stops early when nothing that follows can be selected. False: the
+ * tool is done or is to stop.
+ */
 static bool filter_trace(struct tr_filter *filter)
 {
 	struct tr_record *record;
@@ -580,6 +607,10 @@ static bool filter_trace(struct tr_filter *filter)
 	return tr_filter_end_calls(filter);
 }
 
+/*
+ * Filters all inputs, and then writes what only the end decides: the merged trace, the count, the
+ * exit status and the notes.
+ */
 static void run(struct tr_filter *filter)
 {
 	struct tr_trace_place *place;

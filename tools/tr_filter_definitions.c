@@ -60,6 +60,10 @@ bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 	       tr_map_put(&defs->by_name, name, def);
 }
 
+/*
+ * Adds a definition to those that are written before the record. NULL or a written one is no
+ * error. False: memory is exhausted.
+ */
 static bool want(struct tr_definitions *defs, struct tr_definition *def)
 {
 	if (!def || def->written || def->wanted)
@@ -71,6 +75,7 @@ static bool want(struct tr_definitions *defs, struct tr_definition *def)
 	return true;
 }
 
+/* The end of a string that begins at p. What looks like an id in a string is text. */
 static const char *skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -90,6 +95,7 @@ static const char *id_end(const char *p, const char *end)
 	return digits > p + 1 ? digits : p;
 }
 
+/* Wants the definition of an id; p == end is no id. */
 static bool want_id(struct tr_definitions *defs, const char *p, const char *end)
 {
 	return p == end || want(defs, tr_map_get(&defs->by_id, tr_text_span(p, end)));
@@ -124,6 +130,10 @@ static bool want_all_ids(struct tr_definitions *defs, const char *p, const char 
 	return true;
 }
 
+/*
+ * Wants the ids in all columns after the name. *has_signature is set if the record names its
+ * function by .sig, so that the first function of that name is not meant.
+ */
 static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *has_signature)
 {
 	const char *p = rest.data, *end = p + rest.len;
@@ -161,6 +171,7 @@ bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line
 	return true;
 }
 
+/* Definitions are written in the order of the source, which writers of trace files restore. */
 static int by_place(const void *a, const void *b)
 {
 	const struct tr_definition *const *x = a, *const *y = b;

@@ -19,6 +19,7 @@
 #include "record/join.h"
 #include "record/vocabulary.h"
 
+/* The data of an item of the queue. */
 struct queued {
 	enum tr_item_type type;
 	/* Of an open enter, and with -m of a selected enter and of a leave, which owns it. */
@@ -52,6 +53,10 @@ enum {
 	OVERHEAD = sizeof(struct tr_pending_item) + sizeof(struct queued) + TR_INPUT_PAD + 16,
 };
 
+/*
+ * A queue that moves items to a temporary file from MUCH bytes on. The file has no limit of its
+ * own.
+ */
 static struct tr_pending empty_queue(void)
 {
 	struct tr_pending queue = TR_PENDING_INIT(struct queued);
@@ -61,6 +66,10 @@ static struct tr_pending empty_queue(void)
 	return queue;
 }
 
+/*
+ * Adds an item at the end. One that a call points to is pinned, so that its address stays the
+ * same. NULL: memory is exhausted.
+ */
 static struct tr_pending_item *add_item(struct tr_pending *queue, enum tr_item_type type,
 					struct tr_text text, struct tr_call *call)
 {
@@ -79,6 +88,7 @@ static void forget_call(struct tr_pending_item *item)
 	item->pinned = false;
 }
 
+/* Moves items to the temporary file if they take too much memory. False: reported. */
 static inline bool spill(struct tr_filter *filter, struct tr_pending *queue)
 {
 	struct tr_error err;
@@ -124,6 +134,10 @@ static bool rebase_line(struct tr_filter *filter, const struct tr_record *record
 	return true;
 }
 
+/*
+ * Makes the row of --fields: one column for each field, and "-" for an absent field, or nothing
+ * with --raw. leave has the results of an enter; NULL: there is none.
+ */
 static bool render_row(struct tr_filter *filter, struct tr_record *record, struct tr_record *leave)
 {
 	struct tr_buffer *to = &filter->text;
@@ -185,6 +199,10 @@ static bool line_counts(struct tr_text line)
 	       (tr_record_from_line(&record, line, NULL) && record.name.type == TR_CELL_ABSENT);
 }
 
+/*
+ * Writes or counts a selected record whose turn it is, after the context that was pending for the
+ * first one. Beyond -m it does nothing.
+ */
 static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct tr_call *call)
 {
 	if (tr_filter_full(filter))
@@ -271,6 +289,7 @@ bool tr_filter_put(struct tr_filter *filter, enum tr_item_type type, struct tr_r
 						   : !filter->cli->stop;
 }
 
+/* False: the file was changed since the line was found. */
 static bool is_whole(struct tr_text line)
 {
 	return line.data[line.len - 1] == '\n';
@@ -356,6 +375,7 @@ static bool drain(struct tr_filter *filter, struct tr_pending *queue)
 
 /* --rebase: exec records whose parent is unknown. */
 
+/* Adds an exec record to the queue until the environment of its parent is known. */
 static bool hold_exec(struct tr_filter *filter, const struct tr_record *record, struct tr_text line)
 {
 	struct tr_rebase *rebase = &filter->rebase;
@@ -462,6 +482,7 @@ static struct tr_text call_key(struct tr_filter *filter, const struct tr_record 
 	return tr_buffer_text(&filter->key);
 }
 
+/* Adds a call to the open ones. NULL: memory is exhausted. */
 static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
 {
 	struct tr_calls *calls = &filter->calls;

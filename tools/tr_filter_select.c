@@ -23,6 +23,10 @@ struct ended {
 	bool inside;  /* its exec named a parent that is inside */
 };
 
+/*
+ * The number of exits that are remembered for a late fork. Task ids are reused and forks are
+ * printed soon after, so the oldest exits are of no use any more; the list is dropped as a whole.
+ */
 enum { ENDED_MAX = 4096 };
 
 /* Adds an item of that size, all zero and with the name after it. NULL: memory is exhausted. */
@@ -39,6 +43,7 @@ static void *add_named(struct tr_map *map, struct tr_text name, size_t size)
 	return NULL;
 }
 
+/* Puts a task inside the tree, if it is not inside already. NULL: memory is exhausted. */
 static struct task *add_task(struct tr_task_tree *tree, struct tr_text name)
 {
 	struct task *task = tr_map_get(&tree->tasks, name);
@@ -46,6 +51,7 @@ static struct task *add_task(struct tr_task_tree *tree, struct tr_text name)
 	return task ? task : add_named(&tree->tasks, name, sizeof *task);
 }
 
+/* The task has no current exec record any more. */
 static void forget_seq(struct tr_task_tree *tree, struct task *task)
 {
 	if (!task->seq.data)
@@ -75,6 +81,7 @@ static bool set_seq(struct tr_task_tree *tree, struct task *task, struct tr_text
 	return true;
 }
 
+/* Takes a task out of the tree: its id may be given to another task. */
 static void remove_task(struct tr_task_tree *tree, struct tr_text name)
 {
 	struct task *task = tr_map_take(&tree->tasks, name);
@@ -99,6 +106,10 @@ static bool has_parent(struct tr_task_tree *tree, struct tr_record *record, bool
 	return true;
 }
 
+/*
+ * An exec record puts its task inside if its parent is inside, and becomes the one that children
+ * name. False: memory is exhausted.
+ */
 static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, struct tr_text task,
 			bool *inside)
 {
@@ -113,6 +124,7 @@ static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, str
 	       (!seq.data || set_seq(tree, added, seq));
 }
 
+/* Forgets all exits whose fork has not been seen. */
 static void forget_ended(struct tr_task_tree *tree)
 {
 	size_t position = 0;
@@ -123,6 +135,10 @@ static void forget_ended(struct tr_task_tree *tree)
 	tr_map_clear(&tree->ended);
 }
 
+/*
+ * An exit ends its task. It is remembered if no fork put the task inside, because the fork may be
+ * printed later. False: memory is exhausted.
+ */
 static bool follow_exit(struct tr_task_tree *tree, const struct tr_record *record,
 			struct tr_text name, bool inside)
 {
@@ -165,6 +181,11 @@ static bool follow_fork(struct tr_task_tree *tree, const struct tr_record *recor
 	return task;
 }
 
+/*
+ * Follows a record, and sets *inside if it belongs to the tree. Records come in the order in which
+ * the tracer printed them, which is not always the order of the events. False: memory is
+ * exhausted.
+ */
 static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
 						  struct tr_record *record, bool *inside)
 {
@@ -199,6 +220,7 @@ static void free_tree(struct tr_task_tree *tree)
 	tr_map_free(&tree->ended);
 }
 
+/* Begins a segment with the root task alone. False: memory is exhausted. */
 static bool begin_tree(struct tr_task_tree *tree, struct tr_text root)
 {
 	struct tr_buffer quoted = TR_BUFFER_INIT;
@@ -242,6 +264,10 @@ unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *
 		       : 0;
 }
 
+/*
+ * Whether the number of a call is in --calls. Also follows the largest number, which decides
+ * whether the rest of the file can contain one.
+ */
 static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, unsigned kinds)
 {
 	uint64_t number;
@@ -253,6 +279,10 @@ static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, 
 	return tr_call_set_has(&sets->calls, number, kinds);
 }
 
+/*
+ * Judges a record by --calls and --frames. A call belongs to the frame in which it returns, so a
+ * call that is open may be undecided.
+ */
 static enum tr_match in_sets(struct tr_filter *filter, const struct tr_record *record, bool open)
 {
 	struct tr_call_sets *sets = &filter->sets;
@@ -304,6 +334,10 @@ bool tr_filter_past_sets(const struct tr_filter *filter)
 		tr_call_set_rest(&sets->calls, sets->next_call) == TR_CALL_SET_NONE);
 }
 
+/*
+ * Finds the context kinds that an expression names, which are selected and counted like other
+ * records.
+ */
 static void name_kinds(struct tr_filter *filter)
 {
 	for (int kind = 0; kind < TR_CONTEXT_KINDS; kind++) {
@@ -334,6 +368,10 @@ static void set_start(struct tr_filter *filter, const struct tr_record *record)
 	tr_buffer_free(&time);
 }
 
+/*
+ * Shows a record to the expressions that depend on records that are not selected. Not in line: few
+ * expressions need it.
+ */
 static __attribute__((noinline)) void show_expressions(struct tr_filter *filter,
 						       const struct tr_record *record)
 {
@@ -343,6 +381,7 @@ static __attribute__((noinline)) void show_expressions(struct tr_filter *filter,
 		tr_expr_saw_kind(filter->states[i], record->kind);
 }
 
+/* Notes the kinds in an expression that no record has. The user may have meant a name. */
 static void note_kinds(struct tr_filter *filter, const struct tr_expr_state *state)
 {
 	struct tr_unseen unseen;
@@ -416,6 +455,10 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 	}
 }
 
+/*
+ * Prepares the computed fields if an expression or --fields uses one; otherwise records do not pay
+ * for them. False: reported.
+ */
 static bool begin_computed(struct tr_filter *filter)
 {
 	bool used = false;
@@ -439,6 +482,10 @@ static bool begin_computed(struct tr_filter *filter)
 	return true;
 }
 
+/*
+ * Makes the sieve, which judges lines by their columns before they become records. It is of no use
+ * where every record has to be seen: with --tree, --rebase, sets, computed fields and -v.
+ */
 static void make_sieve(struct tr_filter *filter)
 {
 	size_t count = 0;
@@ -481,6 +528,10 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 	return TR_SORT_PLAIN;
 }
 
+/*
+ * Judges a record by the sets and all expressions, which all have to match. An error in a test
+ * counts as no match, and is reported.
+ */
 static enum tr_match judge_tests(struct tr_filter *filter, struct tr_record *record,
 				 struct tr_record *leave, bool open)
 {

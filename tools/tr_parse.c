@@ -77,6 +77,7 @@ static void describe(const struct tr_cli *cli, const struct tr_trace_place *plac
 	tr_buffer_put_byte(line, ')');
 }
 
+/* Writes the line of a file or member for --list or --identify. */
 static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, bool identify,
 		     struct tr_buffer *line)
 {
@@ -108,6 +109,10 @@ static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, boo
 		tr_cli_put_text(cli, tr_buffer_text(line));
 }
 
+/*
+ * Lists all files and members. Archives may contain anything, so an unknown format is an error
+ * only for a file.
+ */
 static void list(struct tr_cli *cli, bool identify)
 {
 	struct tr_buffer line = TR_BUFFER_INIT;

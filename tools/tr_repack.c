@@ -56,6 +56,7 @@ static const struct tr_tool tool = {
 	.libraries = libraries,
 };
 
+/* Takes the level after "=", which has to be one of the codec's. */
 static void set_level(struct repack *r, const char *text)
 {
 	char *end;
@@ -68,6 +69,7 @@ static void set_level(struct repack *r, const char *text)
 			     r->codec->level_min, r->codec->level_max, r->codec->name);
 }
 
+/* Reports a codec that does not exist, with the most similar one. */
 static void unknown_codec(struct repack *r, struct tr_text name)
 {
 	struct tr_similar similar;
@@ -78,6 +80,7 @@ static void unknown_codec(struct repack *r, struct tr_text name)
 	tr_cli_unknown(&r->cli, "codec", name, &similar, ": -z takes " CODECS);
 }
 
+/* Handles -z: CODEC or CODEC=LEVEL, or none. */
 static void set_codec(struct repack *r)
 {
 	const char *argument = r->cli.argument, *equals = strchr(argument, '=');
@@ -94,6 +97,7 @@ static void set_codec(struct repack *r)
 		set_level(r, equals + 1);
 }
 
+/* Handles one of the tool's own options. */
 static void set_option(struct repack *r, int id)
 {
 	uint64_t number;
@@ -121,6 +125,10 @@ static void set_option(struct repack *r, int id)
 	}
 }
 
+/*
+ * With any option of a format, the bytes of the input may not be what the user asks for, so
+ * records are written instead.
+ */
 static void look_at_settings(struct repack *r)
 {
 	const struct tr_settings *given = &r->cli.config.read.settings;
@@ -143,6 +151,7 @@ static struct tr_sink *checked_sink(struct repack *r, struct tr_sink *sink,
 	return sink;
 }
 
+/* The sink of the output file, which takes compressed bytes. outer: the codec of the whole file. */
 static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *outer, bool archive)
 {
 	bool binary = outer || archive || (r->format && (r->format->flags & TR_FORMAT_BINARY));
@@ -150,6 +159,10 @@ static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *oute
 	return checked_sink(r, tr_cli_sink(&r->cli, binary), outer, archive);
 }
 
+/*
+ * A codec on top of a sink, and with --verify a tee on top of the codec, which notes the bytes
+ * before they are compressed. Takes sink over. NULL: reported.
+ */
 static struct tr_sink *encoded_sink(struct repack *r, struct tr_sink *sink,
 				    const struct tr_codec *codec)
 {
@@ -196,6 +209,10 @@ static const struct tr_codec *codec_by_default(const struct repack *r,
 	return format->containers[0];
 }
 
+/*
+ * Chooses the codec of an output: -z, else that of the name of -o, else the default. A codec that
+ * the format's own tools cannot read is refused unless -O foreign=yes is given. False: reported.
+ */
 static bool choose_codec(struct repack *r, const struct tr_format *format,
 			 const struct tr_trace_place *place, const struct tr_codec **codec)
 {
@@ -215,6 +232,7 @@ static bool choose_codec(struct repack *r, const struct tr_format *format,
 	return false;
 }
 
+/* Opens the one output file of all places (repack.open). Places after the first add to it. */
 static bool open_file(struct repack *r, const struct tr_format *format,
 		      const struct tr_trace_place *place)
 {
@@ -229,6 +247,7 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
 }
 
+/* Writes all places to one file. */
 static void write_file(struct repack *r)
 {
 	static const struct tr_trace_place nowhere;
@@ -249,6 +268,10 @@ static void write_file(struct repack *r)
 	repack_finish_writer(r);
 }
 
+/*
+ * Opens a member of the archive for a place (repack.open). A member that cannot be opened is
+ * reported, and the others are still written.
+ */
 static bool open_member(struct repack *r, const struct tr_format *format,
 			const struct tr_trace_place *place)
 {
@@ -270,6 +293,7 @@ static bool open_member(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
 }
 
+/* Writes each place to a member of its own. The codec of the name compresses the whole archive. */
 static void write_archive(struct repack *r, const char *archive_format)
 {
 	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
@@ -291,6 +315,7 @@ static void write_archive(struct repack *r, const char *archive_format)
 	tr_archive_writer_free(r->archive);
 }
 
+/* Whether -o names a directory: one that exists, or any name that ends in "/". */
 static bool is_directory(const char *path)
 {
 	size_t len = strlen(path);
@@ -342,6 +367,10 @@ static int open_parent(struct repack *r, const char *path, const char **name)
 	return -1;
 }
 
+/*
+ * Opens a file below the directory for a place (repack.open). The names come from the input, so no
+ * component of the path may be a symbolic link or "..": tr_directory_below refuses them.
+ */
 static bool open_below(struct repack *r, const struct tr_format *format,
 		       const struct tr_trace_place *place)
 {
@@ -361,6 +390,7 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
 }
 
+/* Writes each place to a file of its own below the directory of -o. */
 static void write_directory(struct repack *r)
 {
 	r->directory = r->cli.output_path;

@@ -74,6 +74,7 @@ struct origin {
 	bool from_header; /* the name is a member in the header of a stream */
 };
 
+/* A string or word in the header of the segment; empty: it has none. */
 static struct tr_text header_text(struct repack *r, const char *key)
 {
 	struct tr_field *field = r->header ? tr_record_field(r->header, key) : NULL;
@@ -84,6 +85,10 @@ static struct tr_text header_text(struct repack *r, const char *key)
 	return tr_string_bytes(value->text, r->header->arena);
 }
 
+/*
+ * Finds the name that a place or trace had before: the member in the header of a stream, else the
+ * member or file that is read.
+ */
 static struct origin find_origin(struct repack *r, const struct tr_trace_place *place)
 {
 	const char *given = place->member ? place->member : place->file ? place->file : "stdin";
@@ -96,6 +101,10 @@ static struct origin find_origin(struct repack *r, const struct tr_trace_place *
 				place->codec, false };
 }
 
+/*
+ * True for a container of the format, in which its extension does not change: a .trace of apitrace
+ * is always compressed.
+ */
 static bool is_container(const struct tr_format *format, const struct tr_codec *codec)
 {
 	for (size_t i = 0; format->containers && format->containers[i]; i++)
@@ -127,11 +136,13 @@ static struct tr_text unpacked_as(struct tr_text name)
 	return name;
 }
 
+/* A name that a member or file has got. */
 struct is_used {
 	uint64_t next; /* number to try for another one of this name */
 	char name[];
 };
 
+/* The entry of a name that is in use; NULL: it is free. */
 static struct is_used *find_free(const struct repack *r, struct tr_text name)
 {
 	return tr_map_get(&r->names.taken, unpacked_as(name));
@@ -306,6 +317,7 @@ static void end_line(struct repack *r)
 	r->cut_line = false;
 }
 
+/* Copies the bytes of a place to the output, after the records that a writer still holds. */
 static void copy_bytes(struct repack *r, struct tr_trace_place *place)
 {
 	repack_finish_writer(r);
@@ -354,6 +366,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 	return format && settle_format(r, format, makes_log(r, format), place);
 }
 
+/* Writes a record. The writer is made at the first one, because only then the format is known. */
 static bool put_record(struct repack *r, struct tr_record *record)
 {
 	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
@@ -367,6 +380,7 @@ static bool put_record(struct repack *r, struct tr_record *record)
 	return r->writer && tr_cli_put(&r->cli, r->writer, record);
 }
 
+/* Writes the records of a place, until the output takes no more of them. */
 static void convert_records(struct repack *r, const struct tr_trace_place *place)
 {
 	struct tr_record *record;
@@ -378,6 +392,7 @@ static void convert_records(struct repack *r, const struct tr_trace_place *place
 	}
 }
 
+/* True for an input without a byte. */
 static bool is_empty(const struct tr_input *in)
 {
 	return in && in->offset == 0 && in->at_end && !tr_input_available(in) && !in->damaged;

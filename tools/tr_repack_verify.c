@@ -16,6 +16,7 @@ struct digest {
 	unsigned char rest[8];
 };
 
+/* What was written to a file or member. Its bytes are digested before they are compressed. */
 struct written {
 	const struct tr_codec *codec;
 	struct digest digest;
@@ -40,6 +41,9 @@ void verify_free(struct verify *verify)
 	free(verify);
 }
 
+/*
+ * One step of the hash: a multiplication by an odd number, and a shift that brings high bits down.
+ */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
@@ -54,6 +58,10 @@ static uint64_t load(const unsigned char *bytes)
 	return word;
 }
 
+/*
+ * Adds bytes. The digest does not depend on how they are cut, because a reader cuts them
+ * differently from the writer.
+ */
 static void digest_add(struct digest *d, const char *data, size_t len)
 {
 	size_t held = d->length % 8;
@@ -89,6 +97,7 @@ struct watch {
 	bool archive;
 };
 
+/* These three pass everything on to the inner sink. */
 static bool watch_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	struct watch *watch = tr_container(sink, struct watch, base);
@@ -129,6 +138,7 @@ static struct watch *new_watch(struct verify *verify, struct tr_sink *inner)
 	return watch;
 }
 
+/* Digests bytes on their way to the codec. */
 static bool tee_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	struct watch *tee = tr_container(sink, struct watch, base);
@@ -137,6 +147,7 @@ static bool tee_write(struct tr_sink *sink, const char *data, size_t len, struct
 	return tee->inner->write(tee->inner, data, len, err);
 }
 
+/* Marks the file or member as finished. */
 static bool tee_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct watch *tee = tr_container(sink, struct watch, base);
@@ -162,6 +173,7 @@ struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 	return &tee->base;
 }
 
+/* Sets the message of a difference. False, for return. */
 static bool differs(struct tr_error *err, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_SYSTEM, "--verify: what was written reads back %s", what);
@@ -200,6 +212,9 @@ static bool compare(struct tr_input *in, const struct written *written, struct t
 	return good;
 }
 
+/*
+ * Compares the members of the archive, in their order, with what was written. Consumes the input.
+ */
 static bool compare_archive(struct verify *verify, struct tr_input *in, struct tr_error *err)
 {
 	const struct tr_limits limits = own_limits();
@@ -225,6 +240,10 @@ static bool compare_archive(struct verify *verify, struct tr_input *in, struct t
 	return good;
 }
 
+/*
+ * Opens the temporary file, by its directory and name, because the file has not got its final name
+ * yet. NULL: err is filled.
+ */
 static struct tr_input *open_back(const struct tr_unfinished *file, const struct tr_codec *outer,
 				  struct tr_error *err)
 {
@@ -242,6 +261,10 @@ static struct tr_input *open_back(const struct tr_unfinished *file, const struct
 	return in && outer ? tr_codec_open_as(in, outer, &limits, true, err) : in;
 }
 
+/*
+ * Reads the file back, after its last byte is flushed, and lets it get its name only if it is
+ * equal.
+ */
 static bool check_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct watch *check = tr_container(sink, struct watch, base);

@@ -75,6 +75,7 @@ static const char *name_of(struct tool_stat *t, struct tr_text text)
 	return name;
 }
 
+/* Names the columns of the table after the fields of --by. */
 static void name_fields(struct tool_stat *t)
 {
 	size_t count = tr_field_list_count(t->fields);
@@ -84,6 +85,7 @@ static void name_fields(struct tool_stat *t)
 	t->config.by[count] = NULL;
 }
 
+/* Handles --by; the last one counts. "frame" is no field: frames are counted from the calls. */
 static void choose_by(struct tool_stat *t)
 {
 	struct tr_expr_error error;
@@ -105,6 +107,7 @@ static void choose_by(struct tool_stat *t)
 		name_fields(t);
 }
 
+/* Handles the tool's own options. */
 static void read_options(struct tool_stat *t)
 {
 	uint64_t number;
@@ -156,6 +159,7 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 	return any ? tr_buffer_text(&t->key) : TR_STAT_NO_KEY;
 }
 
+/* Counts one record, with its value of --by. */
 static void count(struct tool_stat *t, struct tr_record *record)
 {
 	struct tr_text key = TR_STAT_NO_KEY;
@@ -168,6 +172,7 @@ static void count(struct tool_stat *t, struct tr_record *record)
 		tr_cli_out_of_memory(&t->cli);
 }
 
+/* Prepares the computed fields if --by has one. False: memory is exhausted. */
 static bool begin_computed(struct tool_stat *t)
 {
 	bool used = false;
@@ -182,6 +187,7 @@ static bool begin_computed(struct tool_stat *t)
 	return t->computed != NULL;
 }
 
+/* Adds the size and the format of a file that was read. */
 static void add_file(struct tool_stat *t, const struct tr_trace_place *place)
 {
 	struct tr_stat_file file = {
@@ -211,6 +217,7 @@ static void note_unseen(struct tool_stat *t)
 	}
 }
 
+/* Counts all inputs, and writes the tables. */
 static void count_all(struct tool_stat *t)
 {
 	struct tr_trace_place *place;
@@ -227,6 +234,10 @@ static void count_all(struct tool_stat *t)
 	note_unseen(t);
 }
 
+/*
+ * Reads all inputs, and then writes the critical path: the last command decides which came before
+ * it.
+ */
 static void put_critical(struct tool_stat *t, struct tr_critical_text *text)
 {
 	struct tr_record *record;
@@ -254,6 +265,7 @@ static void put_critical(struct tool_stat *t, struct tr_critical_text *text)
 		tr_cli_out_of_memory(&t->cli);
 }
 
+/* Makes the view of --critical. */
 static void show_critical(struct tool_stat *t)
 {
 	const struct tr_critical_text_config config = {

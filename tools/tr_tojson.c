@@ -49,6 +49,7 @@ struct form {
 	bool as, typed, chrome;
 };
 
+/* Handles --as. False: a usage error is printed. */
 static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 {
 	struct tr_text text = tr_text_from(name);
@@ -68,6 +69,7 @@ static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 	return true;
 }
 
+/* Handles the tool's own options, and reports those that exclude each other. */
 static void read_options(struct tr_cli *cli, struct form *form)
 {
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
@@ -89,6 +91,7 @@ static void read_options(struct tr_cli *cli, struct form *form)
 		form->format = &tr_format_json;
 }
 
+/* Writes the records as objects. A record with an error is reported, and the others follow. */
 static void write_view(struct tr_cli *cli, const struct tr_json_view_config *config)
 {
 	struct tr_json_view *view = tr_json_view_new(config, cli->out);
@@ -119,6 +122,9 @@ static void look_at_kind(struct tr_unsupported_kinds *unsupported, struct tr_tex
 		unsupported->supported |= tr_context_kind(kind) < 0;
 }
 
+/*
+ * Writes the timeline. The view gets a NULL at the end, when the ends of all processes are known.
+ */
 static void write_chrome(struct tr_cli *cli)
 {
 	struct tr_chrome *chrome =
@@ -153,6 +159,7 @@ static void write_chrome(struct tr_cli *cli)
 	tr_chrome_free(chrome);
 }
 
+/* Writes a trace in a format that is JSON, with the same bytes as tr-repack. */
 static void write_format(struct tr_cli *cli, const struct tr_format *format)
 {
 	struct tr_writer *writer = NULL;

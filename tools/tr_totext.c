@@ -15,7 +15,10 @@
 
 enum { STYLE = 1, MAX_STYLES = 24, MAX_OPTIONS = 48 };
 
-/* Styles that show processes of several formats; all other styles belong to one format. */
+/*
+ * The styles of the tool itself, which show processes of several formats; all other styles belong
+ * to one format and are found in its struct tr_format.
+ */
 
 /* Sets width to -O width if that is given. False: it is not a number; err is filled. */
 static bool read_width(const struct tr_text_config *config, size_t *width, struct tr_error *err)
@@ -34,6 +37,10 @@ static bool read_width(const struct tr_text_config *config, size_t *width, struc
 	return true;
 }
 
+/*
+ * Makes the view of the style "tree". err says that memory is exhausted, in case that it cannot be
+ * made.
+ */
 static void *create_tree(const struct tr_text_config *config, struct tr_output *out,
 			 struct tr_error *err)
 {
@@ -64,6 +71,7 @@ VIEW(dot)
 VIEW(script)
 #undef VIEW
 
+/* Whether a stream without a header shows processes, judged by its first line. */
 static bool begins_tree(const struct tr_record *first)
 {
 	static const char *const kinds[] = { "meta", "env", "exec", "fork", "exit" };
@@ -74,6 +82,7 @@ static bool begins_tree(const struct tr_record *first)
 	return false;
 }
 
+/* Makes the view of the style "dot". The default width keeps a box of the picture readable. */
 static void *create_dot(const struct tr_text_config *config, struct tr_output *out,
 			struct tr_error *err)
 {
@@ -85,6 +94,7 @@ static void *create_dot(const struct tr_text_config *config, struct tr_output *o
 	return tr_dot_text_new(&dot, out);
 }
 
+/* Makes the view of the style "script". */
 static void *create_script(const struct tr_text_config *config, struct tr_output *out,
 			   struct tr_error *err)
 {
@@ -182,6 +192,10 @@ static const char *const hints[] = {
 static const struct tr_format_option grep_option = { "grep", "REGEX", false, true,
 						     "only calls of functions whose name matches" };
 
+/*
+ * The state of the tool. A view is made when the first segment of its style begins, and is kept
+ * for later segments.
+ */
 struct totext {
 	struct tr_cli cli;
 
@@ -216,12 +230,14 @@ struct totext {
 	struct tr_regex_scratch *scratch;
 };
 
+/* Adds a key of -O to those of the tool, which has room for MAX_OPTIONS of them. */
 static void add_option(struct totext *t, const struct tr_format_option *option)
 {
 	if (t->setting_count < MAX_OPTIONS)
 		t->settings[t->setting_count++] = *option;
 }
 
+/* Adds a style with its choice for --style, its part of the help, and its keys of -O. */
 static void add_style(struct totext *t, const struct tr_text_style *style)
 {
 	if (t->style_count == MAX_STYLES)
@@ -238,6 +254,7 @@ static void add_style(struct totext *t, const struct tr_text_style *style)
 		add_option(t, o);
 }
 
+/* The keys are sorted, so that --help=formats does not depend on the order of the formats. */
 static int by_key(const void *a, const void *b)
 {
 	const struct tr_format_option *x = a, *y = b;
@@ -274,6 +291,7 @@ static void collect_styles(struct totext *t)
 	};
 }
 
+/* The style of that name; NULL: there is none. */
 static const struct tr_text_style *style_by_name(const struct totext *t, const char *name)
 {
 	for (size_t i = 0; i < t->style_count; i++)
@@ -282,6 +300,10 @@ static const struct tr_text_style *style_by_name(const struct totext *t, const c
 	return NULL;
 }
 
+/*
+ * The first style of the format is its own; a format without styles names a neutral one. NULL: the
+ * format is unknown, or no style shows it.
+ */
 static const struct tr_text_style *style_of_format(const struct totext *t, struct tr_text name)
 {
 	const struct tr_format *format = tr_format_by_name(name);
@@ -293,7 +315,10 @@ static const struct tr_text_style *style_of_format(const struct totext *t, struc
 	return format->default_style ? style_by_name(t, format->default_style) : NULL;
 }
 
-/* The style of a segment without a header, from its first line. */
+/*
+ * The style of a segment without a header, from its first line: streams may have lost their header
+ * on the way. NULL: no style begins with such a record.
+ */
 static const struct tr_text_style *style_of_line(const struct totext *t,
 						 const struct tr_record *record)
 {
@@ -365,6 +390,7 @@ static bool is_wanted(void *context, struct tr_text name)
 	return false;
 }
 
+/* Reports an error that a view finds while it makes text of a call. */
 static void report(void *context, const struct tr_error *err)
 {
 	struct totext *t = context;
@@ -403,6 +429,7 @@ static void *view_of(struct totext *t, const struct tr_text_style *style)
 	return t->styles[i].view;
 }
 
+/* Reports the error of a view. Only WARN concerns the record; other errors concern the output. */
 static void trouble(struct totext *t, enum tr_status status, const struct tr_record *record,
 		    const struct tr_error *err)
 {
@@ -431,6 +458,7 @@ static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record
 	t->ready = t->view && t->any && t->unsupported.supported;
 }
 
+/* Gives a record to the view of the segment. */
 static void put(struct totext *t, struct tr_record *record)
 {
 	struct tr_error err;
@@ -442,7 +470,10 @@ static void put(struct totext *t, struct tr_record *record)
 		trouble(t, status, record, &err);
 }
 
-/* The first style that shows what came; NULL: none does. */
+/*
+ * The name of the first style that shows one of the kinds that were met, for the message; NULL:
+ * none does.
+ */
 static const char *other_style(const struct totext *t, const struct tr_unsupported_kinds *kinds)
 {
 	struct tr_unsupported_kinds ignored = { 0 };
@@ -476,6 +507,10 @@ static void end_segment(struct totext *t)
 	t->unstyled = (struct tr_unsupported_kinds){ 0 };
 }
 
+/*
+ * Shows all inputs. A segment is a header to its trailer, and each may have another format, and so
+ * another style. The views live until the end of the input, because a tree is complete only then.
+ */
 static void show(struct totext *t)
 {
 	struct tr_record *record;
