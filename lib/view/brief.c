@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Short forms. A text is cut only between characters, so that the result stays valid UTF-8. */
 #include "view/brief.h"
 
 #include "core/utf8.h"

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Records as Chrome trace events. An event is composed in chrome->line, from its name to its
+ * closing bracket, and written when it is complete; a long command is written in pieces meanwhile.
+ * Runs and calls have arguments of their own (describe, begin_call), which are JSON before the
+ * event begins.
+ */
 #include "view/chrome.h"
 
 #include <inttypes.h>
@@ -44,11 +50,13 @@ struct tr_chrome {
 	struct tr_buffer origins; /* JSON: the first time of each segment */
 };
 
+/* The "pid" of a group, from 1. */
 static uint64_t group_number(const struct tr_chrome *chrome, enum group group)
 {
 	return chrome->segment * GROUPS + group + 1;
 }
 
+/* The row of the viewer in which an event is drawn. */
 static void put_place(struct tr_chrome *chrome, enum group group, uint64_t tid)
 {
 	tr_buffer_put_literal(&chrome->line, ",\"pid\":");
@@ -65,6 +73,7 @@ static void flush_line(struct tr_chrome *chrome)
 	chrome->line.len = 0;
 }
 
+/* Closes an event and writes it. */
 static void end_event(struct tr_chrome *chrome)
 {
 	tr_buffer_put_byte(&chrome->line, '}');
@@ -96,6 +105,7 @@ static void put_name(struct tr_chrome *chrome, struct tr_text what_json, enum gr
 	end_event(chrome);
 }
 
+/* Names a group when it is first used in a segment, so that empty groups are not shown. */
 static void name_group(struct tr_chrome *chrome, enum group group)
 {
 	static const char *const names[] = { "processes", "calls", "records" };
@@ -110,6 +120,7 @@ static void name_group(struct tr_chrome *chrome, enum group group)
 		 (struct tr_text){ name, (size_t)len });
 }
 
+/* Names the row of a lane. */
 static void name_lane(struct tr_chrome *chrome, uint64_t lane)
 {
 	struct tr_buffer *to = &chrome->line;
@@ -146,12 +157,14 @@ static void begin_event(struct tr_chrome *chrome, char phase, struct tr_text nam
 	put_place(chrome, group, tid);
 }
 
+/* The duration of an event, in microseconds. */
 static void put_duration(struct tr_chrome *chrome, int64_t duration)
 {
 	tr_buffer_put_literal(&chrome->line, ",\"dur\":");
 	tr_instant_write_micro(duration, &chrome->line);
 }
 
+/* A task, and the groups in which its row has got its name. */
 struct task {
 	uint64_t number;
 	bool named[GROUPS];
@@ -255,6 +268,7 @@ static bool put_fields(struct tr_record *record, struct tr_buffer *to)
 	return !to->failed;
 }
 
+/* Appends a field of an exec record as a member, after a comma; nothing if the record has none. */
 static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
 {
 	struct tr_error err;
@@ -303,6 +317,10 @@ static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
 	}
 }
 
+/*
+ * Appends the last members of a run: seq and exit. "end" is there if the trace does not contain
+ * the end of the run, so that the length of its bar is not taken for a measurement.
+ */
 static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
 		    struct tr_buffer *to)
 {
@@ -340,6 +358,10 @@ static bool split_text(struct tr_text text, struct tr_text *name, struct tr_text
 	return true;
 }
 
+/*
+ * Writes the event of a run. Without times, positions count records, and are scaled to
+ * microseconds. False: err is filled.
+ */
 static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint32_t at,
 		    struct tr_buffer *text, struct tr_error *err)
 {
@@ -370,6 +392,7 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 	return true;
 }
 
+/* Sorts times. */
 static int by_number(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -377,7 +400,10 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A counter of the runs that are alive, with an event at each change. */
+/*
+ * A counter of the runs that are alive, with an event at each change. Beginnings (lanes->order)
+ * and ends are sorted separately and merged. False: memory is exhausted.
+ */
 static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
 {
 	size_t count = chrome->forest.count, began = 0;
@@ -407,6 +433,10 @@ static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
 	return true;
 }
 
+/*
+ * Writes the runs of a segment. Their lanes depend on all runs, so this waits until the segment
+ * ends. False: err is filled.
+ */
 static bool put_runs(struct tr_chrome *chrome, struct tr_error *err)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -432,6 +462,10 @@ struct call {
 	size_t name_len;
 };
 
+/*
+ * Keeps what the first record of a call shows, as JSON: the record is not valid until the leave
+ * comes.
+ */
 static bool begin_call(void *view, struct tr_timeline_call *base, struct tr_record *record)
 {
 	struct call *call = tr_container(base, struct call, base);
@@ -446,6 +480,10 @@ static bool begin_call(void *view, struct tr_timeline_call *base, struct tr_reco
 	return put_fields(record, text);
 }
 
+/*
+ * Writes the event of a call. record NULL: it has not returned, and its event ends with the
+ * segment.
+ */
 static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record *record,
 		     int64_t ended, struct tr_error *err)
 {
@@ -472,6 +510,7 @@ static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record
 	return true;
 }
 
+/* Writes what the frame contains as a counter, and its end as a mark through all rows. */
 static void end_frame(void *view, int64_t ended)
 {
 	struct tr_chrome *chrome = view;
@@ -500,6 +539,7 @@ static const struct tr_timeline_steps timeline_steps = {
 	.end_frame = end_frame,
 };
 
+/* The next segment may give the same ids to other tasks. */
 static void forget_tasks(struct tr_chrome *chrome)
 {
 	tr_map_clear(&chrome->tasks);
@@ -542,6 +582,7 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	return fine;
 }
 
+/* Kinds that the forest turns into runs. */
 static bool is_process(struct tr_text kind)
 {
 	return tr_text_is(kind, "exec") || tr_text_is(kind, "fork") || tr_text_is(kind, "exit") ||
@@ -577,6 +618,7 @@ static void set_base(struct tr_chrome *chrome)
 		chrome->timeline.base = earliest;
 }
 
+/* Ends a segment: writes its runs, and the calls that have not returned. False: err is filled. */
 static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 {
 	if (chrome->timeline.decided)
@@ -596,6 +638,7 @@ static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 	return true;
 }
 
+/* Closes the JSON object, once. It is complete JSON even without an event. */
 static void finish(struct tr_chrome *chrome)
 {
 	if (chrome->finished)
@@ -609,6 +652,7 @@ static void finish(struct tr_chrome *chrome)
 	tr_output_put_literal(chrome->out, "]}}\n");
 }
 
+/* Handles a record: calls and others become events now, processes at the end of the segment. */
 static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_context_kind(record->kind) >= 0)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computed fields. tr_computed_follow sees every line and keeps what later records need: the frame
+ * number, the definitions of stack frames, the beginnings of processes and of open calls. get
+ * makes the value of one field of the current record from that, in the arena of the record, and
+ * only when an expression asks for it.
+ */
 #include "view/computed.h"
 
 #include <stdlib.h>
@@ -43,6 +49,7 @@ struct entry {
 	char data[];
 };
 
+/* A call that has been entered, and when. */
 struct timed_call {
 	struct tr_live_call live;
 	int64_t began;
@@ -65,6 +72,7 @@ struct tr_computed {
 	struct tr_buffer text;
 };
 
+/* Frees all entries of a map, and empties it. */
 static void clear(struct tr_map *map)
 {
 	size_t position = 0;
@@ -180,6 +188,7 @@ static bool define_frame(struct tr_computed *c, struct tr_record *record)
 	       keep(&c->frames, record->task.text, c->serial, tr_buffer_text(to));
 }
 
+/* A cell as text: that of a task may be kept as a number. Valid until the next call. */
 static struct tr_text cell_text(struct tr_computed *c, const struct tr_cell *cell)
 {
 	if (cell->type == TR_CELL_TEXT)
@@ -225,6 +234,11 @@ static bool follow_call(struct tr_computed *c, struct tr_record *record, int64_t
 	return !c->calls.key.failed;
 }
 
+/*
+ * Keeps the time of an event that begins something, and sets c->began if this one ends it. An exec
+ * begins a process only if no fork did, because the source may not contain forks. False: memory is
+ * exhausted.
+ */
 static bool follow_time(struct tr_computed *c, struct tr_record *record)
 {
 	static const struct tr_text none = { NULL, 0 };
@@ -276,6 +290,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	return follow_time(c, record);
 }
 
+/* A value in an arena, of a type; the caller fills the rest. NULL: err is filled. */
 static struct tr_value *new_value(struct tr_arena *arena, enum tr_type type, struct tr_error *err)
 {
 	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
@@ -287,6 +302,7 @@ static struct tr_value *new_value(struct tr_arena *arena, enum tr_type type, str
 	return value;
 }
 
+/* A number of a type. NULL: err is filled. */
 static struct tr_value *number(struct tr_arena *arena, enum tr_type type, uint64_t number,
 			       struct tr_error *err)
 {
@@ -297,6 +313,7 @@ static struct tr_value *number(struct tr_arena *arena, enum tr_type type, uint64
 	return value;
 }
 
+/* The frame in which a call returns. NULL: the record is no call, or err is filled. */
 static struct tr_value *get_frame(const struct tr_computed *c, struct tr_record *record,
 				  const struct tr_record *leave, struct tr_error *err)
 {
@@ -307,6 +324,10 @@ static struct tr_value *get_frame(const struct tr_computed *c, struct tr_record 
 	return number(record->arena, TR_UINT, c->frame + later, err);
 }
 
+/*
+ * The stack frames that .bt names, as their definitions describe them. NULL: there is none, or err
+ * is filled.
+ */
 static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_record *record,
 				      struct tr_error *err)
 {
@@ -343,6 +364,10 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 	return list;
 }
 
+/*
+ * The address after the last byte of a block. With addresses of 32 bits it wraps there. NULL: the
+ * record is no block, or err is filled.
+ */
 static struct tr_value *get_end(struct tr_record *record, struct tr_error *err)
 {
 	struct tr_block block;
@@ -354,6 +379,7 @@ static struct tr_value *get_end(struct tr_record *record, struct tr_error *err)
 	return number(record->arena, TR_POINTER, block.digits == 8 ? (uint32_t)end : end, err);
 }
 
+/* A duration as a REAL. NULL: a time is unknown, or time ran backwards, or err is filled. */
 static struct tr_value *seconds(struct tr_arena *arena, int64_t from, int64_t to,
 				struct tr_error *err)
 {
@@ -366,6 +392,7 @@ static struct tr_value *seconds(struct tr_arena *arena, int64_t from, int64_t to
 	return number(arena, TR_REAL64, bits, err);
 }
 
+/* How long the thing that the record ends took. NULL: unknown, or err is filled. */
 static struct tr_value *get_duration(const struct tr_computed *c, struct tr_record *record,
 				     const struct tr_record *leave, struct tr_error *err)
 {
@@ -451,6 +478,11 @@ static bool list_files(const struct tr_invocation *invocation, bool outputs, str
 	return !failed;
 }
 
+/*
+ * What a compiler or linker reads (sources) or makes (outputs): one string, or a list of several.
+ * NULL: the record is no such program, or it failed to start, or err is filled. Options that
+ * cannot be read are reported with the record (tr_arena_defer).
+ */
 static struct tr_value *get_files(struct tr_record *record, bool outputs, struct tr_error *err)
 {
 	static const struct tr_call_config usual = { .tools = NULL };
@@ -491,6 +523,7 @@ static struct tr_value *get_files(struct tr_record *record, bool outputs, struct
 	return list->count == 1 ? &list->as.items[0] : list;
 }
 
+/* The interface of expressions. NULL: this record has no such field, or err is filled. */
 static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 			    struct tr_record *record, struct tr_record *leave, struct tr_error *err)
 {

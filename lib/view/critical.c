@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The critical path. number_nodes gives each node a position in the order of the tree, so that the
+ * runs below a node are a range of positions; list_children sorts the children of each node by
+ * their ends, and list_commands the commands of the graph by position. walk_back then goes from
+ * the last end to the first beginning. Each child is passed over once (left), so the walk takes
+ * linear time.
+ */
 #include "view/critical.h"
 
 #include <stdlib.h>
@@ -72,6 +79,7 @@ bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *gra
 	return fine;
 }
 
+/* Sorts children by their ends. */
 static int by_end(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
@@ -82,6 +90,7 @@ static int by_end(const void *a, const void *b)
 	return x->head > y->head ? -1 : x->head < y->head;
 }
 
+/* Sorts times. */
 static int by_value(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -95,6 +104,10 @@ static bool is_open(const struct tr_forest_node *node)
 	return node->fate == TR_RUN_OPEN || node->ended == TR_INSTANT_NONE;
 }
 
+/*
+ * Sets the times of a node. Unknown ones are estimated: a run begins with its parent and ends with
+ * the trace, but never before it begins.
+ */
 static void set_times(struct walk *walk, uint32_t node)
 {
 	const struct tr_forest *forest = walk->forest;
@@ -137,6 +150,7 @@ static bool can_wait(const struct walk *walk, uint32_t parent, uint32_t tail)
 	return !is_open(&nodes[tail]) || parent == TR_FOREST_NONE || is_open(&nodes[parent]);
 }
 
+/* The last program of a process, which called exec without a fork. */
 static uint32_t tail_of(const struct walk *walk, uint32_t node)
 {
 	while (walk->forest->nodes[node].successor != TR_FOREST_NONE)
@@ -150,6 +164,10 @@ static size_t list_of(const struct walk *walk, uint32_t node)
 	return node == TR_FOREST_NONE ? walk->forest->count : node;
 }
 
+/*
+ * Lists the children of each node by their ends, and separately when they began. The first pass
+ * counts, the second fills; left then is the number of children that are left to look at.
+ */
 static void list_children(struct walk *walk)
 {
 	const struct tr_forest *forest = walk->forest;
@@ -184,6 +202,7 @@ static void list_children(struct walk *walk)
 	}
 }
 
+/* Sorts commands by their position, and those of one node by their beginning. */
 static int by_place(const void *a, const void *b)
 {
 	const struct tr_deps_command *x = *(struct tr_deps_command *const *)a;
@@ -246,6 +265,7 @@ static const struct child *last_child(struct walk *walk, uint32_t node, int64_t 
 	return &children[*left - 1];
 }
 
+/* How many of the values, which rise, are below the limit. */
 static size_t count_until(const int64_t *values, size_t count, int64_t limit)
 {
 	size_t low = 0, high = count;
@@ -277,6 +297,10 @@ static bool runs_others(const struct walk *walk, uint32_t node, int64_t time)
 	return begun > low;
 }
 
+/*
+ * Adds a step to the path, which is found from its end to its beginning. False: memory is
+ * exhausted.
+ */
 static bool add_step(struct walk *walk, uint32_t node, int64_t began, int64_t ended,
 		     enum tr_critical_cause cause, const struct tr_deps_path *file)
 {

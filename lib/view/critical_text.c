@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The critical path as a table. Records go to the forest and, from the first file call on, to the
+ * graph of files; at the end of a segment the path is searched and its steps are kept as rows,
+ * with copies of their texts, because forest and graph are cleared for the next segment.
+ */
 #include "view/critical_text.h"
 
 #include <stdlib.h>
@@ -86,6 +91,7 @@ static bool set_texts(struct tr_critical_text *text, uint32_t at, struct row *ro
 	return true;
 }
 
+/* Keeps a step as a row. False: err is filled. */
 static bool add_row(struct tr_critical_text *text, const struct tr_critical_step *step,
 		    struct tr_error *err)
 {
@@ -106,6 +112,10 @@ static bool add_row(struct tr_critical_text *text, const struct tr_critical_step
 	return !text->rows.failed && !text->scratch.failed;
 }
 
+/*
+ * Searches the path of a segment, and adds it to those of the segments before. False: err is
+ * filled.
+ */
 static bool end_segment(struct tr_critical_text *text, struct tr_error *err)
 {
 	struct tr_critical critical = { NULL, 0, false };
@@ -151,6 +161,7 @@ bool tr_critical_text_has_files(const struct tr_critical_text *text)
 	return text->has_files;
 }
 
+/* The longest steps first; equal ones in their order. */
 static int longest_first(const void *a, const void *b)
 {
 	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
@@ -177,6 +188,7 @@ static bool choose(struct tr_critical_text *text, struct row *rows, size_t count
 	return true;
 }
 
+/* One row of the table. Times count from the first step, seconds is how long the step took. */
 static void report_row(struct tr_critical_text *text, const struct row *row, int64_t origin,
 		       struct tr_report *report)
 {

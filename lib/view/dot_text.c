@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Processes as a graph for Graphviz: a node for each run, an edge from its parent, and a dashed
+ * edge where a process called exec again. A segment is written when it is complete.
+ */
 #include "view/dot_text.h"
 
 #include <stdlib.h>
@@ -20,6 +24,7 @@ struct tr_dot_text {
 	uint64_t graphs;
 };
 
+/* Keeps the command of a run, which the forest gives back when the graph is written. */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	(void)context;
@@ -62,6 +67,7 @@ static void put_quoted(struct tr_text text, struct tr_buffer *to)
 	}
 }
 
+/* The name of a node in the graph. */
 static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *node,
 		   struct tr_buffer *to)
 {
@@ -98,6 +104,7 @@ static void put_command(struct tr_text command, size_t width, struct tr_buffer *
 	put_quoted(tr_text_span(command.data + tail, command.data + command.len), to);
 }
 
+/* The text in the box: the command, how long it took, and how it failed. */
 static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node)
 {
 	struct tr_buffer *to = &dot->line;
@@ -118,6 +125,7 @@ static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node
 	}
 }
 
+/* Writes the node of a run. Its shade is its duration, and a red border is a failure. */
 static void put_node(struct tr_dot_text *dot, const struct tr_forest_node *node, int64_t longest)
 {
 	struct tr_buffer *to = &dot->line;
@@ -140,6 +148,7 @@ static void put_node(struct tr_dot_text *dot, const struct tr_forest_node *node,
 	tr_buffer_put_literal(to, "];\n");
 }
 
+/* Writes the edge to a run, from its parent or from the run that it replaces. Roots have none. */
 static void put_edge(struct tr_dot_text *dot, const struct tr_forest_node *node)
 {
 	struct tr_buffer *to = &dot->line;
@@ -157,6 +166,7 @@ static void put_edge(struct tr_dot_text *dot, const struct tr_forest_node *node)
 	tr_buffer_put_literal(to, ";\n");
 }
 
+/* Writes the line that was composed. False: memory is exhausted. */
 static bool write_line(struct tr_dot_text *dot)
 {
 	if (dot->line.failed || dot->text.failed)
@@ -166,6 +176,7 @@ static bool write_line(struct tr_dot_text *dot)
 	return true;
 }
 
+/* The longest duration, to which shades are relative. */
 static int64_t longest_of(const struct tr_forest *forest)
 {
 	int64_t longest = 0;

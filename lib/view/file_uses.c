@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The uses of files in a trace. Following them takes memory and time, so it begins with the first
+ * file call; records that came before, and that the graph needs (processes, and calls that change
+ * descriptors or directories), are held back in a buffer until then.
+ */
 #include "view/file_uses.h"
 
 #include <stdlib.h>
@@ -47,6 +52,10 @@ static bool start(struct tr_file_uses *uses)
 	return fine && !uses->graph.failed;
 }
 
+/*
+ * Holds a record back, as its line. Beyond HELD_BYTES those held are dropped, and a graph that a
+ * later file call starts is without them. False: memory is exhausted.
+ */
 static bool hold(struct tr_file_uses *uses, struct tr_record *record)
 {
 	struct tr_error err;
@@ -91,6 +100,10 @@ bool tr_file_uses_finish(struct tr_file_uses *uses)
 	       (tr_deps_finish(&uses->tracker, &err) != TR_FATAL && !uses->graph.failed);
 }
 
+/*
+ * Sorts uses by program, in the order of time, then by file, so that those of one file are
+ * neighbours.
+ */
 static int by_program(const void *a, const void *b)
 {
 	const struct tr_file_use *x = a, *y = b;
@@ -105,6 +118,7 @@ static int by_program(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* Sorts the uses of a program by the time of the first one. */
 static int by_first(const void *a, const void *b)
 {
 	const struct tr_file_use *x = a, *y = b;

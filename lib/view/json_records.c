@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Objects of records. Each field is given a place in the object (arrange_fields), and the object
+ * is composed place by place in view->text, without a tree. Definitions of stack frames are kept
+ * as objects, for the backtraces of later records.
+ */
 #include "view/json_records.h"
 
 #include <stdlib.h>
@@ -12,6 +17,7 @@
 #include "view/computed.h"
 #include "view/json_value.h"
 
+/* The part of the object that a field belongs to; see the header. */
 enum place {
 	PLACE_TOP,
 	PLACE_ARGS,
@@ -57,6 +63,7 @@ struct tr_json_view {
 	struct fields fields;
 };
 
+/* A line break, and two blanks for each open bracket. */
 static void new_line(size_t depth, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, 1 + 2 * depth);
@@ -76,6 +83,10 @@ static const char *string_end(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
+/*
+ * Indents compact JSON. It only looks for brackets, commas and colons outside strings, because the
+ * text is our own.
+ */
 static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
 {
 	const char *p = compact.data, *end = p + compact.len;
@@ -112,16 +123,19 @@ static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
 	}
 }
 
+/* Kinds whose field names come from the traced program, and so could be equal to names of ours. */
 static bool has_args(struct tr_text kind)
 {
 	return tr_kind_is_call(kind) || tr_text_is(kind, "sys");
 }
 
+/* Fields that are ours, whatever the kind: their keys begin with ".". */
 static bool starts_private(struct tr_text spelling)
 {
 	return spelling.len && spelling.data[0] == '.';
 }
 
+/* The place of a field with a key of its own. */
 static enum place place_of(const struct tr_record *record, const struct tr_field *field, bool args)
 {
 	if ((size_t)(field - record->fields) >= record->arrow)
@@ -146,6 +160,7 @@ static bool is_reserved(const struct tr_record *record, struct tr_text key)
 	}
 }
 
+/* True for a key of letters and "_", which needs no escapes. Most keys are such words. */
 static bool is_word(struct tr_text key)
 {
 	for (size_t i = 0; i < key.len; i++) {
@@ -176,6 +191,7 @@ static enum tr_status decode(struct tr_record *record, struct tr_text spelling, 
 	return TR_OK;
 }
 
+/* Sets the key and the place of a field. */
 static enum tr_status arrange_field(struct shown_field *shown, struct tr_record *record, bool args,
 				    struct tr_error *err)
 {
@@ -196,11 +212,13 @@ static enum tr_status arrange_field(struct shown_field *shown, struct tr_record 
 	return status;
 }
 
+/* Whether two fields would repeat a key in one object. */
 static bool same_key(const struct shown_field *a, const struct shown_field *b)
 {
 	return a->place == b->place && tr_text_equal(a->key, b->key);
 }
 
+/* Sorts fields so that repeated keys are neighbours, in the order of the record. */
 static int by_place_and_key(const void *a, const void *b)
 {
 	const struct shown_field *x = *(struct shown_field *const *)a;
@@ -240,6 +258,7 @@ static void hide_repeated(struct fields *fields)
 			order[i]->place = PLACE_MORE;
 }
 
+/* Makes room for that many fields. False: memory is exhausted. */
 static bool reserve(struct fields *fields, size_t count)
 {
 	if (count <= fields->capacity)
@@ -259,6 +278,10 @@ static bool reserve(struct fields *fields, size_t count)
 	return true;
 }
 
+/*
+ * Gives each field of a record its place. Returns the worst status of all keys; err is the first
+ * error.
+ */
 static enum tr_status arrange_fields(struct fields *fields, struct tr_record *record,
 				     struct tr_error *err)
 {
@@ -287,11 +310,16 @@ static void free_fields(struct fields *fields)
 	*fields = (struct fields){ 0 };
 }
 
+/* The definition of a stack frame, kept under its id. */
 struct frame {
 	struct tr_text id, object;
 	char data[];
 };
 
+/*
+ * Keeps a copy of the object of a stack frame; a later definition of the id replaces it. False:
+ * memory is exhausted.
+ */
 static bool keep_frame_object(struct frames *frames, struct tr_text id, struct tr_text object)
 {
 	struct frame *frame = malloc(sizeof *frame + id.len + object.len);
@@ -310,6 +338,7 @@ static bool keep_frame_object(struct frames *frames, struct tr_text id, struct t
 	return false;
 }
 
+/* The object of a stack frame; data NULL: it is not defined in this segment. */
 static struct tr_text frame_object(const struct frames *frames, struct tr_text id)
 {
 	const struct frame *frame = tr_map_get(&frames->by_id, id);
@@ -366,6 +395,10 @@ static void put_string(struct tr_json_view *view, struct tr_text text, bool plai
 	tr_buffer_put_byte(to, '"');
 }
 
+/*
+ * Appends a cell that has escapes; one that cannot be decoded is shown as it is spelled, and
+ * noted.
+ */
 static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling, const char *column)
 {
 	struct tr_text bytes;
@@ -378,6 +411,7 @@ static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling,
 	}
 }
 
+/* Appends a column. plain: it needs no escapes. */
 static void put_cell(struct tr_json_view *view, const struct tr_cell *cell, const char *column,
 		     bool plain)
 {
@@ -466,6 +500,7 @@ static void put_place(struct tr_json_view *view, enum place place, bool first)
 	}
 }
 
+/* Appends the fields that cannot have keys of their own, as pairs; nothing if there are none. */
 static void put_more(struct tr_json_view *view)
 {
 	const char *before = ",\"more\":[";
@@ -521,6 +556,7 @@ static bool is_shown(const struct tr_record *record, const char *name)
 	       (strcmp(name, "frame") != 0 || !tr_text_is(record->kind, "enter"));
 }
 
+/* Appends the computed fields that the record has no field of the same name for. */
 static void put_computed(struct tr_json_view *view)
 {
 	struct tr_computed_fields *fields = tr_computed_fields(view->computed);
@@ -544,6 +580,7 @@ static void put_computed(struct tr_json_view *view)
 	}
 }
 
+/* Composes the object of a record. */
 static void put_object(struct tr_json_view *view)
 {
 	struct tr_record *record = view->record;
@@ -569,6 +606,7 @@ static void put_object(struct tr_json_view *view)
 	tr_buffer_put_byte(to, '}');
 }
 
+/* Writes the object, in the array or on a line of its own. */
 static void write_object(struct tr_json_view *view)
 {
 	struct tr_text text = tr_buffer_text(&view->text);
@@ -593,6 +631,7 @@ static void write_object(struct tr_json_view *view)
 	tr_output_record_end(view->out);
 }
 
+/* Keeps the definition of a stack frame as the object that backtraces show. */
 static void keep_frame(struct tr_json_view *view)
 {
 	struct tr_buffer *to = &view->text;
@@ -612,6 +651,7 @@ static bool is_frame(const struct tr_record *record)
 	       record->task.type == TR_CELL_TEXT;
 }
 
+/* Composes the object of a record, or keeps that of a definition. */
 static void look_at(struct tr_json_view *view)
 {
 	struct tr_error why;

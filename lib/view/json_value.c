@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Values as JSON that every tool can read. Most spellings of trec are JSON already, and are copied
+ * as they are.
+ */
 #include "view/json_value.h"
 
 #include <string.h>
@@ -8,6 +12,7 @@
 #include "record/literal.h"
 #include "record/record.h"
 
+/* Appends bytes, which are UTF-8, as a JSON string. */
 static void put_string(struct tr_text bytes, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '"');
@@ -63,6 +68,10 @@ static void put_integer(uint64_t magnitude, bool negative, struct tr_buffer *to)
 		tr_buffer_put_byte(to, '"');
 }
 
+/*
+ * An address is a string: a double would round those of 64 bits, and hex is what people search
+ * for.
+ */
 static void put_address(uint64_t number, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "\"0x");
@@ -117,6 +126,7 @@ static bool put_portable(struct tr_text spelling, struct tr_buffer *to)
 	return true;
 }
 
+/* Appends a string from its spelling. False: memory is exhausted. */
 static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct tr_buffer *to)
 {
 	if (put_portable(spelling, to))
@@ -135,6 +145,7 @@ static void put_key(struct tr_text spelling, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ':');
 }
 
+/* Appends the bytes of a blob, or where a blob that was left out is. */
 static void put_blob(const struct tr_value *value, struct tr_buffer *to)
 {
 	if (value->type == TR_BLOB) {
@@ -211,6 +222,7 @@ static bool put_members(const struct tr_value *value, struct tr_arena *arena, st
 	return true;
 }
 
+/* Appends a value by its type. False: memory is exhausted. */
 static bool put_uncut(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
 {
 	switch ((enum tr_type)value->type) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A report is composed in memory. In JSON, a table is written as it comes; as text, the cells of a
+ * table are kept until its end, when the widths of its columns are known.
+ */
 #include "view/report.h"
 
 #include <stdio.h>
@@ -25,6 +29,7 @@ static const struct range ranges[] = {
 	{ 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
 };
 
+/* The columns of a character. */
 static unsigned width_of(uint32_t character)
 {
 	size_t low = 0, high = sizeof ranges / sizeof *ranges;
@@ -63,6 +68,7 @@ static size_t text_width(struct tr_text text)
 	return width;
 }
 
+/* Where values begin after their names, and the digits of seconds. */
 enum { NAME_WIDTH = 16, SECOND_DIGITS = 6 };
 
 void tr_report_begin(struct tr_report *report, bool json)
@@ -139,6 +145,7 @@ void tr_report_group_end(struct tr_report *report)
 		tr_buffer_put_byte(&report->text, '}');
 }
 
+/* Appends bytes of a trace, which may be hostile, as JSON or with escapes. */
 static void put_bytes(struct tr_report *report, struct tr_text bytes, struct tr_buffer *to)
 {
 	if (report->json)
@@ -147,6 +154,7 @@ static void put_bytes(struct tr_report *report, struct tr_text bytes, struct tr_
 		tr_cell_escape(bytes, false, to);
 }
 
+/* Appends a number with that many digits after the point. */
 static void put_real(struct tr_buffer *to, double value, unsigned digits)
 {
 	char number[64];
@@ -237,6 +245,7 @@ static struct tr_buffer *cell_begin(struct tr_report *report)
 	return to;
 }
 
+/* Ends the cell that began at `from` in its buffer. left: aligned to the left. */
 static void cell_end(struct tr_report *report, size_t from, bool left)
 {
 	bool last = ++report->next == report->column_count;
@@ -266,6 +275,7 @@ void tr_report_cell_number(struct tr_report *report, uint64_t number)
 	cell_end(report, from, false);
 }
 
+/* Appends an absent value. */
 static void put_none(const struct tr_report *report, struct tr_buffer *to)
 {
 	tr_buffer_put_text(to, report->json ? TR_TEXT("null") : TR_TEXT("-"));

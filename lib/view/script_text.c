@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A shell script of the commands. A record passes tr_runs, which finds out whether a command of
+ * the script started it, and the tracker of environments; then its line is composed and written at
+ * once. An environment is written as the difference against that of the first command, top(), to
+ * keep the script readable.
+ */
 #include "view/script_text.h"
 
 #include <stdlib.h>
@@ -60,11 +66,13 @@ void tr_script_text_free(struct tr_script_text *script)
 	free(script);
 }
 
+/* Whether a run is in the map. */
 static bool has(const struct tr_id_map *map, uint64_t id)
 {
 	return id != TR_RUN_NONE && tr_id_map_get(map, id);
 }
 
+/* Adds a run to the map. */
 static void add(struct tr_script_text *script, struct tr_id_map *map, uint64_t id)
 {
 	if (id != TR_RUN_NONE)
@@ -94,6 +102,7 @@ static void follow_run(void *context, enum tr_run_event event, struct tr_run *ru
 		add(script, &script->run_numbers, run->number);
 }
 
+/* Writes the functions of the script, once. The script goes on after a failure, as make -k does. */
 static void put_head(struct tr_script_text *script)
 {
 	if (script->begun)
@@ -122,6 +131,7 @@ static bool has_nul(struct tr_text bytes)
 	return bytes.len && memchr(bytes.data, '\0', bytes.len);
 }
 
+/* Appends a word of a command, quoted for the shell. */
 static void put_word(struct tr_script_text *script, struct tr_text bytes)
 {
 	tr_buffer_put_byte(&script->line, ' ');
@@ -243,6 +253,7 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_e
 	return TR_WARN;
 }
 
+/* The file name of a path. */
 static struct tr_text last_part(struct tr_text path)
 {
 	for (size_t i = path.len; i-- > 0;) {
@@ -307,6 +318,10 @@ static bool put_number(struct tr_script_text *script, const struct tr_record *re
 	return true;
 }
 
+/*
+ * Writes the line of a command. TR_WARN: it is left out, or differs from the trace (a note); err
+ * says why.
+ */
 static enum tr_status put_run(struct tr_script_text *script, struct tr_record *record,
 			      struct tr_exec_env *exec, struct tr_error *err)
 {
@@ -350,6 +365,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	return status;
 }
 
+/* Follows a record, and writes its command if the script runs it. */
 static enum tr_status put_record(struct tr_script_text *script, struct tr_record *record,
 				 struct tr_error *err)
 {

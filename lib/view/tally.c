@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Counts of texts: a map from text to entry, and the entry of the last text, which is often the
+ * next one too.
+ */
 #include "view/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* An entry for a text, in the arena. NULL: memory is exhausted. */
 static struct tr_tally_entry *add(struct tr_tally *tally, struct tr_text bytes)
 {
 	struct tr_tally_entry *entry = tr_arena_alloc(&tally->arena, sizeof *entry + bytes.len);
@@ -68,6 +73,10 @@ void tr_tally_time(struct tr_tally *tally, struct tr_tally_entry *entry, int64_t
 		entry->longest = duration;
 }
 
+/*
+ * The order of a table: the longest total time first, then the highest count, then by bytes, so
+ * that the same trace always gives the same table.
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct tr_tally_entry *x = *(struct tr_tally_entry *const *)a;

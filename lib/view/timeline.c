@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Times and calls for views that draw a timeline. An enter is kept with the data of the view until
+ * its leave comes; calls are ended when they return, so that a view can write them at once.
+ */
 #include "view/timeline.h"
 
 #include <stdlib.h>
@@ -28,6 +32,7 @@ static void free_call(struct tr_timeline_call *call)
 	free(call);
 }
 
+/* Begins a call: asks the view to keep what it needs of the record. */
 static bool begin(struct tr_timeline *timeline, struct tr_timeline_call *call,
 		  struct tr_record *record)
 {
@@ -101,6 +106,10 @@ static bool end_all(struct tr_timeline *timeline, struct tr_error *err)
 	return fine;
 }
 
+/*
+ * Keeps a call that was entered. If too many are open, their leaves are lost, and all are ended.
+ * An open call with the same task and number has lost its leave, too.
+ */
 static bool enter(struct tr_timeline *timeline, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_live_calls *live = &timeline->live;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Processes as a tree. The forest keeps the commands of a segment; when it is complete, one pass
+ * measures the columns and a second one writes the lines.
+ */
 #include "view/tree_text.h"
 
 #include <stdlib.h>
@@ -25,6 +29,7 @@ struct tr_tree_text {
 	bool any;		/* a segment was shown */
 };
 
+/* Keeps the command of a run. With a width, no more of it is kept than a line can show. */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	const struct tr_tree_text *tree = context;
@@ -58,6 +63,7 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
+/* How long a run took. */
 static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *to)
 {
 	int64_t time = tr_forest_duration(node);
@@ -68,12 +74,14 @@ static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *t
 		tr_instant_write(time, DIGITS, to);
 }
 
+/* How a run ended: status or signal. */
 static void spell_end(const struct tr_forest_node *node, struct tr_buffer *to)
 {
 	if (!tr_forest_end(node, to))
 		tr_buffer_put_byte(to, '-');
 }
 
+/* The number of the record, with which users select it in tr-filter. */
 static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
 {
 	if (node->seq == TR_RUN_NONE)
@@ -172,6 +180,7 @@ static void cut(struct tr_tree_text *tree)
 	}
 }
 
+/* Writes the line that was composed. False: memory is exhausted. */
 static bool write_line(struct tr_tree_text *tree)
 {
 	if (tree->line.failed || tree->text.failed)
@@ -183,6 +192,7 @@ static bool write_line(struct tr_tree_text *tree)
 	return !tree->line.failed;
 }
 
+/* Writes the line of titles, after an empty line if this is not the first tree. */
 static bool show_titles(struct tr_tree_text *tree)
 {
 	if (tree->any)
@@ -193,7 +203,7 @@ static bool show_titles(struct tr_tree_text *tree)
 	return write_line(tree);
 }
 
-/* False: err is filled. */
+/* Writes the line of a run. False: err is filled. */
 static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *node, size_t depth,
 		      struct tr_error *err)
 {
