@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Compares numbers, strings and symbols with the literals of a test. Numbers are never rounded to
+ * be compared: integers are compared as integers, decimals digit by digit from their spelling, and
+ * a REAL with a whole number by its exact value. The one exception is a literal with "." or "e",
+ * which is read in the width of the REAL that it is compared with, so that `x == 0.1` holds for a
+ * float of 0.1.
+ */
 
 #include "expr/match.h"
 
@@ -73,6 +80,7 @@ static bool read_decimal(const char *p, const char *end, struct tr_decimal *deci
 	return true;
 }
 
+/* Reads 0xHEX, all of the text. False: it is something else, or has more than 64 bits. */
 static bool read_hex(const char *p, const char *end, uint64_t *number)
 {
 	if (end - p < 3 || p[0] != '0' || p[1] != 'x')
@@ -104,6 +112,7 @@ bool tr_number_from_cell(struct tr_text cell, struct tr_number *number)
 	return read_decimal(p, end, &number->decimal);
 }
 
+/* A number that is an integer. */
 static struct tr_number integer(bool negative, uint64_t magnitude)
 {
 	return (struct tr_number){ .type = TR_NUMBER_INTEGER,
@@ -116,6 +125,7 @@ struct tr_number tr_number_from_count(uint64_t count)
 	return integer(false, count);
 }
 
+/* The bits of a double, as a value stores them. */
 static struct tr_number real64(uint64_t bits)
 {
 	struct tr_number number = { .type = TR_NUMBER_REAL64 };
@@ -123,6 +133,7 @@ static struct tr_number real64(uint64_t bits)
 	return number;
 }
 
+/* The bits of a float. */
 static struct tr_number real32(uint64_t bits)
 {
 	uint32_t narrow = (uint32_t)bits;
@@ -220,6 +231,7 @@ bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 	return round_literal(literal, arena);
 }
 
+/* The order of two negative numbers from that of their magnitudes. */
 static enum tr_order reversed(enum tr_order order)
 {
 	return order == TR_LESS ? TR_GREATER : order == TR_GREATER ? TR_LESS : order;
@@ -238,6 +250,10 @@ static char next_digit(const char **p, const char *end)
 	return *p < end ? *(*p)++ : '0';
 }
 
+/*
+ * Compares without signs: the exponent of the first digit decides, and then the digits. No decimal
+ * is expanded, so an exponent of a hostile trace costs nothing.
+ */
 static enum tr_order compare_magnitudes(const struct tr_decimal *a, const struct tr_decimal *b)
 {
 	if (!a->digits.len || !b->digits.len)
@@ -254,6 +270,7 @@ static enum tr_order compare_magnitudes(const struct tr_decimal *a, const struct
 	return TR_EQUAL;
 }
 
+/* Compares with signs. Zero has none. */
 static enum tr_order compare_decimals(const struct tr_decimal *a, const struct tr_decimal *b)
 {
 	bool a_negative = a->negative && a->digits.len, b_negative = b->negative && b->digits.len;
@@ -263,6 +280,7 @@ static enum tr_order compare_decimals(const struct tr_decimal *a, const struct t
 	return a_negative ? reversed(order) : order;
 }
 
+/* Compares integers with signs, whose magnitudes have 64 bits each. */
 static enum tr_order compare_integers(bool a_negative, uint64_t a, bool b_negative, uint64_t b)
 {
 	a_negative = a_negative && a; /* there is one zero */
@@ -273,6 +291,7 @@ static enum tr_order compare_integers(bool a_negative, uint64_t a, bool b_negati
 	return a_negative ? reversed(order) : order;
 }
 
+/* Compares an integer of a record with a literal of any form. */
 static enum tr_order compare_integer(const struct tr_number *number,
 				     const struct tr_number_literal *literal)
 {
@@ -309,6 +328,7 @@ static enum tr_order compare_real_to_integer(double real, const struct tr_number
 	return compare_decimals(&decimal, &literal->decimal);
 }
 
+/* Compares a number of a record with a literal. */
 static enum tr_order number_compare(const struct tr_number *number,
 				    const struct tr_number_literal *literal)
 {
@@ -343,6 +363,7 @@ struct span {
 		*high; /* after sorting: the highest end of this span and all before it */
 };
 
+/* Literals in two sorted lists. */
 struct tr_many {
 	size_t text_count, span_count;
 	struct tr_text *texts;
@@ -359,6 +380,7 @@ static int compare_texts(const void *a, const void *b)
 	return x->len ? memcmp(x->data, y->data, x->len) : 0;
 }
 
+/* Sorts spans by their low ends. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -381,6 +403,10 @@ static bool count_literals(const struct tr_test *test, struct tr_many *many)
 	return many->text_count + many->span_count > MANY;
 }
 
+/*
+ * Fills and sorts the lists. Spans may overlap, so each gets the highest end of those before it;
+ * then one search is enough to decide whether any of them contains a number.
+ */
 static void fill(struct tr_many *many, const struct tr_literal *literal)
 {
 	size_t texts = 0, spans = 0;
@@ -425,6 +451,7 @@ bool tr_many_has_text(const struct tr_many *many, struct tr_text bytes)
 	return bsearch(&bytes, many->texts, many->text_count, sizeof *many->texts, compare_texts);
 }
 
+/* Whether one of the spans contains the number. */
 static bool many_has_number(const struct tr_many *many, const struct tr_number *number)
 {
 	size_t begin = 0,
@@ -459,6 +486,7 @@ static bool symbol_is(struct tr_compare *compare, const struct tr_value *value, 
 	       tr_text_equal(name_bytes(compare, &symbol->names[0]), word);
 }
 
+/* Whether a symbol has this name among others, as a flag. */
 static bool symbol_has(struct tr_compare *compare, const struct tr_value *value,
 		       struct tr_text word)
 {
@@ -470,6 +498,7 @@ static bool symbol_has(struct tr_compare *compare, const struct tr_value *value,
 	return false;
 }
 
+/* Whether a symbol has all of the words. Text has none, which is reported. */
 static bool has_words(struct tr_compare *compare, const struct tr_test *test,
 		      const struct tr_leaf *leaf)
 {
@@ -484,6 +513,7 @@ static bool has_words(struct tr_compare *compare, const struct tr_test *test,
 	return true;
 }
 
+/* Whether a number is in a range, with both ends. */
 static bool in_range(const struct tr_leaf *leaf, const struct tr_literal *range)
 {
 	enum tr_order low = number_compare(&leaf->number, &range->number);
@@ -491,6 +521,10 @@ static bool in_range(const struct tr_leaf *leaf, const struct tr_literal *range)
 	return (low == TR_EQUAL || low == TR_GREATER) && (high == TR_EQUAL || high == TR_LESS);
 }
 
+/*
+ * Compares with one literal. A string equals a symbol by its name, so `mode == "GL_LINES"` works;
+ * a WORD never equals text, which is reported.
+ */
 static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 		     const struct tr_literal *literal)
 {
@@ -519,6 +553,10 @@ static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 	return false;
 }
 
+/*
+ * Compares with all literals of "==" or "in". A symbol is compared one by one, because both its
+ * name and its number count.
+ */
 static bool is_any_equal(struct tr_compare *compare, const struct tr_test *test,
 			 const struct tr_leaf *leaf)
 {
@@ -533,6 +571,7 @@ static bool is_any_equal(struct tr_compare *compare, const struct tr_test *test,
 	return false;
 }
 
+/* Orders strings by their bytes, whatever the locale. */
 static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 {
 	size_t common = a.len < b.len ? a.len : b.len;
@@ -542,6 +581,7 @@ static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 	return order < 0 ? TR_LESS : order > 0 ? TR_GREATER : TR_EQUAL;
 }
 
+/* The order for < and the like. Values of different types have none. */
 static enum tr_order compare_order_of(struct tr_compare *compare, const struct tr_leaf *leaf,
 				      const struct tr_literal *literal)
 {
@@ -554,6 +594,7 @@ static enum tr_order compare_order_of(struct tr_compare *compare, const struct t
 	return TR_UNORDERED;
 }
 
+/* Applies a regular expression; a limit counts as no match, and is reported. */
 static bool match_regex(struct tr_compare *compare, const struct tr_regex *regex,
 			struct tr_text bytes)
 {
@@ -572,6 +613,7 @@ static bool match_regex(struct tr_compare *compare, const struct tr_regex *regex
 	return false;
 }
 
+/* Applies =~ ^= $= or *= to bytes. */
 static bool match_bytes(struct tr_compare *compare, const struct tr_test *test,
 			struct tr_text bytes)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lists of fields. A reference is parsed by the parser of expressions and located like the field
+ * of a test; instead of being compared, the value is written.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +132,7 @@ static const struct tr_value *follow(const struct tr_value *value, const struct 
 /* The spelling of bytes: none, that of a cell, or that of a string. */
 enum style { RAW, CELL, STRING };
 
+/* Appends bytes in a style. */
 static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *to)
 {
 	if (style == RAW) {
@@ -156,6 +161,7 @@ static bool write_bytes(struct tr_text bytes, const struct tr_step *steps, enum 
 	return true;
 }
 
+/* Writes a column. False: it is absent or malformed. */
 static bool write_column(struct tr_field_list *list, size_t index, const struct tr_record *record,
 			 bool raw, struct tr_buffer *to, struct tr_error *err)
 {
@@ -202,6 +208,10 @@ static bool copy_side(const struct tr_value *from, enum tr_field_side side, stru
 	return done;
 }
 
+/*
+ * Writes what the steps reach from a value. raw is possible only for values that have bytes;
+ * others are written as trec spells them. False: there is nothing, or err is filled.
+ */
 static bool write_value(const struct tr_value *value, const struct tr_step *steps, bool raw,
 			struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The lexer. It keeps no state but its position, and decodes strings and keys into the arena. A
+ * byte that begins no token becomes a token of its own, because the parser knows better what to
+ * advise.
+ */
 
 #include "expr/parse.h"
 
@@ -26,6 +31,7 @@ static bool out_of_memory(struct tr_expr_error *error)
 	return tr_expr_fail(error, 0, "out of memory");
 }
 
+/* The column of a byte, from 1, for messages. */
 static size_t column_of(const struct tr_lexer *lexer, const char *p)
 {
 	return (size_t)(p - lexer->begin) + 1;
@@ -71,6 +77,7 @@ static bool keep(struct tr_lexer *lexer, struct tr_buffer *from, struct tr_text 
 	return kept || out_of_memory(lexer->error);
 }
 
+/* Reads a string in double quotes, with the escapes of the stream and \xhh for any byte. */
 static bool lex_string(struct tr_lexer *lexer, struct tr_token *token)
 {
 	struct tr_buffer bytes = TR_BUFFER_INIT;
@@ -138,6 +145,7 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
+/* Reads #N, the key of an argument without a usable name. */
 static bool lex_argument(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = skip_digits(lexer->pos + 1, lexer->end);
@@ -149,6 +157,10 @@ static bool lex_argument(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
+/*
+ * Reads a word. A '-' belongs to it only if more of the word follows, so that `a->b` is not one
+ * word.
+ */
 static bool lex_word(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos;
@@ -201,6 +213,7 @@ static const struct {
 	{ "|", TR_TOKEN_BAR },
 };
 
+/* Reads an operator, or one byte that is none. */
 static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
 {
 	size_t left = (size_t)(lexer->end - lexer->pos);

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Finds the field of a test in a record, and walks its value.
+ *
+ * A field is searched in the text of the line, from its end, without splitting the line: most
+ * records are rejected by one test, and splitting costs more than that. A record without a line
+ * (of a binary format) has its fields already.
+ */
 
 #include <string.h>
 
@@ -111,6 +118,7 @@ static const char *value_of(struct tr_text column, struct tr_text key, struct tr
 	return equals + 1;
 }
 
+/* Whether a column is the arrow between inputs and outputs. */
 static bool is_arrow(struct tr_text column)
 {
 	return column.len == 2 && column.data[0] == '-' && column.data[1] == '>';
@@ -139,6 +147,7 @@ static bool locate_in_text(const struct tr_path *path, struct tr_text key, struc
 	return false;
 }
 
+/* Searches the fields of a record that was built, the last one first. */
 static struct tr_field *locate_in_fields(const struct tr_path *path, struct tr_text key,
 					 struct tr_record *record)
 {
@@ -151,6 +160,7 @@ static struct tr_field *locate_in_fields(const struct tr_path *path, struct tr_t
 	return NULL;
 }
 
+/* Finds a field in one record, by its text or among its fields. */
 static bool locate_key(const struct tr_path *path, struct tr_text key, struct tr_record *record,
 		       struct tr_place *place)
 {
@@ -161,6 +171,7 @@ static bool locate_key(const struct tr_path *path, struct tr_text key, struct tr
 	return place->field != NULL;
 }
 
+/* Finds the field of a path. An environment may be written in one of three forms. */
 static bool locate_in(const struct tr_path *path, struct tr_record *record, struct tr_place *place)
 {
 	if (locate_key(path, path->key, record, place))
@@ -240,6 +251,7 @@ struct tr_text tr_walk_basename(struct tr_text path)
 	return slash ? tr_text_span(slash + 1, path.data + path.len) : path;
 }
 
+/* Whether a member's key, which may have escapes, has these bytes. */
 static bool is_key(struct tr_text spelling, struct tr_text name, struct tr_arena *arena)
 {
 	if (tr_text_equal(spelling, name))
@@ -298,6 +310,7 @@ bool tr_walk_bytes(const struct tr_value *value, struct tr_arena *arena, struct 
 	return bytes->data != NULL;
 }
 
+/* Compares a length. */
 static bool walk_count(struct tr_compare *compare, const struct tr_test *test, uint64_t count,
 		       const struct tr_step *steps)
 {
@@ -359,6 +372,7 @@ static bool make_leaf(struct tr_compare *compare, const struct tr_value *value,
 	}
 }
 
+/* Whether any element matches, from the first on. */
 static bool walk_items(struct tr_compare *compare, const struct tr_test *test,
 		       const struct tr_value *value, const struct tr_step *steps)
 {

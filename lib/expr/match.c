@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Judges records by an expression. tr_expr_match walks the tree of the expression; a test on a
+ * column looks at the cell, and one on a key finds the field in the text of the line (locate.c).
+ * Strings and lists of strings, as in argv, are compared in that text (test_strings); only other
+ * values are parsed.
+ *
+ * What no record has, and what cannot be compared, is remembered (struct tr_seen, trouble),
+ * because an expression with a mistake would otherwise just select nothing.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +15,10 @@
 #include "expr/match.h"
 #include "record/vocabulary.h"
 
+/*
+ * Bounds of what is kept for suggestions: a trace with a new key in each record must not fill the
+ * memory.
+ */
 enum {
 	MOST_KEYS = 1024,
 	LONGEST_KEY = 64,
@@ -40,6 +53,7 @@ static void keep_key(struct tr_seen *seen, struct tr_text key)
 	seen->last = kept;
 }
 
+/* Keeps the keys of a record: from its line, or from its fields if it has no line. */
 static void keep_keys(struct tr_seen *seen, const struct tr_record *record)
 {
 	if (!record->line.data) {
@@ -67,6 +81,7 @@ void tr_seen_keep_keys(struct tr_seen *seen, const struct tr_record *record,
 		keep_keys(seen, leave);
 }
 
+/* Whether two uses mean the same field, so that it is reported once. */
 static bool is_same_field(const struct tr_path *a, const struct tr_path *b)
 {
 	return a->subject == b->subject && a->after_arrow == b->after_arrow &&
@@ -254,6 +269,7 @@ static bool may_tell(const struct trial *trial)
 	return trial->err && trial->err->cause == TR_CAUSE_NONE;
 }
 
+/* Sets the error of the record. It is a flaw and not damage: the record itself is complete. */
 static void tell(const struct trial *trial, const struct tr_error *what)
 {
 	*trial->err = *what;
@@ -267,6 +283,7 @@ static int shown(struct tr_text text)
 	return (int)(text.len < 100 ? text.len : 100);
 }
 
+/* Reports a value that is malformed. */
 static void tell_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
 {
 	if (!may_tell(trial))
@@ -277,6 +294,10 @@ static void tell_bad(const struct trial *trial, const struct tr_path *path, stru
 	tell(trial, why);
 }
 
+/*
+ * Reports why a comparison has no result. That a string was compared with a WORD is reported once
+ * for each test, because it is probably true for every record.
+ */
 static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 {
 	unsigned trouble = trial->state->compare.trouble;
@@ -322,6 +343,7 @@ static bool is_numeric(const struct tr_test *test)
 	return true;
 }
 
+/* Tests a column. An absent or malformed one does not match. */
 static bool test_column(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_cell kind;
@@ -415,6 +437,10 @@ static bool test_computed(const struct trial *trial, const struct tr_test *test)
 	return false;
 }
 
+/*
+ * Tests a field: by its text if that suffices, otherwise by its value. A match in the text counts
+ * only if the whole value is well formed, so both ways give the same result.
+ */
 static bool test_key(const struct trial *trial, const struct tr_test *test)
 {
 	struct tr_place place;
@@ -437,6 +463,7 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 	return tr_walk_value(&trial->state->compare, test, value, test->path.steps);
 }
 
+/* Judges one test. Fields of an enter are undecided until its leave has come. */
 static enum tr_match judge_test(const struct trial *trial, const struct tr_test *test)
 {
 	bool matches;
@@ -451,6 +478,7 @@ static enum tr_match judge_test(const struct trial *trial, const struct tr_test 
 	return matches != test->negated ? TR_MATCH_YES : TR_MATCH_NO;
 }
 
+/* Whether a record is of a kind; "call" includes enter and leave. */
 static bool is_kind(const struct tr_node *node, struct tr_text kind)
 {
 	return tr_text_equal(kind, node->kind) ||
@@ -474,11 +502,13 @@ static enum tr_match judge_chain(const struct trial *trial, const struct tr_node
 	return result;
 }
 
+/* not: an open result stays open. */
 static enum tr_match opposite(enum tr_match match)
 {
 	return match == TR_MATCH_OPEN ? match : match == TR_MATCH_YES ? TR_MATCH_NO : TR_MATCH_YES;
 }
 
+/* Judges a node. The recursion is as deep as the parentheses of the expression, at most 60. */
 static enum tr_match judge(const struct trial *trial, const struct tr_node *node)
 {
 	switch (node->type) {
@@ -521,6 +551,7 @@ bool tr_expr_lone_kind(const struct tr_expr *expr, struct tr_text *kind)
 	return true;
 }
 
+/* Ends the walk (false) at the kind that is searched for. */
 static bool is_other_kind(void *context, struct tr_text kind)
 {
 	return !tr_text_equal(*(const struct tr_text *)context, kind);

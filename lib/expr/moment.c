@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Points in time. All are read into units of 10^-18 s, which is finer than any tracer's clock, in
+ * 128 bits; what depends on the first record is added when that is known (tr_moment_write).
+ */
 
 #include "expr/program.h"
 
@@ -10,10 +14,12 @@ enum { FRACTION_DIGITS = 18, DAY = 86400, LONGEST = 64 };
 
 static const int64_t second = INT64_C(1000000000000000000);
 
+/* The rest of a text. */
 struct scan {
 	const char *p, *end;
 };
 
+/* Skips a byte, if it is this one. */
 static bool take(struct scan *s, char c)
 {
 	if (s->p == s->end || *s->p != c)
@@ -154,6 +160,7 @@ static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
 	return timegm(tm) - moment->zone;
 }
 
+/* Whether the calendar has this day. */
 static bool is_day(int year, int month, int day)
 {
 	static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
@@ -191,6 +198,7 @@ static bool read_date(struct scan *s, struct tr_moment *moment)
 	return true;
 }
 
+/* True for a plain number of seconds, which is read like other numbers. The scan is a copy. */
 static bool is_seconds(struct scan s)
 {
 	__int128 ignored;
@@ -236,6 +244,7 @@ static int64_t find_day(const struct tr_moment *moment, int64_t clock, int64_t s
 	return start - (start % DAY + DAY) % DAY + clock - moment->zone;
 }
 
+/* Appends seconds as decimal digits, without zeros at the end. */
 static void put(__int128 amount, struct tr_buffer *to)
 {
 	char fraction[FRACTION_DIGITS];

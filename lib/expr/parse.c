@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The parser, by recursive descent; each function handles one rule of the grammar in the manual
+ * page of tr-filter. All memory is in the arena of the expression. A failure fills the error once,
+ * with the column of the token and, for common mistakes of people who know other languages, with
+ * advice.
+ */
 
 #include "expr/parse.h"
 
@@ -11,6 +17,9 @@
 /* Deeper than people write. It limits the recursion of the parser and of the evaluation. */
 enum { MAX_DEPTH = 60 };
 
+/*
+ * Reads the next token, and keeps where the last one was, for messages and for the text of paths.
+ */
 static bool advance(struct tr_parser *parser)
 {
 	const char *begin = parser->lexer.begin;
@@ -59,6 +68,7 @@ static const char *operator_for(struct tr_text word)
 	return NULL;
 }
 
+/* Reports a word before "(" that is no function. */
 static bool fail_function(struct tr_parser *parser)
 {
 	struct tr_similar similar;
@@ -77,6 +87,7 @@ static bool fail_function(struct tr_parser *parser)
 			    shown(name), name.data);
 }
 
+/* Whether a text begins like a word. */
 static bool is_word_token(struct tr_text text)
 {
 	char c = text.len ? *text.data : 0;
@@ -139,6 +150,10 @@ static bool enter(struct tr_parser *parser)
 	return advance(parser);
 }
 
+/*
+ * Whether the current token is this word. Words of the grammar are not reserved: they may be keys,
+ * too.
+ */
 static bool is_word_here(const struct tr_parser *parser, const char *word)
 {
 	return parser->token.type == TR_TOKEN_WORD && tr_text_is(parser->token.text, word);
@@ -154,6 +169,7 @@ void *tr_parse_alloc(struct tr_parser *parser, size_t size)
 	return memset(result, 0, size);
 }
 
+/* Makes a node. NULL: the error is filled. */
 static struct tr_node *new_node(struct tr_parser *parser, enum tr_node_type type)
 {
 	struct tr_node *node = tr_parse_alloc(parser, sizeof *node);
@@ -170,6 +186,7 @@ static const struct {
 	{ "task", TR_SUBJECT_TASK }, { "name", TR_SUBJECT_NAME },
 };
 
+/* The column of that name; other words are keys. */
 static enum tr_subject subject_of(struct tr_text word)
 {
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -186,6 +203,7 @@ static bool at_word(const struct tr_parser *parser)
 	       !is_word_here(parser, "or") && !is_word_here(parser, "not");
 }
 
+/* Adds a step to a path. NULL: the error is filled. */
 static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
 				enum tr_step_type type)
 {
@@ -247,6 +265,7 @@ static bool parse_member(struct tr_parser *parser, struct tr_path *path)
 	return advance(parser);
 }
 
+/* Parses all [N], ["NAME"] and .member after a field. *bare is cleared if there are any. */
 static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *bare)
 {
 	for (;; *bare = false) {
@@ -328,6 +347,10 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 
 /* One test: a field, an operator, and what it is compared with; or a kind. */
 
+/*
+ * Makes a node with a test, which gets the next number. The list of tests serves to free their
+ * regular expressions, and to find the fields that an expression uses.
+ */
 static struct tr_node *new_test(struct tr_parser *parser)
 {
 	struct tr_node *node = new_node(parser, TR_NODE_TEST);
@@ -350,6 +373,7 @@ static bool is_text(const struct tr_path *path)
 	return text;
 }
 
+/* Parses a number into all forms that comparisons need. */
 static bool parse_number(struct tr_parser *parser, struct tr_number_literal *number)
 {
 	bool fits;
@@ -360,6 +384,10 @@ static bool parse_number(struct tr_parser *parser, struct tr_number_literal *num
 	return tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
+/*
+ * Parses a word as a literal. One that is compared with text is an error now, not one for each
+ * record.
+ */
 static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		       struct tr_literal *literal)
 {
@@ -435,6 +463,10 @@ static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
 	return true;
 }
 
+/*
+ * Parses what a field is compared with. A point in time is tried first, because it may begin like
+ * a number.
+ */
 static bool parse_literal(struct tr_parser *parser, const struct tr_test *test,
 			  struct tr_literal *literal)
 {
@@ -541,6 +573,7 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 	return true;
 }
 
+/* Parses /REGEX/. The lexer has returned the slash as an unknown byte. */
 static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 {
 	char why[160];
@@ -593,6 +626,7 @@ static int comparison_at(const struct tr_parser *parser)
 	return -1;
 }
 
+/* Parses the literal after an operator. */
 static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int comparison)
 {
 	test->op = comparisons[comparison].op;
@@ -663,6 +697,7 @@ static struct tr_node *parse_test(struct tr_parser *parser)
 
 static struct tr_node *parse_or(struct tr_parser *parser);
 
+/* Parses an expression in parentheses. */
 static struct tr_node *parse_parentheses(struct tr_parser *parser)
 {
 	struct tr_node *node = NULL;
@@ -672,6 +707,10 @@ static struct tr_node *parse_parentheses(struct tr_parser *parser)
 	return node && close_parenthesis(parser, TR_TEXT("")) ? node : NULL;
 }
 
+/*
+ * Parses an operand with any number of "not" before it, which are counted, so that a long row of
+ * them takes no recursion.
+ */
 static struct tr_node *parse_not(struct tr_parser *parser)
 {
 	bool negated = false;

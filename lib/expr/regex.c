@@ -60,6 +60,7 @@ struct tr_regex_scratch {
 	int64_t lost;		/* on all strings */
 };
 
+/* The processor time of this thread: a loaded machine must not make patterns fail. */
 static int64_t clock_ns(void)
 {
 	struct timespec now;
@@ -81,6 +82,10 @@ static int look_at_clock(pcre2_callout_block *block, void *context)
 	return clock_ns() - scratch->begin > scratch->allowed ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
+/*
+ * Compiles a pattern. PCRE2_NEVER_UTF: a pattern cannot switch to characters, because the bytes of
+ * a trace may not be UTF-8. NULL: see tr_regex_compile.
+ */
 static pcre2_code *compile(struct tr_text pattern, uint32_t options, char *why, size_t why_size)
 {
 	int error;

@@ -21,6 +21,10 @@ struct need {
 	enum tr_column column;
 };
 
+/*
+ * The table of kinds has 16 slots; kinds that share one displace each other, which only costs
+ * time.
+ */
 enum { SLOT_BITS = 4 };
 
 /* What is known about a kind: the answer, or (IN) the first need that is left to judge. */
@@ -57,6 +61,7 @@ _Static_assert((int)TR_SUBJECT_KIND == (int)TR_COLUMN_KIND &&
 		       (int)TR_SUBJECT_NAME == (int)TR_COLUMN_NAME,
 	       "subjects are columns");
 
+/* Judges a test by a column, and counts whether records have it. OPEN: it needs the record. */
 static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
 			       const struct tr_test *test, const struct tr_columns *columns)
 {
@@ -72,6 +77,10 @@ static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
 	return matches != test->negated ? TR_SIFT_IN : TR_SIFT_OUT;
 }
 
+/*
+ * Judges a node as match.c does. The first operand that is OPEN ends a chain: what comes after it
+ * must not be counted before it is judged.
+ */
 static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const struct tr_node *node,
 			  const struct tr_columns *columns)
 {
@@ -116,6 +125,7 @@ static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *c
 	}
 }
 
+/* Whether a cell is one of the words. */
 static bool is_any(struct tr_text cell, const struct tr_literal *word)
 {
 	for (; word; word = word->next) {
@@ -137,6 +147,7 @@ static void look_for_start(struct sieve *s, const struct tr_columns *columns)
 	}
 }
 
+/* Judges a line (struct tr_sieve): first by what is known about its kind, then need by need. */
 static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *columns)
 {
 	struct sieve *s = (struct sieve *)sieve;
@@ -160,6 +171,7 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 	return answer;
 }
 
+/* True if a condition depends on nothing but the kind. */
 static bool is_about_kind(const struct tr_node *node)
 {
 	if (node->type == TR_NODE_KIND)
@@ -188,6 +200,7 @@ static const struct tr_literal *find_words(const struct tr_node *node)
 	return test->literals;
 }
 
+/* Prepares a condition of an expression. */
 static struct need make_need(struct tr_expr_state *state, const struct tr_node *node)
 {
 	const struct tr_literal *words = find_words(node);

@@ -3,8 +3,7 @@
  * The critical path. number_nodes gives each node a position in the order of the tree, so that the
  * runs below a node are a range of positions; list_children sorts the children of each node by
  * their ends, and list_commands the commands of the graph by position. walk_back then goes from
- * the last end to the first beginning. Each child is passed over once (left), so the walk takes
- * linear time.
+ * the last end to the first beginning. Each child is passed over once (left).
  */
 #include "view/critical.h"
 
