@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls by name, and the names of their arguments in the manual pages. */
+/*
+ * System calls by name, with the names of their arguments, and the flags of clone. The names of
+ * calls also tell strace's logs from source code and from other logs: the bid counts them.
+ */
 #include "format/strace/strace.h"
 
 /*
- * Sorted. trec(5) has one word in all formats for these: path, from, to, target, link, fd, flags,
- * mode. The others are those of the manual pages.
+ * A row is a call and the names of its arguments in order, separated by blanks; "" if strace prints
+ * the names itself. Sorted by call, for a search. trec(5) has one word in all formats for these:
+ * path, from, to, target, link, fd, flags, mode. The others are those of the manual pages.
  */
 static const struct {
 	const char *call, *names;
@@ -350,7 +354,10 @@ enum {
 	SIGNAL = 0xff,	/* bits that hold the signal at the end of the child */
 };
 
-/* One part of A|B|0x10|17, which may have a comment of -X verbose after it. */
+/*
+ * Returns the bits of one part of A|B|0x10|17, which may have a comment of -X verbose after it.
+ * Names that are unknown have no bits, and the signal in a number is removed.
+ */
 static uint64_t read_flag(struct tr_text text)
 {
 	unsigned long long number;

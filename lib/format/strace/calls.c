@@ -2,6 +2,14 @@
 /*
  * Calls as they begin, continue and return: their records, and their effects on tasks, directories
  * and descriptors.
+ *
+ *	tr_strace_call_begin	the first half: its text is kept in the state of the task
+ *	tr_strace_resume	the second half: joined with it
+ *	tr_strace_call_whole	both on one line
+ *	  call_done		an exec, a fork, or a sys record; applies the call to the task
+ *
+ * The effects matter because later calls of the log name files relative to a directory or a
+ * descriptor, and because the parent of a process is known only from the fork that created it.
  */
 #include "format/strace/strace.h"
 
@@ -13,7 +21,10 @@
 
 /* Records. */
 
-/* If only the last arguments of a call are in the log, their names are the last ones. */
+/*
+ * Returns the names of the last arguments of a call, where only these are in the log. Their number
+ * is counted, and as many names are left out at the beginning.
+ */
 static const char *last_names(const char *names, struct tr_text arguments)
 {
 	const char *p = arguments.data, *end = p + arguments.len;
@@ -32,7 +43,10 @@ static const char *last_names(const char *names, struct tr_text arguments)
 	return names;
 }
 
-/* The end of the name that strace itself prints with an argument: "flags=A|B"; NULL: none. */
+/*
+ * Returns the end of the name that strace itself prints with an argument, as for clone:
+ * "flags=A|B". NULL: there is none.
+ */
 static const char *own_name_end(const char *begin, const char *end)
 {
 	const char *p = begin;
@@ -43,7 +57,10 @@ static const char *own_name_end(const char *begin, const char *end)
 	return p > begin && p < end && *p == '=' ? p : NULL;
 }
 
-/* Puts all arguments as fields. *cut is set if strace left out a part. */
+/*
+ * Puts all arguments as fields. An argument without a name in call_table.c or in the log is a0, a1
+ * and so on by its place. *cut is set if strace left out a part.
+ */
 static void put_arguments(struct tr_buffer *to, const struct tr_strace_done *call, bool *cut)
 {
 	const char *names = tr_strace_argument_names(call->name);
@@ -73,7 +90,10 @@ static void put_arguments(struct tr_buffer *to, const struct tr_strace_done *cal
 	}
 }
 
-/* Puts "0.000123" as a REAL. The stream has one spelling of it, which may differ. */
+/*
+ * Puts the duration of -T, "0.000123", as a REAL. The stream has one spelling of it, which may
+ * differ. Text that is not such a number is left out.
+ */
 static void put_duration(struct tr_buffer *to, struct tr_text time)
 {
 	uint64_t bits;
@@ -90,6 +110,10 @@ static void put_duration(struct tr_buffer *to, struct tr_text time)
 	tr_buffer_put(to, spelled, tr_real64_write(bits, spelled));
 }
 
+/*
+ * Puts what follows the arrow: an error instead of the returned value, if there is one, because
+ * strace prints -1 with every error.
+ */
 static void put_result(struct tr_buffer *to, const struct tr_strace_result *result)
 {
 	tr_buffer_put_literal(to, "\t->");
@@ -109,7 +133,7 @@ static void put_result(struct tr_buffer *to, const struct tr_strace_result *resu
 		put_duration(to, result->time);
 }
 
-/* Emits a sys record. */
+/* Emits a sys record. A call without a result is flagged as unfinished. */
 static void put_sys(struct tr_strace_reader *reader, struct tr_task *task,
 		    const struct tr_strace_done *call)
 {
@@ -126,6 +150,11 @@ static void put_sys(struct tr_strace_reader *reader, struct tr_task *task,
 			       (call->result ? 0 : TR_STRACE_FLAG_UNFINISHED));
 }
 
+/*
+ * Emits the fork that created `child`, and makes the child a task that inherits from this one. The
+ * directory is the one that the task had when the call began: another thread of it may have moved
+ * before the call returned.
+ */
 static void put_fork(struct tr_strace_reader *reader, struct tr_task *task,
 		     const struct tr_strace_done *call, uint64_t child)
 {
@@ -165,6 +194,7 @@ static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
 	return tr_strace_is_string(text, &body, &cut) && !cut && decode(reader, body);
 }
 
+/* Whether the bytes of a path begin with a slash. */
 static bool is_absolute(const struct tr_buffer *path)
 {
 	return path->len && *path->data == '/';
@@ -178,7 +208,11 @@ static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
 	return tr_strace_note(text, &note) && decode(reader, note) && is_absolute(&reader->bytes);
 }
 
-/* The directory of a descriptor that a child has inherited, while its parent is unknown. */
+/*
+ * Returns a directory that is still unknown, for a descriptor that a child has inherited while its
+ * parent is unknown: strace may print the child's calls before the fork returns in the parent. It
+ * becomes known with the parent. NULL: nothing more will be known, or memory is exhausted.
+ */
 static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					     uint64_t fd)
 {
@@ -211,7 +245,10 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 	return known ? tr_directory_retain(known) : await_descriptor(reader, task, number);
 }
 
-/* Takes the directory of the task from a call that prints it. */
+/*
+ * Takes the directory of the task from a call that prints it: the note of -y with AT_FDCWD, or
+ * getcwd. That is the only source for a process to which strace attached.
+ */
 static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
 		      const struct tr_strace_done *call)
 {
@@ -225,7 +262,10 @@ static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_task_is_at(task, tr_buffer_text(&reader->bytes));
 }
 
-/* Whether a file is opened for reading: no other can be a directory. -X raw prints numbers. */
+/*
+ * Whether a file is opened for reading only and not created: no other can be a directory. -X raw
+ * prints the flags as numbers.
+ */
 static bool may_be_directory(struct tr_text flags)
 {
 	enum { WRITES = 3, CREATES = 0100 };
@@ -240,7 +280,11 @@ static bool may_be_directory(struct tr_text flags)
 	       !memmem(flags.data, flags.len, "O_CREAT", 7);
 }
 
-/* The number that was returned is a new descriptor. path: which argument is the path; -1: none. */
+/*
+ * Applies a call that returned a new descriptor. path: which argument is the path, relative to the
+ * descriptor in argument 0 if it is not the first; -1: the new descriptor is a copy of argument 0.
+ * Only directories are remembered, because no call is relative to another file.
+ */
 static void open_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 			    const struct tr_strace_done *call, int path)
 {
@@ -279,7 +323,7 @@ static bool copies(struct tr_text command)
 	return tr_text_starts(command, TR_TEXT("F_DUPFD"));
 }
 
-/* Applies close(). */
+/* Forgets the directory of a descriptor that is closed. */
 static void close_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 			     struct tr_text arguments)
 {
@@ -327,7 +371,8 @@ static void track_files(struct tr_strace_reader *reader, struct tr_task *task,
 
 /*
  * Sets the directory of an exec in a thread, which has just succeeded, to that of the thread. If
- * other threads have moved meanwhile, it is a guess: without times it is unknown who was first.
+ * other threads have moved meanwhile, it is a guess, because without times the order of both is
+ * unknown.
  */
 static void place_exec(struct tr_strace_reader *reader, struct tr_task *task)
 {
@@ -354,7 +399,10 @@ static void place_exec(struct tr_strace_reader *reader, struct tr_task *task)
 
 /* Calls that are known as a whole. */
 
-/* The exec succeeded. */
+/*
+ * Emits the record of an exec that succeeded; from now on it is the parent of what the process
+ * creates.
+ */
 static void exec_done(struct tr_strace_reader *reader, struct tr_task *task,
 		      const struct tr_strace_done *call)
 {
@@ -368,7 +416,7 @@ static void exec_done(struct tr_strace_reader *reader, struct tr_task *task,
 		((struct tr_strace_call *)task->state)->lost_thread = false;
 }
 
-/* The status in exit_group(N). */
+/* Returns the status in exit_group(N), of which the kernel keeps eight bits. */
 static uint64_t exit_status(struct tr_text arguments)
 {
 	unsigned long long status;
@@ -381,6 +429,11 @@ static uint64_t exit_status(struct tr_text arguments)
 	return (negative ? 0 - status : status) & 0xff;
 }
 
+/*
+ * Handles a call whose arguments and result are known as far as the log has them. An exec counts
+ * only with the result 0. exit_group is not a record: the exit record of the process follows from
+ * it.
+ */
 static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
 		      const struct tr_strace_done *call)
 {
@@ -450,6 +503,7 @@ void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
 
 /* Calls that begin on one line and return on another. */
 
+/* reader->held counts the memory of all open calls for the limit in tr_strace_call_begin. */
 bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
 			   struct tr_text text)
 {
@@ -471,6 +525,10 @@ bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_cal
 	return true;
 }
 
+/*
+ * All open calls together are limited to the size of one record, so that a log of first halves does
+ * not fill the memory. A call beyond the limit is recorded as unfinished at once.
+ */
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 				     const struct tr_strace_line *line)
 {
@@ -510,7 +568,10 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 	return task;
 }
 
-/* The open call of the task is over, with these arguments; result NULL: it did not return. */
+/*
+ * Ends the open call of the task with these arguments; result NULL: it did not return. A proven
+ * exec succeeded even if its result is not in the log.
+ */
 static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct tr_text arguments,
 		   const struct tr_strace_result *result)
 {
@@ -529,6 +590,7 @@ static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct
 	tr_strace_call_close(call);
 }
 
+/* An exec that is known to have succeeded in a thread is not lost: it becomes one of the leader. */
 struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task)
 {
 	const struct tr_strace_call *call = task->state;
@@ -549,7 +611,10 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 	return is_thread ? tr_strace_task_by_number(reader, tid) : task;
 }
 
-/* Takes the second half of a call whose first half is not in the log. */
+/*
+ * Takes the second half of a call whose first half is not in the log, as strace -p begins in the
+ * middle of calls. Only the last arguments are known, which the record is flagged with.
+ */
 static void take_second_half(struct tr_strace_reader *reader, struct tr_task *task,
 			     struct tr_strace_line *line, struct tr_text text)
 {
@@ -569,6 +634,11 @@ static void take_second_half(struct tr_strace_reader *reader, struct tr_task *ta
 	}
 }
 
+/*
+ * Where the arguments end depends on both halves, because a string or bracket may be open at the
+ * end of the first one. The usual case, where the second half begins with the parenthesis, is tried
+ * first.
+ */
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_strace_line *line, struct tr_text text)
 {

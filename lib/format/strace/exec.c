@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of execve and execveat: file, argument list, environment. */
+/*
+ * The arguments of execve and execveat: file, argument list, environment. They are read apart from
+ * those of other calls, because most bytes of a log of a build are here, and because the
+ * environment becomes a map.
+ *
+ *	put_path	the name of the record, or bytes that pending.c makes absolute
+ *	put_list	argv as a list, env as a map (put_variable), spelled directly to the record
+ *	reader->exec	what pending.c needs to complete the record: the gap, PWD, flags
+ *
+ * An environment may have a name twice, and a map must not. getenv() finds the first one, so that
+ * one is kept, and the record is flagged. The names that were seen are a hash table of offsets.
+ */
 #include "format/strace/strace.h"
 
 #include <stdlib.h>
@@ -7,16 +18,21 @@
 #include "record/literal.h"
 #include "record/value.h"
 
-/* Names of an environment: a set of offsets, emptied for each one. */
+/*
+ * Names of an environment: a set of offsets, emptied for each one. FIRST: slots at first; KEPT: a
+ * larger table is freed after its record.
+ */
 
 enum { FIRST = 256, KEPT = 4096 };
 
+/* Also empties the set, which can be used again. */
 static void free_names(struct tr_strace_names *names)
 {
 	free(names->slots);
 	*names = (struct tr_strace_names){ 0 };
 }
 
+/* Empties the set for the next environment. */
 static void reset_names(struct tr_strace_names *names)
 {
 	names->count = 0;
@@ -26,7 +42,10 @@ static void reset_names(struct tr_strace_names *names)
 		memset(names->slots, 0, names->cap * sizeof *names->slots);
 }
 
-/* The seed is an address, which no input can know. */
+/*
+ * The seed is an address, which no input can know; without it a log could have names that all
+ * collide.
+ */
 static uint64_t hash_name(const struct tr_strace_names *names, struct tr_text name)
 {
 	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
@@ -58,7 +77,10 @@ static uint32_t *find(const struct tr_strace_names *names, const char *base, str
 	}
 }
 
-/* Doubles the table. The names, all of which end before `end`, are read again. */
+/*
+ * Doubles the table. The hashes are not stored, so the names, all of which end before `end`, are
+ * read again. False: memory is exhausted.
+ */
 static bool grow(struct tr_strace_names *names, const char *base, const char *end)
 {
 	uint32_t *old = names->slots;
@@ -117,6 +139,7 @@ static void skip_comma(struct cursor *at)
 		at->p = tr_strace_skip(at->p + 1, at->end);
 }
 
+/* Takes one argument and the comma after it. */
 static struct tr_text take_item(struct cursor *at)
 {
 	const char *begin = at->p;
@@ -300,6 +323,11 @@ static void put_list(struct cursor *at, struct tr_strace_exec *exec, bool env)
 	skip_comma(at);
 }
 
+/*
+ * Puts the path of the file as the name of the record. A relative one needs the directory, which
+ * may not be known yet: then its bytes are kept, and pending.c puts it. A path that strace cut is
+ * unknown.
+ */
 static void put_path(struct cursor *at, struct tr_strace_exec *exec)
 {
 	struct tr_text item = take_item(at), body;
@@ -317,6 +345,10 @@ static void put_path(struct cursor *at, struct tr_strace_exec *exec)
 		exec->flags |= TR_STRACE_FLAG_CUT;
 }
 
+/*
+ * The path of execveat starts at its descriptor. If the call began in a thread, that is the
+ * directory that was kept then (seen_from); the descriptors may have changed since.
+ */
 void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 			const struct tr_strace_done *call, bool failed)
 {

@@ -13,11 +13,13 @@ enum {
 	EPOCH_DIGITS = 9, /* seconds since 1970 have at least that many, and a pid at most 7 */
 };
 
+/* Only ASCII digits count, in any locale. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* Skips digits; there may be none. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && is_digit(*p))
@@ -34,7 +36,11 @@ static const char *skip_fraction(const char *p, const char *end)
 	return after > p + 1 ? after : p;
 }
 
-/* Skips the name of the process and its number in its own namespace, which may follow a pid. */
+/*
+ * Skips what may follow a pid: the name of the process, as in 7<make>, and its number in its own
+ * namespace in a comment. A quote ends the search for the end of the comment, because it belongs to
+ * arguments.
+ */
 static const char *skip_pid_notes(const char *p, const char *end)
 {
 	const char *after;
@@ -49,7 +55,7 @@ static const char *skip_pid_notes(const char *p, const char *end)
 	return p;
 }
 
-/* Takes "7 " or "[pid     7] ". */
+/* Takes "7 " or "[pid     7] ". A number of nine digits or more without brackets is a time. */
 static void take_pid(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = *p;
@@ -71,7 +77,10 @@ static void take_pid(const char **p, const char *end, struct tr_strace_line *lin
 	*p = bracketed ? q + 1 : tr_strace_skip(q, end);
 }
 
-/* Takes a time and the blank after it. */
+/*
+ * Takes a time and the blank after it: HH:MM:SS (-t), seconds since 1970 (-ttt), or, with a
+ * fraction and few digits, seconds since the line before (-r).
+ */
 static void take_time(const char **p, const char *end, struct tr_strace_line *line)
 {
 	const char *begin = tr_strace_skip(*p, end), *q = skip_digits(begin, end);
@@ -110,7 +119,10 @@ static void skip_relative(const char **p, const char *end)
 		*p = q;
 }
 
-/* Skips "[  59] ", "[00007f12345678] " or "[????????????????] ". */
+/*
+ * Skips the number of the call and its address: "[  59] ", "[00007f12345678] " or
+ * "[????????????????] ". False: there is neither.
+ */
 static bool skip_bracket(const char **p, const char *end)
 {
 	const char *q = *p + 1;
@@ -143,6 +155,7 @@ void tr_strace_prefix_read(struct tr_text text, struct tr_strace_line *line)
 
 /* Results. */
 
+/* Skips the bytes of a name. */
 static const char *name_end(const char *p, const char *end)
 {
 	while (p < end && tr_strace_is_name(*p))
@@ -150,7 +163,9 @@ static const char *name_end(const char *p, const char *end)
 	return p;
 }
 
-/* The end of the name of a call, which is "???" if strace could not read it in time. */
+/*
+ * Returns the end of the name of a call. It is "???" where strace could not read the call in time.
+ */
 static const char *call_end(const char *p, const char *end)
 {
 	if (p == end || *p != '?')
@@ -160,7 +175,7 @@ static const char *call_end(const char *p, const char *end)
 	return p;
 }
 
-/* Takes the text in parentheses at *p. */
+/* Takes the text in parentheses at *p, up to the end if they are not closed. */
 static struct tr_text take_parenthesis(const char **p, const char *end)
 {
 	const char *begin = *p + 1, *close = tr_strace_arguments_end(begin, end);
@@ -169,7 +184,10 @@ static struct tr_text take_parenthesis(const char **p, const char *end)
 	return tr_text_span(begin, close ? close : end);
 }
 
-/* Reads what follows the value: an error and its description, other text, and the duration. */
+/*
+ * Reads what follows the value: an error and its description, other text, and the duration. False:
+ * something else follows, so this is no result.
+ */
 static bool read_tail(const char *p, const char *end, struct tr_strace_result *result)
 {
 	const char *q = name_end(p, end);
@@ -189,6 +207,7 @@ static bool read_tail(const char *p, const char *end, struct tr_strace_result *r
 	return p == end;
 }
 
+/* Skips the returned value: a number or a word, and the note of -y. */
 static const char *value_end(const char *p, const char *end)
 {
 	const char *after;
@@ -205,8 +224,8 @@ static const char *value_end(const char *p, const char *end)
 }
 
 /*
- * Takes the pid from a comment: a call in another pid namespace returns the number there, followed
- * by the one that lines begin with.
+ * Takes the pid from a comment. A call in another pid namespace returns the number there, followed
+ * by the one that lines begin with; only the latter finds the child in the log.
  */
 static void take_outer_pid(const char **p, const char *end, struct tr_strace_result *result)
 {
@@ -225,6 +244,10 @@ static void take_outer_pid(const char **p, const char *end, struct tr_strace_res
 	*p = tr_strace_skip(q, end);
 }
 
+/*
+ * Reads "= VALUE ..." after the arguments. False: it is cut, or what looked like the end of the
+ * arguments was in their middle. With an error the value is dropped: it is always -1.
+ */
 static bool read_result(struct tr_text text, struct tr_strace_result *result)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -267,9 +290,10 @@ bool tr_strace_body_close(struct tr_text rest, struct tr_strace_line *line)
 }
 
 /*
- * The parenthesis after the last string of an execve, if only brackets and the end of an
+ * Returns the parenthesis after the last string of an execve, if only brackets and the end of an
  * abbreviation are between them. A search from the end is quick, and worth its code: an execve has
- * kilobytes of arguments, and most of them fail because a shell tries each folder of PATH.
+ * kilobytes of arguments, and most of them fail because a shell tries each folder of PATH. The
+ * caller reads the result after it, and searches from the beginning if that fails.
  */
 static const char *last_close(struct tr_text rest)
 {
@@ -283,7 +307,10 @@ static const char *last_close(struct tr_text rest)
 	return tr_strace_take(&p, end, TR_TEXT("])")) ? p - 1 : NULL;
 }
 
-/* Whether the task was ended meanwhile: "f(1 <unfinished ...>) = ?", "f(1 <unavailable>) = ?". */
+/*
+ * Removes the mark of a call whose task was ended meanwhile: "f(1 <unfinished ...>) = ?", "f(1
+ * <unavailable>) = ?". False: there is none.
+ */
 static bool chop_broken(struct tr_strace_line *line)
 {
 	return !line->result.value.data && !line->result.error.data &&
@@ -314,7 +341,10 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_line *line)
 
 /* Bodies. */
 
-/* Removes the end of a call that continues elsewhere. */
+/*
+ * Removes the end of a call that continues elsewhere, and sets the type of the line. False: the
+ * line has no such end.
+ */
 static bool chop_begun(struct tr_text *rest, struct tr_strace_line *line)
 {
 	struct tr_text before = *rest;
@@ -341,6 +371,10 @@ static bool chop_begun(struct tr_text *rest, struct tr_strace_line *line)
 	return true;
 }
 
+/*
+ * Reads a line that begins with "name(". Its end decides the type; a call without an end that is
+ * known is cut.
+ */
 static void read_call(const char *open, const char *end, struct tr_strace_line *line)
 {
 	struct tr_text rest = tr_text_span(open + 1, end);
@@ -354,7 +388,10 @@ static void read_call(const char *open, const char *end, struct tr_strace_line *
 	line->arguments = rest;
 }
 
-/* Reads "<... name resumed>". The end of the arguments depends on the first half of the call. */
+/*
+ * Reads "<... name resumed>". Where the arguments end depends on the first half of the call, so
+ * they are not separated from the result here.
+ */
 static void read_resumed(const char *p, const char *end, struct tr_strace_line *line)
 {
 	const char *q = call_end(p, end);
@@ -376,6 +413,9 @@ static void read_resumed(const char *p, const char *end, struct tr_strace_line *
 	line->arguments = rest;
 }
 
+/*
+ * Reads "--- SIGNAL {...} ---" and "--- stopped by SIGNAL ---". Without its end it is unknown text.
+ */
 static void read_signal(struct tr_text text, struct tr_strace_line *line)
 {
 	const char *p = text.data, *end;
@@ -393,6 +433,7 @@ static void read_signal(struct tr_text text, struct tr_strace_line *line)
 		line->type = TR_STRACE_UNKNOWN;
 }
 
+/* Reads "+++ ... +++". Words that are not known leave the line unknown, and it is kept as it is. */
 static void read_end(struct tr_text text, struct tr_strace_line *line)
 {
 	const char *p = text.data, *end;
@@ -417,6 +458,7 @@ static void read_end(struct tr_text text, struct tr_strace_line *line)
 	line->number = number;
 }
 
+/* Reads a message of strace. Only "Process N attached" matters: it names a task. */
 static void read_message(const char *p, const char *end, struct tr_strace_line *line)
 {
 	unsigned long long pid;
@@ -429,7 +471,10 @@ static void read_message(const char *p, const char *end, struct tr_strace_line *
 	line->number = pid;
 }
 
-/* Takes "strace: " or, as strace was called, "/usr/bin/strace: ". */
+/*
+ * Takes "strace: " or, as strace was called, "/usr/bin/strace: ". The search for the blank is
+ * limited to the length of a path.
+ */
 static bool take_own_name(const char **p, const char *end)
 {
 	enum { LONGEST = 4096 };
@@ -451,7 +496,7 @@ static bool is_frame(const char *p, const char *end)
 	       tr_strace_take(&p, end, TR_TEXT("> /"));
 }
 
-/* The next word of a line; empty at its end. */
+/* Returns the next word of a line; it is empty at the end. */
 static struct tr_text next_word(const char **p, const char *end)
 {
 	const char *begin = *p = tr_strace_skip(*p, end);
@@ -463,7 +508,8 @@ static struct tr_text next_word(const char **p, const char *end)
 
 /*
  * Whether this is the head of a table of -c or a rule in it: "% time     seconds ...", "------
- * ----------- ...". -U selects the order of the columns.
+ * ----------- ...". -U selects the order of the columns, so every word has to be one of the heads,
+ * or every word has to be a rule.
  */
 static bool is_table(const char *p, const char *end)
 {
@@ -538,6 +584,7 @@ uint64_t tr_strace_nanoseconds(const char *p, const char *end)
 	return fraction;
 }
 
+/* Returns the number of two digits. */
 static uint64_t two(const char *p)
 {
 	return (uint64_t)(p[0] - '0') * 10 + (uint64_t)(p[1] - '0');
@@ -558,7 +605,7 @@ uint64_t tr_strace_day_seconds(uint64_t last, struct tr_text time)
 	return now;
 }
 
-/* Adds a relative time to the sum, which is written with as many digits. */
+/* Adds a relative time to the sum, which is written with as many digits as the log has. */
 static size_t relative_time(struct tr_strace_clock_state *state, struct tr_text time, char *to)
 {
 	const char *p = time.data, *end = p + time.len;

@@ -11,7 +11,10 @@
 #include "core/line_merge.h"
 #include "format/strace/strace.h"
 
-/* The number that the name of a file ends in; -1: there is none. */
+/*
+ * Returns the number that the name of a file ends in: strace -ff -o LOG writes LOG.PID. -1: there
+ * is none.
+ */
 static int64_t number_of(const char *name)
 {
 	const char *dot = name ? strrchr(name, '.') : NULL, *p = dot ? dot + 1 : NULL;
@@ -23,7 +26,7 @@ static int64_t number_of(const char *name)
 	return (int64_t)n;
 }
 
-/* Reads the prefix of the first line. False: there is none. */
+/* Reads the prefix of the first line. False: the file is empty or cannot be read. */
 static bool read_first(struct tr_input *in, struct tr_strace_line *line)
 {
 	struct tr_text text;
@@ -35,6 +38,7 @@ static bool read_first(struct tr_input *in, struct tr_strace_line *line)
 	return true;
 }
 
+/* A file whose lines begin with a pid is a whole log, even if its name ends in a number. */
 int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 {
 	struct tr_strace_line line;
@@ -43,7 +47,7 @@ int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in)
 	return number >= 0 && read_first(in, &line) && !line.has_pid ? number : -1;
 }
 
-/* Takes the time from the prefix of a line. */
+/* Takes the time from the prefix of a line. Relative times are not comparable between files. */
 static void take_time(const struct tr_strace_line *line, struct tr_line_merge_time *time)
 {
 	unsigned long long seconds;
@@ -62,6 +66,7 @@ static void take_time(const struct tr_strace_line *line, struct tr_line_merge_ti
 	time->fraction = tr_strace_nanoseconds(p, end);
 }
 
+/* Sets the time of a line; a line without one keeps the time of the line before. */
 static void look(struct tr_text text, struct tr_line_merge_time *time)
 {
 	struct tr_strace_line line;
@@ -70,7 +75,11 @@ static void look(struct tr_text text, struct tr_line_merge_time *time)
 	take_time(&line, time);
 }
 
-/* The effect of the line on other tasks. Most have none, which their beginning shows. */
+/*
+ * Returns the effect of the line on other tasks, and the number of that task. Without times the
+ * merge puts the lines of a child after the call that created it, and a superseded leader after the
+ * lines of the thread whose exec ended it. Most lines have no effect, which their beginning shows.
+ */
 static enum tr_line_merge_act act(struct tr_text text, uint64_t *number)
 {
 	struct tr_strace_line line;
@@ -98,6 +107,7 @@ static enum tr_line_merge_act act(struct tr_text text, uint64_t *number)
 
 enum { NO_TIME_OF_DAY = TR_STRACE_DAY_SECONDS };
 
+/* Ascending. */
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -106,9 +116,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * A time of day has no date: processes that began after a midnight belong to the next day. The log
- * begins after the longest time in which none began, if that is most of a day. 0: there is no
- * midnight.
+ * Returns the time of day at which the log begins. A time of day has no date: processes that began
+ * after a midnight belong to the next day. The log begins after the longest time in which none
+ * began, if that is most of a day. 0: there is no midnight. `starts` gets sorted.
  */
 static uint64_t find_evening(uint64_t *starts, size_t count)
 {

@@ -65,6 +65,7 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 	tr_buffer_put_byte(to, '\t');
 }
 
+/* Puts a field; nothing if the number is unknown. */
 static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
 {
 	if (number == TR_STRACE_NOBODY)
@@ -119,12 +120,17 @@ static bool is_complete(const struct pending *item)
 	       !tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from);
 }
 
+/* Whether the environment of the execution has an absolute PWD. */
 static bool has_pwd(const struct pending *item)
 {
 	return item->pwd.len && *item->pwd.data == '/';
 }
 
-/* Decides with what is known, because nothing more will come in time. */
+/*
+ * Decides with what is known, because nothing more will come in time: the input has ended, the
+ * queue is too long, or a running program writes nothing for a while. Every unknown ancestor counts
+ * as absent, and PWD stands in for an unknown directory.
+ */
 static void expire(const struct pending *item)
 {
 	struct tr_origin *origin = item->origin;
@@ -147,7 +153,10 @@ static void expire(const struct pending *item)
 	tr_directory_give_up(item->from);
 }
 
-/* Puts the executable. A relative path starts at `from`, whose text is cwd if both are the same. */
+/*
+ * Puts the executable. A relative path starts at `from`, whose text is cwd if both are the same.
+ * Memory failures make `to` fail.
+ */
 static void put_name(const struct pending *item, struct tr_text cwd, struct tr_buffer *to)
 {
 	struct tr_buffer name = TR_BUFFER_INIT, from = TR_BUFFER_INIT;
@@ -200,7 +209,10 @@ static void put_parent(const struct pending *item, unsigned *flags, struct tr_bu
 	tr_buffer_free(&cwd);
 }
 
-/* Whether the record could not be composed, which is reported. */
+/*
+ * Whether the record could not be composed, which is reported: it is longer than the limit, or
+ * memory is exhausted.
+ */
 static bool is_lost(struct tr_strace_reader *reader, const struct tr_buffer *line,
 		    uint64_t source_line)
 {
@@ -281,6 +293,7 @@ static bool hold(struct tr_strace_reader *reader, const struct pending *given)
 	return true;
 }
 
+/* Removes an item from the queue and releases its references. */
 static void drop(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	struct pending *mine = item->data;
@@ -318,7 +331,10 @@ bool tr_strace_next_pending(struct tr_strace_reader *reader, bool forced)
 	return true;
 }
 
-/* Passes on the record in out.head: out at once, or after those that are pending. */
+/*
+ * Passes on the record in out.head: out at once if nothing is pending before it, and it is
+ * complete; otherwise to the queue, so that records keep their order.
+ */
 static void pass_on(struct tr_strace_reader *reader, struct pending *item)
 {
 	struct tr_strace_records *out = &reader->out;

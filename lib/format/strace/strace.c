@@ -33,7 +33,10 @@ enum {
 	PIECES = 16, /* lines that may come before the rest of a call */
 };
 
-/* The bits of one line; whole: it has an end. */
+/*
+ * Returns the bits of one line; whole: it has an end. A prefix counts more than a bare call, which
+ * source code in C resembles.
+ */
 static int weigh(struct tr_text text, bool whole)
 {
 	struct tr_strace_line line;
@@ -67,6 +70,7 @@ static int weigh(struct tr_text text, bool whole)
 	}
 }
 
+/* Adds the bits of the first lines. Empty lines and output of programs in between count nothing. */
 static int weigh_lines(const char *p, const char *end, void *context)
 {
 	int bits = 0;
@@ -87,7 +91,10 @@ static int bid(struct tr_input *in)
 
 /* Calls on one line that should be on two, and the other way round. */
 
-/* The beginning of the second line: its prefix, which begins as that of the whole line. */
+/*
+ * Returns the beginning of the second line: its prefix, which begins as that of the whole line. If
+ * it is not found, the arguments are returned, where no line begins.
+ */
 static const char *find_second(struct tr_text text, const struct tr_strace_line *line,
 			       const char *arguments)
 {
@@ -107,7 +114,10 @@ static const char *find_second(struct tr_text text, const struct tr_strace_line 
 	return found;
 }
 
-/* Takes the call if a line of the same task follows on the same line. *text is then that line. */
+/*
+ * Takes the call if a line of the same task follows on the same line. *text is then that line.
+ * False: what follows is not such a line.
+ */
 static bool split(struct tr_strace_reader *reader, struct tr_text *text,
 		  const struct tr_strace_line *line)
 {
@@ -131,7 +141,10 @@ static bool split(struct tr_strace_reader *reader, struct tr_text *text,
 	return true;
 }
 
-/* Takes the line as the end of the call on the line before. */
+/*
+ * Takes the line as the end of the call on the line before. The text is appended for a trial,
+ * because only both together show whether the call is complete. False: it is not.
+ */
 static bool take_second_half(struct tr_strace_reader *reader, struct tr_text text)
 {
 	struct tr_task *task = tr_tasks_find(&reader->tasks, reader->repair.begun_tid);
@@ -174,6 +187,7 @@ static bool mend(struct tr_strace_reader *reader, struct tr_text *text,
 	return false;
 }
 
+/* Emits the record of a signal. */
 static void put_signal(struct tr_strace_reader *reader, const struct tr_task *task,
 		       const struct tr_strace_line *line)
 {
@@ -262,7 +276,10 @@ static void read_line(struct tr_strace_reader *reader, struct tr_text text)
 
 /* Messages of strace within a line. */
 
-/* The beginning of strace's name, which ends at name_end: "strace", "/usr/bin/strace". */
+/*
+ * Returns the beginning of strace's name, which ends at name_end: "strace", "/usr/bin/strace".
+ * NULL: another word is there.
+ */
 static const char *name_begin(const char *begin, const char *name_end)
 {
 	struct tr_text before = tr_text_span(begin, name_end);
@@ -356,7 +373,7 @@ static bool take_between(struct tr_strace_reader *reader, struct tr_text text)
 	}
 }
 
-/* No rest of the line comes: it is read as it is. */
+/* Reads the kept beginning of a line as it is, because no rest of it comes. */
 static void end_head(struct tr_strace_reader *reader)
 {
 	if (reader->repair.head.len)

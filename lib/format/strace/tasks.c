@@ -26,6 +26,7 @@ struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct t
 	return call;
 }
 
+/* Frees the text of a call and subtracts it from the sum of the open calls. */
 static void free_text(struct tr_strace_call *call)
 {
 	free(call->text);
@@ -54,8 +55,9 @@ void tr_strace_call_close(struct tr_strace_call *call)
 }
 
 /*
- * The first task of a log has no parent in it, and its directory may be known from outside. The
- * same is true of a task that begins when none lives: a run was appended.
+ * Begins a run with its first task, which has no parent in the log; its directory may be known from
+ * -O cwd. The same is true of a task that begins when none lives, apart from the directory: a run
+ * was appended to the file.
  */
 static void begin_run(struct tr_strace_reader *reader, struct tr_task *task)
 {
@@ -84,8 +86,9 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 }
 
 /*
- * A number that appears for the first time may belong to the task that had none. If a call of that
- * task is open, the line must be about the end of this call, or a child prints it.
+ * Whether a number that appears for the first time may belong to the task that had none: strace
+ * prints numbers on stderr only when it follows more than one task. If a call of that task is open,
+ * the line must be about the end of this call, or else a child prints it.
  */
 static bool may_be_bare(const struct tr_task *bare, const struct tr_strace_line *line)
 {
@@ -129,7 +132,10 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
  * files of -ff, from "+++ superseded by execve in pid N +++", or is inferred (match_exec).
  */
 
-/* Moves the open exec of one task to another one, whose own open call will not return. */
+/*
+ * Moves the open exec of one task to another one, whose own open call will not return. The states
+ * are exchanged, because the text of the call is in them.
+ */
 static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
 {
 	void *state = to->state;
@@ -141,6 +147,7 @@ static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, str
 	from->state = state;
 }
 
+/* Whether the open call of the task is an exec. */
 static bool is_execing(const struct tr_task *task)
 {
 	const struct tr_strace_call *call = task->state;
@@ -188,7 +195,10 @@ void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread
 	call->proven = true;
 }
 
-/* A thread of the leader's process with an open exec; NULL: there is none. */
+/*
+ * Returns a thread of the leader's process with an open exec; NULL: there is none. The search is
+ * bounded, as a hostile log may have any number of threads.
+ */
 static struct tr_task *find_thread(const struct tr_task *leader)
 {
 	struct tr_task *task = leader->process->first;
@@ -199,7 +209,10 @@ static struct tr_task *find_thread(const struct tr_task *leader)
 	return NULL;
 }
 
-/* The only task without a parent that has an open exec; NULL: there are none or several. */
+/*
+ * Returns the only task without a parent that has an open exec; NULL: there are none or several,
+ * and a choice between them would be a guess.
+ */
 static struct tr_task *find_stray(const struct tr_strace_reader *reader)
 {
 	struct tr_task *task = reader->tasks.live.newest, *found = NULL;
@@ -238,7 +251,7 @@ void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leade
  * the parent receives: SIGCHLD, wait4, waitid.
  */
 
-/* The value of a member of {...}; data NULL: there is none. */
+/* Returns the value of a member of {...}; key ends with its '='. data NULL: there is none. */
 static struct tr_text member(struct tr_text info, struct tr_text key)
 {
 	const char *end = info.data + info.len;
@@ -249,7 +262,10 @@ static struct tr_text member(struct tr_text info, struct tr_text key)
 	return tr_text_span(p + key.len, tr_strace_item_end(p + key.len, end));
 }
 
-/* Takes the signal in "SIGKILL", "9" or, with a comment, "9 (SIGKILL)". False: there is none. */
+/*
+ * Takes the signal in "SIGKILL", "9" or, where a comment has the name of the 9, from that comment.
+ * False: there is none, or it is longer than any name.
+ */
 static bool set_signal(struct tr_strace_end *end, struct tr_text text)
 {
 	const char *comment = memmem(text.data, text.len, "/* ", 3);
@@ -286,7 +302,7 @@ static enum code read_code(struct tr_text text)
 
 /*
  * Reads "[{WIFEXITED(s) && WEXITSTATUS(s) == 1}]" or "[{WIFSIGNALED(s) && WTERMSIG(s) ==
- * SIGKILL}]".
+ * SIGKILL}]". False: the status says something else, as that the child has stopped.
  */
 static bool read_status(struct tr_text text, struct tr_strace_end *end)
 {
@@ -305,7 +321,7 @@ static bool read_status(struct tr_text text, struct tr_strace_end *end)
 	return set_signal(end, tr_text_span(p, stop));
 }
 
-/* A +++ line is no longer outstanding. */
+/* Removes a task from those whose +++ line may come. */
 static void unmark_ending(struct tr_strace_reader *reader, uint64_t tid)
 {
 	for (size_t i = 0; i < reader->ending_count; i++) {
@@ -318,7 +334,9 @@ static void unmark_ending(struct tr_strace_reader *reader, uint64_t tid)
 	}
 }
 
-/* Closes the open call of the task and ends it, as printed in the line `from`. */
+/*
+ * Closes the open call of the task and ends it, as printed in the line `from`, with an exit record.
+ */
 static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 		     const struct tr_strace_origin *from, const struct tr_strace_end *end)
 {
@@ -374,8 +392,9 @@ void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid)
 }
 
 /*
- * The end of the task is known, and a +++ line may repeat it. If 16 ends were not repeated, the
- * log has no such lines.
+ * Keeps the end of a task that is known from a call or from its parent. A +++ line may repeat it,
+ * so the exit record is held back until then. If 16 ends were not repeated, the log has no such lines,
+ * and the oldest one is recorded.
  */
 static void mark_ending(struct tr_strace_reader *reader, struct tr_task *task,
 			const struct tr_strace_end *end)
@@ -405,7 +424,9 @@ void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task,
 	mark_ending(reader, leader ? leader : task, &end);
 }
 
-/* The child has ended; end NULL: it is not known how. */
+/*
+ * Notes that a child has ended, which also shows whose child it is; end NULL: it is not known how.
+ */
 static void end_child(struct tr_strace_reader *reader, struct tr_task *parent, uint64_t child,
 		      const struct tr_strace_end *end)
 {
@@ -447,6 +468,7 @@ struct open_end {
 	uint64_t tid, line;
 };
 
+/* In the order in which the calls began, or the ends were printed. */
 static int by_line(const void *a, const void *b)
 {
 	const struct open_end *x = a, *y = b;
@@ -454,6 +476,10 @@ static int by_line(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/*
+ * The order is that of the log and not that of the hash table, so that the same log always gives
+ * the same records.
+ */
 void tr_strace_flush(struct tr_strace_reader *reader)
 {
 	struct tr_tasks *tasks = &reader->tasks;
