@@ -75,7 +75,10 @@ static struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t
 	return task;
 }
 
-/* The task, which has no events in progress, has ended. */
+/*
+ * Forgets a task that has ended and has no events in progress. A late line makes it anew, without a
+ * parent.
+ */
 static void end_task(struct tr_etrace_events *events, struct tr_etrace_task *task)
 {
 	if (events->recent == task)
@@ -84,6 +87,7 @@ static void end_task(struct tr_etrace_events *events, struct tr_etrace_task *tas
 	free(task);
 }
 
+/* Forgets all tasks. */
 static void free_tasks(struct tr_etrace_events *events)
 {
 	struct tr_etrace_task *task;
@@ -164,6 +168,7 @@ static void begin_event(struct tr_etrace_event *event, const struct tr_etrace_ta
 	}
 }
 
+/* Frees an event that is in no list. */
 static void free_event(struct tr_etrace_event *event)
 {
 	tr_buffer_free(&event->bytes);
@@ -276,6 +281,10 @@ static const char *set_parameter(struct tr_etrace_event *event,
 	return number < 0 ? "a size below 0" : NULL;
 }
 
+/*
+ * Reads the list into the event. Returns why it is none, or NULL. A name that is not at its usual
+ * place is searched for; one that is unknown is kept as extra.
+ */
 static const char *read_parameters(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 				   struct tr_text text)
 {
@@ -333,6 +342,7 @@ static bool is_older(struct tr_etrace_event *event, const struct tr_etrace_line 
 	return older;
 }
 
+/* Notes that a text is complete; the event may be whole then. */
 static void end_string(struct tr_etrace_event *event, struct tr_etrace_string *string)
 {
 	event->awaited -= string->expected && !string->done;
@@ -363,6 +373,7 @@ static void append(struct tr_etrace_event *event, struct tr_etrace_string *strin
 		end_string(event, string);
 }
 
+/* Begins a text, which Cont lines continue from now on. */
 static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string *string,
 			 bool in_parts)
 {
@@ -374,6 +385,10 @@ static void begin_string(struct tr_etrace_event *event, struct tr_etrace_string 
 	event->in_arguments = false;
 }
 
+/*
+ * Adds a line of a text with a tag of its own: all of it, or one of its parts, or the line that
+ * ends the parts (`ended`).
+ */
 static bool add_string_line(struct tr_etrace_event *event, const struct tr_etrace_tag *tag,
 			    bool ended, const struct tr_etrace_line *line)
 {
@@ -404,6 +419,7 @@ static bool add_string_line(struct tr_etrace_event *event, const struct tr_etrac
 	return true;
 }
 
+/* Adds an argument, or a task of a variable. NULL: memory is exhausted, and bytes has failed. */
 static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, uint64_t index)
 {
 	if (!tr_array_room(event->arguments, event->argument_count, event->argument_cap)) {
@@ -415,6 +431,10 @@ static struct tr_etrace_argument *add_argument(struct tr_etrace_event *event, ui
 	return argument;
 }
 
+/*
+ * Adds an argument, or another part of the last one: long ones are printed in parts of the same
+ * number.
+ */
 static bool add_argument_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_argument *last =
@@ -439,6 +459,7 @@ static bool add_argument_line(struct tr_etrace_event *event, const struct tr_etr
 	return true;
 }
 
+/* Whether it is the line of a task that has a variable. */
 static bool is_upid_line(const struct tr_etrace_line *line)
 {
 	uint64_t upid;
@@ -447,6 +468,7 @@ static bool is_upid_line(const struct tr_etrace_line *line)
 	return line->form == TR_ETRACE_BAR && tr_etrace_number(line->text, &upid, &padded);
 }
 
+/* Adds a task to a variable. All tasks come before its text. */
 static bool add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	uint64_t upid = 0;
@@ -463,7 +485,10 @@ static bool add_upid_line(struct tr_etrace_event *event, const struct tr_etrace_
 	return true;
 }
 
-/* The number of a part of a variable counts the parts and the Cont lines before it. */
+/*
+ * Adds a part of a variable. The number of a part counts the parts and the Cont lines before it, so
+ * a gap means lost lines.
+ */
 static bool add_env_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = &event->strings[ENV];
@@ -503,6 +528,7 @@ static struct tr_etrace_string *begins_with_lf(struct tr_etrace_event *event)
 	return string;
 }
 
+/* Adds a line of a text after a line end in it. In a text in parts, it may be the first line. */
 static bool add_cont_line(struct tr_etrace_event *event, const struct tr_etrace_line *line)
 {
 	struct tr_etrace_string *string = event->last;
@@ -531,6 +557,10 @@ static bool add_cont_line(struct tr_etrace_event *event, const struct tr_etrace_
 
 /* Events in progress: a task has at most one open event, and one half pending its second half. */
 
+/*
+ * Returns an event to fill, one that was used before if there is one: its buffers are kept, which
+ * saves an allocation for each event. NULL: memory is exhausted.
+ */
 static struct tr_etrace_event *take_unused(struct tr_etrace_events *events)
 {
 	struct tr_etrace_event *event = events->unused;
@@ -542,6 +572,7 @@ static struct tr_etrace_event *take_unused(struct tr_etrace_events *events)
 	return event;
 }
 
+/* Keeps an event for reuse, up to a number of them. */
 static void give_back(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
 	if (events->unused_count >= UNUSED_MAX) {
@@ -553,6 +584,10 @@ static void give_back(struct tr_etrace_events *events, struct tr_etrace_event *e
 	events->unused_count++;
 }
 
+/*
+ * Puts an event into the list of those in progress, which bound_events and the end of the log
+ * finish in the order in which they began.
+ */
 static void enlist(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
 	event->next = NULL;
@@ -562,6 +597,7 @@ static void enlist(struct tr_etrace_events *events, struct tr_etrace_event *even
 	events->in_progress++;
 }
 
+/* Takes an event and its bytes out of those in progress. */
 static void delist(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
 	*(event->previous ? &event->previous->next : &events->oldest) = event->next;
@@ -596,6 +632,10 @@ static bool finish_half(struct tr_etrace_events *events, struct tr_etrace_task *
 	return finish_event(events, task, task->half);
 }
 
+/*
+ * Finishes the open event, because another one of the task begins: texts that it lacks will not
+ * come.
+ */
 static bool finish_open(struct tr_etrace_events *events, struct tr_etrace_task *task)
 {
 	return !task->open || finish_event(events, task, task->open);
@@ -640,6 +680,7 @@ static bool bound_events(struct tr_etrace_events *events)
 	return true;
 }
 
+/* Finishes the oldest event at the end of the log, or where another log begins. */
 static bool end_oldest(struct tr_etrace_events *events)
 {
 	struct tr_etrace_event *event = events->oldest;
@@ -723,6 +764,7 @@ static bool is_whole_event(const struct tr_etrace_task *task, const struct tr_et
 					       (task->half && is_before(line, task->half)));
 }
 
+/* Renders an event that is one line, without enlisting it: most lines of a log are such. */
 static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
@@ -744,6 +786,10 @@ static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	return good;
 }
 
+/*
+ * Handles a line whose tag begins an event or a second half. A line whose parameters are bad is
+ * kept as raw, and a half that it would have ended is unfinished.
+ */
 static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 		       const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
@@ -823,7 +869,9 @@ static bool add_line(struct tr_etrace_event *event, const struct tr_etrace_tag *
 	}
 }
 
-/* A line that belongs to the open event or to none. */
+/*
+ * Handles a line that belongs to the open event of its task; if that is not so, it is kept as raw.
+ */
 static bool text_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 		      const struct tr_etrace_tag *tag, const struct tr_etrace_line *line)
 {
@@ -866,6 +914,7 @@ static bool cont_end_line(struct tr_etrace_events *events, const struct tr_etrac
 	return tr_etrace_events_line(events, &glued);
 }
 
+/* Handles the end of an execution, the only event that does not state its length. */
 static bool end_of_args_line(struct tr_etrace_events *events, struct tr_etrace_task *task,
 			     const struct tr_etrace_line *line)
 {
@@ -877,6 +926,7 @@ static bool end_of_args_line(struct tr_etrace_events *events, struct tr_etrace_t
 	return finish_event(events, task, task->open);
 }
 
+/* Handles a line of a task by the class of its tag. */
 static bool event_line(struct tr_etrace_events *events, const struct tr_etrace_line *line)
 {
 	const struct tr_etrace_tag *tag = line->known;

@@ -6,6 +6,7 @@
 #include "format/etrace/line.h"
 #include "format/etrace/writer.h"
 
+/* Reports a field of the wrong type. */
 static void report_type(struct tr_error *err, const char *key, const char *type)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "%s: no %s", key, type);
@@ -150,6 +151,10 @@ enum {
 	TASKS_MAX = 4 << 20, /* Linux has no more pids */
 };
 
+/*
+ * A task and the time of its last lines. own: of its last record; next: the earliest one that its
+ * next line may have.
+ */
 struct task {
 	uint64_t number;
 	struct tr_etrace_moment own, next;
@@ -166,6 +171,7 @@ static struct task *find(struct tr_etrace_clock *clock, uint64_t number)
 	return clock->recent = tr_id_map_get(&clock->tasks, number);
 }
 
+/* A task that is not in the map may have ended long ago: its lines come after the floor. */
 bool tr_etrace_clock_start(struct tr_etrace_clock *clock, uint64_t number, bool timed,
 			   struct tr_etrace_moment *time, bool *back)
 {
@@ -179,7 +185,10 @@ bool tr_etrace_clock_start(struct tr_etrace_clock *clock, uint64_t number, bool 
 	return time->sec <= INT64_MAX;
 }
 
-/* Forgets the tasks that ended, and all tasks if there are too many. */
+/*
+ * Forgets the tasks that ended, and all tasks if there are too many, as a hostile stream may have.
+ * False: memory is exhausted.
+ */
 static bool sweep(struct tr_etrace_clock *clock)
 {
 	bool all = clock->tasks.count >= TASKS_MAX;

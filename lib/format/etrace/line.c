@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splits the lines of a log, and holds the tables of tags, parameters, record shapes and flags.
+ * Splits the lines of a log, and holds the tables of tags, parameters, record shapes and flags,
+ * which reader and writer share.
+ *
+ *	tags			a tag -> its class, event, role, parameters; found by a perfect hash
+ *	tr_etrace_shapes	an event -> the kind and the keys of its record, and its tags
+ *	sets			an event -> the words of its flags
+ *	tr_etrace_line_read	the bytes of a line -> struct tr_etrace_line
+ *
+ * The tags and parameters are those that the tracer's source prints. Its published description
+ * lacks the "0: " before each line, Cont_end with a bar, and Env with a number; both forms are
+ * accepted.
+ *
+ * Nearly all the time of a conversion goes to splitting lines, so numbers are read eight digits at
+ * a time, and the head of a line is compared with that of the line before it.
  */
 #include "core/text.h"
 #include "format/etrace/line.h"
@@ -22,6 +35,11 @@
 
 #define PARAMETERS(list) list, sizeof(list) / sizeof *(list)
 
+/*
+ * The parameters of each tag, in the order in which the tracer prints them: a name, whether it is
+ * the size of a text (SIZE) or a number, and the slot of the event that it goes to. Versions of the
+ * tracer differ in which ones they print, so parameters are found by name.
+ */
 static const struct tr_etrace_parameter new_proc[] = {
 	NUMBER("argsize", 0), SIZE("prognameisize", 0), SIZE("prognamepsize", 1), SIZE("cwdsize", 2)
 };
@@ -56,6 +74,10 @@ static const struct tr_etrace_parameter symlinks[] = { SIZE("targetnamesize", 0)
 						       SIZE("resolvednamesize", 1),
 						       SIZE("linknamesize", 2) };
 
+/*
+ * The order since July 2024. Before, the size of the target came first; see set_parameter in
+ * event.c.
+ */
 static const struct tr_etrace_parameter mount[] = { SIZE("sourcenamesize", 0),
 						    SIZE("targetnamesize", 1),
 						    SIZE("typenamesize", 2), NUMBER("flags", 0) };
@@ -137,6 +159,10 @@ static const struct tr_etrace_tag tags[PLACES] = {
 	AT('U', 'd', 12) FAILED("UmountFailed", UMOUNT),
 };
 
+/*
+ * Finds the row of a tag by its place. The name is compared, because any other tag has some place,
+ * too.
+ */
 static const struct tr_etrace_tag *find(struct tr_text name)
 {
 	size_t last = name.len - 1;
@@ -179,6 +205,11 @@ static const struct tr_etrace_tag *tag_find(struct tr_text name, bool *ended)
 
 #define ROW(first, last, len) &tags[PLACE(first, last, len)]
 
+/*
+ * A row is the record that an event becomes: its kind or name; for each slot of a text its tag and
+ * key; for each slot of a number its key; which numbers every version of the tracer prints
+ * (`always`) and which one is flags, as bits; and the tags that begin it, for the writer.
+ */
 const struct tr_etrace_shape tr_etrace_shapes[TR_ETRACE_TYPES] = {
 	[TR_ETRACE_EXEC] = { WORD("exec"), .tags = { NAME("PI"), NAME("PP"), NAME("CW") },
 			     .strings = { KEY("interp"), NO_KEY, KEY("cwd") },
@@ -241,7 +272,10 @@ struct word {
 		} \
 	}
 
-/* Words of several bits come before those that they consist of. */
+/*
+ * Flags of open, as in the headers of Linux for x86-64. Words of several bits come before those
+ * that they consist of, so that O_SYNC is not split.
+ */
 static const struct word open_words[] = {
 	FLAG(0x40, "O_CREAT"),	      FLAG(0x80, "O_EXCL"),	   FLAG(0x100, "O_NOCTTY"),
 	FLAG(0x200, "O_TRUNC"),	      FLAG(0x400, "O_APPEND"),	   FLAG(0x800, "O_NONBLOCK"),
@@ -259,6 +293,7 @@ static const struct word open_aliases[] = {
 	END,
 };
 
+/* Flags of clone(2). The lowest byte is the signal at the exit of the child. */
 static const struct word clone_words[] = {
 	FLAG(0x100, "CLONE_VM"),
 	FLAG(0x200, "CLONE_FS"),
@@ -329,11 +364,13 @@ static const struct word access_modes[] = {
 	FLAG(0, "O_RDONLY"), FLAG(1, "O_WRONLY"), FLAG(2, "O_RDWR"), FLAG(3, "O_ACCMODE"), END,
 };
 
+/* The value of the lowest byte of the flags of clone that programs use. */
 static const struct word exit_signals[] = {
 	FLAG(17, "SIGCHLD"),
 	END,
 };
 
+/* How the flags of an event are spelled. */
 struct set {
 	const struct word *words;
 	const struct word *values; /* of the group; NULL: there is none */
@@ -353,11 +390,13 @@ static const struct set sets[TR_ETRACE_TYPES] = {
 	[TR_ETRACE_UMOUNT] = { umount_words, NULL, 0, false },
 };
 
+/* Returns the words of an event; pipe2 and dup3 take those of descriptors. */
 static const struct set *set_of(enum tr_etrace_type type)
 {
 	return sets[type].words ? &sets[type] : &descriptor_set;
 }
 
+/* Appends a word, after a bar if it is not the first one. begin: where the flags begin. */
 static void put_word(struct tr_text word, size_t begin, struct tr_buffer *to)
 {
 	if (to->len > begin)
@@ -377,6 +416,11 @@ static void put_value(const struct set *set, uint32_t *bits, size_t begin, struc
 	}
 }
 
+/*
+ * The order is that of strace, which has the access mode first, so that the same call gives the
+ * same field from both. Bits without a word follow in hex. A number of more than 32 bits is no
+ * flags: the tracer prints an int.
+ */
 void tr_etrace_flags_spell(enum tr_etrace_type type, int64_t number, struct tr_buffer *to)
 {
 	const struct set *set = set_of(type);
@@ -408,6 +452,7 @@ void tr_etrace_flags_spell(enum tr_etrace_type type, int64_t number, struct tr_b
 		tr_buffer_put_byte(to, ')');
 }
 
+/* Adds the bits of a word. False: the list, which may be NULL, does not have it. */
 static bool add_word(const struct word *list, struct tr_text word, uint32_t *bits)
 {
 	for (; list && list->text.data; list++) {
@@ -419,6 +464,7 @@ static bool add_word(const struct word *list, struct tr_text word, uint32_t *bit
 	return false;
 }
 
+/* Reads words, or the number of a symbol that has one. False: a word is unknown. */
 static bool read_symbol(const struct set *set, const struct tr_symbol *symbol, int64_t *number)
 {
 	uint64_t all = symbol->number;
@@ -514,7 +560,10 @@ static const char *slow_digits(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-/* The same, mostly eight digits at once; it reads up to 16 bytes after end. */
+/*
+ * Reads digits, mostly eight at once; it reads up to 16 bytes after end. NULL: the number has more
+ * than 64 bits.
+ */
 static inline const char *digits(const char *p, const char *end, uint64_t *number)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -3,6 +3,14 @@
  * A record becomes lines in two steps, which are those of the reader in reverse: its fields are
  * read into the slots of an event, then the lines of the event are printed with the parameters of
  * their tags (line.c).
+ *
+ *	tr_etrace_print_record	finds the kind of the record in `kinds`
+ *	  find_...		fields -> slots of struct print; what is missing is an error
+ *	  put_...		slots -> lines; most kinds have one line and its texts (put_event)
+ *
+ * A record of another format lacks fields that a log always has. Where the call implies a value,
+ * such as the flags of creat(), it is supplied; otherwise the record is reported and left out,
+ * because CAS drops the rest of a task after a line that it does not understand.
  */
 #include "format/etrace/writer.h"
 
@@ -46,6 +54,7 @@ struct print {
 
 /* Lines. */
 
+/* Writes a number and the byte after it. Returns the end. */
 static char *put_counter(uint64_t number, char end, char *p)
 {
 	p += tr_decimal_write(number, p);
@@ -53,6 +62,7 @@ static char *put_counter(uint64_t number, char end, char *p)
 	return p;
 }
 
+/* Writes the nanoseconds to the head. They are not padded: 5000 ns are "5000". */
 static void spell_nanoseconds(struct pen *pen)
 {
 	char *p = put_counter(pen->time.nsec, '!', pen->head + pen->nsec_at);
@@ -60,6 +70,7 @@ static void spell_nanoseconds(struct pen *pen)
 	pen->head_len = (size_t)(p - pen->head);
 }
 
+/* Writes seconds and nanoseconds to the head. */
 static void spell_time(struct pen *pen)
 {
 	char *p = put_counter(pen->time.sec, ',', pen->head + pen->time_at);
@@ -68,6 +79,7 @@ static void spell_time(struct pen *pen)
 	spell_nanoseconds(pen);
 }
 
+/* Sets the head of the first line of a record. */
 static void pen_begin(struct pen *pen, uint64_t upid, uint64_t cpu, struct tr_etrace_moment time)
 {
 	char *p = pen->head;
@@ -157,6 +169,7 @@ static bool take_line(struct tr_text *text, struct tr_text *line)
 	return lf != NULL;
 }
 
+/* Prints the line that ends a group of Cont lines. */
 static void end_group(struct pen *pen)
 {
 	put_line(pen, TR_TEXT("Cont_end"), TR_TEXT(""));
@@ -216,6 +229,7 @@ static void put_string(struct pen *pen, struct tr_text tag, struct tr_text text)
 		end_group(pen);
 }
 
+/* Prints name=number, after a comma if it is not the first one. */
 static void put_parameter(struct print *p, bool *comma, struct tr_text name, int64_t number)
 {
 	struct tr_buffer *to = p->pen.to;
@@ -241,7 +255,10 @@ static void put_extra(struct print *p, bool *comma)
 				      number);
 }
 
-/* Prints the line that begins an event or its second half, and the texts that belong to it. */
+/*
+ * Prints the line that begins an event or its second half, and the texts that belong to it. extra:
+ * also the parameters that were unknown; an event with two halves has them in its first one.
+ */
 static void put_event(struct print *p, const struct tr_etrace_tag *tag, bool extra)
 {
 	bool comma = false;
@@ -269,28 +286,33 @@ static void put_event(struct print *p, const struct tr_etrace_tag *tag, bool ext
  * printed after one.
  */
 
+/* Sets the error if there is none yet. */
 static void fail(struct print *p, const char *message)
 {
 	if (!p->err->cause)
 		tr_error_say(p->err, TR_CAUSE_INPUT, message);
 }
 
+/* Reports that the record lacks something, if there is no other error. */
 static void need(struct print *p, bool there, const char *what)
 {
 	if (!there && !p->err->cause)
 		tr_error_set(p->err, TR_CAUSE_INPUT, "no %s, which the log needs", what);
 }
 
+/* Whether the record has a field, of any type. */
 static bool has_field(struct print *p, const char *key)
 {
 	return tr_record_field(p->record, key) != NULL;
 }
 
+/* Whether the number of a slot is known. */
 static bool has_number(const struct print *p, unsigned slot)
 {
 	return p->given >> slot & 1;
 }
 
+/* Sets a text and its size. */
 static void set_text(struct text *string, struct tr_text text)
 {
 	string->text = text;
@@ -298,7 +320,10 @@ static void set_text(struct text *string, struct tr_text text)
 	string->size = (int64_t)text.len;
 }
 
-/* Reads a text, and the size that the event states if that is another one. */
+/*
+ * Reads a text, and the size that the event states if that is another one: the reader keeps it as
+ * .FN and the like, so that a damaged event is written as it was.
+ */
 static void find_string(struct print *p, unsigned slot)
 {
 	struct text *string = &p->strings[slot];
@@ -318,12 +343,14 @@ static void find_string(struct print *p, unsigned slot)
 	}
 }
 
+/* Sets the number of a slot. */
 static void set_number(struct print *p, unsigned slot, int64_t number)
 {
 	p->numbers[slot] = number;
 	p->given |= (uint8_t)(1u << slot);
 }
 
+/* Reads a number if the record has it. */
 static void find_number(struct print *p, unsigned slot, const char *key)
 {
 	int64_t number;
@@ -332,6 +359,7 @@ static void find_number(struct print *p, unsigned slot, const char *key)
 		set_number(p, slot, number);
 }
 
+/* Reads a number that the log needs. */
 static void need_number(struct print *p, unsigned slot, const char *key)
 {
 	find_number(p, slot, key);
@@ -355,6 +383,10 @@ static bool is_of_clone3(const struct tr_value *value)
 	return false;
 }
 
+/*
+ * Reads the field flags. Those of clone3 are left out, as the tracer does not print that call's
+ * flags.
+ */
 static void find_flags(struct print *p, unsigned slot)
 {
 	const struct tr_value *value = tr_etrace_field(p->record, "flags", p->err);
@@ -368,7 +400,7 @@ static void find_flags(struct print *p, unsigned slot)
 		fail(p, "flags: a word that is no flag of this call");
 }
 
-/* Reads flags that a log always has; number: of a call in another stream that has no flags. */
+/* Reads flags that a log always has. number: what a call of another stream without flags means. */
 static void need_flags(struct print *p, unsigned slot, int64_t number)
 {
 	if (p->where && !has_field(p, "flags"))
@@ -378,7 +410,7 @@ static void need_flags(struct print *p, unsigned slot, int64_t number)
 	need(p, has_number(p, slot), "flags");
 }
 
-/* Reads the fields that the shape names. */
+/* Reads the fields that the shape names; most kinds need nothing else. */
 static void find_all(struct print *p)
 {
 	const struct tr_etrace_shape *shape = p->shape;
@@ -424,6 +456,7 @@ static struct text resolve(struct print *p, unsigned slot, const char *directory
 
 /* Kinds of records. */
 
+/* Returns an item of argv. One that was cut is an error: its size would be wrong. */
 static struct tr_text argument(struct print *p, size_t i)
 {
 	const struct tr_value *item = &p->argv->as.items[i];
@@ -438,7 +471,11 @@ static struct tr_text argument(struct print *p, size_t i)
 	return text;
 }
 
-/* The name column is the program, and the interpreter if the record names no other one. */
+/*
+ * Reads an execution. The name column is the program, and the interpreter if the record names no
+ * other one: the tracer prints both, and they differ only for scripts. The size of the arguments is
+ * counted with their NULs, as in the kernel.
+ */
 static void find_exec(struct print *p)
 {
 	struct text *interpreter = &p->strings[0], *program = &p->strings[1];
@@ -469,6 +506,7 @@ static void find_exec(struct print *p)
 	need(p, p->strings[2].has_size, "cwd");
 }
 
+/* Whether the reader found this damage. */
 static bool is_flagged(struct print *p, const char *flag)
 {
 	const struct tr_value *list = tr_etrace_field(p->record, "flagged", p->err);
@@ -479,6 +517,10 @@ static bool is_flagged(struct print *p, const char *flag)
 	return false;
 }
 
+/*
+ * Prints an execution. Empty arguments are not printed, as in the tracer, except for every
+ * thousandth and the last one. The line at the end is left out if it was missing.
+ */
 static void put_exec(struct print *p)
 {
 	size_t empty = 0;
@@ -495,6 +537,7 @@ static void put_exec(struct print *p)
 		put_line(&p->pen, TR_TEXT("End_of_args"), TR_TEXT(""));
 }
 
+/* Reads a fork. A child without flags is normal: fork, vfork and clone3 print only the child. */
 static void find_fork(struct print *p)
 {
 	const struct tr_value *failed;
@@ -505,6 +548,7 @@ static void find_fork(struct print *p)
 	need(p, p->given || p->failed, "child");
 }
 
+/* Prints the first half if there are flags, and the child or the failure as the second one. */
 static void put_fork(struct print *p)
 {
 	bool has_flags = has_number(p, 1);
@@ -526,12 +570,14 @@ static void find_exit(struct print *p)
 		find_all(p);
 }
 
+/* Reads a change of a task's name. */
 static void find_comm(struct print *p)
 {
 	find_all(p);
 	need(p, p->strings[0].has_size, "comm");
 }
 
+/* Prints the tasks of a variable, then the variable. The tracer gives all of these the upid 0. */
 static void put_envset(struct print *p)
 {
 	const struct tr_value *tasks = tr_etrace_field(p->record, "tasks", p->err);
@@ -568,6 +614,10 @@ static void find_how(struct print *p, const char *key, bool words, int64_t *numb
 	}
 }
 
+/*
+ * Reads an open, openat, openat2 or creat. FN is the resolved path and FO the path as the program
+ * passed it, joined with the directory. The tracer prints a mode even if no file is created.
+ */
 static void find_open(struct print *p)
 {
 	enum { FLAGS, MODE, FD, CREAT = 01 | 0100 | 01000 }; /* O_WRONLY|O_CREAT|O_TRUNC */
@@ -601,6 +651,7 @@ static void find_open(struct print *p)
 	need_number(p, FD, "return");
 }
 
+/* Reads a close. */
 static void find_close(struct print *p)
 {
 	need_number(p, 0, "fd");
@@ -636,6 +687,7 @@ static void find_dup(struct print *p)
 	need_flags(p, 2, cloexec ? TR_ETRACE_O_CLOEXEC : 0);
 }
 
+/* Reads the two descriptors, which are a list in records. */
 static void find_pipe(struct print *p)
 {
 	const struct tr_value *fds = tr_etrace_field(p->record, "fds", p->err);
@@ -650,7 +702,7 @@ static void find_pipe(struct print *p)
 	need_flags(p, 2, 0);
 }
 
-/* rename and link */
+/* Reads rename and link. One of the paths may be missing, as in logs where it did not resolve. */
 static void find_move(struct print *p)
 {
 	find_all(p);
@@ -660,6 +712,7 @@ static void find_move(struct print *p)
 	need(p, p->strings[0].has_size || p->strings[1].has_size || p->failed, "from");
 }
 
+/* Prints the halves that are there: the first is the entry of the call, the second its end. */
 static void put_move(struct print *p)
 {
 	const struct tr_etrace_shape *shape = p->shape;
@@ -672,6 +725,7 @@ static void put_move(struct print *p)
 		put_event(p, shape->second, false);
 }
 
+/* Reads a symlink. Its target is kept as it is, because it is relative to the link. */
 static void find_symlink(struct print *p)
 {
 	find_all(p);
@@ -680,7 +734,7 @@ static void find_symlink(struct print *p)
 	need(p, p->strings[2].has_size, "link");
 }
 
-/* mount and umount */
+/* Reads mount and umount. */
 static void find_mount(struct print *p)
 {
 	find_all(p);
@@ -689,6 +743,7 @@ static void find_mount(struct print *p)
 	need(p, p->strings[1].has_size || p->failed, "target");
 }
 
+/* Prints the entry, and a line if the call failed; success has no line. */
 static void put_mount(struct print *p)
 {
 	if (p->strings[1].has_size)
@@ -747,7 +802,7 @@ static const struct kind kinds[] = {
 	KIND("envset", ENVSET, false, find_all, put_envset),
 };
 
-/* NULL: the log has no place for such a record; *reason says why. */
+/* Finds the events of a record. NULL: the log has no place for it; *reason says why. */
 static const struct kind *find_kind(const struct tr_record *record, const char **reason)
 {
 	bool sys = tr_text_is(record->kind, "sys");
@@ -763,7 +818,10 @@ static const struct kind *find_kind(const struct tr_record *record, const char *
 	return NULL;
 }
 
-/* Whether the log has a place for this record of the kind. */
+/*
+ * Whether the log has a place for this record of the kind: of most calls it has only those that
+ * succeeded.
+ */
 static bool applies(const struct kind *kind, struct tr_record *record, const char **reason)
 {
 	if (kind->type == TR_ETRACE_DUP && tr_text_is(record->name.text, "fcntl") &&
@@ -779,7 +837,10 @@ static bool applies(const struct kind *kind, struct tr_record *record, const cha
 	return true;
 }
 
-/* Prints the lines of a record, which increase the task's time. */
+/*
+ * Prints the lines of a record, which increase the task's time. The clock is set only after the
+ * record was printed without an error.
+ */
 static void print_lines(struct print *p, const struct kind *kind, struct tr_etrace_clock *clock,
 			bool *back)
 {

@@ -3,6 +3,15 @@
  * Renders an event as the line of its record (see trace-formats(5)): the columns, the fields of its
  * kind, the fields that all have, its flags, and its results. The keys of fields are in
  * tr_etrace_shapes.
+ *
+ *	tr_etrace_render	an event -> a record in the queue
+ *	  find_flags		compares what the event states with its texts
+ *	  put_columns, put_name, put_fields, put_tail, put_results
+ *	tr_etrace_render_line	a line of no event -> a record raw, lost or meta
+ *	tr_etrace_queue_take	the first of the queue -> the reader
+ *
+ * Damage is reported by a flag in the record and a message before it; nothing is dropped. What the
+ * tracer itself loses (an empty last argument) gives a note, since no reader can do better.
  */
 #include <inttypes.h>
 
@@ -20,11 +29,13 @@ struct render {
 	bool only_last_argument; /* a byte is missing that the tracer may not have printed */
 };
 
+/* Whether the log has the text. */
 static inline bool has(const struct tr_etrace_event *event, unsigned slot)
 {
 	return event->strings[slot].form != TR_ETRACE_UNSEEN;
 }
 
+/* Returns the bytes of a text, with escapes not yet applied. */
 static inline struct tr_text string_text(const struct tr_etrace_event *event, unsigned slot)
 {
 	const struct tr_etrace_string *string = &event->strings[slot];
@@ -34,6 +45,7 @@ static inline struct tr_text string_text(const struct tr_etrace_event *event, un
 
 /* Sorts the arguments. */
 
+/* Sorts by number, then by place in the log: parts of one argument keep their order. */
 static int by_index(const void *a, const void *b)
 {
 	const struct tr_etrace_argument *x = a, *y = b;
@@ -91,6 +103,7 @@ static uint64_t argument_size(const struct tr_etrace_event *event)
 
 /* Finds the damage. */
 
+/* Adds an item to the list of damage: "size:FN". */
 static void flag(struct render *r, const char *what, struct tr_text tag)
 {
 	if (r->flags->len)
@@ -102,6 +115,10 @@ static void flag(struct render *r, const char *what, struct tr_text tag)
 	r->only_last_argument = false;
 }
 
+/*
+ * Flags texts that are missing, or shorter or longer than the event states. The tracer drops empty
+ * lines of long texts, so the size is the only evidence of that loss.
+ */
 static void flag_strings(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -119,6 +136,11 @@ static void flag_strings(struct render *r)
 	}
 }
 
+/*
+ * Flags arguments whose bytes are not as many as the kernel had. If a single byte is missing, it
+ * may be an empty last argument or a line end at the end of one, neither of which the tracer
+ * prints.
+ */
 static void flag_arguments(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -136,6 +158,7 @@ static void flag_arguments(struct render *r)
 	r->only_last_argument = fine && !event->disorder && sum + 1 == said;
 }
 
+/* Flags a variable without tasks, or without its first part. */
 static void flag_env(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -150,6 +173,7 @@ static void flag_env(struct render *r)
 		flag(r, "order:Env", TR_TEXT(""));
 }
 
+/* Flags numbers that every version of the tracer prints. */
 static void flag_numbers(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -162,6 +186,7 @@ static void flag_numbers(struct render *r)
 		flag(r, "missing:pid", TR_TEXT(""));
 }
 
+/* Lists the damage of the event, in the order of trace-formats(5). */
 static void find_flags(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -190,6 +215,10 @@ static void find_flags(struct render *r)
 /* Appends a key, which is a constant, with its TAB and equals sign. */
 #define put_key(r, key) tr_buffer_put((r)->to, "\t" key "=", sizeof("\t" key "=") - 1)
 
+/*
+ * Appends a key with its TAB and equals sign; all bytes of the table are copied, which takes no
+ * call.
+ */
 static inline void put_spelled_key(struct render *r, const struct tr_etrace_key *key)
 {
 	char *room = tr_buffer_room(r->to, sizeof key->spelled);
@@ -200,6 +229,7 @@ static inline void put_spelled_key(struct render *r, const struct tr_etrace_key 
 	tr_buffer_used(r->to, key->len);
 }
 
+/* Appends a text as a field, if it is there. */
 static inline void put_string(struct render *r, unsigned slot)
 {
 	if (!has(r->event, slot))
@@ -246,6 +276,7 @@ static void put_flag_words(struct render *r, int64_t flags)
 	memcpy(words->text, to->data + begin, len);
 }
 
+/* Appends a number or flags as a field, if the event has them. */
 static inline void put_number(struct render *r, unsigned slot)
 {
 	if (!(r->event->given >> slot & 1))
@@ -257,6 +288,10 @@ static inline void put_number(struct render *r, unsigned slot)
 		tr_etrace_put_number(r->event->numbers[slot], r->to);
 }
 
+/*
+ * Appends argv. Gaps in the numbers are empty arguments, which the tracer does not print; event.c
+ * limits a gap.
+ */
 static void put_arguments(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -279,6 +314,10 @@ static void put_arguments(struct render *r)
 	tr_buffer_put_byte(to, ']');
 }
 
+/*
+ * Appends the fields of an execution: its parent (process/parent.h), and the interpreter if it is
+ * not the program.
+ */
 static void put_exec(struct render *r, const struct tr_etrace_task *task)
 {
 	if (task->parent != TR_NO_POSITION) {
@@ -294,6 +333,7 @@ static void put_exec(struct render *r, const struct tr_etrace_task *task)
 	put_if_different(r, 0, 1);
 }
 
+/* Appends a variable and its tasks, whose upids are the numbers of the "arguments". */
 static void put_envset(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -309,6 +349,10 @@ static void put_envset(struct render *r)
 	tr_buffer_put_byte(r->to, ']');
 }
 
+/*
+ * Appends the fields of an open. The path as passed is there only if it differs from the resolved
+ * one.
+ */
 static void put_open(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -326,6 +370,7 @@ static void put_open(struct render *r)
 	}
 }
 
+/* Appends both descriptors as a list, as strace's records have them. */
 static void put_pipe(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -342,6 +387,7 @@ static void put_pipe(struct render *r)
 	put_number(r, 2);
 }
 
+/* Appends the fields of the event's kind, in the order of trec(5). */
 static void put_fields(struct render *r, const struct tr_etrace_task *task)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -372,6 +418,7 @@ static void put_fields(struct render *r, const struct tr_etrace_task *task)
 
 /* The fields that all events have. */
 
+/* Appends the fields that all events have: pid and cpu, then what only damaged events have. */
 static void put_tail(struct render *r, struct tr_etrace_entry *entry, bool damaged)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -414,6 +461,7 @@ static void put_tail(struct render *r, struct tr_etrace_entry *entry, bool damag
 	}
 }
 
+/* Appends what follows the arrow. */
 static void put_results(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -490,6 +538,7 @@ static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry 
 	tr_buffer_used(to, (size_t)(p - begin));
 }
 
+/* Appends the name column: of a call its name, of an execution the program. */
 static void put_name(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
@@ -602,6 +651,7 @@ bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line)
 
 /* Takes records out of the queue. */
 
+/* Fills err with the message of an entry. */
 static void report(const struct tr_etrace_queue *queue, const struct tr_etrace_entry *entry,
 		   struct tr_error *err)
 {

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes paths absolute. The directory that a path is relative to comes from the record itself, if
- * strace -y stated it, or from the task's earlier calls: chdir, open, dup, fork and exec change what
- * a task's directory and descriptors are (process/tree.h, process/files.h).
+ * Makes paths absolute, as the tracer prints them. The directory that a path is relative to comes
+ * from the record itself, if strace -y stated it, or from the task's earlier calls: chdir, open,
+ * dup, fork and exec change what a task's directory and descriptors are (process/tree.h,
+ * process/files.h).
+ *
+ *	tr_etrace_where_follow	a record changes its task: one action for each call
+ *	tr_etrace_where_join	a relative path and its directory -> an absolute path
+ *	tr_etrace_where_clean	without "." and ".."; links are not resolved, as no disk is read
  */
 #include "format/etrace/writer.h"
 
@@ -35,6 +40,7 @@ enum tr_etrace_control tr_etrace_where_control(struct tr_record *record)
 	return TR_ETRACE_OTHER_CONTROL;
 }
 
+/* Returns the flags that decide what parent and child share, from words or from a number. */
 static uint64_t fork_flags(struct tr_record *record)
 {
 	return (tr_etrace_field_has(record, "flags", "CLONE_FS", TR_FORK_FS) ? TR_FORK_FS : 0) |
@@ -68,7 +74,7 @@ struct tr_text tr_etrace_where_note(struct tr_record *record, const char *key, s
 
 /* Paths. */
 
-/* Whether the value stands for the working directory: AT_FDCWD, or nothing. */
+/* Whether the value stands for the working directory: AT_FDCWD, its number -100, or nothing. */
 static bool is_cwd(const struct tr_value *value)
 {
 	const struct tr_value *machine = tr_etrace_machine_form(value);
@@ -80,7 +86,10 @@ static bool is_cwd(const struct tr_value *value)
 		machine->as.number == 100);
 }
 
-/* Puts the directory into where->path, or nothing if it is unknown. */
+/*
+ * Puts the directory of a descriptor into where->path, or nothing if it is unknown. A note of -y
+ * with AT_FDCWD also shows where the task is.
+ */
 static void find_directory(struct tr_etrace_where *where, struct tr_record *record, const char *key,
 			   struct tr_error *err)
 {
@@ -106,6 +115,7 @@ static void find_directory(struct tr_etrace_where *where, struct tr_record *reco
 	}
 }
 
+/* Keeps a path in the arena of the record. */
 static void copy_path(struct tr_record *record, const struct tr_buffer *from, struct tr_text *path,
 		      struct tr_error *err)
 {
@@ -157,7 +167,11 @@ bool tr_etrace_where_next(const struct tr_etrace_where *where, uint64_t number, 
 
 /* Records. */
 
-/* The descriptor is open from now on; directory NULL: unknown, or it is no directory. */
+/*
+ * Notes that a descriptor is open from now on; directory NULL: unknown, or it is no directory. All
+ * descriptors are noted, as close_range needs to know which ones are open. False: memory is
+ * exhausted.
+ */
 static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *directory, bool cloexec)
 {
 	if (!task->files)
@@ -165,6 +179,7 @@ static bool open_as(struct tr_task *task, uint64_t fd, struct tr_directory *dire
 	return task->files && tr_files_open(task->files, fd, directory, cloexec);
 }
 
+/* Applies a call that opens a file. Whether it is a directory is unknown, so every path is kept. */
 static bool open_file(struct tr_etrace_where *where, struct tr_task *task, struct tr_record *record,
 		      bool cloexec)
 {
@@ -191,6 +206,7 @@ static bool open_file(struct tr_etrace_where *where, struct tr_task *task, struc
 	return good;
 }
 
+/* Applies dup and its variants. The copy has the directory of the original, and its own cloexec. */
 static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloexec)
 {
 	uint64_t from, to;
@@ -206,6 +222,7 @@ static bool copy_file(struct tr_task *task, struct tr_record *record, bool cloex
 	return good;
 }
 
+/* Applies pipe and pipe2. */
 static bool open_pipe(struct tr_task *task, struct tr_record *record, bool cloexec)
 {
 	const struct tr_value *fds = tr_etrace_field(record, "fds", NULL);
@@ -218,6 +235,7 @@ static bool open_pipe(struct tr_task *task, struct tr_record *record, bool cloex
 	return true;
 }
 
+/* Applies fcntl: it copies a descriptor, or sets whether an exec closes it. */
 static bool control_file(struct tr_task *task, struct tr_record *record)
 {
 	enum tr_etrace_control control = tr_etrace_where_control(record);
@@ -231,6 +249,7 @@ static bool control_file(struct tr_task *task, struct tr_record *record)
 				    tr_etrace_field_has(record, "arg", "FD_CLOEXEC", 1));
 }
 
+/* Applies close and close_range, which may close, mark for the next exec, or first stop sharing. */
 static bool close_files(struct tr_task *task, struct tr_record *record, bool range)
 {
 	uint64_t first, last, fd;
@@ -253,7 +272,7 @@ static bool close_files(struct tr_task *task, struct tr_record *record, bool ran
 	return true;
 }
 
-/* chdir and fchdir */
+/* Applies chdir and fchdir. If the new directory is unknown, so are relative paths from now on. */
 static void change_directory(struct tr_task *task, struct tr_record *record)
 {
 	bool by_path = tr_text_is(record->name.text, "chdir");
@@ -280,8 +299,13 @@ static void set_directory(struct tr_task *task, struct tr_record *record, const 
 		tr_task_is_at(task, path);
 }
 
+/*
+ * What a call does to the directory and descriptors of its task. OTHER is nothing and has to be 0;
+ * those up to COPY open descriptors and may have O_CLOEXEC.
+ */
 enum action { OTHER, OPEN, PIPE, COPY, CONTROL, CLOSE, CLOSE_RANGE, MOVE, GET_CWD, UNSHARE };
 
+/* Returns what the call of a record does. */
 static enum action find_action(const struct tr_record *record)
 {
 	static const struct {

@@ -5,6 +5,11 @@
  *	of etrace	paths are absolute, and every fork is a record before its child's records
  *	with forks	a fork may be reported late, and paths may be relative (where.c)
  *	forkless	records state their parents (Klocwork), so the forks are made here
+ *
+ *	print_record	the lines of a record (print.c), in writer->line
+ *	begin_log	INITCWD before the first line
+ *	put_lines	to the output, or held back until the fork of their task is written
+ *	look_at_record	notes on what the log states otherwise than the record
  */
 #include <stdlib.h>
 
@@ -46,6 +51,7 @@ struct writer {
 
 /* Tasks whose lines are held back. */
 
+/* Whether the lines of the task are held back. */
 static bool is_late(const struct writer *writer, uint64_t task)
 {
 	return tr_id_map_get(&writer->late, task) != NULL;
@@ -73,6 +79,7 @@ static bool begin_late(struct writer *writer, uint64_t number, uint64_t parent, 
 	return true;
 }
 
+/* Appends lines to those of a task that are held back. False: memory is exhausted. */
 static bool add_late(struct writer *writer, uint64_t number, struct tr_text lines)
 {
 	struct late *task = tr_id_map_get(&writer->late, number);
@@ -82,6 +89,7 @@ static bool add_late(struct writer *writer, uint64_t number, struct tr_text line
 	return !task->lines.failed;
 }
 
+/* Forgets a task whose lines were written. */
 static void remove_late(struct writer *writer, struct late *task)
 {
 	tr_id_map_take(&writer->late, task->number);
@@ -93,7 +101,7 @@ static void remove_late(struct writer *writer, struct late *task)
 	free(task);
 }
 
-/* Finds a task whose fork was among lines that are written by now. */
+/* Finds a task whose fork was among lines that are written by now; NULL: there is none. */
 static struct late *next_child(const struct writer *writer)
 {
 	struct late *task = writer->late_forked ? writer->oldest : NULL;
@@ -103,7 +111,10 @@ static struct late *next_child(const struct writer *writer)
 	return task;
 }
 
-/* The fork of the task is written: writes its lines, and those that depend on them. */
+/*
+ * Writes the lines of a task whose fork is written, and then those of its children whose forks were
+ * among these lines, and so on.
+ */
 static void release_late(struct writer *writer, uint64_t number)
 {
 	struct late *task = tr_id_map_get(&writer->late, number);
@@ -114,7 +125,11 @@ static void release_late(struct writer *writer, uint64_t number)
 	}
 }
 
-/* Writes all that is held back; forks that did not come are inferred from the executions. */
+/*
+ * Writes all that is held back, because it takes too much memory or the segment ends. Forks that
+ * did not come are inferred from the executions, which state their parents. False: memory is
+ * exhausted.
+ */
 static bool write_all_late(struct writer *writer)
 {
 	const struct tr_etrace_moment none = { 0, 0 };
@@ -140,7 +155,10 @@ static bool write_all_late(struct writer *writer)
 	return good;
 }
 
-/* Whether the record is the first execution of a child whose fork has not come. */
+/*
+ * Whether the record is the first execution of a child whose fork has not come. Only executions
+ * whose parent is a task of the stream are held back: for others no fork will come.
+ */
 static bool is_early(struct writer *writer, struct tr_record *record, uint64_t number,
 		     uint64_t *parent)
 {
@@ -184,6 +202,7 @@ static bool put_lines(struct writer *writer, struct tr_record *record)
 
 /* Records as lines. */
 
+/* Whether the record is the directory of a log. */
 static bool is_initcwd(const struct tr_record *record)
 {
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
@@ -231,7 +250,7 @@ static void print_verbatim(struct tr_record *record, struct tr_buffer *to, struc
 		tr_buffer_put_byte(to, '\n');
 }
 
-/* Reads a field that the record has to have. */
+/* Reads a field that the record has to have. data NULL: it does not, and err is filled. */
 static struct tr_text need_text(struct tr_record *record, const char *key, struct tr_error *err)
 {
 	struct tr_text text = tr_etrace_field_text(record, key, err);
@@ -241,6 +260,7 @@ static struct tr_text need_text(struct tr_record *record, const char *key, struc
 	return text;
 }
 
+/* Prints the line with which ftrace reports events that it lost: "CPU:3 [LOST 12 EVENTS]". */
 static void print_lost(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	int64_t events, cpu;
@@ -297,7 +317,10 @@ static enum tr_status print_forkless(struct writer *writer, struct tr_record *re
 	return status;
 }
 
-/* Counts the fields that an event cannot state of a record that is written. */
+/*
+ * Counts the fields of a record that is written which an event cannot state. They are reported once
+ * each when the segment ends.
+ */
 static void count_lost_fields(struct writer *writer, struct tr_record *record)
 {
 	static const struct {
@@ -355,13 +378,17 @@ static enum tr_status print_record(struct writer *writer, struct tr_record *reco
 	return err->cause ? tr_error_status(err) : TR_OK;
 }
 
+/* Makes err a note, which changes the exit status only with --strict. */
 static enum tr_status note(struct tr_error *err)
 {
 	tr_error_is_note(err);
 	return TR_WARN;
 }
 
-/* The first line of a log is its directory: the tracer's own tools drop any other line there. */
+/*
+ * Writes INITCWD before the first line, if the stream does not have it: the tracer's own tools drop
+ * the first line, whatever it is. The directory is that of the first record, or the root.
+ */
 static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -409,6 +436,10 @@ static enum tr_status look_at_record(struct writer *writer, const struct tr_reco
 	return note(err);
 }
 
+/*
+ * Takes one record. The tasks are followed even if the record was left out, because a chdir has no
+ * line in the log and yet decides what later paths mean.
+ */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -437,6 +468,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+/* Finds out whether the format of the segment states parents instead of forks. */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -451,6 +483,10 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return TR_OK;
 }
 
+/*
+ * Writes what is held back and forgets the tasks. The clock stays, because all segments are one
+ * log.
+ */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
