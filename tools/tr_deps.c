@@ -890,6 +890,7 @@ static bool begin_segment(struct tr_deps *deps)
 {
 	deps->calls += deps->tracker.calls;
 	deps->unknown += deps->tracker.unknown;
+	deps->too_long |= deps->graph.paths.too_long > 0;
 	tr_deps_tracker_free(&deps->tracker);
 	tr_deps_graph_free(&deps->graph);
 	tr_deps_graph_init(&deps->graph);
@@ -984,7 +985,12 @@ int main(int argc, char **argv)
 				answer(&deps);
 		}
 		deps.unknown += deps.tracker.unknown;
-		if (deps.unknown)
+		if (deps.too_long || deps.graph.paths.too_long)
+			tr_cli_fail(cli,
+				    "uses of paths longer than %d bytes are left out, and those "
+				    "that are relative to them",
+				    TR_DEPS_PATH_MAX);
+		else if (deps.unknown)
 			tr_cli_fail(
 				cli,
 				"%" PRIu64 " uses of relative paths are left out, because "

@@ -55,6 +55,7 @@ struct tr_deps {
 	struct tr_deps_globs outside;
 	bool no_removals;	 /* the format of the input has none */
 	uint64_t calls, unknown; /* of earlier segments, as in tracker */
+	bool too_long;		 /* the same of graph.paths */
 	uint32_t sets;
 	struct tr_buffer text, line;
 	struct tr_arena arena;

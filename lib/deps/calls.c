@@ -180,6 +180,7 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 	struct tr_deps_paths *paths = &d->graph->paths;
 	struct tr_deps_path *base = d->task->directory->path;
 	struct tr_text text = from->text;
+	uint64_t too_long = paths->too_long;
 	bool follow = !(d->call->flags & TR_FILE_NOFOLLOW) || d->call->flags & TR_FILE_FOLLOW;
 
 	if (!text.data)
@@ -201,7 +202,7 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 	d->path[which] = tr_deps_paths_resolved(paths, base, text, follow, &d->spelled[which]);
 	if (which == 0 && d->call->original.data)
 		d->spelled[which] = tr_deps_paths_spelled(paths, base, d->call->original);
-	if (!d->path[which] && !paths->failed)
+	if (!d->path[which] && paths->too_long == too_long && !paths->failed)
 		d->tracker->unknown++;
 	return d->path[which];
 }
@@ -359,7 +360,7 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		d->event->path[0] = slot->open->path;
 }
 
-/* Gives what a path below a directory that is moved names to its new path. */
+/* Gives what a path names to its new path: a file, a link, or that it is a directory. */
 static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_file *file = from->file;
@@ -367,6 +368,9 @@ static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_
 	to->directory |= from->directory;
 	from->directory = false;
 	if (from->link.data) {
+		if (to->file)
+			to->file->replaced = true;
+		tr_deps_unbind(to);
 		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
 		from->link.data = NULL;
 	}
@@ -375,7 +379,6 @@ static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_
 	tr_deps_bind(to, file);
 	tr_deps_unbind(from);
 	from->moved = true;
-	file->deleted = false;
 	file->path = to;
 }
 
@@ -453,6 +456,19 @@ static void move_holders(struct doing *d, const struct tr_deps_path *from, struc
 	}
 }
 
+/* Moves a name, and if it is that of a directory, all that is below it. */
+static void move(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+{
+	if (!from->directory || from->file) {
+		if (!from->link.data)
+			tr_deps_file_at(d->graph, from);
+		move_one(d, from, to);
+	} else if (!tr_deps_path_is_below(to, from)) {
+		move_below(d, from, to);
+		move_holders(d, from, to);
+	}
+}
+
 static void put_rename(struct doing *d)
 {
 	struct tr_deps_path *from = d->path[0], *to = d->path[1];
@@ -461,35 +477,19 @@ static void put_rename(struct doing *d)
 		return;
 	if (from->file && from->file == to->file) /* two names of one file: rename does nothing */
 		return;
-	to->exists = true;
-	from->exists = false;
-	if (d->call->flags & TR_FILE_EXCHANGE && from->file && to->file) {
-		struct tr_deps_file *file = from->file;
-		from->file = from->last = to->file;
-		to->file = to->last = file;
-		from->file->path = from;
-		to->file->path = to;
-		from->exists = true;
-	} else if (from->directory && !from->file && !tr_deps_path_is_below(to, from)) {
-		move_below(d, from, to);
-		move_holders(d, from, to);
-	} else if (from->link.data) {
-		if (to->file) {
-			to->file->replaced = true;
-			tr_deps_unbind(to);
-			to->exists = true;
-		}
-		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
-		from->link.data = NULL;
-	} else {
-		struct tr_deps_file *file = tr_deps_file_at(d->graph, from);
-		if (!file)
+	if (d->call->flags & TR_FILE_EXCHANGE) {
+		struct tr_deps_path *aside = tr_deps_paths_detached(&d->graph->paths);
+		if (!aside)
 			return;
-		tr_deps_bind(to, file);
-		tr_deps_unbind(from);
-		from->moved = true;
-		file->path = to;
+		move(d, from, aside);
+		move(d, to, from);
+		move(d, aside, to);
+		from->exists = true;
+	} else {
+		move(d, from, to);
+		from->exists = false;
 	}
+	to->exists = true;
 	struct tr_deps_use *use = touch(d, to->file, to, TR_DOES_RENAME);
 	if (use && use->details)
 		use->details->from = from;
@@ -602,25 +602,44 @@ static void close_range(struct doing *d)
 	}
 }
 
-/* Descriptors in messages: they are received in the order in which they were sent. */
+/* Keeps a descriptor that a message carries until it is received; of too many, the oldest is lost. */
+static void send_one(struct tr_deps_tracker *tracker, struct tr_deps_open *open,
+		     struct tr_deps_open *socket)
+{
+	if (tracker->sent_count == TR_DEPS_SENT_MAX)
+		tr_deps_open_release(tr_deps_message_take(tracker, 0));
+	open->references++;
+	if (socket)
+		socket->references++;
+	tracker->sent[tracker->sent_count++] = (struct tr_deps_message){ open, socket };
+}
+
+/*
+ * Descriptors in messages are received in the order in which they were sent, at the other end of
+ * their socket pair. Of other sockets the ends are unknown, so all of these count as one pair.
+ */
 static void put_message(struct doing *d)
 {
 	struct tr_deps_tracker *tracker = d->tracker;
+	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+	struct tr_deps_open *socket = slot && slot->open->version ? slot->open : NULL;
 	bool sends = d->call->op == TR_FILE_SEND;
 
 	put_transfer(d, d->call->fd, sends, sends ? TR_DOES_WRITE : TR_DOES_READ);
 	for (unsigned i = 0; i < d->call->fd_count; i++) {
-		const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fds[i]);
-		if (sends && slot &&
-		    tracker->sent_count < sizeof tracker->sent / sizeof *tracker->sent) {
-			slot->open->references++;
-			tracker->sent[tracker->sent_count++] = slot->open;
-		} else if (!sends && tracker->sent_count) {
-			struct tr_deps_open *open = tracker->sent[0];
-			memmove(tracker->sent, tracker->sent + 1,
-				--tracker->sent_count * sizeof *tracker->sent);
-			tr_deps_slot_set(tracker, d->task, d->call->fds[i], open,
+		slot = tr_deps_slot(d->task, d->call->fds[i]);
+		if (sends && slot)
+			send_one(tracker, slot->open, socket);
+		for (unsigned k = 0; !sends && k < tracker->sent_count; k++) {
+			const struct tr_deps_open *from = tracker->sent[k].socket;
+			if (!from != !socket ||
+			    (from &&
+			     (from == socket || from->version->file != socket->version->file)))
+				continue;
+			tr_deps_slot_set(tracker, d->task, d->call->fds[i],
+					 tr_deps_message_take(tracker, k),
 					 d->call->flags & TR_FILE_CLOEXEC);
+			break;
 		}
 	}
 }
@@ -694,7 +713,6 @@ static void add_node(struct doing *d)
 		struct tr_deps_path *first = path->file->path;
 		tr_deps_bind(to, path->file);
 		path->file->path = first;
-		path->file->linked = to;
 		use = touch(d, to->file, to, TR_DOES_LINK);
 		if (use && use->details)
 			use->details->from = path;

@@ -99,6 +99,10 @@ void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file)
 		tr_deps_unbind(path);
 		path->last->replaced = true;
 	}
+	struct tr_deps_path *name = file->names ? file->path : path;
+	path->other_name = file->names ? name->other_name : path;
+	path->previous_name = name;
+	name->other_name = path->other_name->previous_name = path;
 	path->file = path->last = file;
 	path->moved = false;
 	path->exists = true;
@@ -118,10 +122,12 @@ void tr_deps_unbind(struct tr_deps_path *path)
 	path->exists = false;
 	if (!file)
 		return;
+	path->other_name->previous_name = path->previous_name;
+	path->previous_name->other_name = path->other_name;
 	if (--file->names == 0)
 		file->deleted = true;
-	else if (file->path == path && file->linked && file->linked->file == file)
-		file->path = file->linked;
+	else if (file->path == path)
+		file->path = path->other_name;
 }
 
 /* The places in memory of what a use connects, in one number. */

@@ -81,7 +81,6 @@ struct tr_deps_command {
 
 struct tr_deps_file {
 	struct tr_deps_path *path;	 /* its name, or the last that it had; NULL: a pipe */
-	struct tr_deps_path *linked;	 /* another name, if it has had one */
 	struct tr_deps_version *version; /* the current one */
 	struct tr_deps_file *next;
 	uint32_t names;

@@ -180,6 +180,16 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 	return path;
 }
 
+struct tr_deps_path *tr_deps_paths_detached(struct tr_deps_paths *paths)
+{
+	struct tr_deps_path *path = tr_arena_alloc(&paths->arena, sizeof *path);
+
+	if (!path)
+		return fail(paths);
+	*path = (struct tr_deps_path){ .parent = NULL };
+	return path;
+}
+
 bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,
 			    struct tr_text target)
 {

@@ -33,9 +33,10 @@ struct tr_deps_path {
 	struct tr_deps_path *children, *next; /* the children of a path, the newest first */
 	struct tr_text name;		      /* the last component */
 	uint32_t len;			      /* of the absolute path; 0: this is the root */
-	struct tr_text link;	    /* the target of a symbolic link; data NULL: it is none */
-	struct tr_deps_file *file;  /* the file that has this name now, or NULL */
-	struct tr_deps_file *last;  /* the file that had it last, or NULL */
+	struct tr_text link;	   /* the target of a symbolic link; data NULL: it is none */
+	struct tr_deps_file *file; /* the file that has this name now, or NULL */
+	struct tr_deps_file *last; /* the file that had it last, or NULL */
+	struct tr_deps_path *other_name, *previous_name; /* of file: a ring of all its names */
 	struct tr_deps_use *missed; /* uses without a file: graph.h; the newest first */
 	bool directory;		    /* a call showed that it is one */
 	bool special; /* it is below /proc, /sys or /dev (but for /dev/shm), or a call showed a device or a socket */
@@ -78,6 +79,9 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					    struct tr_text text, bool follow,
 					    struct tr_deps_path **spelled);
+
+/* A directory outside of the tree, for names that are moved in two steps. NULL: memory. */
+struct tr_deps_path *tr_deps_paths_detached(struct tr_deps_paths *paths);
 
 /* Copies the target of a symbolic link. False: memory is exhausted. */
 bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,

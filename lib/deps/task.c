@@ -12,6 +12,16 @@ void tr_deps_open_release(struct tr_deps_open *open)
 		free(open);
 }
 
+struct tr_deps_open *tr_deps_message_take(struct tr_deps_tracker *tracker, unsigned at)
+{
+	struct tr_deps_message taken = tracker->sent[at];
+
+	memmove(tracker->sent + at, tracker->sent + at + 1,
+		(--tracker->sent_count - at) * sizeof *tracker->sent);
+	tr_deps_open_release(taken.socket);
+	return taken.open;
+}
+
 struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
 				      struct tr_deps_command *command,
 				      struct tr_deps_version *version, struct tr_deps_path *path,

@@ -58,6 +58,9 @@ struct tr_deps_task {
 /* Takes a reference away; NULL is fine. */
 void tr_deps_open_release(struct tr_deps_open *open);
 
+/* Takes a message out of those that were sent; the caller owns the reference to its open. */
+struct tr_deps_open *tr_deps_message_take(struct tr_deps_tracker *tracker, unsigned at);
+
 /* NULL: memory is exhausted. */
 struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
 				      struct tr_deps_command *command,

@@ -354,7 +354,7 @@ void tr_deps_tracker_free(struct tr_deps_tracker *tracker)
 	}
 	tr_map_free(&tracker->tasks);
 	while (tracker->sent_count)
-		tr_deps_open_release(tracker->sent[--tracker->sent_count]);
+		tr_deps_open_release(tr_deps_message_take(tracker, 0));
 	tr_pending_free(&tracker->held);
 	tr_buffer_free(&tracker->line);
 }

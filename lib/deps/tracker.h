@@ -26,6 +26,13 @@
 struct tr_deps_open;
 struct tr_deps_task;
 
+enum { TR_DEPS_SENT_MAX = 64 };
+
+/* A descriptor in a message that was not received yet. */
+struct tr_deps_message {
+	struct tr_deps_open *open, *socket; /* socket NULL: it is unknown */
+};
+
 struct tr_deps_tracker {
 	struct tr_deps_graph *graph;
 
@@ -45,7 +52,7 @@ struct tr_deps_tracker {
 	uint64_t task_count;
 	struct tr_pending held;
 	struct tr_deps_task *ready;
-	struct tr_deps_open *sent[64]; /* descriptors in messages that were not received yet */
+	struct tr_deps_message sent[TR_DEPS_SENT_MAX]; /* the oldest first */
 	unsigned sent_count;
 	struct tr_buffer line;
 };

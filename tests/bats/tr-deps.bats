@@ -339,6 +339,18 @@ declared() {
 	run -2 --separate-stderr tr-deps --inputs log
 	[ "$output" = $'/w/a\n/w/x' ]
 	[ "$stderr" = "tr-deps: 1 uses of relative paths are left out, because the working directory is not known (for strace, add -O cwd=DIR)" ]
+	# a path cannot grow without end: of 8192 directories, the last one has room for no file
+	for files in 8190 8191; do
+		awk -v n=$files 'BEGIN {
+			print "1 execve(\"/w/a\", [\"a\"], 0x1) = 0\n1 chdir(\"/\") = 0"
+			for (i = 1; i <= n + 1; i++)
+				print "1 chdir(\"d\") = 0"
+			print "1 openat(AT_FDCWD, \"f\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3" }' >deep
+		[ $files = 8191 ] || [ "$(tr-deps --outputs deep | wc -c)" = 16385 ]
+	done
+	run -2 --separate-stderr tr-deps --outputs deep
+	[ -z "$output" ]
+	[ "$stderr" = "tr-deps: uses of paths longer than 16384 bytes are left out, and those that are relative to them" ]
 	run -2 --separate-stderr tr-deps --of='/nothing*' log
 	[[ $stderr == *"no file of the trace matches '/nothing*'"* ]]
 	run -2 tr-deps --direct log
