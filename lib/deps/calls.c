@@ -261,9 +261,9 @@ static void put_open(struct doing *d)
 		path = slot->open->path;
 		version = slot->open->version;
 		file = version ? version->file : NULL;
-	} else if (!path && !(flags & TR_FILE_UNNAMED) && call->op != TR_FILE_MEMORY) {
+	} else if (!path && !(flags & TR_FILE_UNNAMED)) {
 		return;
-	} else if (flags & TR_FILE_UNNAMED || call->op == TR_FILE_MEMORY) {
+	} else if (flags & TR_FILE_UNNAMED) {
 		path = NULL;
 		file = tr_deps_add_file(d->graph, NULL);
 		if (file)

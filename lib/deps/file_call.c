@@ -204,8 +204,8 @@ static const struct row {
 	BY_PATH("truncate64", TRUNCATE, 0),
 	{ TEXT("close_range"), TR_FILE_CLOSE_RANGE, 0, NO, NO, NO, NO, FIRST, LAST },
 	BY_FD("ftruncate64", TRUNCATE, 0),
-	{ TEXT("memfd_create"), TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES, NO, NO, NO, NO, NO,
-	  NO },
+	{ TEXT("memfd_create"), TR_FILE_MEMORY, TR_FILE_READS | TR_FILE_WRITES | TR_FILE_UNNAMED,
+	  NO, NO, NO, NO, NO, NO },
 	{ TEXT("copy_file_range"), TR_FILE_COPY, 0, NO, NO, NO, NO, FD_IN, FD_OUT },
 #undef AT
 #undef BY_PATH

@@ -16,7 +16,7 @@ void tr_deps_graph_init(struct tr_deps_graph *graph)
 					 .uses = TR_ID_MAP_INIT,
 					 .instant = TR_INSTANT_NONE };
 	tr_deps_paths_init(&graph->paths);
-	graph->failed = graph->paths.failed || !graph->paths.root;
+	graph->failed = graph->paths.failed;
 }
 
 void tr_deps_graph_free(struct tr_deps_graph *graph)
