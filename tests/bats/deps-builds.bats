@@ -162,6 +162,64 @@ exact() {
 	done
 }
 
+@test "one build, recorded in five ways: the same inputs, outputs and edges" {
+	needs strace gcc make ar
+	mkdir p && cd p
+	sources 6
+	cat >Makefile <<-'END'
+		prog: main.o libf.a ; gcc -o $@ main.o libf.a
+		libf.a: f1.o f2.o f3.o f4.o f5.o f6.o ; ar rcs $@ $^
+		made.h: Makefile ; sed s/a/b/ Makefile | sort >$@.tmp && mv $@.tmp $@
+		main.o: made.h
+		%.o: src/%.c ; gcc -Iinc -c $<
+	END
+	local calls=%file,%process,%desc
+	clean() { rm -f ./*.o ./*.a made.h prog; }
+	timeout -k 30 120 strace -f -y -s 4096 -e trace=$calls -o ../strace make
+	clean
+	timeout -k 30 120 strace -f -s 4096 -e trace=$calls -o ../plain make
+	clean
+	tr-record --files -o ../files make
+	cd ..
+	tr-repack -q -t etrace -o etrace strace
+	tr-parse strace | tr-filter 'not (sys and name in {"read", "write", "pread64", "sendfile", "copy_file_range"})' >assumed
+
+	# names that change from run to run
+	same() { sed -E 's,/(cc|st)[A-Za-z0-9]{6}\b,/\1XXXXXX,g' | sort -u; }
+	# through all links: what strace shows without -y is spelled as the programs spelled it
+	resolved() { xargs -n 1000 realpath -m; }
+	all_edges() { # as edges, of the whole system
+		tr-deps -q --as=dot "$1" | sed -n 's/^  "\(.*\)" -> "\(.*\)";$/\2\n\1/p' | resolved | paste -d' ' - -
+	}
+	for log in strace plain files assumed etrace; do
+		for question in inputs outputs; do
+			tr-deps -q --$question $log | resolved | same >$log.$question
+		done
+		all_edges $log | same >$log.edges
+	done
+	[ "$(wc -l <strace.edges)" -gt 100 ]
+	tr-deps --temporary strace | same >temporary
+	grep -q '/ccXXXXXX.s$' temporary
+	for log in plain files assumed; do
+		for question in inputs outputs edges; do
+			echo "$log $question"
+			diff strace.$question $log.$question
+		done
+		diff temporary <(tr-deps --temporary $log | same)
+	done
+	# etrace has no removals: what was temporary is there, and nothing else
+	diff strace.inputs etrace.inputs
+	diff <(sort -u strace.outputs temporary) etrace.outputs
+	diff strace.edges <(grep -vFf temporary etrace.edges)
+	# nor what failed, or was only looked at
+	[ "$(tr-deps --missing --of='*/prog' strace | wc -l)" -gt "$(tr-deps --of='*/prog' strace | wc -l)" ]
+	diff <(tr-deps -q --missing --of='*/prog' etrace) <(tr-deps -q --of='*/prog' etrace)
+	# whose transfers are recorded, nothing is assumed
+	run -1 grep $'\tassumed=' <(tr-deps strace; tr-deps files)
+	grep -q $'\tassumed=' <(tr-deps assumed)
+	grep -q $'\tassumed=' <(tr-deps -q etrace)
+}
+
 @test "--declared finds exactly the dependency that a Makefile lacks" {
 	needs strace gcc make
 	mkdir p && cd p
