@@ -86,6 +86,7 @@ enum { DECLARED_MAX = 64 << 20 };
 struct rule_reader {
 	const char *pos, *end;
 	struct tr_buffer word;
+	size_t lost; /* relative paths, of which the directory is unknown */
 };
 
 enum token { WORD, COLON, LINE_END, FILE_END };
@@ -177,6 +178,8 @@ static bool next_rule(struct tr_deps *deps, struct rule_reader *reader,
 				&deps->graph.paths, directory, tr_buffer_text(&reader->word));
 			if (path)
 				tr_deps_set_add(deps, colon ? &rule->needs : &rule->targets, path);
+			else
+				reader->lost++;
 		}
 		if (deps->cli.stop)
 			return false;
@@ -227,6 +230,18 @@ static struct tr_deps_command *author(const struct tr_deps_path *path, bool *wro
 	return reader;
 }
 
+/* The directory in which a command works: make -C goes there first. NULL: unknown. */
+static struct tr_deps_path *directory_of(const struct tr_deps_command *command)
+{
+	for (; command; command = command->parent) {
+		if (command->moved_to)
+			return command->moved_to;
+		if (command->program)
+			return command->directory;
+	}
+	return NULL;
+}
+
 static bool reads(const struct tr_deps_command *command, const struct tr_deps_path *path)
 {
 	for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
@@ -243,23 +258,19 @@ static bool contains(const struct tr_deps_set *set, const struct tr_deps_path *p
 	return false;
 }
 
+/* Compares a rule with what the version was made from. */
 static bool compare_rule(struct tr_deps *deps, const struct rule *rule,
-			 struct tr_deps_command *compiler, struct tr_deps_path *target)
+			 struct tr_deps_version *version, struct tr_deps_path *target)
 {
 	static const char *const names[] = { "target", "file" };
 	struct used used = { .deps = deps };
 	struct tr_deps_search search = {
 		.graph = &deps->graph, .through = deps->through, .found = add_used, .context = &used
 	};
-	bool fine;
 
 	used.resolved = tr_deps_set_new(deps);
 	tr_deps_search_begin(&search);
-	if (compiler)
-		fine = tr_deps_search_command(&search, compiler);
-	else
-		fine = tr_deps_search(&search,
-				      (target->file ? target->file : target->last)->version);
+	bool fine = tr_deps_search(&search, version);
 	tr_deps_search_free(&search);
 	struct tr_text of = keep(deps, tr_deps_text(deps, target));
 	for (size_t i = 0; fine && i < used.resolved.count; i++) {
@@ -295,8 +306,7 @@ static bool check_file(struct tr_deps *deps, struct tr_deps_path *path)
 	struct tr_error err;
 	bool wrote, fine = true;
 	struct tr_deps_command *command = author(path, &wrote);
-	const struct tr_deps_command *program = tr_deps_program(command);
-	struct tr_deps_path *directory = program ? program->directory : NULL;
+	struct tr_deps_path *directory = directory_of(command);
 
 	if (!tr_file_read(tr_deps_text(deps, path), DECLARED_MAX, &bytes, &err)) {
 		tr_cli_report(&deps->cli, &err);
@@ -308,10 +318,18 @@ static bool check_file(struct tr_deps *deps, struct tr_deps_path *path)
 		bool compiler = wrote && reads(command, rule.needs.paths[0]);
 		for (size_t i = 0; fine && i < rule.targets.count; i++) {
 			struct tr_deps_path *target = rule.targets.paths[i];
+			/* what a compiler has read by the end of its .d file, whatever it does then */
+			const struct tr_deps_file *file = compiler ? path->file : target->file;
 			if (compiler || tr_deps_was_written(target))
-				fine = compare_rule(deps, &rule, compiler ? command : NULL, target);
+				fine = compare_rule(deps, &rule, file->version, target);
 		}
 	}
+	if (fine && reader.lost)
+		tr_cli_fail(&deps->cli,
+			    "%s: %zu relative paths are left out, because the directory of the "
+			    "command that wrote it is not known: add --project=DIR, or for strace "
+			    "-O cwd=DIR",
+			    keep(deps, tr_deps_text(deps, path)).data, reader.lost);
 	free(rule.targets.paths);
 	free(rule.needs.paths);
 	tr_buffer_free(&reader.word);

@@ -676,6 +676,8 @@ static void change_directory(struct doing *d)
 	if (!path)
 		return;
 	path->directory = true;
+	if (!d->command->children) /* make -C goes back in the end */
+		d->command->moved_to = path;
 	touch(d, NULL, path, TR_DOES_STAT);
 	d->event->path[0] = path;
 }

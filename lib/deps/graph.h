@@ -64,9 +64,10 @@ struct tr_deps_command {
 	struct tr_deps_command *became; /* by exec; NULL: its process called none after it */
 	uint32_t began, ended;
 	struct tr_deps_path *executable, *directory; /* NULL: unknown */
-	struct tr_text task, time, name;	     /* cells, as trec spells them */
-	struct tr_text argv;	  /* the field's value, as trec spells it; data NULL: none */
-	struct tr_deps_use *uses; /* the newest first */
+	struct tr_deps_path *moved_to;	 /* where it went before it started others, or NULL */
+	struct tr_text task, time, name; /* cells, as trec spells them */
+	struct tr_text argv;		 /* the field's value, as trec spells it; data NULL: none */
+	struct tr_deps_use *uses;	 /* the newest first */
 	uint64_t bytes_read, bytes_written; /* by its calls, as far as the trace has them */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */

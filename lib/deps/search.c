@@ -161,11 +161,6 @@ bool tr_deps_search(struct tr_deps_search *search, struct tr_deps_version *versi
 	return push(search, version, NULL, 0) && run(search);
 }
 
-bool tr_deps_search_command(struct tr_deps_search *search, struct tr_deps_command *command)
-{
-	return push(search, NULL, command, search->forward ? 0 : TR_DEPS_NEVER) && run(search);
-}
-
 void tr_deps_search_free(struct tr_deps_search *search)
 {
 	free(search->steps);

@@ -42,9 +42,6 @@ void tr_deps_search_begin(struct tr_deps_search *search);
 /* Searches from a version. False: memory is exhausted. */
 bool tr_deps_search(struct tr_deps_search *search, struct tr_deps_version *version);
 
-/* Searches from a command, as if it had written, or read, something now. */
-bool tr_deps_search_command(struct tr_deps_search *search, struct tr_deps_command *command);
-
 void tr_deps_search_free(struct tr_deps_search *search);
 
 #endif

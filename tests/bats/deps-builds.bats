@@ -240,4 +240,40 @@ exact() {
 	tr-record --files -o ../files make
 	run -1 tr-deps --declared=Makefile ../files
 	[ "$output" = "used, not declared: $root/f3.o  $root/inc/h4.h" ]
+	# its paths are relative to where make went
+	rm ./*.o
+	cd ..
+	tr-record --files -o files make -C p
+	run -1 tr-deps --declared=p/Makefile files
+	[ "$output" = "used, not declared: $root/f3.o  $root/inc/h4.h" ]
+	# two compilers share a cache, which one of them reads after it has written its rule
+	cat >log <<-END
+		1 chdir("$PWD") = 0
+		1 execve("/usr/bin/ccache", ["ccache"], 0x1) = 0
+		1 openat(AT_FDCWD, "b.c", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "/cache/stats", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		1 +++ exited with 0 +++
+		2 chdir("$PWD") = 0
+		2 execve("/usr/bin/ccache", ["ccache"], 0x1) = 0
+		2 openat(AT_FDCWD, "a.c", O_RDONLY) = 3
+		2 openat(AT_FDCWD, "a.o", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		2 close(4) = 0
+		2 openat(AT_FDCWD, "a.d", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		2 close(4) = 0
+		2 openat(AT_FDCWD, "/cache/stats", O_RDONLY) = 4
+		2 +++ exited with 0 +++
+	END
+	echo 'a.o: a.c' >a.d
+	run -0 tr-deps --declared='*.d' log
+	[ -z "$output" ]
+	# a directory that is not known is no reason to find nothing
+	printf '%s\n' '1 execve("/usr/bin/cc", ["cc"], 0x1) = 0' "1 openat(AT_FDCWD, \"$PWD/a.h\", O_RDONLY) = 3" \
+		"1 openat(AT_FDCWD, \"$PWD/a.d\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3" \
+		"1 openat(AT_FDCWD, \"$PWD/a.o\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3" >log
+	echo 'a.o: a.c' >a.d
+	run -2 --separate-stderr tr-deps --declared='*.d' log
+	[ "$stderr" = "tr-deps: $PWD/a.d: 2 relative paths are left out, because the directory of the command that wrote it is not known: add --project=DIR, or for strace -O cwd=DIR" ]
+	run -1 tr-deps --declared='*.d' -O cwd="$PWD" log
+	[ "${lines[0]}" = "used, not declared: $PWD/a.o  $PWD/a.h" ]
+	[ "${lines[1]}" = "declared, not used: $PWD/a.o  $PWD/a.c" ]
 }

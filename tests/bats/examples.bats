@@ -14,6 +14,7 @@ setup_file() {
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
 	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
+	"$top_srcdir/tests/helper/lexer_log"
 	gzip -k build.json
 	tar -cf builds.tar build.json && zstd -q builds.tar && zip -q builds.zip build.json
 }

@@ -16,6 +16,7 @@ setup() {
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
 	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
+	"$top_srcdir/tests/helper/lexer_log"
 }
 
 # Prints the options of a tool from --help=all: lines that begin with blanks and a hyphen.

@@ -69,10 +69,10 @@ static bool run(bool events, bool forward, size_t *sum)
 		tracker.context = sum;
 	}
 	bool fine = !graph.failed && log_put(&tracker, log_text);
-	for (struct tr_deps_command *c = fine ? graph.first_command : NULL; c && fine;
-	     c = c->next) {
+	for (struct tr_deps_file *file = fine ? graph.first_file : NULL; file && fine;
+	     file = file->next) {
 		tr_deps_search_begin(&search);
-		fine = tr_deps_search_command(&search, c);
+		fine = tr_deps_search(&search, file->version);
 	}
 	*sum += fine ? graph.use_count : 0;
 	tr_deps_search_free(&search);

@@ -481,7 +481,7 @@ static void test_searches(void)
 						.found = add_path };
 		for (int round = 0; good && round < 2; round++) {
 			tr_deps_search_begin(&other);
-			good = tr_deps_search_command(&other, graph.last_command);
+			good = tr_deps_search(&other, graph.last_file->version);
 			for (struct tr_deps_command *c = graph.first_command; c; c = c->next) {
 				c->chosen = false;
 				for (struct tr_deps_use *use = c->uses; use;
