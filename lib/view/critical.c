@@ -19,6 +19,12 @@ struct child {
 	uint32_t head, tail; /* its first and its last run */
 };
 
+/* A use that wrote a version, at a time that is known, by a command that is in the forest. */
+struct writer {
+	const struct tr_deps_use *use;
+	const struct writer *next; /* of the same version */
+};
+
 struct walk {
 	const struct tr_forest *forest;
 	struct tr_critical *critical;
@@ -34,6 +40,8 @@ struct walk {
 	bool *taken;	 /* the path has come to the end of this run, or to a pipe of it */
 	struct tr_deps_command **commands; /* by position of their nodes */
 	size_t command_count;
+	struct writer *list;	  /* all writers; a version can have a thousand readers for each */
+	struct tr_id_map writers; /* the first one by the address of its version */
 	size_t looks;
 };
 
@@ -212,6 +220,38 @@ static int by_place(const void *a, const void *b)
 	return x->began < y->began ? -1 : x->began > y->began;
 }
 
+static const struct writer *writers_of(const struct walk *walk,
+				       const struct tr_deps_version *version)
+{
+	return version->written ? tr_id_map_get(&walk->writers, (uintptr_t)version) : NULL;
+}
+
+static bool list_writers(struct walk *walk)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < walk->command_count; i++)
+		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		     use = use->next_of_command)
+			count += use->written != 0;
+	walk->list = malloc((count + 1) * sizeof *walk->list);
+	if (!walk->list)
+		return false;
+	count = 0;
+	for (size_t i = 0; i < walk->command_count; i++) {
+		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		     use = use->next_of_command) {
+			if (!tr_deps_is_writer(use) || use->details->closed == TR_INSTANT_NONE)
+				continue;
+			struct writer *writer = &walk->list[count++];
+			*writer = (struct writer){ use, writers_of(walk, use->version) };
+			if (!tr_id_map_put(&walk->writers, (uintptr_t)use->version, writer))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* Lists the commands of the graph in the order of the tree: place is their position here. */
 static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
 {
@@ -230,8 +270,9 @@ static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
 		walk->commands[walk->command_count++] = c;
 		c->place = walk->position[c->place];
 	}
-	qsort(walk->commands, walk->command_count, sizeof(void *), by_place);
-	return true;
+	if (walk->command_count)
+		qsort(walk->commands, walk->command_count, sizeof(void *), by_place);
+	return list_writers(walk);
 }
 
 /* The first command at this position or after it. */
@@ -333,62 +374,65 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 			if (!use->version || !use->version->file->pipe || use->written ||
 			    !tr_deps_is_reader(use))
 				continue;
-			for (const struct tr_deps_use *w = use->version->uses; w;
-			     w = w->next_of_version) {
-				uint32_t at = w->command->place;
+			for (const struct writer *w = writers_of(walk, use->version); w;
+			     w = w->next) {
+				uint32_t at = w->use->command->place;
+				int64_t closed = w->use->details->closed;
 				walk->looks++;
-				if (!tr_deps_is_writer(w) ||
-				    w->details->closed == TR_INSTANT_NONE || at == TR_FOREST_NONE ||
-				    (at >= position && at <= walk->last[node]) ||
-				    w->details->closed > until ||
-				    w->details->closed <= walk->began[node] ||
-				    (best.node != TR_FOREST_NONE &&
-				     w->details->closed <= best.time))
+				if ((at >= position && at <= walk->last[node]) || closed > until ||
+				    closed <= walk->began[node] ||
+				    (best.node != TR_FOREST_NONE && closed <= best.time))
 					continue;
-				best = (struct event){ .node = at,
-						       .time = w->details->closed,
-						       .cause = TR_CRITICAL_PIPE };
+				best = (struct event){ at, closed, TR_CRITICAL_PIPE, NULL };
 			}
 		}
 	}
 	return best;
 }
 
-/*
- * The file that was completed last of those that the process, or one below it, reads, and that a
- * run from position `from` to `to` wrote before the process began.
- */
-static struct event last_file(struct walk *walk, uint32_t head, uint32_t from, uint32_t to)
+/* Takes the use as the best one if it completed its file last. */
+static void take_later(struct event *best, const struct tr_deps_use *w, struct tr_deps_path *path)
 {
-	struct event best = { .node = TR_FOREST_NONE };
-	uint32_t begin = walk->position[head], end = walk->last[tail_of(walk, head)];
-	int64_t until = walk->began[head];
+	if (best->node == TR_FOREST_NONE || w->details->closed > best->time)
+		*best = (struct event){ w->command->place, w->details->closed, TR_CRITICAL_FILE,
+					path };
+}
 
+/*
+ * The file that was completed last of those that the process, or one below it, reads, and that
+ * another process wrote before it began: *of_child if the child or one below it wrote it, and
+ * *of_any whoever did. Their nodes are positions.
+ */
+static void last_files(struct walk *walk, uint32_t head, const struct child *child,
+		       struct event *of_child, struct event *of_any)
+{
+	uint32_t begin = walk->position[head], end = walk->last[tail_of(walk, head)];
+	uint32_t from = child ? walk->position[child->head] : 1;
+	uint32_t to = child ? walk->last[child->tail] : 0;
+
+	of_child->node = of_any->node = TR_FOREST_NONE;
 	for (size_t i = seek(walk, begin);
-	     i < walk->command_count && walk->commands[i]->place <= end; i++) {
-		for (const struct tr_deps_use *use = walk->commands[i]->uses;
-		     use && walk->looks < LOOKS_MAX; use = use->next_of_command) {
+	     i < walk->command_count && walk->commands[i]->place <= end && walk->looks < LOOKS_MAX;
+	     i++) {
+		walk->looks++;
+		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		     use = use->next_of_command) {
 			walk->looks++;
-			if (!use->version || !use->path || !use->version->written ||
-			    !tr_deps_is_reader(use))
+			if (!use->version || !use->path || !tr_deps_is_reader(use))
 				continue;
-			for (const struct tr_deps_use *w = use->version->uses; w;
-			     w = w->next_of_version) {
-				uint32_t at = w->command->place;
+			for (const struct writer *w = writers_of(walk, use->version); w;
+			     w = w->next) {
+				uint32_t at = w->use->command->place;
 				walk->looks++;
-				if (at == TR_FOREST_NONE || at < from || at > to ||
-				    (at >= begin && at <= end) || !tr_deps_is_writer(w) ||
-				    w->details->closed == TR_INSTANT_NONE ||
-				    w->details->closed > until ||
-				    (best.node != TR_FOREST_NONE &&
-				     w->details->closed <= best.time))
+				if ((at >= begin && at <= end) ||
+				    w->use->details->closed > walk->began[head])
 					continue;
-				best = (struct event){ at, w->details->closed, TR_CRITICAL_FILE,
-						       use->path };
+				take_later(of_any, w->use, use->path);
+				if (at >= from && at <= to)
+					take_later(of_child, w->use, use->path);
 			}
 		}
 	}
-	return best;
 }
 
 /* Whether the run at that position is the node, or one above it. */
@@ -407,20 +451,18 @@ static struct event reason(struct walk *walk, uint32_t head, struct event *next)
 {
 	uint32_t parent = walk->forest->nodes[head].parent;
 	const struct child *child = last_child(walk, parent, walk->began[head]);
-	struct event why = { .cause = TR_CRITICAL_PARENT };
+	struct event file, any, why = { .cause = TR_CRITICAL_PARENT };
 
+	last_files(walk, head, child, &file, &any);
 	next->node = TR_FOREST_NONE;
-	if (child) {
-		struct event file =
-			last_file(walk, head, walk->position[child->head], walk->last[child->tail]);
-		if (file.node != TR_FOREST_NONE)
-			return file;
+	if (file.node != TR_FOREST_NONE)
+		return file;
+	if (child)
 		why.cause = runs_others(walk, parent, child->ended) ? TR_CRITICAL_SLOT
 								    : TR_CRITICAL_EXIT;
-	} else if (parent == TR_FOREST_NONE) {
+	else if (parent == TR_FOREST_NONE)
 		why.cause = TR_CRITICAL_START;
-	}
-	struct event file = last_file(walk, head, 0, UINT32_MAX - 1);
+	file = any;
 	int64_t since = child			   ? child->ended
 			: parent == TR_FOREST_NONE ? INT64_MIN
 						   : walk->began[parent];
@@ -497,6 +539,8 @@ static void free_walk(struct walk *walk)
 	free(walk->taken);
 	free(walk->node_at);
 	free(walk->commands);
+	free(walk->list);
+	tr_id_map_free(&walk->writers);
 }
 
 /* Whether the trace shows how long commands took. */
@@ -513,7 +557,7 @@ bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *fore
 		      struct tr_deps_graph *graph)
 {
 	size_t count = forest->count;
-	struct walk walk = { .forest = forest, .critical = critical };
+	struct walk walk = { .forest = forest, .critical = critical, .writers = TR_ID_MAP_INIT };
 
 	*critical = (struct tr_critical){ NULL, 0, false };
 	if (!has_ends(forest))

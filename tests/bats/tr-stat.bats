@@ -331,6 +331,35 @@ END
 	run -2 tr-stat --critical --by=name steps
 }
 
+@test "the critical path of a build has no gap, and lasts as long as the build" {
+	for trace in "$data/etrace/hello.nfsdb.gz" "$data/build/zlib.strace.gz"; do
+		tr-stat -q --critical --top=0 --json "$trace" | jq -e '.critical as $c | ($c | length) == .steps and
+			($c[0].from == 0) and (([$c[].seconds] | add) - .seconds | fabs < 1e-4) and
+			all(range(1; .steps); $c[.].from - $c[. - 1].from - $c[. - 1].seconds | fabs < 1e-5)'
+	done
+	tr-stat -q --json "$data/etrace/hello.nfsdb.gz" | jq .seconds >whole
+	tr-stat -q --critical --json "$data/etrace/hello.nfsdb.gz" | jq .seconds | diff whole -
+}
+
+@test "the critical path of a deep chain, and of many readers of a file, takes linear time" {
+	awk 'BEGIN { for (i = 1; i <= 40000; i++)
+			printf "%d 1600000000.%06d execve(\"/bin/sh\", [\"sh\"], 0x1) = 0\n%d 1600000000.%06d fork() = %d\n", i, i, i, i, i + 1
+		for (i = 40000; i > 0; i--) printf "%d 1600000001.%06d +++ exited with 0 +++\n", i, 40000 - i }' |
+		sed 's/\(.*\) execve.*/&\n\1 openat(AT_FDCWD, "\/a", O_RDONLY) = 3/' >deep
+	(ulimit -t 5 && tr-stat -q --critical --json deep | jq .steps | grep -x 79999)
+	# each command reads what the one before it wrote, and what the first one wrote
+	awk 'BEGIN { split("make cc", name)
+		print "1 1600000000.000000 execve(\"/bin/make\", [\"make\"], 0x1) = 0"
+		for (i = 2; i <= 3000; i++) { t = "1600000000." sprintf("%06d", 10 * i) " "
+			print "1 " t "fork() = " i "\n" i " " t "execve(\"/bin/cc\", [\"cc\"], 0x1) = 0"
+			print i " " t "openat(AT_FDCWD, \"/2\", O_RDONLY) = 3\n" i " " t "openat(AT_FDCWD, \"/" i - 1 "\", O_RDONLY) = 3"
+			print i " " t "openat(AT_FDCWD, \"/" i "\", O_WRONLY|O_CREAT, 0666) = 3"
+			print i " 1600000000." sprintf("%06d", 10 * i + 9) " +++ exited with 0 +++" }
+		print "1 1600000001.000000 +++ exited with 0 +++" }' >many
+	(ulimit -t 5 && tr-stat -q --critical --top=0 --json many | jq -c '[.critical[]."waited-for"] | group_by(.) |
+		map([.[0], length])') | grep -xF '[["exit",2999],["file",2998],["parent",1],["start",1]]'
+}
+
 @test "files and bytes by command, and what is unknown" {
 	log >calls <<'END'
 1 100 execve("/w/sh", ["sh"], 0x1) = 0
