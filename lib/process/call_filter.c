@@ -16,6 +16,7 @@ enum {
 	PAGE = 64	  /* states in one page, two in a byte */
 };
 
+/* The state of an exec record; 0: it has not come, or has no number. */
 static unsigned state_of(const struct tr_call_filter *filter, uint64_t seq)
 {
 	const unsigned char *page = tr_id_map_get(&filter->pages, seq / PAGE);
@@ -23,6 +24,10 @@ static unsigned state_of(const struct tr_call_filter *filter, uint64_t seq)
 	return page ? page[seq % PAGE / 2] >> (seq % 2 * 4) & 15U : 0;
 }
 
+/*
+ * Sets the state of an exec record. States are kept four bits each, in pages, because every exec
+ * record of a trace has one until the end. False: memory is exhausted.
+ */
 static bool set_state(struct tr_call_filter *filter, uint64_t seq, unsigned state)
 {
 	if (seq == TR_NO_POSITION)
@@ -99,6 +104,7 @@ static struct tr_pending_item *add_call(struct tr_pending *queue, uint64_t seq, 
 	return item;
 }
 
+/* The output of a pending call, which is the first part of its text. */
 static struct tr_text output_of(const struct tr_pending_item *item)
 {
 	const struct tr_pending_call *call = item->data;
@@ -145,6 +151,7 @@ static bool decide_all(struct tr_call_filter *filter, tr_call_emit *emit, void *
 	return fine;
 }
 
+/* Adds a file that a driver or collector links, once. False: memory is exhausted. */
 static bool add_product(struct tr_map *products, struct tr_text product)
 {
 	struct tr_text *own;
@@ -180,6 +187,10 @@ static bool is_explained(const struct tr_call_filter *filter, const struct tr_pe
 	       (!collector && tr_map_get(&filter->collected, product));
 }
 
+/*
+ * Emits the outputs of linkers that nothing explains, after the last record. False: emit has
+ * failed.
+ */
 static bool emit_linkers(struct tr_call_filter *filter, tr_call_emit *emit, void *context)
 {
 	for (const struct tr_pending_item *item = filter->linkers.first; item; item = item->next) {
@@ -247,6 +258,7 @@ bool tr_call_filter_end(struct tr_call_filter *filter, tr_call_emit *emit, void 
 	return done;
 }
 
+/* Frees a set of products. */
 static void free_products(struct tr_map *products)
 {
 	size_t position = 0;

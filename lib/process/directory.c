@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Directories that are pending on others. A directory is an absolute path, or a path below the
+ * directory of an origin, which may be unknown for a long time. Chains of origins are shortened
+ * when they are followed, so that later look-ups stay cheap.
+ */
 #include "process/directory.h"
 
 #include <stdlib.h>
@@ -11,6 +16,7 @@ struct tr_directory {
 	char path[];
 };
 
+/* The path of a directory, absolute or relative to its origin. */
 static struct tr_text path_of(const struct tr_directory *directory)
 {
 	return (struct tr_text){ directory->path, directory->len };
@@ -145,6 +151,7 @@ bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
 	return origin->settled && (origin->exec != TR_EXEC_NONE || !origin->exec_from);
 }
 
+/* Shortens the chain of directories above an origin, in the same way. */
 static void shorten(struct tr_origin *origin)
 {
 	while (hop_place(origin)) {
@@ -154,6 +161,10 @@ static void shorten(struct tr_origin *origin)
 	}
 }
 
+/*
+ * Whether a chain of exec records leads to this origin. One that leads back to itself must not be
+ * closed, because following it would never end.
+ */
 static bool leads_to(struct tr_origin *from, const struct tr_origin *origin)
 {
 	uint64_t seq;
@@ -165,6 +176,10 @@ static bool leads_to(struct tr_origin *from, const struct tr_origin *origin)
 	return from != NULL;
 }
 
+/*
+ * Whether a directory is pending on this origin, so that placing one in the other would make a
+ * cycle.
+ */
 static bool lies_in(const struct tr_directory *directory, const struct tr_origin *origin)
 {
 	struct tr_origin *from = directory ? directory->origin : NULL;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The environments of exec records. A record is read (fill), gets the environment of its parent if
+ * that is known (inherit), or is held in the queue until the parent comes, or cannot come any
+ * more. The first environment (top) belongs to the segment.
+ */
 #include "process/env_tracker.h"
 
 #include <stdlib.h>
@@ -48,6 +53,7 @@ struct tr_env_tracker {
 	uint64_t disorder; /* numbered, when the last one came that was not above all others */
 };
 
+/* Sets the first environment, and takes a reference. */
 static void set_top(struct tr_env_tracker *tracker, struct tr_environment *env)
 {
 	tr_environment_retain(env);
@@ -133,6 +139,10 @@ static bool inherit(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
 
 /* Records that are pending on their parent. */
 
+/*
+ * Follows the numbers of the records: if they rise, a parent with a lower number will not come any
+ * more.
+ */
 static void note_seq(struct tr_env_tracker *tracker, uint64_t seq)
 {
 	tracker->numbered++;
@@ -366,6 +376,7 @@ struct tr_env_tracker *tr_env_tracker_new(const struct tr_env_tracker_config *co
 	return tracker;
 }
 
+/* Forgets all that belongs to a segment. */
 static void end_segment(struct tr_env_tracker *tracker)
 {
 	abandon(tracker);
@@ -578,6 +589,7 @@ static bool hold(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
 	       (!exec->has_seq || !exec->own_pending || tr_pending_name(queue, item, exec->seq));
 }
 
+/* Reads the environment of an exec record, as far as it is known now. TR_FATAL: err is filled. */
 static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *record,
 			   struct tr_exec_env *exec, struct tr_error *err)
 {
@@ -607,6 +619,10 @@ static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *rec
 	return fine ? TR_OK : failed(tracker, err);
 }
 
+/*
+ * Follows an exec record. *exec belongs to the caller, who releases it. TR_WARN: its environment
+ * cannot be read; *exec is set all the same.
+ */
 static enum tr_status follow_exec(struct tr_env_tracker *tracker, struct tr_record *record,
 				  struct tr_exec_env **exec, struct tr_error *err)
 {

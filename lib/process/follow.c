@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Follows environments in a stream whose parents come before their children, which is the simple
+ * case: nothing is held back, and a parent that is not known stays unknown.
+ */
 #include "process/follow.h"
 
 #include "process/env_line.h"
@@ -29,6 +33,7 @@ static bool begin(struct tr_follow *follow)
 	return follow->top != NULL;
 }
 
+/* An env record replaces the first environment. */
 static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -45,6 +50,10 @@ static enum tr_status follow_env(struct tr_follow *follow, struct tr_record *rec
 	return follow->top ? TR_OK : tr_error_memory(err);
 }
 
+/*
+ * Finds the environment of an exec record: that of the parent, changed by the record's
+ * differences. follow->own stays NULL if it is unknown.
+ */
 static enum tr_status find_own(struct tr_follow *follow, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -76,6 +85,7 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 	return follow->own ? TR_OK : tr_error_memory(err);
 }
 
+/* Follows an exec record, and remembers its environment for its children. */
 static enum tr_status follow_exec(struct tr_follow *follow, struct tr_record *record,
 				  struct tr_error *err)
 {

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The runs of a segment as an array, in the order of their beginning. tr_runs reports events, from
+ * which nodes are filled (follow_run); the texts of programs go to a temporary file. When the
+ * segment is complete, tr_forest_link finds parents, cuts cycles, and links children and siblings.
+ */
 #include "process/forest.h"
 
 #include <stdlib.h>
 
+/* Bytes of texts that are collected before they are written to the spool. */
 enum { PENDING_SIZE = 64 << 10 };
 
+/* Marks the forest as failed, with the first error. */
 static void out_of_memory(struct tr_forest *forest)
 {
 	if (!forest->failed)
@@ -12,6 +19,9 @@ static void out_of_memory(struct tr_forest *forest)
 	forest->failed = true;
 }
 
+/*
+ * A node at the end of the array. NULL: memory is exhausted, or there are more runs than indexes.
+ */
 static struct tr_forest_node *add_node(struct tr_forest *forest)
 {
 	if (forest->count == TR_FOREST_NONE ||
@@ -29,6 +39,7 @@ static uint32_t index_of(const struct tr_forest *forest, uint64_t number)
 		       : (uint32_t)(number - forest->base);
 }
 
+/* Copies what is known of a run, at each of its events. */
 static void copy_run(const struct tr_forest *forest, struct tr_forest_node *node,
 		     const struct tr_run *run)
 {
@@ -65,6 +76,7 @@ static bool flush(struct tr_forest *forest)
 	return true;
 }
 
+/* Keeps the text of a program, as the view describes it. */
 static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		     struct tr_record *record)
 {
@@ -81,6 +93,7 @@ static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		flush(forest);
 }
 
+/* Takes an event of a run. */
 static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
 		       struct tr_record *record)
 {

@@ -46,6 +46,7 @@ int64_t tr_instant_from_cell(const struct tr_cell *cell)
 	return cell->type == TR_CELL_TEXT ? tr_instant_from_text(cell->text) : TR_INSTANT_NONE;
 }
 
+/* Seconds as a REAL in nanoseconds; NONE: out of range. */
 static int64_t from_real(double seconds)
 {
 	double limit = (double)TR_INSTANT_MAX / TR_INSTANT_SECOND;

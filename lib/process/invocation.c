@@ -309,6 +309,7 @@ static struct option find_ld(struct tr_text word)
 	return option;
 }
 
+/* What an option means to that kind of program. */
 static struct option find_option(enum tr_tool program, struct tr_text word)
 {
 	if (program == TR_TOOL_DRIVER_CL)

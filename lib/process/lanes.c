@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lanes. Runs are placed in the order of their beginning. A run goes on top of its parent if that
+ * is free, otherwise to the lowest lane on which nothing runs; two heaps give the lane that ends
+ * next, and the lowest idle one, so a run costs a logarithm of the number of lanes.
+ */
 #include "process/lanes.h"
 
 #include <stdlib.h>
@@ -15,6 +20,7 @@ struct work {
 	struct tr_heap idle; /* lanes by their number */
 };
 
+/* Whether any run has a time; otherwise the positions of records take their place. */
 static bool has_times(const struct tr_forest *forest)
 {
 	for (size_t i = 0; i < forest->count; i++) {
@@ -120,7 +126,7 @@ static bool place_above(struct work *work, uint32_t node)
 	return true;
 }
 
-/* False: memory is exhausted. */
+/* Places a run on a lane. False: memory is exhausted. */
 static bool place(struct work *work, uint32_t node)
 {
 	struct tr_span *span = &work->lanes->spans[node];

@@ -70,6 +70,10 @@ static void push(struct tr_text component, size_t root, bool absolute, struct tr
 	tr_buffer_put_text(to, component);
 }
 
+/*
+ * Appends all components of a path, so that the result has no ".", no doubled slash and, as far as
+ * that is possible, no "..".
+ */
 static void push_all(struct tr_text path, size_t root, bool absolute, struct tr_buffer *to)
 {
 	const char *p = path.data, *end = p + path.len;

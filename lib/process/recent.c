@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A cache of fixed size: numbers fall into sets of WAYS entries, and the least recently used entry
+ * of a set gives way. What it forgets is only less exact, so no list of all numbers has to be
+ * kept.
+ */
 #include "process/recent.h"
 
 #include <stdlib.h>
@@ -10,6 +15,7 @@ struct tr_recent_entry {
 	uint64_t used; /* 0: free */
 };
 
+/* The set in which a number can be. */
 static struct tr_recent_entry *set_of(const struct tr_recent *recent, uint64_t number)
 {
 	uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15);

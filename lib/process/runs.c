@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Makes runs of records. A task is an id of a process or thread, which the kernel uses again; a
+ * run is what happens in it. Logs contain events in the order in which they were printed, so the
+ * end of a process may come before the fork that made it: endings of tasks without a fork are kept
+ * for a while (keep_ending), and a later fork decides by its time whether they are its own
+ * (ended_early).
+ */
 #include "process/runs.h"
 
 #include <stdlib.h>
@@ -44,6 +51,7 @@ void tr_runs_init(struct tr_runs *runs,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
+/* Reports an event to the user of the runs. */
 static void report(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
 		   struct tr_record *record)
 {
@@ -59,6 +67,7 @@ static void forget_seq(struct tr_runs *runs, struct tr_run *run)
 	run->known_by_seq = false;
 }
 
+/* Reports that a run has ended, once. ended: NONE if the log has no end of it. */
 static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
 		       int64_t ended)
 {
@@ -88,6 +97,10 @@ static void release(struct tr_runs *runs, struct tr_run *run)
 	free(run);
 }
 
+/*
+ * A run that begins with this record, with one reference for the caller. NULL: memory is
+ * exhausted.
+ */
 static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
 {
 	struct tr_run *run = calloc(1, sizeof *run);
@@ -177,6 +190,7 @@ static bool take_ending(struct tr_runs *runs, struct tr_text id, struct ending *
 	return true;
 }
 
+/* Forgets the ending of an earlier task with this id. */
 static void drop_ending(struct tr_runs *runs, struct tr_text id)
 {
 	struct ending ending;
@@ -210,6 +224,7 @@ static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct en
 	return true;
 }
 
+/* A number as text; NONE: it is none. */
 static uint64_t text_number(struct tr_text text)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
@@ -240,6 +255,10 @@ static struct ending read_fate(struct tr_text status, struct tr_text signal)
 	return end;
 }
 
+/*
+ * Ends a run as a record describes it. A run ends once, so a second exit of the same process has
+ * no effect.
+ */
 static void end_run(struct tr_runs *runs, struct tr_run *run, const struct ending *end,
 		    struct tr_record *record)
 {
@@ -327,6 +346,7 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
 }
 
+/* Follows an exec. One that failed is no program. */
 static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
 	struct tr_text status, signal;
@@ -356,7 +376,10 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return true;
 }
 
-/* False: memory is exhausted. */
+/*
+ * Sets *thread if a fork makes a thread, which belongs to the run of its process. False: memory is
+ * exhausted.
+ */
 static bool is_thread(struct tr_record *record, bool *thread)
 {
 	struct tr_text word = TR_TEXT("CLONE_THREAD");
@@ -410,6 +433,7 @@ static struct tr_run *fork_run(struct tr_runs *runs, struct tr_record *record, u
 	return run;
 }
 
+/* Follows a fork. The child may have begun already, by its exec, or even have ended. */
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
 	struct tr_run_task *task = find_task(runs, id);
@@ -460,6 +484,10 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return run && set_task(runs, child_id, run, false);
 }
 
+/*
+ * Follows an exit. That of a thread ends no run; that of a task without a fork is kept, because
+ * the fork may still come.
+ */
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
 	struct tr_run_task *task = find_task(runs, id);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Tasks, and what they share: descriptors (struct tr_files), the working directory (struct
+ * tr_place), and the process. Descriptors are copied on write, because most children call exec
+ * without a change to them.
+ */
 #include "process/tree.h"
 
 #include <stdlib.h>
@@ -34,6 +39,7 @@ struct tr_files *tr_files_new(void)
 	return files;
 }
 
+/* Takes a reference; files may be NULL. */
 static struct tr_files *files_retain(struct tr_files *files)
 {
 	if (files)
@@ -41,6 +47,7 @@ static struct tr_files *files_retain(struct tr_files *files)
 	return files;
 }
 
+/* Drops a reference to a table, which is freed with its last one. */
 static void table_release(struct table *table)
 {
 	if (!table || --table->references > 0)
@@ -50,6 +57,7 @@ static void table_release(struct table *table)
 	free(table);
 }
 
+/* Drops a reference to a set of descriptors. */
 static void files_release(struct tr_files *files)
 {
 	if (!files || --files->references > 0)
@@ -95,11 +103,16 @@ static size_t find(const struct table *table, uint64_t fd)
 	return low;
 }
 
+/* Whether the entry at that index is the descriptor. */
 static bool is_at(const struct table *table, size_t i, uint64_t fd)
 {
 	return table && i < table->count && table->list[i].fd == fd;
 }
 
+/*
+ * Inserts a descriptor at its index. Beyond TR_FILES_MAX it is forgotten, which bounds a table of
+ * a hostile log. False: memory is exhausted.
+ */
 static bool insert(struct tr_files *files, size_t i, struct file file)
 {
 	if (files->table && files->table->count == TR_FILES_MAX)
@@ -130,6 +143,7 @@ bool tr_files_open(struct tr_files *files, uint64_t fd, struct tr_directory *dir
 	return true;
 }
 
+/* Removes the descriptor at that index from a table that is not shared. */
 static void remove_at(struct table *table, size_t i)
 {
 	tr_directory_release(table->list[i].directory);
@@ -199,6 +213,10 @@ bool tr_files_hold(struct tr_files *files, uint64_t fd, struct tr_directory *dir
 	return is_at(files->table, i, fd) || insert(files, i, file);
 }
 
+/*
+ * Resolves inherited descriptors by those of the parent. waits: the parent is pending itself, so
+ * what it does not have may be inherited by it, too. False: memory is exhausted.
+ */
 static bool files_resolve(struct tr_files *files, struct tr_files *parent, bool waits)
 {
 	struct table *table = files ? files->table : NULL;
@@ -221,6 +239,9 @@ static bool files_resolve(struct tr_files *files, struct tr_files *parent, bool 
 	return true;
 }
 
+/*
+ * Adds the descriptors of `from`, which those of the same number hide. False: memory is exhausted.
+ */
 static bool files_inherit(struct tr_files *files, const struct tr_files *from)
 {
 	const struct table *table = from ? from->table : NULL;
@@ -241,6 +262,7 @@ static bool files_inherit(struct tr_files *files, const struct tr_files *from)
 
 /* The tasks. */
 
+/* Drops a reference to a working directory. */
 static void place_release(struct tr_place *place)
 {
 	if (!place || --place->references > 0)
@@ -249,6 +271,7 @@ static void place_release(struct tr_place *place)
 	free(place);
 }
 
+/* A working directory with one reference. NULL: memory is exhausted. */
 static struct tr_place *place_new(struct tr_directory *directory)
 {
 	struct tr_place *place = malloc(sizeof *place);
@@ -258,6 +281,7 @@ static struct tr_place *place_new(struct tr_directory *directory)
 	return place;
 }
 
+/* Makes the task share this working directory. */
 static void move_to(struct tr_task *task, struct tr_place *place)
 {
 	if (task->place == place)
@@ -284,6 +308,7 @@ static void leave_process(struct tr_task *task)
 	free(process);
 }
 
+/* Moves the task to a process. */
 static void belong_to(struct tr_task *task, struct tr_process *process)
 {
 	if (task->process == process)
@@ -297,6 +322,7 @@ static void belong_to(struct tr_task *task, struct tr_process *process)
 	process->first = task;
 }
 
+/* Adds a task at the newest end of a list. */
 static void list_add(struct tr_task_list *list, struct tr_task *task)
 {
 	task->newer = NULL;
@@ -306,6 +332,7 @@ static void list_add(struct tr_task_list *list, struct tr_task *task)
 	list->count++;
 }
 
+/* Removes a task from its list. */
 static void list_remove(struct tr_task_list *list, struct tr_task *task)
 {
 	*(task->older ? &task->older->newer : &list->oldest) = task->newer;
@@ -325,6 +352,7 @@ static void drop(struct tr_tasks *tasks, struct tr_task *task)
 	free(task);
 }
 
+/* Frees a task, whose id may be used again. */
 static void forget(struct tr_tasks *tasks, struct tr_task *task)
 {
 	tr_id_map_take(&tasks->map, task->tid);
@@ -352,6 +380,7 @@ static bool settle_alone(struct tr_tasks *tasks, struct tr_task *task)
 	return true;
 }
 
+/* A new task in a process of its own. NULL: memory is exhausted. */
 static struct tr_task *begin(struct tr_tasks *tasks, uint64_t tid)
 {
 	struct tr_task *task = calloc(1, sizeof *task);
@@ -386,6 +415,7 @@ struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new)
 	return task ? task : begin(tasks, tid);
 }
 
+/* Sets the directory of the place, for all tasks that share it. Takes the reference. */
 static void put_directory(struct tr_task *task, struct tr_directory *directory)
 {
 	tr_directory_release(task->place->directory);
