@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of execution traces and their op words. A trace has millions of blocks, so the usual
+ * spelling of a line is read and written by hand (read_plain), and all 256 ops have their texts
+ * and values prepared.
+ */
 #include "coverage/block.h"
 
 #include <stdlib.h>
@@ -22,12 +27,14 @@ enum {
 	NAMED = TR_EXEC_BLOCK | TR_EXEC_FAULT | TR_EXEC_BR0 | TR_EXEC_BR1 | TR_EXEC_SPECIAL,
 };
 
+/* Copies a text, and returns the end of the copy. */
 static char *put_text(char *to, struct tr_text text)
 {
 	memcpy(to, text.data, text.len);
 	return to + text.len;
 }
 
+/* Writes a byte as 0xHEX, and returns the end. */
 static char *put_hex(char *to, unsigned bits)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -63,6 +70,7 @@ size_t tr_op_spell(uint8_t op, char *to)
 	return (size_t)(p - to);
 }
 
+/* Adds the bit of a word to *op. False: there is no such word. */
 static bool add_word(struct tr_text word, uint8_t *op)
 {
 	for (size_t i = 0; i < WORDS; i++) {
@@ -74,6 +82,7 @@ static bool add_word(struct tr_text word, uint8_t *op)
 	return tr_text_is(word, "none");
 }
 
+/* The op of a symbol. One with a number is taken by its number. */
 static bool from_symbol(const struct tr_symbol *symbol, uint8_t *op)
 {
 	uint64_t bits = symbol->unknown_bits;
@@ -122,6 +131,7 @@ bool tr_op_from_text(struct tr_text text, uint8_t *op)
 	return false;
 }
 
+/* Prepares the value and the text of one op. */
 static void make_value(struct tr_op_values *all, unsigned op)
 {
 	struct tr_value *value = &all->values[op];
@@ -193,6 +203,7 @@ static const char *seq_digits(struct tr_block_record *self, uint64_t seq)
 	return self->first_digit;
 }
 
+/* Copies bytes, and returns the end of the copy. */
 static char *put(char *to, const char *text, size_t len)
 {
 	memcpy(to, text, len);
@@ -335,6 +346,7 @@ static bool read_plain(const struct tr_record *record, struct tr_block *block)
 	return tr_op_from_text(tr_text_span(p, end), &block->op);
 }
 
+/* Fills err: the block is left out. TR_WARN. */
 static enum tr_status bad(struct tr_error *err, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "a block without %s", what);
@@ -356,6 +368,7 @@ static enum tr_status read_number(struct tr_record *record, const char *key, uin
 	return TR_OK;
 }
 
+/* Reads the fields of a block that is not in the usual spelling. TR_WARN: err is filled. */
 static enum tr_status read_fields(struct tr_record *record, struct tr_block *block,
 				  struct tr_error *err)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Merges traces. The header of a segment, or its first record, shows which form it has; a trace of
+ * another form than the first is left out with a message. The rest is up to the form.
+ */
 #include "coverage/merge.h"
 
 #include <stdlib.h>
@@ -65,6 +69,7 @@ enum tr_status tr_merge_columns(struct tr_record *record, unsigned tabs, struct 
 	return TR_OK;
 }
 
+/* Whether the key is in the list. */
 static bool is_in(const char *const *list, struct tr_text key)
 {
 	for (; *list; list++)
@@ -190,6 +195,7 @@ static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *reco
 	return TR_WARN;
 }
 
+/* Gives a record to the form of its segment, which may be known only now. */
 static enum tr_status put_record(struct tr_merge *merge, struct tr_record *record,
 				 struct tr_error *err)
 {

@@ -54,6 +54,7 @@ struct merge {
 	struct tr_buffer text; /* scratch */
 };
 
+/* Frees what the merge holds. */
 static void discard(void *self)
 {
 	struct merge *merge = self;
@@ -70,6 +71,10 @@ static void discard(void *self)
 	tr_arena_free(&merge->arena);
 }
 
+/*
+ * Begins a trace: objects and sections of the one before are forgotten. The header has nothing
+ * that the merged trace needs.
+ */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct merge *merge = self;
@@ -126,6 +131,7 @@ static enum tr_status begin_entries(struct merge *merge, struct tr_record *recor
 			       : TR_OK;
 }
 
+/* Follows a section: INFO, whose entries come next, or entries. */
 static enum tr_status put_section(struct merge *merge, struct tr_record *record,
 				  struct tr_error *err)
 {
@@ -138,6 +144,10 @@ static enum tr_status put_section(struct merge *merge, struct tr_record *record,
 	return info ? TR_OK : begin_entries(merge, record, err);
 }
 
+/*
+ * Keeps an information entry of the first trace, and compares the name of the program in the
+ * others.
+ */
 static enum tr_status put_info(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text line;
@@ -183,6 +193,10 @@ static bool add_object(struct merge *merge, struct tr_text key, uint64_t base)
 	       tr_map_put(&merge->by_key, object->key, (void *)merge->object_count);
 }
 
+/*
+ * Follows the load of a shared object, which is the same as one of an earlier trace if all fields
+ * are the same.
+ */
 static enum tr_status put_load(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_loaded_object loaded;
@@ -199,6 +213,10 @@ static enum tr_status put_load(struct merge *merge, struct tr_record *record, st
 	return id || add_object(merge, key, loaded.first) ? TR_OK : tr_error_memory(err);
 }
 
+/*
+ * Adds a block to the ranges of its program or shared object. TR_WARN: it, or a part of it, is
+ * left out.
+ */
 static enum tr_status put_block(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	const struct tr_object *object;
@@ -234,6 +252,7 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 		      : TR_OK;
 }
 
+/* Adds a record (struct tr_merge_form). */
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
 	struct merge *merge = self;
@@ -262,6 +281,7 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return TR_OK;
 }
 
+/* Writes the record of a section, in the form of the first trace. */
 static void write_section(struct merge *merge, const char *name, struct tr_merge_lines *lines)
 {
 	tr_merge_begin(lines, "section");
@@ -306,6 +326,10 @@ static void write_ranges(const struct merge *merge, const struct tr_ranges *rang
 	}
 }
 
+/*
+ * Writes the merged trace: information, ranges of the program, and each shared object with its
+ * ranges.
+ */
 static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *merge = self;

@@ -37,6 +37,7 @@ struct module {
 	uint64_t alike;	     /* how many that trace has had so far; of the first of them */
 };
 
+/* A block of the merged trace. There may be very many of them: 24 bytes each. */
 struct block {
 	uint64_t start; /* from the base of its module */
 	uint64_t hits;
@@ -64,6 +65,7 @@ struct merge {
 	struct tr_buffer scratch;
 };
 
+/* Frees what the merge holds; keys and lines are in the arena. */
 static void discard(void *self)
 {
 	struct merge *merge = self;
@@ -78,6 +80,7 @@ static void discard(void *self)
 	free(merge->numbers);
 }
 
+/* Begins a trace, with a table of its own. The first one decides how wide addresses are. */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct merge *merge = self;
@@ -101,6 +104,7 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 	return merge->header.failed ? tr_error_memory(err) : status;
 }
 
+/* Adds a number to the key or line in scratch. */
 static void put_number(struct merge *merge, uint64_t number)
 {
 	tr_buffer_put_byte(&merge->scratch, '\t');
@@ -185,6 +189,7 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	return TR_OK;
 }
 
+/* Finds the module of the merged trace that equals a module of this trace, or adds it. */
 static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -207,6 +212,7 @@ static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 	return status;
 }
 
+/* Orders blocks by module, start and size; equal ones are the same block. */
 static int compare(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
@@ -236,6 +242,10 @@ static void compact(struct merge *merge)
 	merge->block_count = kept;
 }
 
+/*
+ * Adds a block. When the array is full, equal blocks are merged first, so memory grows with the
+ * distinct ones. False: memory is exhausted.
+ */
 static bool add_block(struct merge *merge, const struct block *block)
 {
 	if (merge->block_count == merge->block_cap) {
@@ -250,6 +260,7 @@ static bool add_block(struct merge *merge, const struct block *block)
 	return true;
 }
 
+/* Adds a block, at its place within its module. A block without hits was executed once. */
 static enum tr_status put_block(struct merge *merge, struct tr_record *record, struct tr_error *err)
 {
 	uint64_t address, base = 0;
@@ -281,6 +292,7 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	return add_block(merge, &block) ? TR_OK : tr_error_memory(err);
 }
 
+/* Adds a record (struct tr_merge_form). */
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
 	struct merge *merge = self;
@@ -321,6 +333,7 @@ static void write_header(const struct merge *merge, struct tr_merge_lines *lines
 	tr_merge_end(lines);
 }
 
+/* Writes the merged trace. Each module is at its base in the first trace that has it. */
 static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *merge = self;

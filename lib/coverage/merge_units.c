@@ -24,6 +24,7 @@
 #include "record/ask.h"
 #include "record/literal.h"
 
+/* The bits of one kind (statements, decisions, MC/DC) of a unit. */
 struct set {
 	uint64_t bits;	/* how many there are */
 	uint32_t *list; /* numbers of those that are set, ascending; owned */
@@ -51,6 +52,7 @@ struct merge {
 	size_t cap;
 };
 
+/* Frees what the merge holds; texts are in the arena. */
 static void discard(void *self)
 {
 	struct merge *units = self;
@@ -66,6 +68,7 @@ static void discard(void *self)
 	free(units->numbers);
 }
 
+/* Begins a trace. The first one gives the header. */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
 	struct merge *units = self;
@@ -76,6 +79,7 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 	return tr_merge_header(header, "srctrace", &units->header, err);
 }
 
+/* Keeps an information entry of the first trace. */
 static enum tr_status put_info(struct merge *units, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_text columns;
@@ -88,6 +92,7 @@ static enum tr_status put_info(struct merge *units, struct tr_record *record, st
 	return units->infos.failed ? tr_error_memory(err) : status;
 }
 
+/* Fills err: a unit is left out because of this field. */
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "left out: %s: %s", key, what);
@@ -187,6 +192,7 @@ static enum tr_status read_unit(struct tr_record *record, struct unit *unit, str
 	return TR_OK;
 }
 
+/* Fills err: a unit is left out because it was made of another version of the source. */
 static enum tr_status differs(const char *key, struct tr_text here, struct tr_text there,
 			      struct tr_error *err)
 {
@@ -273,6 +279,10 @@ static enum tr_status find_unit(struct merge *units, const struct unit *here,
 	return add_unit(units, here, first, record, found, err);
 }
 
+/*
+ * Adds the bits of a unit. All lists are read before anything is added, so that a unit with an
+ * error adds nothing.
+ */
 static enum tr_status put_unit(struct merge *units, struct tr_record *record, struct tr_error *err)
 {
 	struct unit here = { .trace = 0 }, *unit = NULL;
@@ -295,6 +305,7 @@ static enum tr_status put_unit(struct merge *units, struct tr_record *record, st
 	return status;
 }
 
+/* Adds a record (struct tr_merge_form). */
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_text_is(record->kind, "unit"))
@@ -302,6 +313,7 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return tr_text_is(record->kind, "info") ? put_info(self, record, err) : TR_OK;
 }
 
+/* Begins a field of a line. */
 static void put_key(const char *key, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '\t');
@@ -309,6 +321,7 @@ static void put_key(const char *key, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '=');
 }
 
+/* Appends the columns of a unit after its number. */
 static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "-\t-\t");
@@ -335,6 +348,7 @@ static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 	tr_buffer_put_text(to, unit->rest);
 }
 
+/* Writes the merged trace. */
 static void write(void *self, struct tr_merge_lines *lines)
 {
 	struct merge *units = self;

@@ -29,6 +29,7 @@ static const struct {
 	[TR_MODULE_OTHER] = { NULL, true, false, 0 },
 };
 
+/* The column of that name; "start" is what newer tables call the base. */
 static enum tr_module_column kind_of(struct tr_text name)
 {
 	if (tr_text_is(name, "start"))
@@ -94,6 +95,7 @@ static void module_columns_of(struct tr_module_columns *columns, uint64_t table,
 	(void)module_columns_add(columns, TR_TEXT("path"));
 }
 
+/* Whether the table has such a column. */
 static bool module_columns_have(const struct tr_module_columns *columns, enum tr_module_column kind)
 {
 	for (size_t i = 0; i < columns->count; i++)
@@ -102,6 +104,7 @@ static bool module_columns_have(const struct tr_module_columns *columns, enum tr
 	return false;
 }
 
+/* Whether two tables have the same columns in the same order. */
 static bool module_columns_equal(const struct tr_module_columns *a,
 				 const struct tr_module_columns *b)
 {
@@ -178,6 +181,10 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 	return good;
 }
 
+/*
+ * Writes a number as DynamoRIO does: with its number of digits, so that the table is byte for byte
+ * the same.
+ */
 static void write_number(enum tr_module_column kind, uint64_t n, unsigned digits,
 			 struct tr_buffer *to)
 {
@@ -213,6 +220,7 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 	tr_buffer_put_byte(to, '\n');
 }
 
+/* Whether two rows say the same. */
 static bool module_equal(const struct tr_module_columns *columns, const struct tr_module *a,
 			 const struct tr_module *b)
 {
@@ -256,6 +264,7 @@ static void put_key(const struct tr_module_columns *columns, size_t i, struct tr
 		tr_cell_escape(tr_module_column_name(columns, i), true, to);
 }
 
+/* Appends the value of a field for a cell. */
 static void put_value(enum tr_module_column kind, const struct tr_module_cell *cell,
 		      struct tr_buffer *line)
 {
@@ -326,6 +335,7 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 	return tr_error_memory(err);
 }
 
+/* Reads the path of a module, which is the name of its record. */
 static enum tr_status read_path(struct tr_record *record, struct tr_module_cell *cell,
 				struct tr_error *err)
 {
@@ -389,6 +399,7 @@ static bool take(struct tr_text *text, const char *word)
 	return true;
 }
 
+/* Reads decimal digits and skips them. False: there are none, or too many. */
 static bool take_number(struct tr_text *text, uint64_t *number)
 {
 	struct tr_text digits = { text->data, 0 };
@@ -407,6 +418,7 @@ static bool versioned(struct tr_text text, uint64_t *version, uint64_t *count)
 	       take(&text, "count") && take_number(&text, count) && text.len == 0;
 }
 
+/* Reads what follows "Module Table:". Version 1 has only the count. */
 static bool table_line(struct tr_drcov_head *head, struct tr_text text)
 {
 	struct tr_text number = text;
@@ -482,6 +494,7 @@ void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
+/* Whether two heads say the same, however they are spelled. */
 static bool drcov_head_equal(const struct tr_drcov_head *a, const struct tr_drcov_head *b)
 {
 	return a->version == b->version && a->table == b->table && a->count == b->count &&
@@ -560,6 +573,7 @@ static bool header_columns(struct tr_record *header, struct tr_module_columns *c
 	return columns->count > 0;
 }
 
+/* Begins an empty list with the usual table, for streams without a header. */
 static void begin_usual(struct tr_module_list *list)
 {
 	tr_buffer_reset(&list->flavor);
@@ -764,6 +778,7 @@ void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *t
 	tr_buffer_put_text(to, tr_buffer_text(&list->rows));
 }
 
+/* Sorts places by their base. */
 static int by_base(const void *a, const void *b, void *places)
 {
 	const struct tr_module_place *x = (struct tr_module_place *)places + *(const uint32_t *)a;

@@ -87,6 +87,7 @@ static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uin
 	return position;
 }
 
+/* The range at a position; NULL: it is the end. */
 static struct tr_range *range_at(const struct tr_ranges *ranges, struct tr_ranges_position position)
 {
 	return position.chunk < ranges->count
@@ -94,6 +95,7 @@ static struct tr_range *range_at(const struct tr_ranges *ranges, struct tr_range
 		       : NULL;
 }
 
+/* Moves to the next range. */
 static void step(const struct tr_ranges *ranges, struct tr_ranges_position *position)
 {
 	if (++position->item == ranges->chunks[position->chunk]->count) {
