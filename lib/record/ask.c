@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Asks a record for the value of a field. A field is split and parsed when it is asked for; an
+ * error that is filled before stays, so a caller may ask for several fields and look at the error
+ * once.
+ */
 
 #include "record/ask.h"
 
@@ -6,6 +11,7 @@
 
 #include "core/buffer.h"
 
+/* The field of that key; NULL: there is none, or err is filled because memory is exhausted. */
 static struct tr_field *find(struct tr_record *record, const char *key, struct tr_error *err)
 {
 	struct tr_error why;

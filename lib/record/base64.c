@@ -196,6 +196,10 @@ static const uint8_t digits[256] = {
 /* The text is written in pieces, so that no blob needs room for all of it at once. */
 enum { PIECE = 3 << 16 };
 
+/*
+ * Writes the whole groups of a piece, with AVX2 where the processor has it, and then the rest with
+ * padding. Returns the number of characters.
+ */
 static size_t write_piece(const unsigned char *p, size_t len, char *to)
 {
 	char *start = to;

@@ -13,6 +13,7 @@ struct work {
 	bool changed;
 };
 
+/* Keeps the bytes of a blob in a file of the directory, and puts the file's name in their place. */
 static enum tr_status store(struct work *w, struct tr_value *value)
 {
 	char *name = tr_arena_alloc(w->arena, TR_SHA256_HEX);
@@ -29,6 +30,9 @@ static enum tr_status store(struct work *w, struct tr_value *value)
 	return TR_OK;
 }
 
+/*
+ * Reads the bytes of a blob that was stored. TR_WARN: the file is missing, or has other contents.
+ */
 static enum tr_status fetch(struct work *w, struct tr_value *value)
 {
 	enum tr_status status = tr_blob_dir_get(w->dir, value->text, value->as.number, w->arena,
@@ -39,6 +43,7 @@ static enum tr_status fetch(struct work *w, struct tr_value *value)
 	return status;
 }
 
+/* Changes a value if it is a blob of the kind that is asked for. w->changed is set then. */
 static enum tr_status change(struct work *w, struct tr_value *value)
 {
 	if (value->type != (w->what == TR_BLOBS_FETCH ? TR_BLOB_FILE : TR_BLOB))
@@ -112,6 +117,7 @@ static enum tr_status prepare(struct work *w, struct tr_record *record)
 	return status;
 }
 
+/* Changes the blobs in a field. Its text is dropped if it does not match the value any more. */
 static enum tr_status one_field(struct work *w, struct tr_field *field)
 {
 	w->changed = false;

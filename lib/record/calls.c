@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * API calls: those that were entered and did not return (struct tr_live_calls), and sets of calls
+ * by number and class, which are parsed here (struct scan). A set may be in a file, which is read
+ * through a window like any input, so its size does not matter.
+ */
 
 #include "record/calls.h"
 
@@ -38,6 +43,7 @@ static struct tr_text live_key(struct tr_live_calls *calls, const struct tr_reco
 	return tr_buffer_text(&calls->key);
 }
 
+/* Takes a call out of the list, in which calls are in the order of their enters. */
 static void unlink_call(struct tr_live_calls *calls, struct tr_live_call *call)
 {
 	*(call->previous ? &call->previous->next : &calls->first) = call->next;
@@ -103,6 +109,7 @@ void tr_live_calls_free(struct tr_live_calls *calls)
  * reach it.
  */
 
+/* Appends a range. False: memory is exhausted. */
 static bool append(struct tr_call_ranges *ranges, const struct tr_call_range *range)
 {
 	if (!tr_array_room(ranges->list, ranges->count, ranges->cap))
@@ -111,6 +118,10 @@ static bool append(struct tr_call_ranges *ranges, const struct tr_call_range *ra
 	return true;
 }
 
+/*
+ * Adds a range to those that contain whole intervals, which are searched, or to those with a step
+ * or classes, which are looked at one by one.
+ */
 static bool put_range(struct tr_call_set *set, const struct tr_call_range *range)
 {
 	bool whole = !range->kinds && (range->step == 1 || range->first == range->last);
@@ -118,6 +129,7 @@ static bool put_range(struct tr_call_set *set, const struct tr_call_range *range
 	return append(whole ? &set->whole : &set->filtered, range);
 }
 
+/* Sorts ranges by their first number. */
 static int by_first(const void *a, const void *b)
 {
 	const struct tr_call_range *x = a, *y = b;
@@ -125,6 +137,10 @@ static int by_first(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
+/*
+ * Sorts the ranges, and sets the reach of each: the highest number that it, or one before it,
+ * contains. A search can stop at a range whose reach is too low.
+ */
 static void sort(struct tr_call_ranges *ranges)
 {
 	uint64_t reach = 0;
@@ -153,6 +169,7 @@ static void merge(struct tr_call_ranges *ranges)
 	ranges->count = kept;
 }
 
+/* Prepares a set for searches, after a change. */
 static void sort_set(struct tr_call_set *set)
 {
 	sort(&set->whole);
@@ -230,6 +247,7 @@ struct scan {
 
 static void parse(struct scan *s, struct tr_source *source);
 
+/* The byte column of the scan, from 1, for messages. */
 static uint64_t column(const struct scan *s)
 {
 	return s->in->offset + 1;
@@ -244,6 +262,7 @@ static bool fail(struct scan *s, uint64_t at, const char *what, const char *word
 	return false;
 }
 
+/* Fails the scan because memory is exhausted. False. */
 static bool out_of_memory(struct scan *s)
 {
 	s->failed = true;
@@ -284,6 +303,7 @@ static bool is_letter(int c)
 	return c >= 'a' && c <= 'z';
 }
 
+/* Skips blanks, and returns the next byte; negative: the end. */
 static int skip_blanks(struct scan *s)
 {
 	while (is_blank(peek(s)))
@@ -291,6 +311,7 @@ static int skip_blanks(struct scan *s)
 	return peek(s);
 }
 
+/* Skips this byte and the blanks around it. False: another byte is next. */
 static bool eat(struct scan *s, int c)
 {
 	if (skip_blanks(s) != c)
@@ -405,6 +426,10 @@ static bool read_file(struct scan *s)
 	return !s->failed;
 }
 
+/*
+ * Reads one item of a set: @FILE, a class, or a range. A file does not contain @FILE, so that
+ * files cannot include each other for ever.
+ */
 static bool read_item(struct scan *s)
 {
 	struct tr_call_range range = { .last = UINT64_MAX, .step = 1 };
@@ -426,6 +451,7 @@ static bool read_item(struct scan *s)
 	return put_range(s->set, &range) || out_of_memory(s);
 }
 
+/* Reads a set from a source, which it owns. Commas and blanks separate items. */
 static void parse(struct scan *s, struct tr_source *source)
 {
 	static const struct tr_limits limits = TR_LIMITS_DEFAULT;

@@ -28,12 +28,14 @@ static void *place(struct block *block, const void *from, size_t size)
 	return to;
 }
 
+/* Places a copy of a text, and lets it point there. */
 static void place_text(struct block *block, struct tr_text *text)
 {
 	if (text->data)
 		text->data = place(block, text->data, text->len);
 }
 
+/* Places a symbol with its names. */
 static void place_symbol(struct block *block, struct tr_symbol **symbol)
 {
 	struct tr_symbol copy = **symbol;
@@ -50,6 +52,7 @@ static void place_symbol(struct block *block, struct tr_symbol **symbol)
 
 static void place_within(struct block *block, struct tr_value *value);
 
+/* Places values with all that they contain. The recursion is bounded by the nesting of values. */
 static struct tr_value *place_values(struct block *block, const struct tr_value *values,
 				     size_t count)
 {
@@ -63,6 +66,7 @@ static struct tr_value *place_values(struct block *block, const struct tr_value 
 	return to;
 }
 
+/* Places the members of a map or structure. */
 static struct tr_member *place_members(struct block *block, const struct tr_member *members,
 				       size_t count)
 {
@@ -98,6 +102,7 @@ static void place_within(struct block *block, struct tr_value *value)
 	}
 }
 
+/* Places the fields of a record, with their texts and values. */
 static void place_fields(struct block *block, struct tr_record *record)
 {
 	const struct tr_field *fields = record->fields;
@@ -114,6 +119,7 @@ static void place_fields(struct block *block, struct tr_record *record)
 	record->fields = to;
 }
 
+/* Places all that a record points to. */
 static void place_record(struct block *block, struct tr_record *record)
 {
 	struct tr_cell *const cells[] = { &record->seq, &record->time, &record->task,
@@ -220,6 +226,10 @@ void tr_join_free(struct tr_join *join)
 	free(join);
 }
 
+/*
+ * Keeps a copy of an enter until its leave comes. An open enter of the same key has lost its
+ * leave, and is shown as it is. False: memory is exhausted.
+ */
 static bool keep(struct tr_join *join, const struct tr_record *enter)
 {
 	struct tr_live_call *twin;
@@ -268,6 +278,10 @@ static void put_leave_fields(struct tr_join *join, struct tr_text rest)
 		put_fields(join, rest);
 }
 
+/*
+ * Makes a call of two lines: the columns and fields of the enter, the arrow, and the fields of the
+ * leave. False: memory is exhausted.
+ */
 static bool join_lines(struct tr_join *join, const struct tr_record *enter,
 		       const struct tr_record *leave)
 {
@@ -293,6 +307,7 @@ static bool join_lines(struct tr_join *join, const struct tr_record *enter,
 	return true;
 }
 
+/* Makes a call of two built records, whose fields are borrowed. False: memory is exhausted. */
 static bool join_built(struct tr_join *join, const struct tr_record *enter,
 		       const struct tr_record *leave)
 {
@@ -345,6 +360,10 @@ static enum tr_status as_line(struct tr_join *join, struct tr_record **record, s
 	return status;
 }
 
+/*
+ * Makes a call of an enter and its leave, in join->call. If one of them is a line, the other is
+ * spelled as one, too. The call is at the position of the leave.
+ */
 static enum tr_status joined(struct tr_join *join, struct tr_record *enter, struct tr_record *leave,
 			     struct tr_error *err)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Tokens of JSON, the walk that finds the end of a value in a window, and the texts of lists of
+ * objects. The scanner keeps no tree and no copy: a token is a piece of the input, and CUT asks
+ * for more bytes.
+ */
 
 #include "record/json.h"
 
@@ -60,6 +65,10 @@ static const char *need_digits(const char *p, const char *end, bool *cut)
 	return after == p ? NULL : after;
 }
 
+/*
+ * The end of a number in JSON's grammar; NULL: it is malformed or (*cut) may continue after the
+ * input.
+ */
 static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 {
 	if (*p == '-')
@@ -79,6 +88,7 @@ static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 	return p;
 }
 
+/* Scans a number. */
 static enum tr_json_token scan_number(struct tr_json *json, struct tr_text *text)
 {
 	bool cut;
@@ -90,6 +100,7 @@ static enum tr_json_token scan_number(struct tr_json *json, struct tr_text *text
 	return TR_JSON_NUMBER;
 }
 
+/* Scans true, false or null. */
 static enum tr_json_token scan_word(struct tr_json *json, struct tr_text word,
 				    enum tr_json_token token)
 {
@@ -143,11 +154,16 @@ enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text)
 	}
 }
 
+/* Whether a value may come next. */
 static bool wants_value(const struct tr_json_walk *walk)
 {
 	return walk->wants == TR_JSON_WANTS_VALUE || walk->wants == TR_JSON_WANTS_ITEM;
 }
 
+/*
+ * Opens an array or object. The kinds of the open brackets are bits of a word, which bounds their
+ * number.
+ */
 static bool open_bracket(struct tr_json_walk *walk, bool map)
 {
 	if (!wants_value(walk) || walk->depth == TR_JSON_MAX_DEPTH)
@@ -158,6 +174,7 @@ static bool open_bracket(struct tr_json_walk *walk, bool map)
 	return true;
 }
 
+/* Closes a bracket of that kind. False: another kind is open, or a value is missing. */
 static bool close_bracket(struct tr_json_walk *walk, bool map)
 {
 	bool empty = walk->wants == (map ? TR_JSON_WANTS_MEMBER : TR_JSON_WANTS_ITEM);
@@ -300,6 +317,7 @@ static void put_string(struct tr_text spelling, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
+/* Appends a double as JSON. False: it is infinite or not a number. */
 static bool put_real(uint64_t bits, struct tr_buffer *to)
 {
 	enum { EXPONENT_BITS = 0x7ff };
@@ -351,6 +369,7 @@ static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 	return foreign;
 }
 
+/* Appends a value as JSON. False: err says what JSON cannot hold. */
 static bool from_value(const struct tr_value *value, struct tr_buffer *to, struct tr_error *err)
 {
 	const char *foreign = put_value(value, to);
@@ -482,6 +501,7 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 	}
 }
 
+/* Fills err with an error at the current line. TR_WARN. */
 static enum tr_status report(struct tr_json_items *items, enum tr_cause cause, const char *what,
 			     struct tr_error *err)
 {
@@ -662,6 +682,7 @@ static const char *skip_container(const char *p, const char *end)
 	return NULL;
 }
 
+/* Makes room for a member; what the arena held before is not reused. NULL: memory is exhausted. */
 static struct tr_json_member *grow(struct tr_json_member *members, size_t count, size_t *cap,
 				   struct tr_arena *arena)
 {

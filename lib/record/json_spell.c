@@ -129,6 +129,10 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 	return token;
 }
 
+/*
+ * Writes bytes as a JSON string. surrogates: lone surrogates, which UTF-8 does not have, become
+ * \ud800 escapes, as the source had them.
+ */
 static void string_from_bytes(struct tr_text bytes, bool surrogates, struct tr_buffer *to)
 {
 	const char *p = bytes.data, *end = p + bytes.len, *copied = p;
@@ -244,6 +248,7 @@ static bool make_room(struct speller *s, size_t more)
 	return false;
 }
 
+/* Fills err: the JSON is malformed. */
 static enum tr_json_token bad(struct speller *s, const char *what)
 {
 	tr_error_say(s->err, TR_CAUSE_INPUT, what);
@@ -327,6 +332,10 @@ static bool fits_integer(struct tr_text text)
 	return digits < limit || (digits == limit && memcmp(p, max, limit) <= 0);
 }
 
+/*
+ * Spells a number that is no integer of 64 bits as a REAL. Whether digits or precision are lost is
+ * noted, because an exact rewrite needs the text of the source then.
+ */
 static enum tr_json_token spell_real(struct speller *s, struct tr_text text, const char *after)
 {
 	uint64_t bits;
@@ -345,6 +354,7 @@ static enum tr_json_token spell_real(struct speller *s, struct tr_text text, con
 	return TR_JSON_NUMBER;
 }
 
+/* Spells a number, true, false or null, most of which are the same in both. */
 static enum tr_json_token spell_scalar(struct speller *s)
 {
 	struct tr_json json = { s->p, s->end };
@@ -472,6 +482,7 @@ static inline enum tr_json_token spell_between(struct speller *s, struct bracket
 	return TR_JSON_OBJECT_END;
 }
 
+/* Spells a value, with its nesting in a word of bits and not in recursion. */
 static enum tr_json_token spell_value(struct speller *s)
 {
 	struct brackets open = { 0, 0 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Finds the columns of a line, and the first byte of a stream that is not allowed in it. Both
+ * handle 64 bytes at a time where SSE2 is available, because they see every byte of a trace.
+ */
 
 #include "record/line.h"
 

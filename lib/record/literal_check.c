@@ -57,6 +57,7 @@ bool tr_literal_is_plain(const char *p, const char *end)
  * decide.
  */
 
+/* The end of a string in its canonical spelling; NULL: the scanner has to decide. */
 static inline const char *skip_string(const char *p, const char *end)
 {
 	for (p++;;) {
@@ -94,6 +95,7 @@ static const char *skip_integer(const char *p, const char *end)
 	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
 }
 
+/* The end of a string, small integer or null; NULL: the scanner has to decide. */
 static inline const char *skip_scalar(const char *p, const char *end)
 {
 	if (p == end)
@@ -105,6 +107,7 @@ static inline const char *skip_scalar(const char *p, const char *end)
 	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
 }
 
+/* The end of a list of scalars; NULL: the scanner has to decide. */
 static const char *skip_list(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == ']')
@@ -117,6 +120,7 @@ static const char *skip_list(const char *p, const char *end)
 	return *p == ']' ? p + 1 : NULL;
 }
 
+/* The end of a map of scalars; NULL: the scanner has to decide. */
 static const char *skip_map(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == '}')

@@ -57,6 +57,7 @@ static inline bool is_word_start(char c)
 static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Fails the scan with a message at that place. False. */
 static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
 {
 	if (!scan->err)
@@ -97,6 +98,7 @@ static void quote_character(const struct scan *scan, char *to)
 		snprintf(to, QUOTED_MAX, "'\\x%02x'", (unsigned)code);
 }
 
+/* Fails where something else is expected. False. */
 static bool scan_fail_expected(struct scan *scan, const char *expected)
 {
 	if (scan->pos == scan->end)
@@ -106,6 +108,7 @@ static bool scan_fail_expected(struct scan *scan, const char *expected)
 	return scan_fail(scan, scan->pos, "found %s, expected %s", quoted, expected);
 }
 
+/* Fails where no value begins. False. */
 static bool scan_fail_value(struct scan *scan)
 {
 	char quoted[QUOTED_MAX];
@@ -113,6 +116,7 @@ static bool scan_fail_value(struct scan *scan)
 	return scan_fail(scan, scan->pos, "no value begins with %s", quoted);
 }
 
+/* Fails because memory is exhausted, or because the arena has reached --max-record. False. */
 static bool scan_fail_memory(struct scan *scan)
 {
 	if (scan->arena)
@@ -200,6 +204,9 @@ static bool scan_string(struct scan *scan, bool wide, struct tr_text *spelling, 
 	return true;
 }
 
+/*
+ * Skips "...", which marks a value that the tracer cut. False: it is not there, which is no error.
+ */
 static bool scan_cut(struct scan *scan)
 {
 	if (!tr_text_starts(tr_text_span(scan->pos, scan->end), TR_TEXT("...")))
@@ -209,6 +216,7 @@ static bool scan_cut(struct scan *scan)
 	return true;
 }
 
+/* Skips letters, digits and "_"; the word may be empty. */
 static struct tr_text scan_word(struct scan *scan)
 {
 	const char *start = scan->pos, *p = start;
@@ -275,6 +283,7 @@ static bool scan_hex(struct scan *scan, const char *what, uint64_t *number)
 	return true;
 }
 
+/* Scans @E12 and the like, if it is there. */
 static bool scan_id(struct scan *scan, char letter, bool *there, uint64_t *id)
 {
 	*there = scan_at(scan, '@');
@@ -287,6 +296,7 @@ static bool scan_id(struct scan *scan, char letter, bool *there, uint64_t *id)
 	return scan_digits(scan, "identifier", id);
 }
 
+/* Scans the bits of a NaN after "nan:" or "nanf:". */
 static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
 {
 	const char *start = scan->pos, *end = hex_end(scan);
@@ -348,6 +358,7 @@ static const char *real_end(const char *p, const char *end)
 	return p;
 }
 
+/* Scans a REAL from start to stop. It is canonical if writing its bits gives the same text. */
 static bool scan_real(struct scan *scan, const char *start, const char *stop,
 		      struct tr_value *value)
 {
@@ -375,6 +386,7 @@ static bool scan_real(struct scan *scan, const char *start, const char *stop,
 	return true;
 }
 
+/* Scans 0xHEX. */
 static bool scan_address(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_POINTER };
@@ -383,6 +395,10 @@ static bool scan_address(struct scan *scan, struct tr_value *value)
 	return scan_hex(scan, "address", &value->as.number);
 }
 
+/*
+ * Scans an integer, an address or a REAL: the digits are found first, and what follows them
+ * decides.
+ */
 static bool scan_number(struct scan *scan, struct tr_value *value)
 {
 	const char *start = scan->pos, *digits = start;
@@ -422,6 +438,7 @@ struct names {
 	size_t count, cap;
 };
 
+/* Adds a name of a symbol; without an arena only counts it. */
 static bool add_name(struct scan *scan, struct names *names, struct tr_text name)
 {
 	enum { FIRST = 4 };
@@ -499,6 +516,10 @@ static bool scan_machine_number(struct scan *scan, struct tr_symbol *symbol, uin
 	return true;
 }
 
+/*
+ * Scans the rest of a symbol, after its first name (data NULL: after "?"). quoted: the name was a
+ * string, which is canonical only if it cannot be a word.
+ */
 static bool scan_symbol(struct scan *scan, struct tr_text first, bool quoted,
 			struct tr_value *value)
 {
@@ -541,6 +562,7 @@ static bool is_base64(char c)
 	return is_word_start(c) || is_digit(c) || memchr("+/=-", c, 4) != NULL;
 }
 
+/* Scans the bytes of a blob. */
 static bool scan_base64(struct scan *scan, struct tr_value *value)
 {
 	const char *start = scan->pos, *p = start;
@@ -563,6 +585,7 @@ static bool scan_base64(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
+/* Scans the length of a blob that was left out. */
 static bool scan_blob_left(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_BLOB_LEFT };
@@ -570,6 +593,7 @@ static bool scan_blob_left(struct scan *scan, struct tr_value *value)
 	return scan_digits(scan, "length", &value->as.number);
 }
 
+/* Scans the SHA-256 and the length of a blob that is in a file. */
 static bool scan_blob_file(struct scan *scan, struct tr_value *value)
 {
 	enum { DIGITS = 64 };
@@ -590,6 +614,7 @@ static bool scan_blob_file(struct scan *scan, struct tr_value *value)
 /* Any value. */
 static bool scan_value(struct scan *scan, struct tr_value *value);
 
+/* Skips blanks, which are legal here but not canonical. */
 static void skip_blanks(struct scan *scan)
 {
 	while (scan_at(scan, ' ')) {
@@ -665,6 +690,7 @@ static bool open_bracket(struct scan *scan)
 	return true;
 }
 
+/* Skips a closing bracket. */
 static void close_bracket(struct scan *scan)
 {
 	scan->depth--;
@@ -752,6 +778,7 @@ static bool scan_no_members(struct scan *scan, struct tr_value *value)
 	return scan_at(scan, '}') || scan_fail_expected(scan, "'}'");
 }
 
+/* Scans the members of a map or structure. The first separator decides which of them it is. */
 static bool scan_members(struct scan *scan, struct tr_value *value)
 {
 	for (char separator = 0;;) {
@@ -765,6 +792,7 @@ static bool scan_members(struct scan *scan, struct tr_value *value)
 	}
 }
 
+/* Scans a map or a structure. */
 static bool scan_braces(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_MAP };
@@ -789,6 +817,7 @@ static bool scan_braces(struct scan *scan, struct tr_value *value)
 	return pop_members(scan, base, value);
 }
 
+/* Scans <human;machine>. */
 static bool scan_repr(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_REPR };
@@ -811,6 +840,7 @@ static bool scan_repr(struct scan *scan, struct tr_value *value)
 
 /* Values by their first character, and the two entries of the scanner. */
 
+/* Scans a string, or a symbol whose first name is a string. */
 static bool scan_quoted(struct scan *scan, struct tr_value *value)
 {
 	struct tr_text spelling;
@@ -824,6 +854,7 @@ static bool scan_quoted(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
+/* Scans a wide string, after the L. */
 static bool scan_wide(struct scan *scan, struct tr_value *value)
 {
 	if (!scan_at(scan, '"'))
@@ -875,6 +906,7 @@ static bool is_prefix(struct scan *scan, struct tr_text word, const char *prefix
 	return true;
 }
 
+/* Scans a value that begins with a word. A word before "(" is always a name. */
 static bool scan_word_value(struct scan *scan, struct tr_value *value)
 {
 	struct tr_text word = scan_word(scan);
@@ -900,6 +932,7 @@ static bool scan_word_value(struct scan *scan, struct tr_value *value)
 	return scan_symbol(scan, word, false, value);
 }
 
+/* Scans any value: its first byte decides. Its recursion is bounded by open_bracket. */
 static bool scan_value(struct scan *scan, struct tr_value *value)
 {
 	if (scan->pos == scan->end)
@@ -934,6 +967,7 @@ static bool scan_all(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
+/* A scan of this text; arena NULL: it only checks. */
 static struct scan scan_begin(struct tr_text text, struct tr_arena *arena, struct tr_error *err)
 {
 	const char *begin = text.data ? text.data : "";

@@ -3,6 +3,7 @@
 #include "record/base64.h"
 #include "record/literal.h"
 
+/* Appends a spelling between quotes, with room for both made once: strings are most of a trace. */
 static void put_quoted(struct tr_text spelling, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, spelling.len + 2);
@@ -24,6 +25,7 @@ static void put_name(struct tr_text name, bool before_parenthesis, struct tr_buf
 		put_quoted(name, to);
 }
 
+/* Appends @E12 and the like. */
 static void put_id(char letter, uint64_t id, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '@');
@@ -31,12 +33,14 @@ static void put_id(char letter, uint64_t id, struct tr_buffer *to)
 	tr_buffer_put_decimal(to, id);
 }
 
+/* Appends 0xHEX. */
 static void put_hex(uint64_t number, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "0x");
 	tr_buffer_put_hex(to, number, 1);
 }
 
+/* Appends a symbol: the spelling that it has already, or its names and its number. */
 static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 {
 	const struct tr_symbol *symbol = value->as.symbol;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The queue of pending records. Items are in a list in the order in which they came; those that
+ * are pending on a key are found by it in a map. Others can move to a temporary file as a run: an
+ * item that stands for a piece of that file.
+ */
 #include "record/pending.h"
 
 #include <stdlib.h>
@@ -14,6 +19,10 @@ static size_t data_room(const struct tr_pending *queue)
 	return (queue->data_size + unit - 1) / unit * unit;
 }
 
+/*
+ * Memory for an item with a text of that length; the item that was freed last is reused if it is
+ * large enough.
+ */
 static struct tr_pending_item *allocate(struct tr_pending *queue, size_t len)
 {
 	struct tr_pending_item *item = queue->spare;
@@ -28,6 +37,7 @@ static struct tr_pending_item *allocate(struct tr_pending *queue, size_t len)
 	return item;
 }
 
+/* An item that is not in the queue. NULL: memory is exhausted. */
 static inline struct tr_pending_item *new_item(struct tr_pending *queue, size_t len)
 {
 	struct tr_pending_item *item = allocate(queue, len);
@@ -124,6 +134,7 @@ bool tr_pending_hold(struct tr_pending *queue, struct tr_pending_item *item, uin
 	return true;
 }
 
+/* The item is not pending on its key any more. */
 static void clear_key(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	item->keyed = item->pending = false;
@@ -222,6 +233,7 @@ static bool write_item(struct tr_pending *queue, const void *data, struct tr_tex
 	       (!text.len || tr_spool_write(queue->spool, text.data, text.len, err));
 }
 
+/* Whether the item may move to the temporary file. */
 static bool can_be_spilled(const struct tr_pending_item *item)
 {
 	return !item->pending && !item->pinned && !item->run;
@@ -340,6 +352,7 @@ static void rewind_spool(struct tr_pending *queue)
 	queue->spill_again = 0;
 }
 
+/* Reads the next item of a run into queue->reread. False: err is filled. */
 static bool read_item(struct tr_pending *queue, struct tr_pending_item *run, struct tr_error *err)
 {
 	size_t head = queue->data_size + sizeof(size_t);

@@ -167,6 +167,7 @@ struct natural {
 	unsigned count;
 };
 
+/* Multiplies a number by a factor, and adds a carry. */
 static void multiply_add(struct natural *n, uint32_t factor, uint32_t carry)
 {
 	for (unsigned i = 0; i < n->count; i++) {
@@ -178,6 +179,7 @@ static void multiply_add(struct natural *n, uint32_t factor, uint32_t carry)
 		n->limbs[n->count++] = carry;
 }
 
+/* Multiplies a number by a power of five, in steps that fit a limb. */
 static void multiply_power5(struct natural *n, int power)
 {
 	enum { AT_ONCE = 13, POWER = 1220703125 }; /* 5^13: the last within 32 bits */
@@ -187,6 +189,7 @@ static void multiply_power5(struct natural *n, int power)
 		multiply_add(n, 5, 0);
 }
 
+/* Multiplies a number by a power of two. */
 static void shift_left(struct natural *n, int bits)
 {
 	unsigned whole = (unsigned)bits / 32;
@@ -198,6 +201,7 @@ static void shift_left(struct natural *n, int bits)
 	multiply_add(n, UINT32_C(1) << (bits % 32), 0);
 }
 
+/* Compares two numbers of any length. */
 static int compare(const struct natural *a, const struct natural *b)
 {
 	if (a->count != b->count)
@@ -208,6 +212,7 @@ static int compare(const struct natural *a, const struct natural *b)
 	return 0;
 }
 
+/* Sets a number to decimal digits. */
 static void set_digits(struct natural *n, const uint8_t *digits, unsigned count)
 {
 	n->count = 0;
@@ -215,6 +220,7 @@ static void set_digits(struct natural *n, const uint8_t *digits, unsigned count)
 		multiply_add(n, 10, digits[i]);
 }
 
+/* Sets a number to 64 bits. */
 static void set_bits(struct natural *n, uint64_t bits)
 {
 	n->count = 0;
@@ -321,6 +327,7 @@ struct product {
 	int exponent;
 };
 
+/* The product of a power of 128 bits and a factor of 64 bits, in 192 bits. */
 static struct product multiply(struct power power, uint64_t factor, int exponent)
 {
 	u128 low = (u128)power.low * factor;
@@ -389,6 +396,10 @@ static bool rounds_up(const struct width *width, const struct decimal *d, uint64
 	return order > 0 || (order == 0 && (bits & 1));
 }
 
+/*
+ * The bits of the number that is nearest to a decimal. If both ends of the interval round to the
+ * same number, that is the result; otherwise exact integers decide.
+ */
 static uint64_t nearest(const struct width *width, const struct decimal *d)
 {
 	uint64_t infinity = (uint64_t)width->exponent_max << width->fraction_bits;
@@ -410,6 +421,7 @@ static uint64_t nearest(const struct width *width, const struct decimal *d)
 	return bits + rounds_up(width, d, bits);
 }
 
+/* Reads a decimal in a width. False: it overflows, or rounds to zero from other digits. */
 static bool read(const struct width *width, struct tr_text text, uint64_t *bits)
 {
 	struct decimal d;
@@ -428,6 +440,7 @@ static bool read(const struct width *width, struct tr_text text, uint64_t *bits)
  */
 enum { EXACT_POWER = 22 };
 
+/* Splits a decimal of few digits and without an exponent, as most are. False: it is none. */
 static bool split_plain(struct tr_text text, struct decimal *d, unsigned *places)
 {
 	const char *p = text.data, *end = p + text.len, *point = NULL;
@@ -450,6 +463,10 @@ static bool split_plain(struct tr_text text, struct decimal *d, unsigned *places
 	return digits <= UINT64_C(1) << real64.fraction_bits && *places <= EXACT_POWER;
 }
 
+/*
+ * Reads such a decimal by one division: digits and power are exact doubles, so the quotient is
+ * rounded once.
+ */
 static bool read_plain(struct tr_text text, bool *negative, uint64_t *bits)
 {
 	static const double powers[EXACT_POWER + 1] = {
@@ -530,6 +547,10 @@ struct interval {
 	int exponent;
 };
 
+/*
+ * The interval of the decimals that round to a number. uneven: the number is a power of two, below
+ * which numbers are closer.
+ */
 static struct interval interval_of(const struct width *width, uint64_t mantissa, int exponent,
 				   bool uneven)
 {
@@ -552,6 +573,10 @@ static struct interval interval_of(const struct width *width, uint64_t mantissa,
 	return in;
 }
 
+/*
+ * Whether a decimal is in the interval. Its ends belong to it if the mantissa is even, because
+ * halves round to even.
+ */
 static bool is_inside(const struct interval *in, uint64_t n)
 {
 	return in->lower + in->open <= 4 * n && 4 * n + in->open <= in->upper;
@@ -643,6 +668,7 @@ static size_t put_fixed(const char *digits, unsigned count, int exponent, char *
 	return count + 1;
 }
 
+/* Writes the shortest decimal in the notation that its exponent asks for. */
 static size_t put_decimal(struct shortest d, char *to)
 {
 	char digits[40];
@@ -653,6 +679,7 @@ static size_t put_decimal(struct shortest d, char *to)
 	return put_fixed(digits, count, exponent, to);
 }
 
+/* Writes a word, and returns its length. */
 static size_t put_word(const char *word, char *to)
 {
 	size_t len = strlen(word);
@@ -697,6 +724,7 @@ static size_t put_magnitude(const struct width *width, uint64_t bits, char *to)
 	return put_decimal(shortest(&in), to);
 }
 
+/* Writes a NaN with all its bits. */
 static size_t put_nan(const char *prefix, uint64_t bits, int digits, char *to)
 {
 	size_t len = put_word(prefix, to);

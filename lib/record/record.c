@@ -81,12 +81,14 @@ static inline const char *tabs_next(struct tabs *tabs)
 
 /* Cells. */
 
+/* Appends \xhh. */
 static void put_hex_escape(unsigned char c, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "\\x");
 	tr_buffer_put_hex(to, c, 2);
 }
 
+/* Appends the escape of a byte in a cell. */
 static void put_escape(unsigned char c, struct tr_buffer *to)
 {
 	switch (c) {
@@ -283,6 +285,7 @@ void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to)
 
 /* Records to canonical lines. */
 
+/* Writes a column in its canonical spelling, after a TAB. False: it has an invalid escape. */
 static bool write_cell(struct tr_record *record, const struct tr_cell *cell, const char *column,
 		       struct tr_buffer *to, struct tr_error *err)
 {
@@ -322,6 +325,7 @@ static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *er
 	return true;
 }
 
+/* Writes the columns of a definition. The letter of its id has to fit its word. */
 static bool write_definition(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	tr_buffer_put_byte(to, '%');
@@ -333,6 +337,7 @@ static bool write_definition(struct tr_record *record, struct tr_buffer *to, str
 	return write_cell(record, &record->name, "name", to, err);
 }
 
+/* Writes the columns that a line of this type has before its fields. */
 static bool write_fixed(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	switch (record->type) {
@@ -376,6 +381,7 @@ struct writing {
 	struct tr_error *err;
 };
 
+/* Writes a field (a visitor); field NULL: the arrow. */
 static bool write_field(void *context, struct tr_field *field, const struct tr_error *trouble)
 {
 	struct writing *w = context;
@@ -404,11 +410,13 @@ static bool write_field(void *context, struct tr_field *field, const struct tr_e
 	return false;
 }
 
+/* Writes all fields. */
 static bool write_fields(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	return tr_record_walk(record, write_field, &(struct writing){ record, to, err });
 }
 
+/* Writes a line in its canonical spelling. False: err is filled. */
 static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	if (record->type == TR_COMMENT) {
@@ -541,6 +549,7 @@ struct columns {
 	unsigned number; /* of the last column, from 1 */
 };
 
+/* The number of columns before the fields. */
 static unsigned fixed_count(const struct tr_record *record)
 {
 	switch (record->type) {
@@ -553,6 +562,7 @@ static unsigned fixed_count(const struct tr_record *record)
 	}
 }
 
+/* Begins to step through the columns of fields. */
 static struct columns columns_begin(const struct tr_record *record)
 {
 	const char *begin = record->rest.data, *end = begin + record->rest.len;
@@ -565,6 +575,7 @@ static struct columns columns_begin(const struct tr_record *record)
 	return columns;
 }
 
+/* Steps to the next column. False: there are no more. */
 static bool next_column(struct columns *columns, struct tr_text *column)
 {
 	if (columns->pos == columns->end)
@@ -576,6 +587,7 @@ static bool next_column(struct columns *columns, struct tr_text *column)
 	return true;
 }
 
+/* Fills err with an error in the current column. */
 static void report(const struct columns *columns, const char *reason, struct tr_error *err)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, reason, "column %u: %s", columns->number, reason);
@@ -614,6 +626,10 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 
 typedef bool visitor(void *context, struct tr_field *field, const struct tr_error *trouble);
 
+/*
+ * Visits the fields of a line, without keeping them. The arena of a long line is reset after each
+ * field, so that memory does not grow with their number.
+ */
 static bool walk_columns(struct tr_record *record, visitor *visit, void *context)
 {
 	struct columns columns = columns_begin(record);
@@ -636,6 +652,7 @@ static bool walk_columns(struct tr_record *record, visitor *visit, void *context
 	return true;
 }
 
+/* Visits the fields of a record that is split or built. */
 static bool walk_fields(struct tr_record *record, visitor *visit, void *context)
 {
 	for (size_t i = 0; i < record->count; i++)
@@ -693,6 +710,7 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena)
 	record->source_line = record->source_offset = TR_NO_POSITION;
 }
 
+/* Fills err: the line is damaged. False. */
 static bool damage(struct tr_error *err, const char *reason)
 {
 	tr_error_say(err, TR_CAUSE_INPUT, reason);
@@ -738,6 +756,7 @@ static bool fixed_columns(const struct tr_record *record, const char **p,
 	return true;
 }
 
+/* Reads the kind and the columns of a record. */
 static bool record_line(struct tr_record *record, const char *p, const char *end,
 			struct tr_error *err)
 {
@@ -754,6 +773,10 @@ static bool record_line(struct tr_record *record, const char *p, const char *end
 	return true;
 }
 
+/*
+ * Reads a header or a definition. Another version than 1 is an error, because its lines may have
+ * another meaning.
+ */
 static bool definition_line(struct tr_record *record, const char *p, const char *end,
 			    struct tr_error *err)
 {
@@ -780,6 +803,7 @@ static bool definition_line(struct tr_record *record, const char *p, const char 
 	return true;
 }
 
+/* Reads a trailer. Other words after "!" are reserved. */
 static bool trailer_line(struct tr_record *record, const char *p, const char *end,
 			 struct tr_error *err)
 {
@@ -861,6 +885,7 @@ enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *
 	return TR_OK;
 }
 
+/* Sets a cell from a column that was found by its TABs. */
 static void set_cell(struct tr_cell *cell, const struct tr_columns *columns, enum tr_column column)
 {
 	cell->text = tr_columns_text(columns, column);

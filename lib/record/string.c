@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Escapes of strings: what begins with a backslash is decoded to a unit (struct tr_escape), and
+ * units are encoded to their one spelling.
+ */
 
 #include <stddef.h>
 #include <string.h>
@@ -34,6 +38,7 @@ static bool is_surrogate(uint64_t code)
 	return code >= 0xd800 && code < 0xe000;
 }
 
+/* The escape is malformed. False. */
 static bool fail(struct tr_escape *escape, const char *reason, size_t at)
 {
 	escape->reason = reason;
@@ -41,6 +46,7 @@ static bool fail(struct tr_escape *escape, const char *reason, size_t at)
 	return false;
 }
 
+/* The escape is complete. True. */
 static bool found(struct tr_escape *escape, int type, uint64_t code, size_t len)
 {
 	escape->type = type;
@@ -123,6 +129,7 @@ bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape 
 	return found(escape, TR_ESCAPE_CHAR, (unsigned char)meanings[letter - letters], 2);
 }
 
+/* Writes that many hex digits. */
 static size_t write_hex(char *to, uint64_t n, int digits)
 {
 	for (int i = 0; i < digits; i++)
@@ -130,6 +137,7 @@ static size_t write_hex(char *to, uint64_t n, int digits)
 	return (size_t)digits;
 }
 
+/* Writes \u{hex}, for units of wide strings that are no characters. */
 static size_t write_braces(char *to, uint64_t code)
 {
 	int digits = 1;

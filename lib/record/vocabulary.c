@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The kinds, fields and words that trec(5) defines. Tools compare names with them, and suggest
+ * them for names that were probably misspelled.
+ */
 
 #include "record/vocabulary.h"
 
@@ -33,6 +37,7 @@ enum {
 	FIELDS = sizeof known_fields / sizeof *known_fields,
 };
 
+/* Whether the word is in the list. */
 static bool is_in(const char *const *words, size_t count, struct tr_text word)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -52,6 +57,7 @@ bool tr_is_known_field(struct tr_text key)
 	return is_in(known_fields, FIELDS, key);
 }
 
+/* Offers all words of a list as suggestions. */
 static void offer(struct tr_similar *similar, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
