@@ -222,6 +222,7 @@ static la_ssize_t lend_window(struct archive *a, void *context, const void **dat
 	return (la_ssize_t)(archive->lent - seen);
 }
 
+/* Gives libarchive a block of the spool, for a format that has to seek. */
 static la_ssize_t lend_spool(struct archive *a, void *context, const void **data)
 {
 	struct tr_archive *archive = context;
@@ -238,6 +239,7 @@ static la_ssize_t lend_spool(struct archive *a, void *context, const void **data
 	return (la_ssize_t)len;
 }
 
+/* Moves in the spool, for libarchive. */
 static la_int64_t seek_spool(struct archive *a, void *context, la_int64_t offset, int whence)
 {
 	struct tr_archive *archive = context;
@@ -257,6 +259,7 @@ static la_int64_t seek_spool(struct archive *a, void *context, la_int64_t offset
 	return base + offset;
 }
 
+/* Ends libarchive's reader; the spool stays, so that a reader for another format can begin. */
 static void close_reader(struct tr_archive *archive)
 {
 	if (archive->reader)
@@ -638,6 +641,10 @@ static void stop(struct member *m)
 		     m->archive->format, m->archive->limits.max_ratio);
 }
 
+/*
+ * Reads a member. libarchive returns blocks with their offsets, and what lies between two of them
+ * is a hole of zeros, which counts for --max-ratio like other bytes.
+ */
 static ssize_t member_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct member *m = (struct member *)source;
@@ -668,6 +675,7 @@ static ssize_t member_read(struct tr_source *source, char *buf, size_t cap, stru
 	return (ssize_t)n;
 }
 
+/* Whether the next read may wait for the input of the archive. */
 static bool member_would_wait(struct tr_source *source)
 {
 	struct member *m = (struct member *)source;
@@ -822,6 +830,10 @@ static bool member_flush(struct tr_sink *sink, struct tr_error *err)
 	return true; /* an unfinished member is never readable */
 }
 
+/*
+ * Writes the member to the archive. Its size comes before its bytes there, so it is spooled until
+ * it is complete.
+ */
 static bool member_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct member_sink *m = (struct member_sink *)sink;
@@ -855,6 +867,7 @@ static bool member_finish(struct tr_sink *sink, struct tr_error *err)
 	return good;
 }
 
+/* Drops a member; one that is not finished is not in the archive. */
 static void writer_member_close(struct tr_sink *sink)
 {
 	struct member_sink *m = (struct member_sink *)sink;

@@ -70,6 +70,10 @@ static bool may_be_tar(struct tr_text start)
 	return name > 0;
 }
 
+/*
+ * Whether the input is a tar archive. Tar has no magic in its oldest form, so two of three signs
+ * are required.
+ */
 static bool is_tar(struct tr_input *in)
 {
 	/* a header that is complete at once may have a name of any bytes */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of an arena. Each is twice as large as the one before, up to a limit, so that a record of
+ * any size takes few of them; a reset keeps one block for the next record.
+ */
 #include "core/arena.h"
 
 #include <stdlib.h>
@@ -14,6 +18,7 @@ struct tr_arena_block {
 /* The bytes after the header stay aligned to 16. */
 _Static_assert(sizeof(struct tr_arena_block) % 16 == 0, "block header breaks alignment");
 
+/* The bytes after the header of a block. */
 static char *block_bytes(struct tr_arena_block *block)
 {
 	return (char *)(block + 1);

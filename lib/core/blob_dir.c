@@ -19,6 +19,7 @@
 #define STRING_OF(number) #number
 #define DOTTED(major, minor) STRING(major) "." STRING(minor)
 
+/* Writes a digest in lower-case hex. */
 static void write_hex(const uint8_t *digest, size_t size, char *to)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -135,6 +136,7 @@ void tr_blob_dir_close(struct tr_blob_dir *dir)
 	free(dir);
 }
 
+/* The path of a blob's file, for messages; valid until the next call. */
 static const char *file_path(struct tr_blob_dir *dir, const char *name)
 {
 	dir->path.len = dir->prefix;
@@ -182,6 +184,10 @@ static ssize_t read_all(int fd, char *buf, size_t len)
 	return (ssize_t)have;
 }
 
+/*
+ * Reads a file and checks its contents against its name, because the directory may have been
+ * changed. TR_WARN: it is another file.
+ */
 static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr_text name,
 				uint64_t length, struct tr_arena *arena, struct tr_text *bytes,
 				struct tr_error *err)

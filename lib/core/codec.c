@@ -58,11 +58,13 @@ struct blocks {
 	bool stop;
 };
 
+/* The slot of a block; slots are used in turn. */
 static struct slot *slot_of(const struct blocks *b, uint64_t number)
 {
 	return &b->slots[number % b->slot_count];
 }
 
+/* Compresses the block of a slot. */
 static void pack(const struct blocks *b, const struct worker *worker, struct slot *slot)
 {
 	/* without tr_buffer_reset, which frees large memory that the next block needs again */
@@ -72,6 +74,7 @@ static void pack(const struct blocks *b, const struct worker *worker, struct slo
 		!b->class->pack(worker->state, &slot->block, &slot->packed) || slot->packed.failed;
 }
 
+/* A thread: takes the next block that is filled, and compresses it without the lock. */
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
@@ -93,6 +96,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
+/* Keeps the sizes of a block, for an index at the end. False: memory is exhausted. */
 static bool note_sizes(struct blocks *b, const struct slot *slot)
 {
 	if (!b->class->index)
@@ -121,6 +125,7 @@ static bool send_one(struct blocks *b, struct tr_error *err)
 	       b->inner->write(b->inner, slot->packed.data, slot->packed.len, err);
 }
 
+/* Writes the magic of the container, once, also before an empty file. */
 static bool send_magic(struct blocks *b, struct tr_error *err)
 {
 	if (b->begun)
@@ -159,6 +164,7 @@ static bool submit(struct blocks *b, bool last, struct tr_error *err)
 	return b->made - b->sent < b->slot_count || send_one(b, err);
 }
 
+/* Writes all blocks that were given to threads, in their order, as they become ready. */
 static bool drain(struct blocks *b, struct tr_error *err)
 {
 	while (b->sent < b->made)
@@ -167,6 +173,7 @@ static bool drain(struct blocks *b, struct tr_error *err)
 	return true;
 }
 
+/* Copies bytes to the block that is filled; a full one goes to a thread. */
 static bool write_blocks(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	struct blocks *b = (struct blocks *)sink;
@@ -187,6 +194,7 @@ static bool write_blocks(struct tr_sink *sink, const char *data, size_t len, str
 	return true;
 }
 
+/* Writes what there is, as a block that is not full. */
 static bool flush_blocks(struct tr_sink *sink, struct tr_error *err)
 {
 	struct blocks *b = (struct blocks *)sink;
@@ -194,6 +202,7 @@ static bool flush_blocks(struct tr_sink *sink, struct tr_error *err)
 	       b->inner->flush(b->inner, err);
 }
 
+/* Writes the last block, if the container needs one, and the index. */
 static bool finish_blocks(struct tr_sink *sink, struct tr_error *err)
 {
 	struct blocks *b = (struct blocks *)sink;
@@ -210,12 +219,14 @@ static bool finish_blocks(struct tr_sink *sink, struct tr_error *err)
 	       b->inner->finish(b->inner, err);
 }
 
+/* Frees what the codec holds for a worker. */
 static void dismiss(struct blocks *b, struct worker *worker)
 {
 	if (b->class->end)
 		b->class->end(worker->state);
 }
 
+/* Frees all; no thread may run any more. */
 static void free_blocks(struct blocks *b)
 {
 	for (size_t i = 0; i < b->worker_count; i++)
@@ -234,6 +245,7 @@ static void free_blocks(struct blocks *b)
 	free(b);
 }
 
+/* Ends the threads, which may still work on blocks that nobody needs. */
 static void close_blocks(struct tr_sink *sink)
 {
 	struct blocks *b = (struct blocks *)sink;
@@ -249,6 +261,7 @@ static void close_blocks(struct tr_sink *sink)
 	free_blocks(b);
 }
 
+/* Adds a worker with the state of its codec. False: memory is exhausted. */
 static bool add_worker(struct blocks *b, int level)
 {
 	struct worker *worker = &b->workers[b->worker_count];
@@ -374,6 +387,10 @@ enum tr_status tr_decoder_behind(struct tr_input *in, const char *name,
 	return TR_FATAL;
 }
 
+/*
+ * Ends the stream if it decompresses to more than --max-ratio allows: a small file must not fill a
+ * disk.
+ */
 static void check_ratio(struct decoder *d)
 {
 	/* in a stack of codecs, the ratio counts from the bytes of the file */
@@ -400,6 +417,10 @@ static void cut(struct decoder *d)
 	d->error.cause = TR_CAUSE_CUT;
 }
 
+/*
+ * Calls the step of the codec until it returns bytes. A step that makes no progress gets a longer
+ * window; if there is none, the stream is cut.
+ */
 static ssize_t read_decoder(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct decoder *d = (struct decoder *)source;
@@ -445,6 +466,7 @@ static void decoder_interrupt(struct tr_source *source)
 	tr_input_interrupt(((struct decoder *)source)->in);
 }
 
+/* Frees the decoder and its input. */
 static void close_decoder(struct tr_source *source)
 {
 	struct decoder *d = (struct decoder *)source;
@@ -494,6 +516,7 @@ struct encoder {
 	char block[BLOCK_SIZE];
 };
 
+/* Calls the step of the codec until the request is done, and passes its output on. */
 static bool run(struct encoder *e, const char *data, size_t len, enum tr_encode what,
 		struct tr_error *err)
 {
@@ -525,6 +548,7 @@ static bool finish_encoder(struct tr_sink *sink, struct tr_error *err)
 	return run(e, NULL, 0, TR_ENCODE_FINISH, err) && e->inner->finish(e->inner, err);
 }
 
+/* Drops the encoder; the inner sink decides what becomes of the bytes that it has. */
 static void close_encoder(struct tr_sink *sink)
 {
 	struct encoder *e = (struct encoder *)sink;
@@ -632,6 +656,7 @@ const struct tr_codec *tr_codec_detect(struct tr_input *in)
 	return best ? best : empty_stream(in);
 }
 
+/* Whether this process may use more than one processor. */
 static bool idle_cpu(void)
 {
 	cpu_set_t set;

@@ -42,6 +42,7 @@ struct decoder {
 	uint64_t skip;	 /* decoded bytes that were returned already */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
@@ -50,6 +51,7 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
+/* Fills err: libbrotli failed. The codes of failed allocations are a range. */
 static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
 	BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(d->brotli);
@@ -70,6 +72,7 @@ static size_t portion(const struct decoder *d, size_t n)
 	return BrotliDecoderHasMoreOutput(d->brotli) ? 0 : n;
 }
 
+/* Keeps the compressed bytes of the beginning, for a second run (salvage). Too many are dropped. */
 static void keep(struct decoder *d, const char *data, size_t len)
 {
 	tr_buffer_put(&d->kept, data, len);
@@ -106,6 +109,10 @@ static void put_new(struct decoder *d, struct tr_room *room, size_t n)
 	room->pos += n - old;
 }
 
+/*
+ * Decodes the kept bytes again after an error, those of the portion with the error one by one, so
+ * that all output before the error is returned. Output that was returned already is skipped.
+ */
 static enum tr_status salvage(struct decoder *d, struct tr_input *in, struct tr_room *room,
 			      struct tr_error *err)
 {
@@ -131,6 +138,7 @@ static enum tr_status salvage(struct decoder *d, struct tr_input *in, struct tr_
 	return TR_OK;
 }
 
+/* Decodes a portion of the window. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -167,6 +175,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return d->ended && in->at_end && !tr_input_available(in) ? TR_END : TR_OK;
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -225,6 +234,7 @@ static void destroy_encoder(void *state)
 	BrotliEncoderDestroyInstance(state);
 }
 
+/* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
@@ -245,6 +255,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return *len || BrotliEncoderHasMoreOutput(state) ? TR_OK : TR_END;
 }
 
+/* An encoder with that level. NULL: memory is exhausted. */
 static BrotliEncoderState *new_encoder(int level)
 {
 	BrotliEncoderState *brotli = BrotliEncoderCreateInstance(NULL, NULL, NULL);
@@ -257,6 +268,7 @@ static BrotliEncoderState *new_encoder(int level)
 	return brotli;
 }
 
+/* The state of a worker is its level: each block has an encoder of its own. */
 static void *begin_worker(int level)
 {
 	int *own = malloc(sizeof *own);
@@ -294,6 +306,7 @@ static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buf
 	return good;
 }
 
+/* Opens an encoder; several threads compress independent blocks. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

@@ -10,11 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* libbz2 counts in unsigned int. */
 static unsigned clip(size_t n)
 {
 	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
+/*
+ * The bits of the magic and of the block or end that follows it, because "BZh" alone is weak
+ * evidence.
+ */
 static int bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
@@ -40,6 +45,7 @@ struct decoder {
 	bool begun; /* the first stream */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
@@ -48,6 +54,7 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
+/* Decodes some of the current stream. */
 static enum tr_status decompress(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
@@ -76,6 +83,7 @@ static enum tr_status decompress(struct decoder *d, struct tr_input *in, struct 
 	}
 }
 
+/* Decodes; after the end of a stream another one may follow, as parallel compressors write them. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -92,6 +100,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return decompress(d, in, room, err);
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -107,6 +116,7 @@ struct encoder {
 	bool any;  /* a stream was begun */
 };
 
+/* Frees the state of an encoder. */
 static void destroy_encoder(void *state)
 {
 	struct encoder *e = state;
@@ -115,6 +125,7 @@ static void destroy_encoder(void *state)
 	free(e);
 }
 
+/* Begins a stream, unless one is open. False: memory is exhausted. */
 static bool begin_stream(struct encoder *e, struct tr_error *err)
 {
 	if (e->open)
@@ -163,6 +174,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return more && !*len ? TR_END : TR_OK;
 }
 
+/* Opens an encoder. libbz2 has no threads. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

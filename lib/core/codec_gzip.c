@@ -14,11 +14,13 @@ enum {
 	BLOCK_SIZE = 1 << 20, /* bytes of a member, if several are compressed at a time */
 };
 
+/* zlib counts in unsigned int. */
 static uInt clip(size_t n)
 {
 	return n < UINT_MAX ? (uInt)n : UINT_MAX;
 }
 
+/* The bits of the magic, the method and the flags that must be 0. */
 static int bid(const char *data, size_t len)
 {
 	int bits = tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b\x08"));
@@ -34,6 +36,7 @@ struct decoder {
 	bool between; /* a member has just ended */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
@@ -41,6 +44,7 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
+/* Decodes some of the current member. */
 static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -72,6 +76,7 @@ static int bid_next(const char *data, size_t len)
 	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b"));
 }
 
+/* Decodes; after a member another one may follow. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -86,6 +91,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return inflate_some(d, in, room, err);
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -98,12 +104,14 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
+/* Frees the state of an encoder. */
 static void destroy_encoder(void *state)
 {
 	deflateEnd(state);
 	free(state);
 }
 
+/* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
@@ -130,6 +138,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return z->avail_out && !*len && what != TR_ENCODE_FINISH ? TR_END : TR_OK;
 }
 
+/* An encoder with that level. NULL: memory is exhausted. */
 static void *begin_worker(int level)
 {
 	z_stream *z = calloc(1, sizeof *z);
@@ -165,6 +174,7 @@ static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buf
 	return true;
 }
 
+/* Opens an encoder; several threads compress members of their own. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

@@ -41,6 +41,7 @@ enum {
 
 static const char CORRUPT[] = "corrupt data";
 
+/* A number of 32 bits, little endian. */
 static uint32_t word_at(const char *p)
 {
 	return tr_wire_u32(p, false);
@@ -52,6 +53,7 @@ struct block {
 	bool stored; /* not compressed */
 };
 
+/* The word before a block: its size, and whether it is stored without compression. */
 static struct block block_at(const char *p)
 {
 	const uint32_t stored = (uint32_t)1 << 31;
@@ -59,6 +61,7 @@ static struct block block_at(const char *p)
 	return (struct block){ .size = word & ~stored, .stored = word & stored };
 }
 
+/* The bits of the magic, of the current or the legacy frame. */
 static int bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
@@ -180,6 +183,7 @@ struct decoder {
 	size_t len, at;	       /* bytes in the history; index of the next byte */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
@@ -189,6 +193,7 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
+/* Fills err: the data are corrupt. TR_FATAL. */
 static enum tr_status corrupt(const struct tr_input *in, struct tr_error *err, const char *what)
 {
 	tr_decoder_error(err, in, "lz4", what);
@@ -275,6 +280,7 @@ static enum tr_status start(struct decoder *d, struct tr_input *in, struct tr_er
 	return TR_OK;
 }
 
+/* Skips the rest of a skippable frame. */
 static enum tr_status skip(struct decoder *d, struct tr_input *in)
 {
 	size_t n = tr_input_available(in);
@@ -350,6 +356,7 @@ static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_roo
 	return TR_OK;
 }
 
+/* Decodes bytes of a frame: first what liblz4 still holds, then the next block. */
 static enum tr_status step_frame(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
@@ -403,6 +410,7 @@ static enum tr_status step_legacy(struct decoder *d, struct tr_input *in, struct
 	return TR_OK;
 }
 
+/* Returns output that was made already, and then decodes by the place in the stream. */
 static enum tr_status step_place(struct decoder *d, struct tr_input *in, struct tr_room *room,
 				 struct tr_error *err)
 {
@@ -448,6 +456,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return status;
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -472,6 +481,7 @@ struct encoder {
 	bool finished; /* the end is written */
 };
 
+/* Frees the state of an encoder. */
 static void destroy_encoder(void *state)
 {
 	struct encoder *e = state;
@@ -508,6 +518,7 @@ static bool drain(struct encoder *e, struct tr_room *room)
 	return e->given == e->len;
 }
 
+/* Whether nothing is left to do for the request. */
 static bool is_done(const struct encoder *e, size_t len, enum tr_encode what)
 {
 	if (what == TR_ENCODE_FINISH)
@@ -515,6 +526,7 @@ static bool is_done(const struct encoder *e, size_t len, enum tr_encode what)
 	return len == 0 && (what == TR_ENCODE_MORE || e->clean);
 }
 
+/* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
@@ -540,6 +552,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return TR_OK;
 }
 
+/* Opens an encoder. liblz4 has no threads. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

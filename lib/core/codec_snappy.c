@@ -66,6 +66,9 @@ static bool read_number(struct decoder *d, unsigned n, size_t *value)
 	return true;
 }
 
+/*
+ * Reads the tag of an element, its length and its offset. False: it is cut, or refers to nothing.
+ */
 static bool read_element(struct decoder *d, struct element *e)
 {
 	size_t tag;
@@ -147,6 +150,7 @@ static void repeat(unsigned char *to, size_t distance, const unsigned char *stop
 		move_strides(to, pattern, stop);
 }
 
+/* A number of 32 bits, little endian. */
 static inline uint32_t load_u32(const unsigned char *p)
 {
 	return tr_wire_u32((const char *)p, false);
@@ -211,6 +215,7 @@ static inline bool put_copy(struct decoder *d)
 	return true;
 }
 
+/* Whether STRIDE bytes may be moved without a check. */
 static inline bool is_far_from_ends(const struct decoder *d)
 {
 	return d->in_end - d->in >= IN_MARGIN && d->out_end - d->out >= OUT_MARGIN;
@@ -275,6 +280,7 @@ struct libsnappy {
 	__typeof__(snappy_max_compressed_length) *max_compressed_length;
 };
 
+/* Loads libsnappy, which only writing needs. */
 static bool load(struct libsnappy *lib, struct tr_error *err)
 {
 	static const struct tr_symbol symbols[] = {
@@ -295,6 +301,7 @@ static bool block_size(const char *data, size_t len, size_t packed_size, size_t 
 	return *size <= LARGEST_BLOCK && *size / BEST_RATIO <= packed_size;
 }
 
+/* Blanks as isspace has them, in any locale. */
 static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -319,6 +326,10 @@ static bool begins_binary(const char *data, size_t len)
 	return first < len && (unsigned char)data[first] < CONTROL && !is_blank(data[first]);
 }
 
+/*
+ * The bits of the magic, and of the sizes of the first chunk. Without them any text that begins
+ * with "at" would be a container.
+ */
 static int bid(const char *data, size_t len)
 {
 	enum { ENOUGH = 16 }; /* enough to reach the first byte of data */
@@ -367,6 +378,7 @@ struct snappy_decoder {
 	uint64_t copies;	       /* number of copies that were left out */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct snappy_decoder *d = state;
@@ -536,6 +548,7 @@ static enum tr_status begin_chunk(struct snappy_decoder *d, struct tr_input *in,
 	return TR_OK;
 }
 
+/* Copies decoded bytes to the room that is left. */
 static void give(struct snappy_decoder *d, struct tr_room *room)
 {
 	size_t n = d->plain.len - d->given;
@@ -585,6 +598,7 @@ static enum tr_status gather(struct snappy_decoder *d, struct tr_input *in, stru
 	return TR_OK;
 }
 
+/* Returns decoded bytes first, then the error after them. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -603,6 +617,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	return d->outcome;
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *snappy_decoder(struct tr_input *in, const struct tr_limits *limits,
 					struct tr_error *err)
 {
@@ -613,6 +628,7 @@ static struct tr_source *snappy_decoder(struct tr_input *in, const struct tr_lim
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
+/* The state of a worker is the loaded library. */
 static void *begin_worker(int level)
 {
 	struct libsnappy *lib = malloc(sizeof *lib);
@@ -625,6 +641,7 @@ static void *begin_worker(int level)
 	return lib;
 }
 
+/* Compresses a chunk, with its length before it. */
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	const struct libsnappy *lib = worker;
@@ -639,6 +656,7 @@ static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buf
 	return true;
 }
 
+/* Opens an encoder for apitrace's container. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

@@ -9,17 +9,20 @@
 /* Allows a dictionary of 1 GiB (xz -9 uses 64 MiB); a hostile header may ask for 4 GiB. */
 static const uint64_t MEMORY_LIMIT = ((uint64_t)1 << 30) + ((uint64_t)16 << 20);
 
+/* The bits of the magic. */
 static int bid(const char *data, size_t len)
 {
 	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\3757zXZ\0"));
 }
 
+/* Frees the state of a decoder or encoder. */
 static void destroy(void *state)
 {
 	lzma_end(state);
 	free(state);
 }
 
+/* The words for an error of the stream. */
 static const char *describe(lzma_ret result)
 {
 	switch (result) {
@@ -32,6 +35,7 @@ static const char *describe(lzma_ret result)
 	}
 }
 
+/* Decodes. liblzma handles streams that follow each other. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -65,6 +69,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	}
 }
 
+/* Opens a decoder (struct tr_codec). */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -82,6 +87,7 @@ struct encoder {
 	lzma_action flush;
 };
 
+/* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
@@ -108,6 +114,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	}
 }
 
+/* Opens an encoder, with threads of liblzma. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {

@@ -16,6 +16,7 @@ enum {
 	SEEKABLE_FRAME = 2 << 20, /* the size that apitrace uses */
 };
 
+/* The bits of the magic, of a frame or a skippable one. */
 static int bid(const char *data, size_t len)
 {
 	struct tr_text start = { data, len };
@@ -36,6 +37,7 @@ struct decoder {
 	bool any;     /* a frame has ended */
 };
 
+/* Frees the state of a decoder. */
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
@@ -43,6 +45,7 @@ static void destroy_decoder(void *state)
 	free(d);
 }
 
+/* Fills err: libzstd failed. TR_FATAL. */
 static enum tr_status fail(const struct decoder *d, struct tr_error *err, const struct tr_input *in,
 			   size_t result)
 {
@@ -64,6 +67,7 @@ static enum tr_status fail(const struct decoder *d, struct tr_error *err, const 
 	return TR_FATAL;
 }
 
+/* Decodes a block of a frame. */
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
@@ -99,6 +103,10 @@ static int window_log(const struct tr_limits *limits)
 	return log;
 }
 
+/*
+ * Opens a decoder, whose window is limited by --max-record: the stream states how much memory it
+ * needs.
+ */
 static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)
 {
@@ -118,11 +126,13 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
+/* Frees the state of an encoder. */
 static void destroy_encoder(void *state)
 {
 	ZSTD_freeCCtx(state);
 }
 
+/* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
@@ -144,6 +154,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	return (what == TR_ENCODE_MORE ? *len : left) == 0 ? TR_END : TR_OK;
 }
 
+/* An encoder with that level. NULL: memory is exhausted. */
 static void *begin_worker(int level)
 {
 	ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -154,6 +165,7 @@ static void *begin_worker(int level)
 	return context;
 }
 
+/* Opens an encoder, with threads of libzstd. */
 static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned threads,
 			       struct tr_error *err)
 {
@@ -165,6 +177,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	return tr_encoder_new(&class, context, inner, err);
 }
 
+/* Compresses a block to a frame of its own. */
 static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
 {
 	size_t size = ZSTD_compressBound(block->data.len);
@@ -178,6 +191,7 @@ static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buf
 	return true;
 }
 
+/* Appends a number of 32 bits, little endian. */
 static void put_u32(struct tr_buffer *to, uint32_t n)
 {
 	char bytes[4];
@@ -200,6 +214,7 @@ static void put_index(const struct tr_block_sizes *list, size_t count, struct tr
 	put_u32(to, 0x8f92eab1);
 }
 
+/* Opens an encoder of frames with an index after them, so that a reader can begin at any frame. */
 static struct tr_sink *seekable_encoder(struct tr_sink *inner, int level, unsigned threads,
 					struct tr_error *err)
 {

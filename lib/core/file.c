@@ -16,6 +16,7 @@
 
 enum { PIPE_SIZE = 1 << 20 };
 
+/* POSIX allows the two to differ. */
 static bool would_block(int number)
 {
 	return number == EAGAIN || number == EWOULDBLOCK;
@@ -114,6 +115,7 @@ static int enter(int dir, const char *name)
 	return openat(dir, name, DIRECTORY | O_NOFOLLOW);
 }
 
+/* Whether the name is a symbolic link, also one that leads nowhere. */
 static bool is_link(int dir, const char *name)
 {
 	struct stat st;
@@ -204,6 +206,7 @@ struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset)
 	return (struct tr_text){ view->base + behind, view->len - behind - TR_INPUT_PAD };
 }
 
+/* The length of the part of a path that is shown in a message. */
 static int message_len(struct tr_text path)
 {
 	return path.len > 200 ? 200 : (int)path.len;

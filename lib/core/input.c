@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The window. Bytes are read into a buffer that slides, or grows while a record needs more of it,
+ * up to --max-record. An error of the source ends the input, but the bytes before it stay
+ * readable.
+ */
 #include "core/input.h"
 
 #include <inttypes.h>
@@ -122,6 +127,7 @@ static void damage(struct tr_input *in, const struct tr_error *err)
 	in->damaged = true;
 }
 
+/* Ends the input because memory is exhausted. False. */
 static bool out_of_memory(struct tr_input *in)
 {
 	struct tr_error err;
@@ -310,6 +316,7 @@ static bool fits_as_spelled(const char *p, size_t len, uint64_t limit)
 	return spelled <= limit;
 }
 
+/* Skips a line that is too long when it is spelled as a record, although its bytes fit. TR_WARN. */
 static enum tr_status skip_spelled(struct tr_input *in, size_t length, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_LIMIT,

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+/* Fills err with the reason that the loader gives. False. */
 static bool failed(const char *file, struct tr_error *err)
 {
 	const char *why = dlerror();

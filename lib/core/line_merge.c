@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Merges lines by a heap of the parts that have a line, ordered by the times of these lines. With
+ * tasks, the first part is asked what its line needs (judge), and another part may come first.
+ * Bytes are copied directly from the windows of the parts.
+ */
 #include "core/line_merge.h"
 
 #include <stdlib.h>
@@ -31,6 +36,7 @@ struct merge {
 	struct tr_error trouble; /* the first error, reported after all lines */
 };
 
+/* The order of the heap: by time, then by rank, then by the order in which parts were given. */
 static bool is_before(const struct part *a, const struct part *b)
 {
 	const struct tr_line_merge_time *x = &a->base.time, *y = &b->base.time;
@@ -44,12 +50,14 @@ static bool is_before(const struct part *a, const struct part *b)
 	return a < b;
 }
 
+/* Puts a part at a place of the heap. */
 static void put(struct merge *merge, size_t i, struct part *part)
 {
 	merge->heap[i] = part;
 	part->place = i;
 }
 
+/* Moves a part down in the heap, after its time has grown. */
 static void sink(struct merge *merge, size_t i)
 {
 	struct part *part = merge->heap[i];
@@ -65,6 +73,7 @@ static void sink(struct merge *merge, size_t i)
 	put(merge, i, part);
 }
 
+/* Keeps the first error: lines of other parts follow before it is reported. */
 static void note_trouble(struct merge *merge, const struct tr_error *err)
 {
 	if (merge->trouble.cause == TR_CAUSE_NONE)
@@ -97,6 +106,7 @@ static enum tr_status advance(struct merge *merge, struct part *part, struct tr_
 	return TR_OK;
 }
 
+/* Moves a part up in the heap, after its rank has changed. */
 static void swim(struct merge *merge, size_t i)
 {
 	struct part *part = merge->heap[i];
@@ -106,6 +116,7 @@ static void swim(struct merge *merge, size_t i)
 	put(merge, i, part);
 }
 
+/* Adds a part to the heap. */
 static void add(struct merge *merge, struct part *part)
 {
 	put(merge, merge->live++, part);
@@ -179,6 +190,7 @@ static struct part *find(const struct merge *merge, uint64_t number)
 									     : NULL;
 }
 
+/* The line of a part without its LF. */
 static struct tr_text text_of(const struct part *part)
 {
 	struct tr_text line = part->line;
@@ -215,6 +227,7 @@ static bool choose(struct merge *merge, struct tr_error *err)
 	return true;
 }
 
+/* Reads the first line of each part, or wakes the first part if there are no times. */
 static bool start(struct merge *merge, struct tr_error *err)
 {
 	merge->started = true;
@@ -277,6 +290,7 @@ static size_t give(struct merge *merge, char *buf, size_t cap)
 	return n;
 }
 
+/* Reads lines (struct tr_source). */
 static ssize_t read_merged(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct merge *merge = (struct merge *)source;
@@ -302,6 +316,7 @@ static ssize_t read_merged(struct tr_source *source, char *buf, size_t cap, stru
 	return -1;
 }
 
+/* Frees all parts. */
 static void close_merged(struct tr_source *source)
 {
 	struct merge *merge = (struct merge *)source;
@@ -313,6 +328,7 @@ static void close_merged(struct tr_source *source)
 	free(merge);
 }
 
+/* The bytes that were read of all parts, for progress. */
 static uint64_t raw_offset(struct tr_source *source)
 {
 	const struct merge *merge = (struct merge *)source;
@@ -355,6 +371,7 @@ struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size
 	return &merge->base;
 }
 
+/* Sorts parts by the number of their task. */
 static int by_number(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;

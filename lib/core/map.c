@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Maps with open addressing, at most half full. The hash has a random seed, so that a hostile
+ * trace cannot choose keys that fall into one slot.
+ */
 
 #include "core/map.h"
 
@@ -15,6 +19,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* A hash of the bytes, eight at a time. */
 static uint64_t hash(uint64_t seed, struct tr_text key)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
@@ -44,6 +49,7 @@ void *tr_map_get(const struct tr_map *map, struct tr_text key)
 	return map->count ? find(map, key)->value : NULL;
 }
 
+/* Doubles the slots; the first time, chooses the seed. False: memory is exhausted. */
 static bool grow(struct tr_map *map)
 {
 	struct tr_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
@@ -133,6 +139,7 @@ static struct tr_id_slot *find_id(const struct tr_id_map *map, uint64_t id)
 	return &map->slots[i];
 }
 
+/* The same for a map of numbers. */
 static bool grow_ids(struct tr_id_map *map)
 {
 	struct tr_id_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Searches for many strings at once (Aho and Corasick): a tree of their prefixes, in which each
+ * node has a link to the longest suffix of its text that is in the tree. So a text is read once,
+ * however many needles there are.
+ */
 #include "core/needles.h"
 
 #include <stdlib.h>
@@ -33,6 +38,7 @@ bool tr_is_word_byte(char c)
 	return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* Whether a hit that begins or ends between these bytes is a part of a longer word. */
 static bool is_inside_word(char before, char after)
 {
 	return tr_is_word_byte(before) && tr_is_word_byte(after);
@@ -63,6 +69,10 @@ void tr_needles_free(struct tr_needles *needles)
 	free(needles);
 }
 
+/*
+ * The child of a node for a byte; 0: none. Those of the root, which are asked for most often, are
+ * in a table.
+ */
 static uint32_t child_of(const struct tr_needles *needles, uint32_t node, uint8_t byte)
 {
 	if (node == ROOT)
@@ -125,6 +135,7 @@ bool tr_needles_are_none(const struct tr_needles *needles)
 	return needles->count == 1;
 }
 
+/* The node after a byte: a child, or that of the longest suffix that has one. */
 static uint32_t step(const struct tr_needles *needles, uint32_t node, uint8_t byte)
 {
 	for (;;) {
@@ -239,6 +250,7 @@ void tr_covers_add(struct tr_covers *covers, size_t begin, size_t end)
 	covers->list[covers->count++] = (struct tr_cover){ begin, end };
 }
 
+/* Sorts covers by their beginning. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct tr_cover *x = a, *y = b;

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sinks for stdout, for files that get their names when they are complete, and for terminals; and
+ * the buffer in front of a sink (struct tr_output). A write error is kept until the end:
+ * everything that is written after it is dropped.
+ */
 
 #include "core/output.h"
 
@@ -27,6 +32,7 @@ static struct fd_sink *self(struct tr_sink *sink)
 	return (struct fd_sink *)sink;
 }
 
+/* Writes to a descriptor that is not ours. */
 static bool fd_sink_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	return tr_fd_write(self(sink)->fd, data, len, err);
@@ -132,6 +138,7 @@ static bool sync_file(int fd, struct tr_error *err)
 	return tr_fd_write_failed(errno, err);
 }
 
+/* Renames a finished file, which replaces an older one at once. */
 static bool give_name(struct tr_unfinished *file, struct tr_error *err)
 {
 	if (renameat(file->dir, file->temporary, file->dir, file->name) != 0) {
@@ -143,6 +150,7 @@ static bool give_name(struct tr_unfinished *file, struct tr_error *err)
 	return true;
 }
 
+/* Writes a file to the disk, closes it and gives it its name. False: err is filled. */
 static bool complete(struct tr_unfinished *file, struct tr_error *err)
 {
 	bool synced = sync_file(file->fd, err);
@@ -154,6 +162,10 @@ static bool complete(struct tr_unfinished *file, struct tr_error *err)
 	return synced && (!file->temporary || give_name(file, err));
 }
 
+/*
+ * Finishes a file. One of a group is completed together with the others, because waiting for the
+ * disk once for many files is much faster.
+ */
 static bool file_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct file_sink *s = file_self(sink);
@@ -287,6 +299,7 @@ static bool open_temporary(struct file_sink *s)
 	return false;
 }
 
+/* Opens a file that is written directly, such as a device or a pipe. */
 static bool open_as_it_is(struct file_sink *s, const char *path, int flags)
 {
 	s->file.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
@@ -356,6 +369,7 @@ static bool open_file(struct file_sink *s, const char *path)
 	return opened;
 }
 
+/* A sink for a file that is not open yet. NULL: err is filled. */
 static struct file_sink *new_sink(const char *path, struct tr_error *err)
 {
 	struct file_sink *s = malloc(sizeof *s);
@@ -377,6 +391,7 @@ static struct file_sink *new_sink(const char *path, struct tr_error *err)
 	return s;
 }
 
+/* Returns the sink if it is open; otherwise fills err from errno, and frees it. */
 static struct tr_sink *opened(struct file_sink *s, bool good, struct tr_error *err)
 {
 	if (good)
@@ -410,6 +425,7 @@ const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink)
 	return file_self(sink)->file.temporary ? &file_self(sink)->file : NULL;
 }
 
+/* Characters that change the direction of text, with which hostile text can hide what it says. */
 static bool is_bidirectional(uint32_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
@@ -510,6 +526,10 @@ static bool put_out(struct terminal_sink *s, struct tr_error *err)
 	return s->inner->write(s->inner, s->text.data, s->text.len, err);
 }
 
+/*
+ * Writes text with control characters escaped. A character that is cut at the end of data is held
+ * until the rest of it comes.
+ */
 static bool terminal_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;
@@ -543,6 +563,7 @@ static bool release(struct terminal_sink *s, struct tr_error *err)
 	return put_out(s, err);
 }
 
+/* What is held is not complete, and stays. */
 static bool terminal_flush(struct tr_sink *sink, struct tr_error *err)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;
@@ -550,6 +571,7 @@ static bool terminal_flush(struct tr_sink *sink, struct tr_error *err)
 	return s->inner->flush(s->inner, err);
 }
 
+/* Writes what is held, although it is incomplete. */
 static bool terminal_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;
@@ -557,6 +579,7 @@ static bool terminal_finish(struct tr_sink *sink, struct tr_error *err)
 	return release(s, err) && s->inner->finish(s->inner, err);
 }
 
+/* Frees the sink and the inner one. */
 static void terminal_close(struct tr_sink *sink)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;
@@ -621,11 +644,13 @@ void tr_output_line_buffered(struct tr_output *out, bool on)
 	out->line_buffered = on;
 }
 
+/* The number of bytes in the buffer. */
 static size_t buffered(const struct tr_output *out)
 {
 	return (size_t)(out->pos - out->private->base);
 }
 
+/* Writes to the sink, and counts; after a failure it only counts. */
 static void sink_write(struct tr_output *out, const char *data, size_t len)
 {
 	struct tr_output_private *self = out->private;
@@ -634,6 +659,7 @@ static void sink_write(struct tr_output *out, const char *data, size_t len)
 		out->failed = !self->sink->write(self->sink, data, len, &self->error);
 }
 
+/* Empties the buffer. */
 static void write_buffer(struct tr_output *out)
 {
 	struct tr_output_private *self = out->private;
@@ -728,6 +754,7 @@ uint64_t tr_output_count(const struct tr_output *out)
 	return out->private->written + buffered(out);
 }
 
+/* Frees the output and its sink. */
 static void free_output(struct tr_output *out)
 {
 	out->private->sink->close(out->private->sink);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sources of bytes: memory, descriptors, and a thread that reads another source ahead. A read from
+ * a pipe waits in poll, so that closing the source can interrupt it.
+ */
 
 #include "core/source.h"
 
@@ -19,6 +23,7 @@ struct memory {
 	struct tr_text left;
 };
 
+/* Copies bytes from memory. */
 static ssize_t read_memory(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct memory *memory = (struct memory *)source;
@@ -98,6 +103,7 @@ static void let_go(struct fd_source *s)
 	}
 }
 
+/* Reads from a descriptor. 0: the end, or an interrupt. */
 static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct fd_source *s = self(source);
@@ -121,6 +127,7 @@ static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct t
 	}
 }
 
+/* Whether a read has to wait for bytes. */
 static bool fd_would_wait(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
@@ -128,6 +135,7 @@ static bool fd_would_wait(struct tr_source *source)
 	return s->may_wait && poll(&polled, 1, 0) == 0;
 }
 
+/* Closes what the source owns. */
 static void fd_close(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
@@ -146,6 +154,7 @@ static uint64_t fd_raw_offset(struct tr_source *source)
 	return self(source)->count;
 }
 
+/* Wakes a read of another thread; later reads return 0, too. */
 static void fd_interrupt(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
@@ -154,6 +163,10 @@ static void fd_interrupt(struct tr_source *source)
 		return;
 }
 
+/*
+ * A view of the file from `back` bytes before the position; data NULL: there is none, for example
+ * of a pipe.
+ */
 static struct tr_text fd_look(struct tr_source *source, size_t back)
 {
 	struct fd_source *s = self(source);
@@ -164,6 +177,7 @@ static struct tr_text fd_look(struct tr_source *source, size_t back)
 	return tr_file_view_at(&s->view, s->fd, place - (off_t)back);
 }
 
+/* Moves the position past bytes that were used in a view. */
 static bool fd_pass(struct tr_source *source, size_t n)
 {
 	struct fd_source *s = self(source);
@@ -255,6 +269,7 @@ static size_t wait_for_space(struct ahead *a, char **to)
 	return stop ? 0 : space;
 }
 
+/* The thread: reads into the free part of the ring, without the lock, until the end or a stop. */
 static void *produce(void *argument)
 {
 	struct ahead *a = argument;
@@ -281,6 +296,7 @@ static void *produce(void *argument)
 	return NULL;
 }
 
+/* Copies bytes from the ring, and waits while it is empty. */
 static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -310,6 +326,7 @@ static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struc
 	return (ssize_t)n;
 }
 
+/* Whether the ring is empty. */
 static bool ahead_would_wait(struct tr_source *source)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -319,6 +336,7 @@ static bool ahead_would_wait(struct tr_source *source)
 	return wait;
 }
 
+/* The position of the inner source after the last read of the producer. */
 static uint64_t ahead_raw_offset(struct tr_source *source)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -328,6 +346,7 @@ static uint64_t ahead_raw_offset(struct tr_source *source)
 	return raw_offset;
 }
 
+/* Frees all; the thread has ended. */
 static void free_ahead(struct ahead *a)
 {
 	pthread_cond_destroy(&a->drained);
@@ -337,6 +356,7 @@ static void free_ahead(struct ahead *a)
 	free(a);
 }
 
+/* Stops the thread, waits for its end, and frees all. */
 static void ahead_close(struct tr_source *source)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -351,6 +371,7 @@ static void ahead_close(struct tr_source *source)
 	free_ahead(a);
 }
 
+/* Interrupts the read of the producer. */
 static void ahead_interrupt(struct tr_source *source)
 {
 	struct tr_source *inner = ((struct ahead *)source)->inner;

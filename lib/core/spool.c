@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A spool: up to 1 MiB stays in memory, and a larger one goes to a file without a name, which the
+ * system frees even after a crash. Its last bytes stay in memory, so that small additions are not
+ * written one by one.
+ */
 
 #include "core/spool.h"
 

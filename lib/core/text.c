@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Suggestions for words that were probably misspelled: the distance counts inserted, deleted,
+ * replaced and exchanged letters.
+ */
 
 #include "core/text.h"
 
 #include <limits.h>
 
+/* Longer words are not compared: the distance takes the product of both lengths. */
 enum { LONGEST = 64 };
 
 static unsigned least(unsigned a, unsigned b)
