@@ -76,6 +76,10 @@ static bool reads_stdout(const char *operand, bool first, const struct stat *out
 	return !first || at < st.st_size;
 }
 
+/*
+ * Opens nothing yet: it finds out which files are inputs, before the output or the report could
+ * empty one of them.
+ */
 bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t count)
 {
 	struct stat out, st;
@@ -84,6 +88,7 @@ bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t 
 		!cli->output_path && fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode);
 	bool kept = cli->output_path || cli->private->log.path;
 
+	/* nothing is written to a file that has a name, so no input can be replaced */
 	if (!on_stdout && !kept)
 		return true;
 	for (size_t i = 0; i < count; i++) {
@@ -95,6 +100,7 @@ bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t 
 		if (kept && operand_stat(operands[i], &st))
 			tr_cli_keeps(cli, &st);
 	}
+	/* without the list an output could replace an input */
 	if (cli->private->inputs.failed) {
 		tr_cli_fail(cli, "out of memory");
 		return false;
@@ -191,6 +197,10 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, const struct tr_trace_place *place, b
 	struct tr_cli_private *p = cli->private;
 	struct tr_input *in = place->in;
 
+	/*
+	 * the mark was taken off before the format was detected; it belongs to the first byte of
+	 * the output only
+	 */
 	if (place->bom && tr_output_count(cli->out) == 0)
 		tr_output_put_literal(cli->out, "\xef\xbb\xbf");
 	while (!cli->stop && tr_input_more(in, 1)) {
@@ -201,6 +211,7 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, const struct tr_trace_place *place, b
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
 	}
+	/* all bytes before the damage are copied, as the parser would decode them */
 	if (!cli->stop && in->damaged) {
 		tr_input_error(in, &p->err);
 		tr_cli_report(cli, &p->err);
@@ -288,8 +299,10 @@ void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char
 	*cli = (struct tr_cli){
 		.tool = tool,
 		.config.read.limits = TR_LIMITS_DEFAULT,
+		/* on one processor a thread that reads ahead only costs switches */
 		.config.threads = sysconf(_SC_NPROCESSORS_ONLN) > 1,
 	};
+	/* before anything is opened */
 	tr_cli_standard_descriptors();
 	cli->private = calloc(1, sizeof *cli->private);
 	if (cli->private) {
@@ -320,6 +333,7 @@ bool tr_cli_open(struct tr_cli *cli)
 
 	if (cli->stop)
 		return false;
+	/* the user has probably forgotten the file, and would wait for ever */
 	if (cli->operand_count == 0 && isatty(STDIN_FILENO)) {
 		tr_cli_short_usage(cli);
 		tr_cli_status(cli, 2);
@@ -331,6 +345,7 @@ bool tr_cli_open(struct tr_cli *cli)
 	static const char *const from_stdin[] = { "-" };
 	const char *const *operands = cli->operand_count ? cli->operands : from_stdin;
 	size_t count = cli->operand_count ? cli->operand_count : 1;
+	/* the report is opened after that, because it must not be one of the inputs */
 	if (!tr_cli_inputs_open(cli, operands, count)) {
 		cli->stop = true;
 		return false;
@@ -520,6 +535,7 @@ int tr_cli_end(struct tr_cli *cli)
 		tr_cli_fail(cli, "%s", p->err.text);
 	tr_blob_dir_close(p->blob_dir);
 	tr_cli_progress_end(cli);
+	/* after an error, the missing use of an option is a consequence of it */
 	if (p->any_read && !cli->stop && !cli->status)
 		tr_cli_settings_idle(cli);
 	if (p->any_read && !cli->stop && cli->config.member_count &&
@@ -528,6 +544,7 @@ int tr_cli_end(struct tr_cli *cli)
 	tr_cli_output_end(cli);
 	tr_cli_summarise(cli);
 	tr_cli_log_member(cli);
+	/* the sum of the report comes after all messages, and so after the end of the output */
 	tr_cli_log_end(cli);
 	tr_trace_free(cli->trace);
 	tr_cli_rows_free(cli);

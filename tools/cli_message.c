@@ -194,6 +194,7 @@ void tr_cli_progress(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 	char line[160];
 
+	/* a record has come, so the wait is over, and the handler must not print any more */
 	waiting = 0;
 	tr_cli_attention = 0;
 	if (!asked && !tick)
@@ -395,10 +396,12 @@ static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 	struct tr_cli_log *log = &cli->private->log;
 	bool note = err->severity >= TR_NOTE;
 
+	/* what concerns the report alone is skipped without one */
 	if (!log->path)
 		return;
 	log->all.errors += !note;
 	log->all.notes += note;
+	/* a cut input is no result, even if it was decoded without another error */
 	if (place && log->in_member) {
 		log->member.errors += !note;
 		log->member.notes += note;
@@ -415,6 +418,7 @@ static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 	put_name(line, "cause", causes[err->cause]);
 	put_name(line, "severity", severities[err->severity]);
 	put_key(line, "text");
+	/* the text has the same escapes as on the terminal, so that both can be compared */
 	struct tr_buffer text = TR_BUFFER_INIT;
 	escape(tr_text_from(err->text), &text);
 	tr_json_view_bytes(tr_buffer_text(&text), line);

@@ -29,6 +29,10 @@ enum {
 	TR_CLI_VERSION,
 };
 
+/*
+ * The choices are in the text that --help shows, so the two cannot differ. Optional arguments have
+ * them in brackets.
+ */
 int tr_cli_choice(struct tr_cli *cli)
 {
 	const struct tr_option *row = cli->private->row;
@@ -48,6 +52,10 @@ int tr_cli_choice(struct tr_cli *cli)
 	return -1;
 }
 
+/*
+ * The digits are read to their end even after an overflow, so that the message can tell a number
+ * that is too large from text that is no number.
+ */
 bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 {
 	const struct tr_option *row = cli->private->row;
@@ -72,6 +80,7 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 				    size ? "size (as 4096, 64K, 16M, 2G)" : "number",
 				    cli->argument);
 	}
+	/* the shift is applied to the limit, because the number might overflow */
 	if (!fits || number > max >> shift)
 		return tr_cli_usage(cli, "%s%s: at most %llu, not '%s'", row->name ? "--" : "-",
 				    row->name ? row->name : (char[]){ row->letter, 0 },
@@ -80,6 +89,7 @@ bool tr_cli_number(struct tr_cli *cli, bool size, uint64_t max, uint64_t *value)
 	return true;
 }
 
+/* A format that exists, but only in the other direction, gets a message of its own. */
 const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing)
 {
 	const unsigned wanted = writing ? TR_FORMAT_WRITES : TR_FORMAT_READS;
@@ -461,6 +471,7 @@ void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, b
 	}
 }
 
+/* Notes keys of -O that no format in use has. Of a key with several owners, all are named. */
 void tr_cli_settings_idle(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -539,6 +550,7 @@ static void set_shared_option(struct tr_cli *cli, int id)
 		add_member(cli);
 		break;
 	case TR_CLI_OUTPUT:
+		/* "-" is stdout for an output, as it is stdin for an input */
 		cli->output_path = strcmp(cli->argument, "-") ? cli->argument : NULL;
 		break;
 	case TR_CLI_SETTING:
@@ -586,6 +598,10 @@ static void set_shared_option(struct tr_cli *cli, int id)
 	}
 }
 
+/*
+ * Appends the rows of a table to the list; table NULL: it has none. Returns the index after the
+ * last one.
+ */
 static size_t add_rows(const struct tr_option **list, size_t at, const struct tr_option *table)
 {
 	for (; table && table->id; table++) {
@@ -613,6 +629,11 @@ static size_t all_rows(const struct tr_tool *tool, const struct tr_option **list
 
 enum { LONG_BASE = 256 }; /* getopt values: a row's index on top of all letters */
 
+/*
+ * Makes the tables of getopt_long from the rows. "+" ends the options at the first operand,
+ * because the options after it belong to the command (tr-record); "-" of an arrow is told apart by
+ * the letter ">".
+ */
 bool tr_cli_rows_make(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
@@ -620,6 +641,10 @@ bool tr_cli_rows_make(struct tr_cli *cli)
 
 	p->rows.list = calloc(count + 1, sizeof *p->rows.list);
 	p->long_options = calloc(count + 1, sizeof *p->long_options);
+	/*
+	 * each letter takes one byte, and one more for its argument; six are for "+", ":", the
+	 * arrow and NUL
+	 */
 	p->short_options = calloc(2 * count + 6, 1);
 	if (!p->rows.list || !p->long_options || !p->short_options)
 		return false;
@@ -741,6 +766,7 @@ int tr_cli_option(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 
 	while (!cli->stop) {
+		/* getopt would print messages of its own */
 		opterr = 0;
 		int value = getopt_long(p->argc, p->argv, p->short_options, p->long_options, NULL);
 		if (value == -1) {
@@ -761,6 +787,7 @@ int tr_cli_option(struct tr_cli *cli)
 		}
 		p->row = row_of(p, value);
 		cli->argument = optarg;
+		/* ids of the tools are below those of the common options */
 		if (p->row->id < TR_CLI_FORMAT)
 			return p->row->id;
 		set_shared_option(cli, p->row->id);

@@ -43,6 +43,10 @@ static bool is_foreign_tar(struct tr_text path)
 	return true;
 }
 
+/*
+ * The extension alone decides. A name that promises a container which the tool cannot write is an
+ * error: a file x.rar with other contents would be worse.
+ */
 bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec **codec)
 {
 	static const char *const foreign_archives[] = {
@@ -241,6 +245,10 @@ static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 	return sink;
 }
 
+/*
+ * The sink of -o, or of stdout. Binary data on a terminal are of no use to anyone, and could
+ * change its state; text on a terminal is escaped.
+ */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary)
 {
 	struct tr_cli_private *p = cli->private;
@@ -254,6 +262,7 @@ struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary)
 		return NULL;
 	}
 	struct tr_sink *sink = tr_sink_fd(STDOUT_FILENO, &p->err);
+	/* names in a trace may contain control sequences */
 	if (sink && isatty(STDOUT_FILENO) && !(sink = tr_sink_terminal(sink)))
 		tr_error_memory(&p->err);
 	if (!sink) {

@@ -21,6 +21,9 @@ bool tr_envdiff_out_of_memory(struct tr_envdiff *envdiff)
 	return tr_cli_abort(envdiff->cli, &err);
 }
 
+/*
+ * True if variables are selected or hidden, so that no environment may be written as it was read.
+ */
 static bool has_globs(const struct tr_name_globs *globs)
 {
 	return globs->keep.count || globs->drop.count || globs->mask.count;
@@ -54,6 +57,7 @@ static const char *bracket_end(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
+/* True for a pattern whose brackets are all closed, and that is not empty. */
 static bool is_complete_glob(const char *pattern)
 {
 	const char *p = pattern;
@@ -83,6 +87,7 @@ static const char *name_string(struct tr_name_globs *globs, struct tr_text spell
 	return string;
 }
 
+/* All three lists are tried for each name, so that each pattern that matches is marked as used. */
 bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsigned *verdict)
 {
 	struct tr_name_globs *globs = context;
@@ -92,6 +97,7 @@ bool tr_name_globs_judge(void *context, struct tr_text spelling, bool fold, unsi
 	if (!name)
 		return false;
 	*verdict = 0;
+	/* without --keep all names are kept */
 	bool kept = matches(&globs->keep, name, flags) || !globs->keep.count;
 	bool dropped = matches(&globs->drop, name, flags);
 	if (kept && !dropped)
@@ -132,6 +138,7 @@ static void report_globs(const struct tr_name_globs *globs, struct tr_cli *cli)
 	}
 }
 
+/* The ids of the tool's options. */
 enum {
 	OPTION_BASE = 1,
 	OPTION_INPUT_BASE,
@@ -214,6 +221,7 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, b
 	static const enum tr_env_form bases[] = { TR_ENV_FORM_PARENT, TR_ENV_FORM_TOP,
 						  TR_ENV_FORM_WHOLE };
 	struct tr_cli *cli = envdiff->cli;
+	/* these options have choices; -1 is a usage error */
 	bool chooses =
 		option == OPTION_BASE || option == OPTION_INPUT_BASE || option == OPTION_NAMES;
 	int choice = chooses ? tr_cli_choice(cli) : 0;
@@ -249,6 +257,10 @@ static void set_option(struct tr_envdiff *envdiff, int option, bool *compares, b
 	}
 }
 
+/*
+ * The data of a stored line: its position in the source, for messages, and whether it is an exec
+ * record.
+ */
 struct stored {
 	uint64_t source_line, source_offset;
 	bool mark;
@@ -293,6 +305,7 @@ static struct tr_record *take_line(struct tr_line_store *store, struct tr_cli *c
 	return record;
 }
 
+/* Frees a store, also one that was never used. */
 static void free_store(struct tr_line_store *store)
 {
 	tr_pending_free(&store->queue);
@@ -421,6 +434,10 @@ static bool write_set(struct tr_envdiff *envdiff, struct tr_record *record, stru
 	return put_changed(envdiff, line, TR_TEXT("var"), tr_buffer_text(&envdiff->map));
 }
 
+/*
+ * Writes a record that is no exec. With rules, raw and line records are left out: they have the
+ * bytes of the source, with all variables.
+ */
 static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 {
 	bool is_record = record->type == TR_RECORD;
@@ -872,6 +889,7 @@ static void run(struct tr_envdiff *envdiff)
 		report_globs(&envdiff->globs, envdiff->cli);
 }
 
+/* Frees all. Held environments are released before their tracker. */
 static void free_envdiff(struct tr_envdiff *envdiff)
 {
 	tr_comparison_free(envdiff);
@@ -906,6 +924,7 @@ int main(int argc, char **argv)
 	tr_cli_begin(&cli, &tool, argc, argv);
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&envdiff, option, &compares, &rewrites);
+	/* a comparison prints environments itself, so their form in the output has no meaning */
 	if (compares && rewrites && !cli.stop)
 		tr_cli_usage(&cli, "--base cannot be combined with --compare");
 	if (envdiff.mask_only_names && !envdiff.globs.mask.count && !cli.stop)
@@ -914,6 +933,7 @@ int main(int argc, char **argv)
 		envdiff.comparison = tr_comparison_new(&envdiff);
 	if (envdiff.globs.mask.count && !envdiff.mask_only_names && !cli.stop)
 		tr_mask_begin(&envdiff);
+	/* only a stream has a trailer that can report lost records */
 	cli.config.tells_lost = !compares;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))
 		run(&envdiff);

@@ -218,6 +218,7 @@ static bool print_pair(struct tr_envdiff *envdiff, char sign, const struct pair 
 	tr_buffer_put_byte(&name, '"');
 	tr_string_escape(pair->name, &name);
 	tr_buffer_put_byte(&name, '"');
+	/* hidden variables are compared by their values, and printed without them */
 	unsigned verdict = 0;
 	struct tr_text literal = tr_buffer_text(&name);
 	struct tr_text value = exact ? pair->value : shown_of(pair);
@@ -227,6 +228,7 @@ static bool print_pair(struct tr_envdiff *envdiff, char sign, const struct pair 
 					&verdict);
 	tr_buffer_reset(line);
 	tr_buffer_put_byte(line, sign);
+	/* a name may contain the value of a masked variable, too */
 	if (envdiff->mask)
 		fine = fine && put_masked(envdiff, literal, line);
 	else

@@ -208,6 +208,10 @@ static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct t
 	     p = equals + 1) {
 		const char *name = equals;
 		bool hidden = false;
+		/*
+		 * the name is the word before "="; it may not be in the middle of an option such
+		 * as --x
+		 */
 		while (name > p && tr_is_word_byte(name[-1]))
 			name--;
 		if (name == equals || (name > text.data && !may_precede(name[-1])))
@@ -218,6 +222,7 @@ static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct t
 			continue;
 		const char *stop = equals + 1;
 		char quote = stop < end && (*stop == '"' || *stop == '\'') ? *stop : '\0';
+		/* the text is one variable, such as an argument of env(1) */
 		if (name == text.data)
 			stop = end;
 		else if (quote &&
@@ -230,6 +235,7 @@ static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct t
 				      (size_t)(equals + 1 - text.data) +
 					      (quote && name != text.data),
 				      (size_t)(stop - text.data));
+		/* what was masked is not searched again */
 		equals = stop > equals + 1 ? stop - 1 : equals;
 	}
 	return true;
@@ -575,6 +581,7 @@ bool tr_mask_value(struct tr_envdiff *envdiff, struct tr_text value, struct tr_b
 	bool hit = false;
 
 	while (p < end) {
+		/* outside strings a quote begins one; inside, put_string handles all of it */
 		const char *quote = memchr(p, '"', (size_t)(end - p));
 		if (!put_bare(envdiff, tr_text_span(p, quote ? quote : end), &hit, to))
 			return false;
@@ -660,6 +667,10 @@ bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 	return fine && tr_cli_put_text(envdiff->cli, tr_buffer_text(to));
 }
 
+/*
+ * What stays is a flaw if it can be a leak, and a note if the value is too common to be searched
+ * for.
+ */
 void tr_mask_report(struct tr_envdiff *envdiff)
 {
 	const struct tr_mask *mask = envdiff->mask;

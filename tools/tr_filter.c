@@ -238,6 +238,7 @@ static void set_option(struct tr_filter *filter, int option)
 	int choice;
 
 	switch (option) {
+	/* "->KEY ..." looks like an option to getopt, but is an expression */
 	case TR_CLI_ARROW:
 		filter->operand = cli->argument;
 		break;
@@ -280,6 +281,7 @@ static void set_option(struct tr_filter *filter, int option)
 		filter->limited = tr_cli_number(cli, false, UINT64_MAX, &filter->limit);
 		break;
 	case OPTION_FIELDS:
+		/* the last --fields counts */
 		tr_field_list_free(filter->fields);
 		filter->fields = tr_field_list_compile(tr_text_from(cli->argument), &error);
 		if (!filter->fields)
@@ -646,6 +648,7 @@ int main(int argc, char **argv)
 	while ((option = tr_cli_option(&cli)) != 0)
 		set_option(&filter, option);
 	if (check_usage(&filter) && take_operand(&filter)) {
+		/* only a stream has a trailer that can report lost records */
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
 		if (!tr_filter_begin_select(&filter))
 			cli.stop = true;
@@ -654,6 +657,7 @@ int main(int argc, char **argv)
 		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
 			run(&filter);
 	}
+	/* after an error, calls may still be open, and are freed by this */
 	tr_filter_end_calls(&filter);
 	tr_merge_free(filter.merge);
 	tr_filter_free_select(&filter);

@@ -33,6 +33,10 @@ static struct tr_text moved(struct tr_text text, struct tr_text from, const char
 	return (struct tr_text){ to + (text.data - from.data), text.len };
 }
 
+/*
+ * The text and the id of a definition are in one allocation with it. A repeated definition is
+ * dropped, and a different one of the same id takes its place for the records that follow.
+ */
 bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 {
 	struct tr_record record = { .arena = NULL };
@@ -52,6 +56,7 @@ bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 	def->id = moved(record.task.text, line, def->data);
 	defs->list = def;
 	defs->waiting++;
+	/* the name of the last call may have a definition now */
 	defs->settled_len = 0;
 	if (!tr_map_put(&defs->by_id, def->id, def))
 		return false;
@@ -179,6 +184,10 @@ static int by_place(const void *a, const void *b)
 	return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
 }
 
+/*
+ * Finds the ids in the text of the line, because most lines have none, and splitting them would
+ * cost more.
+ */
 bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out)
 {
 	struct tr_record record = { .arena = NULL };

@@ -698,10 +698,12 @@ bool tr_filter_end_calls(struct tr_filter *filter)
 	bool fine = settle_rebase(filter);
 
 	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
+		/* no leave comes any more, so each call is judged as it is */
 		call->awaited = false;
 		if (fine && call->match == TR_MATCH_OPEN)
 			fine = decide_call(filter, call, NULL, false);
 		fine = fine && end_frame(filter, call->kinds);
+		/* after an error an item may be undecided; it must not block those after it */
 		if (call->item)
 			call->item->pending = false;
 	}

@@ -423,6 +423,10 @@ static void note_bounds(struct tr_filter *filter)
 		tr_cli_note(filter->cli, "--frames selects none: no record is an API call");
 }
 
+/*
+ * Notes what the user named and no record has: the result is then probably not what was meant. If
+ * the rest of the input was not read, such a record may be in it.
+ */
 void tr_filter_note_unseen(struct tr_filter *filter)
 {
 	struct tr_unseen unseen;

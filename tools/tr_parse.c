@@ -152,6 +152,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&cli, &tool, argc, argv);
 	for (int id; (id = tr_cli_option(&cli)) != 0;) {
+		/* all options but --blob-dir are flags */
 		chosen[id] = true;
 		if (id == BLOB_DIR)
 			cli.blob_path = cli.argument;

@@ -418,6 +418,9 @@ int main(int argc, char **argv)
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
 	bool directory = cli->output_path && is_directory(cli->output_path);
 	cli->config.apart = archive || directory; /* each file becomes an output of its own */
+	/*
+	 * with -z the name does not select a codec, but it may still promise another kind of file
+	 */
 	bool named = directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
 	r.plain = cli->output_path && !archive && !directory && !r.named &&
 		  tr_path_extension(tr_text_from(cli->output_path)).len;

@@ -192,6 +192,11 @@ static struct tr_text codec_extension(const struct origin *origin, const struct 
 	return tr_text_from(codec->extension);
 }
 
+/*
+ * Replaces the extensions of the source by those of the output. In the same format the extension
+ * stays, whatever it is; into another format, the extension of the old one is cut off and that of
+ * the new one added.
+ */
 const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
 			       const struct tr_format *format, const struct tr_codec *codec)
 {
@@ -208,6 +213,7 @@ const char *repack_member_name(struct repack *r, const struct tr_trace_place *pl
 			cut_format_extension(&parts.stem, origin.format);
 		if (format->extensions && format->extensions[0])
 			parts.extension = tr_text_from(format->extensions[0]);
+		/* a name that has the new extension already does not get it twice */
 		cut_end(&parts.stem, parts.extension.data);
 	} else {
 		cut_any_extension(&parts.stem, format);
@@ -429,6 +435,7 @@ void repack_apart(struct repack *r)
 
 	r->apart = r->cli.several = true;
 	while (tr_cli_step(&r->cli, &place)) {
+		/* each place is an output of its own, with a format of its own */
 		r->format = NULL;
 		r->cut_line = r->begun = false;
 		r->header = NULL;

@@ -294,6 +294,7 @@ int main(int argc, char **argv)
 	if (open && t.critical) {
 		show_critical(&t);
 	} else if (open) {
+		/* a field may be in the leave, so calls are joined before they are counted */
 		bool joins = t.fields && tr_field_list_needs_leave(t.fields);
 		t.stat = tr_stat_new(&t.config);
 		t.join = joins ? tr_join_new() : NULL;

@@ -142,6 +142,7 @@ static void write_chrome(struct tr_cli *cli)
 		if (cli->stop)
 			break;
 		record = more ? record : NULL;
+		/* after the first record that is shown, no kind matters any more */
 		if (more && record->type == TR_RECORD && !unsupported.supported)
 			look_at_kind(&unsupported, record->kind);
 		if (!more && tr_unsupported_all(&unsupported)) {
@@ -204,6 +205,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&cli, &tool, argc, argv);
 	read_options(&cli, &form);
+	/* only the typed form is a stream, with trailers */
 	cli.config.tells_lost = form.typed;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (form.format)

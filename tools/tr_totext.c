@@ -558,6 +558,7 @@ int main(int argc, char **argv)
 
 	collect_styles(&t);
 	tr_cli_begin(&t.cli, &t.tool, argc, argv);
+	/* the tables were made before tr_cli_begin, when no message could be printed */
 	if (!t.cli.stop && (t.choices.failed || t.help.failed))
 		tr_cli_out_of_memory(&t.cli);
 	while (tr_cli_option(&t.cli) != 0) {
@@ -565,6 +566,7 @@ int main(int argc, char **argv)
 		if (choice >= 0)
 			t.style = t.chosen = t.styles[choice].style;
 	}
+	/* a pointer to the taker, because the view that has it is made later */
 	t.cli.config.read.taker = &t.taker;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
