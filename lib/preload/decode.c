@@ -29,7 +29,7 @@ struct announced {
 };
 
 struct tr_decode_process {
-	uint32_t pid;
+	uint32_t pid, parent;	/* parent 0: unknown */
 	bool open;		/* its exec has begun, and whether it succeeded is unknown */
 	bool dead;		/* its end is written, but its parent has not learned of it */
 	bool exiting;		/* its status may still change */
@@ -260,8 +260,10 @@ static void touch_known(struct tr_decode *decode, struct tr_decode_process *proc
 static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, uint64_t time,
 		     const char *call, struct tr_buffer *out)
 {
-	struct tr_decode_process *process = find(decode, parent);
+	struct tr_decode_process *process = find(decode, parent), *created = find(decode, child);
 
+	if (created)
+		created->parent = parent;
 	if (!process || process->dead)
 		return; /* of the recorder, or adopted by another process */
 	touch_known(decode, process, out);
@@ -517,6 +519,26 @@ static void take_exit(struct tr_decode *decode, const struct item *item, struct 
 	decode->last_exit = process;
 }
 
+/* Parent and child report a fork, in any order. */
+static void take_fork(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	bool by_parent = head->kind == TR_JOURNAL_FORKED;
+	uint32_t parent = by_parent ? head->pid : head->ppid;
+	uint32_t child = by_parent ? head->child : head->pid;
+	struct tr_decode_process *process = find(decode, child);
+
+	/* the child may have ended before its parent reports it, and not after */
+	if (process && process->parent == parent &&
+	    (by_parent || !(process->dead || process->exiting)))
+		return;
+	if (replace(decode, child, out))
+		put_fork(decode, parent, child, head->time,
+			 "clone(child_stack=NULL, "
+			 "flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD)",
+			 out);
+}
+
 static void take(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -538,11 +560,8 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		take_spawn(decode, item, out);
 		break;
 	case TR_JOURNAL_FORK:
-		if (replace(decode, head->pid, out))
-			put_fork(decode, head->ppid, head->pid, head->time,
-				 "clone(child_stack=NULL, "
-				 "flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD)",
-				 out);
+	case TR_JOURNAL_FORKED:
+		take_fork(decode, item, out);
 		break;
 	case TR_JOURNAL_EXIT:
 		take_exit(decode, item, out);

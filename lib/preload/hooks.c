@@ -60,6 +60,7 @@ DECLARE(waitid);
 DECLARE(chdir);
 DECLARE(fchdir);
 DECLARE(syscall);
+DECLARE(fork);
 
 static void *real(void *_Atomic *known, const char *name)
 {
@@ -79,7 +80,8 @@ static void find_all(void)
 	(void)REAL(posix_spawn), (void)REAL(posix_spawnp), (void)REAL(system);
 	(void)REAL(popen), (void)REAL(pclose), (void)REAL(_exit), (void)REAL(quick_exit);
 	(void)REAL(wait), (void)REAL(waitpid), (void)REAL(wait3), (void)REAL(wait4);
-	(void)REAL(waitid), (void)REAL(chdir), (void)REAL(fchdir), (void)REAL(syscall);
+	(void)REAL(waitid), (void)REAL(chdir), (void)REAL(fchdir), (void)REAL(syscall),
+		(void)REAL(fork);
 }
 
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
@@ -493,6 +495,19 @@ HOOK int fchdir(int fd)
 }
 
 /* The beginning of a program. */
+
+/* The parent reports its child as well: it may end before the child reports itself. */
+HOOK pid_t fork(void)
+{
+	pid_t child = REAL(fork)();
+
+	if (recording && child > 0) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_FORKED, 0);
+		record.child = (uint32_t)child;
+		append(record, NULL);
+	}
+	return child;
+}
 
 static void begin_fork(void)
 {

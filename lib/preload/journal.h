@@ -44,6 +44,7 @@ enum tr_journal_kind {
 	TR_JOURNAL_FAILED,  /* the exec with that token failed; value: errno */
 	TR_JOURNAL_SPAWNED, /* the announced program runs as child (0: unknown) */
 	TR_JOURNAL_FORK,    /* pid was created by a fork of ppid */
+	TR_JOURNAL_FORKED,  /* the same, from the parent, which may end before: pid created child */
 	TR_JOURNAL_EXIT,    /* pid ends; value: exit status */
 	TR_JOURNAL_WAIT,    /* pid learned the end of child; value: wait status */
 	TR_JOURNAL_CHDIR,   /* pid called chdir with a path; value: errno or 0 */

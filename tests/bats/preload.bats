@@ -307,3 +307,14 @@ END
 	done
 	[ "$count" -gt 0 ] || skip "no compiler has a sanitizer"
 }
+
+# tests/long/preload-trees does this with 10,000
+@test "random trees of processes: nothing is missing, and nothing is invented" {
+	local count=30
+	[ -z "${TREC_SANITIZED-}" ] || count=5
+	: >truth
+	record "$top_builddir/tests/helper/preload_trees" 20261123 $count "$PWD/truth"
+	[ "$(wc -l <truth)" -gt $((count * 5)) ]
+	LC_ALL=C sort truth | diff - <("$top_srcdir/tests/helper/preload_seen" out.trec)
+	run ! grep -q $'flagged=\|^lost\t\|^raw\t' out.trec
+}
