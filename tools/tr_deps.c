@@ -485,9 +485,11 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 {
 	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_error err;
+
+	tr_error_clear(&err);
 	const struct tr_value *argv =
 		command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
-
+	to->failed |= err.cause == TR_CAUSE_MEMORY;
 	for (size_t i = 0; argv && argv->type == TR_LIST && i < argv->count; i++) {
 		if (argv->as.items[i].type != TR_STRING)
 			continue;
@@ -496,6 +498,8 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 			tr_buffer_put_byte(to, ' ');
 		if (bytes.data)
 			tr_shell_quote_printable(bytes, to);
+		else
+			to->failed = true;
 	}
 	if (!argv)
 		tr_buffer_put_text(to, command->name);
@@ -570,8 +574,10 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 		}
 		struct tr_arena arena = TR_ARENA_INIT;
 		struct tr_error err;
+		tr_error_clear(&err);
 		const struct tr_value *argv =
 			command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
+		line->failed |= err.cause == TR_CAUSE_MEMORY;
 		if (argv) {
 			tr_buffer_put_literal(line, ",\"argv\":");
 			tr_json_view_value(argv, &arena, line);
@@ -953,12 +959,12 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(cli, &tool, argc, argv);
 	read_options(&deps);
-	begin_segment(&deps);
+	bool begun = !cli->stop && begin_segment(&deps);
 	if (deps.mode == EVENTS) {
 		deps.tracker.emit = emit_event;
 		deps.tracker.context = &deps;
 	}
-	if (tr_cli_open(cli) && tr_cli_output(cli, false)) {
+	if (begun && tr_cli_open(cli) && tr_cli_output(cli, false)) {
 		read_records(&deps);
 		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
 			tr_cli_fail(cli, "the trace has no file calls: record them with strace -f "
@@ -981,8 +987,9 @@ int main(int argc, char **argv)
 					"not exist at the end");
 			anchor(&deps, &deps.wanted);
 			anchor(&deps, &deps.cut);
-			if (!cli->stop)
-				answer(&deps);
+			/* all other trouble is reported where it is found */
+			if (!cli->stop && !answer(&deps) && cli->status < 2)
+				tr_cli_out_of_memory(cli);
 		}
 		deps.unknown += deps.tracker.unknown;
 		if (deps.too_long || deps.graph.paths.too_long)

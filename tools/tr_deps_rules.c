@@ -58,6 +58,7 @@ static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recip
 	} else {
 		tr_buffer_put_text(to, tr_buffer_text(&line));
 	}
+	to->failed |= line.failed;
 	tr_buffer_free(&line);
 }
 
@@ -138,6 +139,7 @@ static void put_make(struct tr_deps *deps, struct target *group, size_t count,
 	put_recipe(deps, group->recipe, &recipe);
 	put_doubled(tr_buffer_text(&recipe), to);
 	tr_buffer_put_literal(to, "\n\n");
+	to->failed |= recipe.failed;
 	tr_buffer_free(&recipe);
 }
 
@@ -163,6 +165,7 @@ static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
 		put_path(deps, needs->paths[i], " :", '$', to);
 	}
 	tr_buffer_put_literal(to, "\n\n");
+	to->failed |= recipe.failed;
 	tr_buffer_free(&recipe);
 }
 

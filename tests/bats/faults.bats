@@ -297,6 +297,24 @@ streams() {
 	without_memory tr-repack -t trec events.json
 }
 
+@test "memory runs out where files are followed" {
+	needs_preload
+	sed -n '/^# languages/,/^$/p' "$top_srcdir/tests/data/deps/headers.cases" | grep '^[0-9]' >headers
+	without_memory tr-repack -t compdb -O headers=all headers
+	sed -n '/^# a program that keeps only the write end/,/^$/p' "$top_srcdir/tests/data/deps/edges.cases" |
+		grep '^[0-9]' >files
+	export SOURCE_DATE_EPOCH=1700000000
+	without_memory tr-deps files
+	without_memory tr-deps --events files
+	without_memory tr-deps --of=/w/out --as=json files
+	without_memory tr-deps --of=/w/out --as=make files
+	without_memory tr-deps --as=ninja files
+	without_memory tr-deps --as=dot files
+	without_memory tr-deps --of=/w/out --as=cyclonedx files
+	without_memory tr-deps -q --of=/w/out --as=spdx files
+	without_memory tr-deps --from=/w/in --commands files
+}
+
 # libarchive ends the process where it finds no memory, and at one place it
 # crashes; the dynamic loader, which it makes work for, ends it too: what can be
 # promised is that no file is left that looks like a result.

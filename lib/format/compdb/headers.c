@@ -76,6 +76,13 @@ static void free_segment(struct tr_compdb_headers *headers)
 	tr_arena_free(&headers->arena);
 }
 
+void tr_compdb_headers_free(struct tr_compdb_headers *headers)
+{
+	if (headers)
+		free_segment(headers);
+	free(headers);
+}
+
 struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err)
 {
 	struct tr_compdb_headers *headers = calloc(1, sizeof *headers);
@@ -86,14 +93,11 @@ struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err)
 	}
 	headers->all = all;
 	begin_segment(headers);
-	return headers;
-}
-
-void tr_compdb_headers_free(struct tr_compdb_headers *headers)
-{
-	if (headers)
-		free_segment(headers);
-	free(headers);
+	if (!headers->graph.failed)
+		return headers;
+	tr_compdb_headers_free(headers);
+	tr_error_memory(err);
+	return NULL;
 }
 
 /* Files that C, C++ and Objective-C include, and the languages of sources. */
@@ -552,6 +556,7 @@ enum tr_status tr_compdb_headers_end(struct tr_compdb_headers *headers, tr_compd
 	free(found.paths);
 	free_segment(headers);
 	begin_segment(headers);
+	fine = fine && !headers->graph.failed;
 	return fine ? TR_OK : tr_error_memory(err);
 }
 
