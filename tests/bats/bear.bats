@@ -145,6 +145,16 @@ events() {
 	[ "$stderr" = "tr-repack: trace:5: unknown signal number: left out" ]
 }
 
+@test "signals as numbers, and names that are joined" {
+	printf %b '%trec\t1\tformat=x\n' \
+		'exec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\nexit\t1\t-\t7\t-\tsignal=11\n' \
+		'exec\t2\t-\t8\t/bin/b\tcwd="/"\targv=["b"]\nexit\t3\t-\t8\t-\tsignal=A|B\n!end\t4\n' >trace
+	run -2 --separate-stderr tr-repack -t bear trace
+	[ "${lines[1]}" = '{"rid":"1","signalled":{"number":11}}' ]
+	[ "${#lines[@]}" -eq 3 ]
+	[ "$stderr" = "tr-repack: trace:5: signal: JSON cannot hold a symbol" ]
+}
+
 @test "a process number that comes again is somebody else's" {
 	cat >some.json <<-'END'
 		{"rid":"1","started":{"execution":{"executable":"gcc","arguments":["gcc","-c","a.c"],"working_dir":"/"},"pid":5,"ppid":1},"timestamp":"2026-11-21T00:29:13.5Z"}
