@@ -392,8 +392,7 @@ static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, cons
 static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
 {
 	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
-	struct tr_field *field = tr_record_field(record, "vars");
-	const struct tr_value *map = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *map = tr_record_value(record, "vars", NULL);
 
 	if (!map || map->type != TR_MAP)
 		return leave_out(envdiff, record, "an env record without a map");
@@ -409,8 +408,7 @@ static bool write_env(struct tr_envdiff *envdiff, struct tr_record *record, stru
 static bool write_set(struct tr_envdiff *envdiff, struct tr_record *record, struct tr_text line)
 {
 	struct tr_environments *pool = tr_env_tracker_pool(envdiff->tracker);
-	struct tr_field *field = tr_record_field(record, "var");
-	const struct tr_value *var = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *var = tr_record_value(record, "var", NULL);
 	const char *equals = var && var->type == TR_STRING && var->text.len > 1
 				     ? memchr(var->text.data + 1, '=', var->text.len - 1)
 				     : NULL;

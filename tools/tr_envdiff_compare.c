@@ -68,22 +68,14 @@ static bool add_map(struct pairs *pairs, struct tr_text literal)
 	return fine;
 }
 
-/* The value of a field; NULL: the record has none, or it is malformed. */
-static const struct tr_value *value_of(struct tr_record *record, const char *key)
-{
-	struct tr_field *field = tr_record_field(record, key);
-
-	return field ? tr_field_value(record, field, NULL) : NULL;
-}
-
 /*
  * Adds an information entry: its bytes decide whether two are equal, and its decoded value is what
  * people read. False: memory is exhausted.
  */
 static bool add_info(struct pairs *pairs, struct tr_record *record)
 {
-	const struct tr_value *data = value_of(record, "data");
-	const struct tr_value *value = value_of(record, "value");
+	const struct tr_value *data = tr_record_value(record, "data", NULL);
+	const struct tr_value *value = tr_record_value(record, "value", NULL);
 	struct tr_buffer name = TR_BUFFER_INIT;
 
 	tr_cell_write(&record->name, &name);
@@ -95,7 +87,7 @@ static bool add_info(struct pairs *pairs, struct tr_record *record)
 /* Adds the properties in the header of an apitrace stream. False: memory is exhausted. */
 static bool add_properties(struct pairs *pairs, struct tr_record *header)
 {
-	const struct tr_value *list = value_of(header, "properties");
+	const struct tr_value *list = tr_record_value(header, "properties", NULL);
 	bool fine = true;
 
 	for (size_t i = 0; fine && list && list->type == TR_LIST && i < list->count; i++) {

@@ -339,8 +339,7 @@ static void find_style(struct totext *t, struct tr_record *record)
 		return;
 	t->known = true;
 	if (record->type == TR_HEADER) {
-		struct tr_field *field = tr_record_field(record, "format");
-		const struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+		const struct tr_value *value = tr_record_value(record, "format", NULL);
 		t->known = value && value->type == TR_SYMBOL && value->as.symbol->count == 1;
 		if (!t->known)
 			return; /* its records decide */

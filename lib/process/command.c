@@ -22,16 +22,14 @@ bool tr_command_failed(struct tr_record *record)
 
 uint64_t tr_command_number(struct tr_record *record, const char *key)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_value *value = tr_record_value(record, key, NULL);
 
 	return value && value->type == TR_UINT ? value->as.number : TR_NO_POSITION;
 }
 
 struct tr_text tr_command_string(struct tr_record *record, const char *key)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_value *value = tr_record_value(record, key, NULL);
 
 	if (!value || value->type != TR_STRING || (value->flags & TR_CUT))
 		return (struct tr_text){ NULL, 0 };

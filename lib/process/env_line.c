@@ -36,8 +36,7 @@ enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
 
 bool tr_env_line_is_unknown(struct tr_record *record)
 {
-	struct tr_field *field = tr_record_field(record, "flagged");
-	const struct tr_value *list = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *list = tr_record_value(record, "flagged", NULL);
 
 	for (size_t i = 0; list && list->type == TR_LIST && i < list->count; i++) {
 		if (list->as.items[i].type == TR_STRING &&

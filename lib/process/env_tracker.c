@@ -82,8 +82,7 @@ static bool detects_windows(const struct tr_env_tracker *tracker, const struct t
 		     tr_path_has_drive((struct tr_text){ name.data + 1, 2 })))
 			return true;
 	}
-	struct tr_field *field = record ? tr_record_field(record, "cwd") : NULL;
-	const struct tr_value *cwd = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *cwd = record ? tr_record_value(record, "cwd", NULL) : NULL;
 	return cwd && cwd->type == TR_STRING && tr_path_has_drive(cwd->text) &&
 	       tr_path_is_absolute(cwd->text);
 }

@@ -692,6 +692,13 @@ struct tr_field *tr_record_field(struct tr_record *record, const char *key)
 	return NULL;
 }
 
+struct tr_value *tr_record_value(struct tr_record *record, const char *key, struct tr_error *err)
+{
+	struct tr_field *field = tr_record_field(record, key);
+
+	return field ? tr_field_value(record, field, err) : NULL;
+}
+
 /* Records of lines: columns, fields and values are parsed when they are needed. */
 
 void tr_record_init(struct tr_record *record, struct tr_arena *arena)

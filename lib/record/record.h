@@ -144,6 +144,12 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
 /*
+ * Returns the value of that field. NULL: the record does not have the field, or its value is
+ * malformed (err is filled), or memory is exhausted.
+ */
+struct tr_value *tr_record_value(struct tr_record *record, const char *key, struct tr_error *err);
+
+/*
  * Appends a field (key spelled as a cell), to build a record or to change one that came as text:
  * split it, change its cells and fields, and clear its line and spell (line.data = NULL). Fields
  * without a value may keep their text. NULL: memory is exhausted.

@@ -528,8 +528,7 @@ static void put_more(struct tr_json_view *view)
 static void put_backtrace(struct tr_json_view *view)
 {
 	struct tr_buffer *to = &view->text;
-	struct tr_field *field = tr_record_field(view->record, ".bt");
-	struct tr_value *list = field ? tr_field_value(view->record, field, NULL) : NULL;
+	struct tr_value *list = tr_record_value(view->record, ".bt", NULL);
 
 	if (!list || list->type != TR_LIST)
 		return;

@@ -878,19 +878,11 @@ static void take_raw(struct tr_encoder *encoder, struct tr_record *record, struc
 
 /* The head of the stream. */
 
-/* Returns a field of the header. NULL: the header does not have it, or err is filled. */
-static struct tr_value *header_value(struct tr_record *header, const char *key,
-				     struct tr_error *err)
-{
-	struct tr_field *field = tr_record_field(header, key);
-	return field ? tr_field_value(header, field, err) : NULL;
-}
-
 /* Sets *number if the header has the field as an unsigned number, and leaves it alone otherwise. */
 static bool header_number(struct tr_record *header, const char *key, uint64_t *number,
 			  struct tr_error *err)
 {
-	struct tr_value *value = header_value(header, key, err);
+	struct tr_value *value = tr_record_value(header, key, err);
 	if (value && value->type == TR_UINT)
 		*number = value->as.number;
 	return value && value->type == TR_UINT;
@@ -968,7 +960,7 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 	encoder->marking = raw != NULL;
 	encode_uint(encoder, encoder->version);
 	if (encoder->version >= TR_APITRACE_HAS_PROPERTIES) {
-		struct tr_value *list = ours ? header_value(header, "properties", err) : NULL;
+		struct tr_value *list = ours ? tr_record_value(header, "properties", err) : NULL;
 		encode_uint(encoder, semantic);
 		if (list)
 			status = put_properties(encoder, list, err);

@@ -139,8 +139,7 @@ static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct
 				       const char *key, enum tr_type type)
 {
 	struct tr_error err = { .cause = TR_CAUSE_NONE };
-	struct tr_field *field = tr_record_field(record, key);
-	const struct tr_value *value = field ? tr_field_value(record, field, &err) : NULL;
+	const struct tr_value *value = tr_record_value(record, key, &err);
 
 	tables->failed |= err.cause == TR_CAUSE_MEMORY;
 	return value && value->type == type ? value : NULL;

@@ -144,11 +144,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
  */
 static bool keep_tail(struct writer *writer, struct tr_record *record)
 {
-	struct tr_error ignored;
-	struct tr_field *text = tr_record_field(record, "text");
-	struct tr_field *offset = tr_record_field(record, ".offset");
-	struct tr_value *bytes = text ? tr_field_value(record, text, &ignored) : NULL;
-	struct tr_value *place = offset ? tr_field_value(record, offset, &ignored) : NULL;
+	struct tr_value *bytes = tr_record_value(record, "text", NULL);
+	struct tr_value *place = tr_record_value(record, ".offset", NULL);
 	if (!bytes || !place || bytes->type != TR_BLOB || place->type != TR_UINT ||
 	    place->as.number != writer->written)
 		return false;

@@ -220,8 +220,7 @@ static enum tr_status build_unit(struct tr_record *record, const struct tr_srctr
 static bool keep_raw(struct tr_record *record, bool unit, const struct tr_srctrace_layout *layout,
 		     struct tr_buffer *entry)
 {
-	struct tr_field *field = tr_record_field(record, ".raw");
-	struct tr_value *raw = field ? tr_field_value(record, field, NULL) : NULL;
+	struct tr_value *raw = tr_record_value(record, ".raw", NULL);
 	struct tr_buffer plain = TR_BUFFER_INIT;
 	struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS];
 	if (!raw || raw->type != TR_BLOB || raw->text.len != entry->len)
