@@ -404,6 +404,38 @@ declared() {
 	timeout 60 tr-deps --events log | grep -q 'path1="/w/in"'
 }
 
+@test "a damaged line takes away what it says, and nothing else" {
+	local line lost
+	uses() { sed -n 's/^use\t[^\t]*\t[^\t]*\t[^\t]*\t\([^\t]*\)\t.*\(does=[^\t]*\).*/\1 \2/p' "$1" | sort; }
+	gzip -dc "$data/etrace/hello.nfsdb.gz" >whole
+	tr-deps whole >out
+	uses out >want
+	[ "$(wc -l <want)" -gt 2500 ]
+	# one open, an exec, a fork, a part of a path
+	for line in $(grep -n '!Open' whole | sed -n '1000p;3000p' | cut -d: -f1) \
+		$(grep -n '!PI' whole | sed -n '20p' | cut -d: -f1) $(grep -n '!New_proc\|!F|' whole | sed -n '9p' | cut -d: -f1); do
+		sed "${line}s/!.*/!garbage/" whole >damaged
+		run -2 --separate-stderr tr-deps damaged
+		[[ $stderr == *"damaged:$line: "* ]]
+		printf '%s\n' "${lines[@]}" >out
+		lost=$(uses out | diff want - | grep -c '^[<>]') || true
+		echo "line $line: $lost uses differ"
+		[ "$lost" -lt 60 ]
+	done
+	# a log that is cut: all that came before
+	head -c 500000 whole >cut
+	run -2 --separate-stderr tr-deps cut
+	printf '%s\n' "${lines[@]}" >out
+	[ "$(uses out | comm -23 - want | wc -l)" -lt 30 ]
+	[ "$(uses out | wc -l)" -gt 100 ]
+	# every other question answers, and has the same status
+	for question in --inputs --outputs --overlaps '--of=*/hello.o' --as=dot; do
+		run -2 --separate-stderr tr-deps "$question" damaged
+		diff <(tr-deps -q "$question" whole) <(echo "$output") >differences || true
+		[ "$(wc -l <differences)" -lt 60 ]
+	done
+}
+
 @test "uses of a stream without a trailer, and of several segments" {
 	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' >log
 	tr-deps log | grep '^use' >want
