@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Atoms are texts that are stored once, so that two are equal if their addresses are. Tries are
+ * maps from atoms to atoms that share their nodes: a map that differs from another one in a single
+ * entry takes a few nodes of its own.
+ */
 #include "process/atom.h"
 
 #include <stdlib.h>
@@ -179,6 +184,7 @@ struct tr_atom *tr_atom_fold(struct tr_atoms *atoms, struct tr_atom *atom)
 	return atom->folded;
 }
 
+/* Takes the atom out of its chain of equal hashes before it is freed. */
 void tr_atom_release(struct tr_atoms *atoms, struct tr_atom *atom)
 {
 	if (!atom || --atom->references > 0)
@@ -275,18 +281,24 @@ struct tr_trie *tr_trie_retain(struct tr_trie *trie)
 	return trie;
 }
 
+/*
+ * Drops the references of an entry. Its key is not counted: it is the name, or the folded name,
+ * which the name holds.
+ */
 static void release_entry(struct tr_atoms *atoms, const struct tr_trie_entry *entry)
 {
 	tr_atom_release(atoms, entry->value);
 	tr_atom_release(atoms, entry->name);
 }
 
+/* Takes the references of an entry. */
 static void retain_entry(const struct tr_trie_entry *entry)
 {
 	tr_atom_retain(entry->name);
 	tr_atom_retain(entry->value);
 }
 
+/* The bytes of a node with these places. */
 static size_t node_size(unsigned entries, unsigned children)
 {
 	return sizeof(struct tr_trie) + count_bits(entries) * sizeof(struct tr_trie_entry) +
@@ -380,6 +392,10 @@ static bool push_down(struct tr_atoms *atoms, struct tr_trie **link, unsigned bi
 	return true;
 }
 
+/*
+ * Walks down to the place of the key. Nodes that are shared with other maps are copied on the way,
+ * so only this map changes.
+ */
 bool tr_trie_put(struct tr_atoms *atoms, struct tr_trie **trie, const struct tr_trie_entry *entry)
 {
 	uint64_t hash = key_hash(entry->key);
@@ -458,6 +474,10 @@ static bool same_entry(const struct tr_trie_entry *a, const struct tr_trie_entry
 	return a->key == b->key && a->value == b->value && a->name == b->name;
 }
 
+/*
+ * Skips all nodes that both maps share, so the time depends on the differences and not on the
+ * sizes.
+ */
 bool tr_trie_walk_differences(const struct tr_trie *a, const struct tr_trie *b,
 			      bool (*visit)(void *context, const struct tr_trie_entry *entry),
 			      void *context)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * From an exec record to what it means for a build. Most records of a trace are no build tools, so
+ * the name of the program is looked at first, before argv is parsed (is_no_tool).
+ */
 #include "process/call.h"
 
 #include <string.h>
@@ -215,6 +219,10 @@ static bool links(const struct tr_call *call)
 	return call->expansion.missing;
 }
 
+/*
+ * The path is absolute, so that the linker below a driver, whose options differ, names the same
+ * file.
+ */
 bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -233,6 +241,7 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 		tr_buffer_put_literal(&name, "__image.axf");
 	else
 		tr_buffer_put_literal(&name, "a.out");
+	/* a response file that is missing may contain -o, so a default name would be a guess */
 	if (given.data || !call->expansion.missing)
 		tr_path_join(call->command.directory.data ? call->command.directory : TR_TEXT(""),
 			     tr_buffer_text(&name), &path);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Decides which calls are parts of other calls, by the state of their parent. decide does it for a
+ * call whose parent is known; calls with a pending parent are in a queue, and those that this
+ * resolves are decided in a list, not by recursion.
+ */
 #include "process/call_filter.h"
 
 #include <stdlib.h>

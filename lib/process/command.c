@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads commands from records, splits texts into words as the program that reads them does, and
+ * quotes words for a shell.
+ */
 #include "process/command.h"
 
 #include "core/utf8.h"

@@ -119,7 +119,7 @@ static bool hop_exec(struct tr_origin *origin)
 }
 
 /*
- * The same for the directory. It does not hop over a guess: tr_directory_guess returns the path of
+ * Hops to the directory. It does not hop over a guess: tr_directory_guess returns the path of
  * the origin for which it was made.
  */
 static bool hop_place(struct tr_origin *origin)

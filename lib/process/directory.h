@@ -24,7 +24,7 @@ enum { TR_DIRECTORY_MAX = 16 << 10 }; /* bytes of a path; a longer one is not kn
 
 struct tr_directory;
 
-/* What a process got from its parent when it began. */
+/* The inheritance of a process: its parent, and the parent's program and directory at its begin. */
 struct tr_origin {
 	size_t references;
 	struct tr_origins *all;
@@ -52,7 +52,7 @@ struct tr_origins {
 	bool failed; /* memory was exhausted: a directory is unknown that could be known */
 };
 
-/* The caller owns a reference. NULL: memory is out. */
+/* The caller owns a reference. NULL: memory is exhausted. */
 struct tr_origin *tr_origin_new(struct tr_origins *origins);
 struct tr_origin *tr_origin_retain(struct tr_origin *origin);
 void tr_origin_release(struct tr_origin *origin); /* NULL is fine */
@@ -92,7 +92,7 @@ struct tr_directory *tr_directory_of(struct tr_origin *origin);
 struct tr_directory *tr_directory_enter(struct tr_origins *origins,
 					const struct tr_directory *directory, struct tr_text path);
 
-/* The same path, seen from the same origin. */
+/* True if both are the same path, seen from the same origin. */
 bool tr_directory_same(const struct tr_directory *a, const struct tr_directory *b);
 
 struct tr_directory *tr_directory_retain(struct tr_directory *directory);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Converts the environment of an exec record to a form, and puts it into the line of the record in
+ * place of the old field. The rest of the line stays byte for byte.
+ */
 #include "process/env_line.h"
 
 #include "record/record.h"
@@ -89,6 +93,7 @@ static void put_inherited(const struct tr_exec_env *exec, const char **key, stru
 	tr_buffer_put_literal(map, "{}");
 }
 
+/* If the environment cannot have the wanted form, it keeps the one that it has: TR_END. */
 enum tr_status tr_exec_env_convert(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
 				   enum tr_env_form form, const char **key, struct tr_buffer *map)
 {
@@ -140,6 +145,7 @@ static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, siz
 	return false;
 }
 
+/* True for the fields that contain an environment. */
 static bool is_environment(struct tr_text column)
 {
 	const struct tr_text keys[] = { TR_TEXT("env="), TR_TEXT("envdiff="), TR_TEXT("envtop=") };
@@ -158,6 +164,7 @@ static bool next_column(struct tr_text *rest, struct tr_text *column)
 	return true;
 }
 
+/* True for the fields that come before argv in the order of trec(5). */
 static bool precedes_argv(struct tr_text column)
 {
 	const struct tr_text keys[] = { TR_TEXT("parent="), TR_TEXT("ppid="), TR_TEXT("cwd=") };
@@ -194,6 +201,7 @@ static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
 	tr_buffer_put_text(to, map);
 }
 
+/* Fields with .raw are dropped: they contain the old environment. */
 bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, struct tr_buffer *to)
 {
 	struct tr_record record = { .arena = NULL };

@@ -40,7 +40,7 @@ struct tr_env_tracker_config {
 	size_t max_weight;  /* bytes of environments that stay in memory; 0: 128 MiB */
 };
 
-/* What contradicts the readings of the envdiff fields so far. */
+/* Counts of entries that contradict each reading of the envdiff fields so far. */
 struct tr_env_tracker_doubts {
 	uint64_t sets, removals;
 	struct tr_environment_doubts against_parent, against_top;

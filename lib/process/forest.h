@@ -92,7 +92,7 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
 			struct tr_buffer *to, struct tr_error *err);
 
-/* The same for a buffer that is emptied first. */
+/* Like tr_forest_add_text, for a buffer that is emptied first. */
 static inline bool tr_forest_text(struct tr_forest *forest, const struct tr_forest_node *node,
 				  struct tr_buffer *to, struct tr_error *err)
 {

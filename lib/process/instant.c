@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Times as numbers of nanoseconds. Cells are read digit by digit, because a double does not hold
+ * today's times in nanoseconds.
+ */
 #include "process/instant.h"
 
 #include "record/ask.h"

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The roles of the words on a command line. The options of each kind of program are in a sorted
+ * table; a word is looked up by its longest known prefix (find), described by where its value is,
+ * and applied to the invocation (parse_word).
+ */
 #include "process/invocation.h"
 
 #include <string.h>
 
 #include "process/path.h"
 
-/* What an option means, and where its value is. */
+/* The meaning of an option, and the place of its value. */
 struct option {
 	enum tr_role role;
 	bool takes_next;      /* its value is the next word */
@@ -309,7 +314,7 @@ static struct option find_ld(struct tr_text word)
 	return option;
 }
 
-/* What an option means to that kind of program. */
+/* Finds the meaning of an option to that kind of program. */
 static struct option find_option(enum tr_tool program, struct tr_text word)
 {
 	if (program == TR_TOOL_DRIVER_CL)
@@ -559,6 +564,10 @@ struct tr_text tr_invocation_object(const struct tr_invocation *invocation, stru
 	return concatenate(stem, ending, arena);
 }
 
+/*
+ * The output that is given belongs to a source only if there is no other one, except in a folder
+ * of cl.
+ */
 struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
 				    struct tr_arena *arena, bool *failed)
 {

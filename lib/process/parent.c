@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The parent of a record, by its fields. */
 #include "process/parent.h"
 
 #include "core/error.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Paths as text, of POSIX and of Windows. Nothing is looked up on this machine, because the trace
+ * is often from another one.
+ */
 #include "process/path.h"
 
 static bool is_letter(char c)

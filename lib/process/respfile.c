@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Expands response files. Files are opened as levels of a stack, and each of its bounds (depth,
+ * files, bytes, words) has a reason of its own, so that the message can name it. Contents come
+ * from the record if they were recorded, else from this machine if the user permits that.
+ */
 #include "process/respfile.h"
 
 #include <errno.h>
@@ -26,6 +31,10 @@ static bool is_place(struct tr_text text)
 	       tr_text_starts(text, TR_TEXT("@executable_path"));
 }
 
+/*
+ * The rules are tried in order; an option that is the whole word takes its file from the next
+ * word.
+ */
 struct tr_text tr_respfile_named(const struct tr_text *argv, size_t argc, size_t i,
 				 const struct tr_respfile_rules *rules, size_t *used)
 {
@@ -240,6 +249,10 @@ static bool may_name_file(struct tr_text word, const struct tr_respfile_rules *r
 	return false;
 }
 
+/*
+ * Words are taken from the innermost open file; a file that ends gives way to the one that named
+ * it.
+ */
 enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 				  const struct tr_respfile_rules *rules,
 				  const struct tr_respfile_source *source, struct tr_arena *arena,
@@ -278,6 +291,7 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	return TR_FATAL;
 }
 
+/* A limit is a flaw, because the file is there; a file that is not in the trace is a note. */
 enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 				  const struct tr_file_roots *roots, struct tr_error *err)
 {

@@ -25,7 +25,7 @@ struct ending {
 };
 
 /*
- * What is known of an id. Its fork may come after its end, and after another task has begun with
+ * The knowledge about an id. Its fork may come after its end, and after another task has begun with
  * the same id, so it may have both a run and the ending of an earlier one.
  */
 struct tr_run_task {
@@ -534,6 +534,10 @@ void tr_runs_finish(struct tr_runs *runs)
 	size_t position = 0;
 	struct tr_run_task *task;
 
+	/*
+	 * in the order in which they began; releasing the tasks would report them in the order of
+	 * a hash
+	 */
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
 		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
 	while ((task = tr_map_next(&runs->tasks, &position))) {

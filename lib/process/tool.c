@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Kinds of programs by their names, and configurations that list compilers. A name may have a
+ * cross prefix, a version and .exe.
+ */
 #include "process/tool.h"
 
 #include <stdlib.h>
@@ -10,6 +14,7 @@
 #include "record/json.h"
 #include "record/literal.h"
 
+/* A row of the table: an exact name, without prefix, version and .exe. */
 struct known_tool {
 	struct tr_text name;
 	enum tr_tool tool;
@@ -138,6 +143,7 @@ enum tr_tool tr_tool_of_name(struct tr_text path)
 
 /* Configurations. */
 
+/* A tool of a configuration, and how it names its response files. */
 struct configured {
 	struct tr_text binary;
 	struct tr_respfile_rules rules;
@@ -159,6 +165,7 @@ static bool bad(struct tr_tool_config *config, struct tr_error *err, const char 
 	return false;
 }
 
+/* Fills err. False. */
 static bool out_of_memory(struct tr_error *err)
 {
 	tr_error_memory(err);
@@ -308,6 +315,7 @@ struct tr_tool_config *tr_tool_config_read(struct tr_text path, struct tr_error 
 	return config;
 }
 
+/* These name their response files as @file. */
 struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err)
 {
 	static const char *const names[] = {

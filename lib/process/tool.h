@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What kind of build tool a program is. By default this follows from its name: gcc,
+ * The kinds of build tools. By default this follows from its name: gcc,
  * arm-linux-gnueabihf-g++-12.2, clang++-16, cl.exe, ccache; a cross prefix, a version and .exe are
  * skipped. A configuration can instead list the programs that matter and how they name response
  * files, in the JSON form of xcalbuild's tracer:

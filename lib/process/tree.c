@@ -521,6 +521,7 @@ bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid
 
 	if (!child || child == parent || child->adopted || child->process == parent->process)
 		return true;
+	/* the directory of the parent may have changed between the fork and now */
 	child->process->origin->guessed = true;
 	return adopt_known(tasks, parent, child, parent->place->directory, 0);
 }
@@ -556,6 +557,7 @@ bool tr_tasks_rename(struct tr_tasks *tasks, struct tr_task *task, uint64_t tid)
 
 void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 {
+	/* the leader has ended, so its process has: the log may not show the ends of the others */
 	if (task->tid == task->process->pid)
 		tr_tasks_exec(tasks, task);
 	if (task->adopted) {
@@ -568,6 +570,7 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 	task->ghost = true;
 	list_remove(&tasks->live, task);
 	list_add(&tasks->ghosts, task);
+	/* after so many other ends, no fork is expected for the oldest */
 	if (tasks->ghosts.count > TR_GHOSTS) {
 		tr_origin_give_up(tasks->ghosts.oldest->process->origin, true);
 		forget(tasks, tasks->ghosts.oldest);
