@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Dates of traces: eight bytes, whose year is in the byte order of the machine. A year that is
+ * impossible in one order and possible in the other one shows that the bytes are swapped.
+ */
 #include "coverage/date.h"
 
 #include <stdio.h>
 
 enum { DATE_BYTES = 8, FIRST_YEAR = 1901, LAST_YEAR = 2399, WRITTEN = 20 };
 
+/* The range of Ada.Calendar, which wrote the date. */
 static bool is_year(unsigned year)
 {
 	return year >= FIRST_YEAR && year <= LAST_YEAR;
@@ -15,6 +20,7 @@ static bool is_leap(unsigned year)
 	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
+/* Whether the calendar has this date. A leap second is not accepted. */
 static bool is_date(const struct tr_trace_date *date)
 {
 	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The module table of drcov: its head, its columns, its rows and the list of modules. What the
+ * source spelled is kept next to what it means, and is written again if it still means the same.
+ */
 
 #include "coverage/module_table.h"
 
@@ -143,6 +147,7 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 		     struct tr_module *module)
 {
 	bool good = true;
+	/* tables of Windows have CR LF */
 	if (row.len && row.data[row.len - 1] == '\r')
 		row.len--;
 	const char *p = row.data, *end = p + row.len;
@@ -589,6 +594,7 @@ static void begin_usual(struct tr_module_list *list)
 	list->source = list->head.columns;
 }
 
+/* A header that does not describe a table is treated like a missing one. */
 bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header)
 {
 	struct tr_module_columns columns;
@@ -714,6 +720,7 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 	return TR_OK;
 }
 
+/* All columns of numbers that are not among these are 0. */
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
 			struct tr_text path)
 {
@@ -826,6 +833,9 @@ static const struct tr_module_place *find(struct tr_module_list *list, uint64_t 
 	return nearest;
 }
 
+/*
+ * False: the table has sizes alone (version 1), so addresses are counted from the module's number.
+ */
 static bool has_bases(const struct tr_module_list *list)
 {
 	return module_columns_have(&list->source, TR_MODULE_BASE);
