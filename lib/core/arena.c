@@ -33,6 +33,7 @@ void *tr_arena_grow(struct tr_arena *arena, size_t size)
 		want = size;
 	if (want > PTRDIFF_MAX - sizeof(struct tr_arena_block))
 		return NULL;
+	/* written without a sum, which could overflow */
 	if (arena->limit && (want > arena->limit || arena->held > arena->limit - want)) {
 		arena->limited = true;
 		return NULL;

@@ -246,6 +246,7 @@ static int open_blob(struct tr_blob_dir *dir, const char *path)
 	return dir->fd < 0 ? -1 : openat(dir->fd, path + dir->prefix, FLAGS);
 }
 
+/* The name and the length come from the record, so both are checked before a file is opened. */
 enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uint64_t length,
 			       struct tr_arena *arena, struct tr_text *bytes, struct tr_error *err)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The slow path of a buffer: growth by doubling, the limit, and memory that the caller lent. */
 
 #include "core/buffer.h"
 

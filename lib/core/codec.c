@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all codecs share: blocks that several threads compress, decoders, encoders, and the list.
+ * The code that all codecs share: blocks for several threads, decoders, encoders, and the list.
  */
 
 #include "core/codec.h"
@@ -475,6 +475,7 @@ static void close_decoder(struct tr_source *source)
 	free(d);
 }
 
+/* Owns in and state from here on, also if it fails. */
 struct tr_source *tr_decoder_new(const struct tr_decoder_class *class, void *state,
 				 struct tr_input *in, const struct tr_limits *limits,
 				 struct tr_error *err)

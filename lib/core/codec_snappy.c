@@ -135,7 +135,7 @@ static inline void move_strides(unsigned char *to, const unsigned char *from,
 }
 
 /*
- * The same for a nearer source: bytes that repeat at a distance repeat at every multiple of it, and
+ * Moves from a nearer source: bytes that repeat at a distance repeat at every multiple of it, and
  * copying them doubles the distance.
  */
 static void repeat(unsigned char *to, size_t distance, const unsigned char *stop)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Errors are filled, never printed. A message that was made from a pattern keeps the address of
+ * the pattern, by which tools count messages of one kind.
+ */
 #include "core/error.h"
 
 #include <stdio.h>

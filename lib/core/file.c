@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Files and directories by descriptor. Below a directory of the user, links are not followed and
+ * components are opened one by one, because others may write there.
+ */
 
 #include "core/file.h"
 
@@ -135,6 +139,7 @@ static int refuse(int dir, const char *component, int sys_errno, struct tr_error
 	return -1;
 }
 
+/* Opens, and creates, the directories of a path one component at a time. */
 int tr_directory_below(int root, const char *path, const char **name, struct tr_error *err)
 {
 	char component[NAME_MAX + 1] = "";
@@ -375,6 +380,10 @@ static int open_below(int root, char *path)
 	return fd;
 }
 
+/*
+ * The path is resolved first, for the comparison with the roots, and then opened without following
+ * links, in case that it has changed since.
+ */
 bool tr_file_roots_read(const struct tr_file_roots *roots, struct tr_text path, size_t max,
 			struct tr_buffer *to, struct tr_error *err)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Loads a library and finds its functions when they are first needed. */
 
 #include "core/library.h"
 

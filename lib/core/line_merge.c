@@ -339,6 +339,7 @@ static uint64_t raw_offset(struct tr_source *source)
 	return sum;
 }
 
+/* Owns the windows from here on, also if it fails. */
 struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size_t count,
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time))

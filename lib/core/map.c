@@ -139,7 +139,7 @@ static struct tr_id_slot *find_id(const struct tr_id_map *map, uint64_t id)
 	return &map->slots[i];
 }
 
-/* The same for a map of numbers. */
+/* Doubles the slots of a map of numbers, as grow does. */
 static bool grow_ids(struct tr_id_map *map)
 {
 	struct tr_id_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,

@@ -104,6 +104,7 @@ static uint32_t add_child(struct tr_needles *needles, uint32_t parent, uint8_t b
 	return child;
 }
 
+/* Adds a string to the tree. open: the tracer cut it, so a text that continues it is a hit, too. */
 bool tr_needles_add(struct tr_needles *needles, struct tr_text needle, bool open)
 {
 	uint32_t node = ROOT, next;
@@ -161,6 +162,10 @@ static void link_suffix(struct tr_needles *needles, uint32_t at, uint32_t fail)
 		node->inner = suffix->depth;
 }
 
+/*
+ * Sets the links to suffixes, level by level, so that those of shorter prefixes are set before
+ * they are used.
+ */
 bool tr_needles_prepare(struct tr_needles *needles)
 {
 	uint32_t *queue = malloc(needles->count * sizeof *queue);

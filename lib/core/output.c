@@ -563,7 +563,7 @@ static bool release(struct terminal_sink *s, struct tr_error *err)
 	return put_out(s, err);
 }
 
-/* What is held is not complete, and stays. */
+/* Flushes the inner sink. The held bytes are an incomplete character, and stay. */
 static bool terminal_flush(struct tr_sink *sink, struct tr_error *err)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;

@@ -81,6 +81,10 @@ static bool save(struct tr_spool *spool, const char *data, size_t len, struct tr
 	return true;
 }
 
+/*
+ * The limit is checked before anything is written. After it was reached, it stays at the present
+ * size, so that every later write fails, too.
+ */
 bool tr_spool_write(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
 {
 	if (len > spool->max - spool->size) {
@@ -109,6 +113,7 @@ uint64_t tr_spool_size(const struct tr_spool *spool)
 	return spool->size;
 }
 
+/* Returns a part of what was asked for, where memory and file meet. */
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* UTF-8, one sequence at a time, and blocks where SSE2 is available. */
 #include "core/utf8.h"
 
 #include <stdbool.h>
