@@ -202,6 +202,7 @@ bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token)
 		walk->wants = TR_JSON_WANTS_VALUE;
 		return legal;
 	case TR_JSON_COMMA:
+		/* outside of all brackets nothing follows a value */
 		legal = walk->wants == TR_JSON_WANTS_NEXT && walk->depth;
 		walk->wants = walk->maps & 1 ? TR_JSON_WANTS_KEY : TR_JSON_WANTS_VALUE;
 		return legal;
@@ -587,6 +588,10 @@ static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *
 	return TR_OK;
 }
 
+/*
+ * Steps to the next object of a list or of lines. After an error, the search begins again one byte
+ * later or at the next line, so that one damaged object costs no others.
+ */
 enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *object,
 				  uint64_t *line, struct tr_error *err)
 {
@@ -614,6 +619,10 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 	return TR_END;
 }
 
+/*
+ * Looks at the first object without consuming it, for a bid. An object that is longer than `most`
+ * is returned as far as it is there.
+ */
 bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object)
 {
 	struct search search = { .walk = TR_JSON_WALK_INIT };
@@ -695,6 +704,10 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 	return more;
 }
 
+/*
+ * Lists the members of an object that is known to be JSON, without a tree: a nested value is a
+ * span of text.
+ */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count)
 {
@@ -794,6 +807,7 @@ bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *t
 	return true;
 }
 
+/* The members came with a comma each; the first one is dropped. */
 void tr_json_put_extra(struct tr_text members, struct tr_buffer *to)
 {
 	if (!members.len)

@@ -42,7 +42,7 @@ enum tr_literal_trait {
  */
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
 
-/* The same without short cuts, for tr_literal_examine. */
+/* Like tr_literal_examine, which calls it, but without its short cuts. */
 enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct tr_error *err);
 
 enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */

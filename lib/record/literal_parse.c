@@ -72,7 +72,7 @@ static bool scan_fail(struct scan *scan, const char *at, const char *format, ...
 	return false;
 }
 
-/* The same for a reason that is a constant and comes from elsewhere. */
+/* Like scan_fail, for a constant reason of another file. */
 static bool scan_fail_reason(struct scan *scan, const char *at, const char *reason)
 {
 	tr_error_say_in(scan->err, TR_CAUSE_INPUT, reason, "column %zu: %s",
@@ -656,7 +656,7 @@ static bool pop_items(struct scan *scan, size_t base, struct tr_value *list)
 	return true;
 }
 
-/* The same as the members of a map or a structure. */
+/* Like pop_items, for the members of a map or a structure. */
 static bool pop_members(struct scan *scan, size_t base, struct tr_value *map)
 {
 	size_t count = scan->pending_count - base;

@@ -375,6 +375,10 @@ static bool read_item(struct tr_pending *queue, struct tr_pending_item *run, str
 	return true;
 }
 
+/*
+ * Takes the first item. The item that was returned before is freed now, so that the caller may use
+ * it until then.
+ */
 enum tr_status tr_pending_next(struct tr_pending *queue, const struct tr_pending_item **item,
 			       struct tr_error *err)
 {

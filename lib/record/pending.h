@@ -83,7 +83,7 @@ struct tr_pending {
 struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *data, size_t len,
 					size_t weight, char **room);
 
-/* The same with a copy of text. */
+/* Like tr_pending_make, with a copy of text. */
 struct tr_pending_item *tr_pending_add(struct tr_pending *queue, const void *data,
 				       struct tr_text text, size_t weight);
 

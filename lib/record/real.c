@@ -533,7 +533,7 @@ static uint64_t scale64(struct power power, uint64_t factor)
 	return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* The same with 64 bits of the power, which are enough for 32-bit numbers. */
+/* Like scale64, with 64 bits of the power, which are enough for 32-bit numbers. */
 static uint64_t scale32(uint64_t power, uint64_t factor)
 {
 	u128 product = (u128)power * factor;

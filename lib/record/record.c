@@ -429,6 +429,7 @@ static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr
 	return true;
 }
 
+/* After an error nothing of the line is left in the buffer. */
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	if (record->line.data && record->canonical) {

@@ -106,7 +106,7 @@ struct tr_buffer;
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
 				     struct tr_buffer *line, struct tr_error *err);
 
-/* The same for a line whose columns were found by tr_columns_find. */
+/* Makes a record of a line whose columns were found by tr_columns_find. */
 struct tr_columns;
 void tr_record_from_columns(struct tr_record *record, struct tr_text line,
 			    const struct tr_columns *columns);

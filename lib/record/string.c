@@ -179,6 +179,7 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 	tr_buffer_put(to, spelled, tr_escape_write(&escape, false, spelled));
 }
 
+/* Copies the bytes between escapes in one piece, because most strings have none. */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 {
 	if (bytes.len == 0)

@@ -93,7 +93,7 @@ struct tr_value {
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
-/* The same for a string value, without a search if it is known to have no backslash. */
+/* The bytes of a string value, without a search if it is known to have no backslash. */
 static inline struct tr_text tr_value_bytes(const struct tr_value *string, struct tr_arena *arena)
 {
 	return string->flags & TR_PLAIN ? string->text : tr_string_bytes(string->text, arena);
