@@ -142,6 +142,7 @@ static struct tr_number real32(uint64_t bits)
 	return (struct tr_number){ .type = TR_NUMBER_REAL32, .real = real };
 }
 
+/* A symbol counts as the number in its parentheses; one of words alone has none. */
 bool tr_number_from_value(const struct tr_value *value, struct tr_number *number)
 {
 	switch (value->type) {
@@ -201,6 +202,7 @@ static bool round_literal(struct tr_number_literal *literal, struct tr_arena *ar
 	return true;
 }
 
+/* All forms are made now, so that a comparison only chooses one. */
 bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 			    struct tr_number_literal *literal, bool *fits)
 {

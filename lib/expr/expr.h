@@ -141,7 +141,7 @@ struct tr_text tr_field_list_text(const struct tr_field_list *list, size_t index
 /* True if it has a field that is not a column: then a leave adds to what its enter shows. */
 bool tr_field_list_needs_leave(const struct tr_field_list *list);
 
-/* Of values <human;machine>, at any depth, only this side is written. */
+/* The side of values <human;machine>, at any depth, that is written. */
 enum tr_field_side {
 	TR_SIDE_HUMAN,
 	TR_SIDE_MACHINE,

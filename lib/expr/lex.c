@@ -232,6 +232,7 @@ static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
+/* The first byte decides what a token is. */
 bool tr_lex(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos;

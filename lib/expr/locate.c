@@ -221,6 +221,7 @@ const struct tr_cell *tr_locate_column(enum tr_subject subject, const struct tr_
 	}
 }
 
+/* A cell without a backslash is used in place, which is the usual case. */
 enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena,
 			      struct tr_text *bytes, struct tr_error *err)
 {
@@ -319,6 +320,7 @@ static bool walk_count(struct tr_compare *compare, const struct tr_test *test, u
 	return !steps && tr_compare_leaf(compare, test, &leaf);
 }
 
+/* Applies what is left of the steps: basename() any number of times, then len() once. */
 bool tr_walk_leaf(struct tr_compare *compare, const struct tr_test *test,
 		  const struct tr_leaf *leaf, const struct tr_step *steps)
 {

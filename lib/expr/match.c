@@ -5,7 +5,7 @@
  * Strings and lists of strings, as in argv, are compared in that text (test_strings); only other
  * values are parsed.
  *
- * What no record has, and what cannot be compared, is remembered (struct tr_seen, trouble),
+ * Fields that no record has, and failed comparisons, are remembered (struct tr_seen, trouble),
  * because an expression with a mistake would otherwise just select nothing.
  */
 
@@ -135,6 +135,10 @@ bool tr_seen_next(const struct tr_seen *seen, size_t *position, struct tr_unseen
 	return false;
 }
 
+/*
+ * The message depends on what is most likely: a test that was never reached, a field of other
+ * records, or a misspelled name.
+ */
 void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const char *owners,
 		    struct tr_error *note)
 {
@@ -212,6 +216,10 @@ static bool add_unknown_kind(void *context, struct tr_text kind)
 	return true;
 }
 
+/*
+ * A test whose field is asked for with has() is not watched, if trec(5) defines the field: that no
+ * record has it is then an answer.
+ */
 struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr)
 {
 	struct tr_expr_state *state = calloc(1, sizeof *state);

@@ -266,6 +266,7 @@ static void put(__int128 amount, struct tr_buffer *to)
 	}
 }
 
+/* A moment of the first record is added to that record's time; a time of day is put on its date. */
 bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to)
 {
 	__int128 amount = moment->amount, begin;

@@ -309,6 +309,9 @@ static bool is_environment(const struct tr_path *path)
 	return tr_text_is(path->key, "env") && path->steps && path->steps->type == TR_STEP_MEMBER;
 }
 
+/*
+ * Parses a field with its steps. Functions are steps, too, and come after those of their operand.
+ */
 bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 {
 	const char *begin = parser->lexer.begin + parser->token.column - 1;
@@ -771,6 +774,7 @@ struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error
 	if (tr_parse_begin(&parser, text, &expr->arena, error)) {
 		parser.expr = expr;
 		expr->root = parse_or(&parser);
+		/* a rest such as a second operand is an error */
 		if (expr->root && parser.token.type == TR_TOKEN_END)
 			return expr;
 		if (expr->root)

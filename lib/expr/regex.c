@@ -191,6 +191,10 @@ bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch)
 	return scratch->lost >= slow_ns_total;
 }
 
+/*
+ * Compiled code first, with few steps; the interpreter, with limits of time, only if these do not
+ * suffice.
+ */
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch)
 {

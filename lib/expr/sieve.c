@@ -27,7 +27,7 @@ struct need {
  */
 enum { SLOT_BITS = 4 };
 
-/* What is known about a kind: the answer, or (IN) the first need that is left to judge. */
+/* The knowledge about a kind: the answer, or (IN) the first need that is left to judge. */
 struct slot {
 	uint64_t kind; /* as in tr_columns; 0: the slot is free */
 	enum tr_sift answer;
@@ -235,6 +235,10 @@ static const struct tr_node *next_need(const struct tr_expr *expr, const struct 
 	return need == expr->root ? NULL : need->next;
 }
 
+/*
+ * Each condition of an outermost "and" is a need of its own, so that the cheap ones are judged
+ * first, in the order of the expression.
+ */
 struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t count,
 				   const struct tr_text *always, size_t always_count)
 {
