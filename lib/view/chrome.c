@@ -663,6 +663,7 @@ static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struc
 	return is_process(record->kind) || put_other(chrome, record);
 }
 
+/* Definitions and comments only pass the forest, which ignores them. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err)
 {

@@ -479,7 +479,7 @@ static bool list_files(const struct tr_invocation *invocation, bool outputs, str
 }
 
 /*
- * What a compiler or linker reads (sources) or makes (outputs): one string, or a list of several.
+ * The files that a compiler or linker reads (sources) or makes (outputs): a string, or a list.
  * NULL: the record is no such program, or it failed to start, or err is filled. Options that
  * cannot be read are reported with the record (tr_arena_defer).
  */

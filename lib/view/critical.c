@@ -45,7 +45,7 @@ struct walk {
 	size_t looks;
 };
 
-/* What lets a run go on: a node, and when it did. */
+/* An event that lets a run go on: its node, and its time. */
 struct event {
 	uint32_t node;
 	int64_t time;
@@ -579,6 +579,7 @@ bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *fore
 		list_children(&walk);
 		fine = (!graph || list_commands(&walk, graph)) && walk_back(&walk);
 	}
+	/* the path was found from its end */
 	for (size_t i = 0; i < critical->count / 2; i++) {
 		struct tr_critical_step step = critical->steps[i];
 		critical->steps[i] = critical->steps[critical->count - 1 - i];

@@ -217,6 +217,7 @@ static void report_row(struct tr_critical_text *text, const struct row *row, int
 	tr_report_cell_line(report, tr_buffer_text(&text->scratch));
 }
 
+/* Of many steps the longest are shown, in the order of time. */
 bool tr_critical_text_write(struct tr_critical_text *text, struct tr_output *out)
 {
 	static const char *const columns[] = { "from", "seconds", "share",   "seq", "waited-for",

@@ -75,7 +75,7 @@ static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *n
 	tr_buffer_put_decimal(to, (uint64_t)(node - dot->forest.nodes));
 }
 
-/* The longest run is the darkest; each lighter shade stands for half the duration. */
+/* The longest run is the darkest; each lighter shade is half the duration. */
 static unsigned shade(int64_t duration, int64_t longest)
 {
 	unsigned shade = SHADES;

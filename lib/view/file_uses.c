@@ -128,6 +128,7 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* A program may have several uses of a file, one for each version of it; these become one. */
 bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **list, size_t *count)
 {
 	size_t n = 0, kept = 0;
@@ -139,6 +140,7 @@ bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **lis
 	for (const struct tr_deps_command *c = uses->graph.first_command; c; c = c->next) {
 		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
 			bool reads = tr_deps_is_reader(use);
+			/* a rename or link makes the path, as a write does */
 			bool writes = tr_deps_is_writer(use) ||
 				      use->does & (TR_DOES_RENAME | TR_DOES_LINK);
 			if (!use->path || use->path->directory || use->path->special ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the commands of a segment did with files, for views:
+ * The uses of files by the commands of a segment, for views:
  *
  *	tr_file_uses_put      each record; the first file call starts the graph (deps/graph.h)
  *	tr_file_uses_finish   the segment is complete: the graph can be read, if `following` is set

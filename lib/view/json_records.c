@@ -442,6 +442,7 @@ static bool has_plain_columns(const struct tr_record *record)
 	return !memchr(record->line.data, '\\', len) && !memchr(record->line.data, '"', len);
 }
 
+/* Appends the five columns, of which absent ones are null. */
 static void put_columns(struct tr_json_view *view)
 {
 	struct tr_record *record = view->record;

@@ -211,6 +211,7 @@ void tr_report_flag(struct tr_report *report, const char *name)
 	end_line(report);
 }
 
+/* In text, the titles are the first row of cells. */
 void tr_report_table(struct tr_report *report, const char *name, const char *const *columns)
 {
 	report->columns = columns;

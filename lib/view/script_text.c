@@ -386,6 +386,10 @@ static enum tr_status put_record(struct tr_script_text *script, struct tr_record
 	return status;
 }
 
+/*
+ * Run numbers are unique in all segments, but seqs are not, so those of a segment are forgotten at
+ * its end.
+ */
 enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_record *record,
 				  struct tr_error *err)
 {

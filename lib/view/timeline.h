@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the views that draw a timeline share: the times of records, and API calls with their
+ * The base of views that draw a timeline: the times of records, and API calls with their
  * beginnings, ends and frames.
  *
  *	record -> tr_timeline_see -> now
