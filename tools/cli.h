@@ -93,7 +93,7 @@ struct tr_cli {
 	bool strict, quiet, verbose;
 
 	/*
-	 * What becomes of the blobs of records that are read (record/blobs.h), and --blob-dir,
+	 * The treatment of the blobs of records that are read (record/blobs.h), and --blob-dir,
 	 * which is opened by tr_cli_open. A tool sets them before; NULL: without a directory.
 	 */
 	bool changes_blobs;
@@ -214,12 +214,12 @@ bool tr_cli_log_open(struct tr_cli *cli);
  */
 bool tr_cli_next(struct tr_cli *cli, struct tr_record **record);
 
-/* The same in two steps, for tools that handle each file or member separately. */
+/* tr_cli_next in two steps, for tools that handle each file or member separately. */
 bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place);
 bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 
 /*
- * The same through a join (record/join.h; NULL: as tr_cli_next_here). What is entered in a file or
+ * tr_cli_next_here through a join (record/join.h; NULL: none). A call that is entered in a file or
  * member does not return in another one, so the join is empty when this returns false.
  */
 bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record);
@@ -268,7 +268,7 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
 
-/* The same with a message that is made here, about a record, or (NULL) about the place. */
+/* Reports a message that is made here, about a record, or (NULL) about the place. */
 void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_cause cause,
 		   enum tr_severity severity, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));

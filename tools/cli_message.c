@@ -380,7 +380,7 @@ static void end_line(struct tr_cli *cli)
 
 /*
  * Counts a message for the file or member it concerns and for all, and writes it to the report.
- * What was not printed (-q, or more than 20 of a kind) is in the report all the same.
+ * Messages that are not printed (-q, or more than 20 of a kind) are in the report all the same.
  */
 static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 			const struct tr_error *err)

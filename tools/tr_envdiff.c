@@ -320,7 +320,7 @@ static bool put_record(struct tr_envdiff *envdiff, struct tr_record *record)
 			     : tr_cli_put_line(envdiff->cli, record);
 }
 
-/* The same for a line that was composed here. */
+/* Writes or stores a line that was composed here. */
 static bool put_text_line(struct tr_envdiff *envdiff, struct tr_text line)
 {
 	struct tr_record record = { .line = line };

@@ -443,7 +443,7 @@ static void put_masked(const struct tr_mask *mask, struct tr_text text, const ch
 	tr_buffer_put(to, text.data + at, text.len - at);
 }
 
-/* The same in memory of the mask, until the next call. */
+/* Like put_masked, with the result in memory of the mask; valid until the next call. */
 static struct tr_text masked(struct tr_mask *mask, struct tr_text text)
 {
 	tr_buffer_reset(&mask->text);
@@ -668,7 +668,7 @@ bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 }
 
 /*
- * What stays is a flaw if it can be a leak, and a note if the value is too common to be searched
+ * A value that stays is a flaw if it can be a leak, and a note if it is too common to be searched
  * for.
  */
 void tr_mask_report(struct tr_envdiff *envdiff)

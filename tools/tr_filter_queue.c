@@ -22,7 +22,7 @@
 /* The data of an item of the queue. */
 struct queued {
 	enum tr_item_type type;
-	/* Of an open enter, and with -m of a selected enter and of a leave, which owns it. */
+	/* The call of an open enter, and with -m of a selected enter and of a leave, which owns it. */
 	struct tr_call *call;
 };
 

@@ -16,7 +16,7 @@ struct digest {
 	unsigned char rest[8];
 };
 
-/* What was written to a file or member. Its bytes are digested before they are compressed. */
+/* The data that were written to a file or member; they are digested before they are compressed. */
 struct written {
 	const struct tr_codec *codec;
 	struct digest digest;
