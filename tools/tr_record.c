@@ -473,6 +473,11 @@ static void report_losses(struct recorder *recorder)
 			"programs that could not load the library: %" PRIu64
 			"; what they started may be missing, unless --backend=strace records it",
 			losses->opaque);
+	if (losses->outside)
+		tr_cli_note(cli,
+			    "processes in other pid namespaces, which the library does not watch, "
+			    "nor what they start: %" PRIu64,
+			    losses->outside);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
 }

@@ -24,6 +24,7 @@ struct tr_preload_losses {
 	uint64_t torn;	    /* places at which the records are damaged */
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
+	uint64_t outside;   /* processes in other pid namespaces */
 };
 
 /* A command that is watched; the log is written to a pipe. */

@@ -249,6 +249,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 		.torn = supervisor->decode.torn,
 		.opaque = supervisor->decode.opaque,
 		.unnoticed = supervisor->decode.unnoticed,
+		.outside = supervisor->session.page->outside,
 	};
 	tr_decode_free(&supervisor->decode);
 	tr_buffer_free(&supervisor->in);

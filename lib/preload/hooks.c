@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,9 +32,9 @@
 
 extern char **environ;
 
-/* The recording; it does not change after the constructor. */
+/* The recording, which the constructor finds, and whether the process takes part in it. */
 static struct tr_journal session;
-static bool recording;
+static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
 
@@ -61,6 +62,7 @@ DECLARE(chdir);
 DECLARE(fchdir);
 DECLARE(syscall);
 DECLARE(fork);
+DECLARE(prctl);
 
 static void *real(void *_Atomic *known, const char *name)
 {
@@ -81,7 +83,7 @@ static void find_all(void)
 	(void)REAL(popen), (void)REAL(pclose), (void)REAL(_exit), (void)REAL(quick_exit);
 	(void)REAL(wait), (void)REAL(waitpid), (void)REAL(wait3), (void)REAL(wait4);
 	(void)REAL(waitid), (void)REAL(chdir), (void)REAL(fchdir), (void)REAL(syscall),
-		(void)REAL(fork);
+		(void)REAL(fork), (void)REAL(prctl);
 }
 
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
@@ -152,6 +154,32 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
 }
 
+/* The operations of seccomp(2) that restrict the process. */
+enum { SET_MODE_STRICT, SET_MODE_FILTER };
+
+/*
+ * A filter may kill the process for a call that only the library makes, so it makes none from now
+ * on. The parent learns how the process ends.
+ */
+static void fall_silent(void)
+{
+	recording = false;
+}
+
+HOOK int prctl(int option, ...)
+{
+	va_list list;
+	unsigned long a[4];
+
+	va_start(list, option);
+	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	if (option == PR_SET_SECCOMP)
+		fall_silent();
+	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+}
+
 /* Programs may make system calls by number. The library's own go through here as well. */
 HOOK long syscall(long number, ...)
 {
@@ -163,6 +191,12 @@ HOOK long syscall(long number, ...)
 		a[i] = va_arg(list, long); /* as many as the kernel could want */
 	va_end(list);
 	switch (number) {
+	case SYS_prctl:
+		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+	case SYS_seccomp:
+		if (a[0] == SET_MODE_STRICT || a[0] == SET_MODE_FILTER)
+			fall_silent();
+		return REAL(syscall)(number, a[0], a[1], a[2]);
 	case SYS_execve:
 		return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
 	case SYS_execveat:
@@ -523,8 +557,14 @@ static void begin_child(void)
 	int saved = errno;
 	struct tr_journal_record record = record_of(TR_JOURNAL_FORK, 0);
 
+	if (record.ppid == 0) { /* in another pid namespace */
+		session.page->outside++;
+		recording = false;
+		return;
+	}
 	record.ppid = forking_pid;
-	append(record, NULL);
+	if (recording)
+		append(record, NULL);
 	errno = saved;
 }
 
@@ -641,7 +681,12 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		hide(environ, environ == env);
 	if (env && env != environ && *env)
 		hide(env, false);
-	recording = true;
+	recording = getppid() != 0;
+	if (!recording) {
+		session.page->outside++;
+		errno = saved;
+		return;
+	}
 	report_program(&token, argc, argv, environ);
 	pthread_atfork(begin_fork, NULL, begin_child);
 	on_exit(leave, NULL);

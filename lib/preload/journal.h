@@ -31,7 +31,8 @@
 
 /* The journal begins with this page, and records follow. It is shared by all processes. */
 struct tr_journal_page {
-	_Atomic uint64_t lost; /* records that could not be appended */
+	_Atomic uint64_t lost;	  /* records that could not be appended */
+	_Atomic uint64_t outside; /* processes in other pid namespaces, which are not watched */
 };
 enum { TR_JOURNAL_PAGE = 4096 };
 

@@ -372,7 +372,14 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->memory = NULL;
 	launch->size = 0;
 	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
-	if (path) {
+	/* below another root there may be no library */
+	if (syscall(SYS_faccessat, AT_FDCWD, journal->library, R_OK) != 0)
+		flags |= TR_JOURNAL_CLOSED;
+	if (path && syscall(SYS_getppid) == 0) {
+		/* the first process of another pid namespace: its numbers mean nothing here */
+		if (journal->page)
+			journal->page->outside++;
+	} else if (path) {
 		launch->announced = true;
 		launch->record = (struct tr_journal_record){
 			.kind = TR_JOURNAL_EXEC,

@@ -16,7 +16,7 @@ enum {
 struct tr_launch {
 	const struct tr_journal *journal;
 	char *const *env; /* for the program; valid until tr_launch_end */
-	bool announced;	  /* else there is nothing to run, and env is the caller's */
+	bool announced;	  /* else there is nothing to run, or to watch, and env is the caller's */
 	struct tr_journal_record record;
 	char variable[128 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];

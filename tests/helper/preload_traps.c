@@ -5,9 +5,12 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,14 +209,45 @@ static int killed(void)
 	return 0;
 }
 
+/* Ends where all calls but the most necessary ones kill the process. */
+static int filtered(void)
+{
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 5, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_writev, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog program = { sizeof code / sizeof *code, code };
+
+	for (int by_number = 0; by_number < 2; by_number++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+			    (by_number ? syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+				       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) != 0)
+				_exit(98);
+			_exit(3);
+		}
+		int status = wait_for(pid);
+		if (status != 3)
+			return status;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} traps[] = { { "forms", forms },   { "spawns", spawns }, { "small-stack", small_stack },
-		      { "closed", closed }, { "vforks", vforks }, { "ends", ends },
-		      { "killed", killed } };
+	} traps[] = { { "forms", forms },   { "spawns", spawns },    { "small-stack", small_stack },
+		      { "closed", closed }, { "vforks", vforks },    { "ends", ends },
+		      { "killed", killed }, { "filtered", filtered } };
 
 	arguments = argv + 2;
 	for (size_t i = 0; argc > 1 && i < sizeof traps / sizeof *traps; i++)
