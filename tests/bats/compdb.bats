@@ -431,6 +431,7 @@ END
 	# 17 s of processor time where each entry looks at each word
 	ulimit -t 4
 	[ "$(tr-repack -t compdb sources | grep -c '"file": "/b/s[0-9]*.c"')" -eq 80000 ]
+	[ "$(tr-repack -q -t compdb -O headers=yes sources 2>messages | grep -c '"file": "/b/s[0-9]*.c"')" -eq 80000 ]
 	[ "$(tr-repack -t kwspec sources | grep -c '^compile;/b;gcc;/b/s[0-9]*.o;s[0-9]*.c$')" -eq 80000 ]
 	# N sources with N options each have no limit but the one that is set
 	for format in compdb kwspec; do

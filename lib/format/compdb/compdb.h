@@ -39,12 +39,26 @@ struct tr_compdb_headers;
 struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err);
 void tr_compdb_headers_free(struct tr_compdb_headers *headers);
 
+/* The words of a call that entries for headers have, too, and what each source adds. */
+struct tr_compdb_header_line {
+	struct tr_text *words;
+	size_t count;
+	struct {
+		size_t gap;	      /* the number of words before it */
+		const char *language; /* NULL: one that has no headers */
+	} * sources;		      /* in their order on the command line */
+};
+
+/* Reads the words of a call that compiles. False: memory is exhausted. */
+bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program,
+			    struct tr_arena *arena, struct tr_compdb_header_line *line);
+
 /*
  * Appends the seed of a call and one of its sources, whose absolute path is path. Nothing is
  * appended if the language has no headers.
  */
 void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call,
-			    const struct tr_part *source, struct tr_text program,
+			    const struct tr_compdb_header_line *line, size_t source,
 			    struct tr_text path, struct tr_buffer *to);
 
 /*

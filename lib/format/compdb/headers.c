@@ -187,29 +187,39 @@ static struct tr_text language_argument(const struct tr_part *part)
 	return part->text;
 }
 
-/* The language in which the source is compiled; NULL: one whose headers have no entries. */
-static const char *language_of(const struct tr_invocation *invocation, const struct tr_part *source)
+/* The language that "/Tp" or "/Tc" names, before a source of cl or in its word; data NULL: none. */
+static struct tr_text cl_language(const struct tr_part *source)
 {
-	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
-	struct tr_text driver = tr_tool_base(invocation->parts[0].text), named = { NULL, 0 };
+	const struct tr_part *option = source->value ? source - 1 : source;
+
+	if (option->text.len > 2 && option->text.data[1] == 'T' &&
+	    (source->value || source->file.data != source->text.data))
+		return (struct tr_text){ option->text.data, 3 };
+	return (struct tr_text){ NULL, 0 };
+}
+
+/*
+ * The language in which a source is compiled, after an option that names one (data NULL: none).
+ * NULL: one whose headers have no entries.
+ */
+static const char *language_of(const struct tr_invocation *invocation, const struct tr_part *source,
+			       struct tr_text named)
+{
+	struct tr_text driver = tr_tool_base(invocation->parts[0].text);
 	unsigned kind = kind_of(source->file);
 
-	for (size_t i = 1; i < invocation->count; i++) {
-		const struct tr_part *part = &invocation->parts[i];
-		if (part->role == TR_ROLE_LANGUAGE && (cl || part < source))
-			named = language_argument(part);
-		if (cl && (part == source || part + 1 == source) && part->text.len > 2 &&
-		    (part->text.data[1] == 'T') && (part == source || source->value))
-			named = (struct tr_text){ part->text.data, 3 }; /* "/Tpa.txt" */
-	}
-	if (cl && named.len > 2)
-		return named.data[2] == 'P' || named.data[2] == 'p' ? "c++" : "c";
-	if (!cl && named.len && !tr_text_is(named, "none"))
+	if (invocation->tool == TR_TOOL_DRIVER_CL) {
+		struct tr_text own = cl_language(source);
+		named = own.data ? own : named;
+		if (named.len > 2)
+			return named.data[2] == 'P' || named.data[2] == 'p' ? "c++" : "c";
+	} else if (named.len && !tr_text_is(named, "none")) {
 		return named_language(named);
+	}
 	if (kind == KINDS)
 		return NULL;
 	/* g++ compiles a.c as C++ */
-	if (!cl && memmem(driver.data, driver.len, "++", 2) &&
+	if (memmem(driver.data, driver.len, "++", 2) &&
 	    (!*kinds[kind].language || strcmp(kinds[kind].language, "c") == 0))
 		return "c++";
 	return *kinds[kind].language ? kinds[kind].language : "c";
@@ -262,48 +272,87 @@ static void put_word(struct seed *seed, struct tr_text word, struct tr_buffer *t
 	seed->words++;
 }
 
-void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call,
-			    const struct tr_part *source, struct tr_text program,
-			    struct tr_text path, struct tr_buffer *to)
+/* Whether a word of the command line is one of a header's, too. */
+static bool is_shared(const struct tr_invocation *invocation, const struct tr_part *part,
+		      bool has_value)
+{
+	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
+
+	return part->role != TR_ROLE_SOURCE && part->role != TR_ROLE_INPUT &&
+	       part->role != TR_ROLE_LINKING && part->role != TR_ROLE_LANGUAGE &&
+	       (cl || !tr_text_is(part->text, "--")) &&
+	       /* "/Tc" comes before its source */
+	       !(has_value && part[1].role == TR_ROLE_SOURCE);
+}
+
+bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program,
+			    struct tr_arena *arena, struct tr_compdb_header_line *line)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	const struct tr_part *parts = invocation->parts;
 	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
-	const char *language;
-	struct seed seed = { .gnu = !cl };
-	size_t begin = to->len;
+	struct tr_text named = { NULL, 0 };
+	size_t sources = 0;
 
-	if ((!cl && invocation->tool != TR_TOOL_DRIVER) ||
-	    !tr_cell_number(&record->seq, &seed.seq) ||
-	    !(language = language_of(invocation, source)))
+	*line = (struct tr_compdb_header_line){
+		.words = tr_arena_alloc(arena, (invocation->count + 2) * sizeof *line->words),
+		.sources = tr_arena_alloc(arena, invocation->sources * sizeof *line->sources),
+	};
+	if (!line->words || !line->sources)
+		return false;
+	line->words[line->count++] = program;
+	line->words[line->count++] = cl ? TR_TEXT("/Zs") : TR_TEXT("-fsyntax-only");
+	/* /TP and /TC apply to all sources, and -x to those that follow */
+	for (size_t i = 1; cl && i < invocation->count; i++)
+		if (parts[i].role == TR_ROLE_LANGUAGE)
+			named = parts[i].text;
+	for (size_t i = 1; i < invocation->count; i++) {
+		const struct tr_part *part = &parts[i];
+		bool has_value = i + 1 < invocation->count && parts[i + 1].value;
+		if (part->role == TR_ROLE_LANGUAGE && !cl)
+			named = language_argument(part);
+		if (part->role == TR_ROLE_SOURCE) {
+			line->sources[sources].gap = line->count;
+			line->sources[sources++].language = language_of(invocation, part, named);
+		} else if (!is_shared(invocation, part, has_value)) {
+			continue;
+		} else if (writes_file(invocation, part)) {
+			i += has_value;
+		} else {
+			line->words[line->count++] = part->text;
+		}
+	}
+	return true;
+}
+
+void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call,
+			    const struct tr_compdb_header_line *line, size_t source,
+			    struct tr_text path, struct tr_buffer *to)
+{
+	const char *language = line->sources[source].language;
+	size_t gap = line->sources[source].gap, begin = to->len;
+	bool cl = call->invocation.tool == TR_TOOL_DRIVER_CL;
+	struct seed seed = { .gnu = !cl };
+
+	if ((!cl && call->invocation.tool != TR_TOOL_DRIVER) || !language ||
+	    !tr_cell_number(&record->seq, &seed.seq))
 		return;
 	tr_buffer_put(to, (const char *)&seed, sizeof seed);
 	put_sized(call->command.directory, to);
 	put_sized(path, to);
-	put_word(&seed, program, to);
-	put_word(&seed, cl ? TR_TEXT("/Zs") : TR_TEXT("-fsyntax-only"), to);
-	if (cl)
-		put_word(&seed, *language == 'c' && language[1] ? TR_TEXT("/TP") : TR_TEXT("/TC"),
-			 to);
-	for (size_t i = 1; i < invocation->count; i++) {
-		bool has_value = i + 1 < invocation->count && parts[i + 1].value;
-		if (&parts[i] == source) {
-			if (!cl) {
-				put_word(&seed, TR_TEXT("-x"), to);
-				put_word(&seed, tr_text_from(language), to);
-			}
+	for (size_t i = 0; i <= line->count; i++) {
+		if (i == 2 && cl)
+			put_word(&seed, language[1] ? TR_TEXT("/TP") : TR_TEXT("/TC"), to);
+		if (i == gap && !cl) {
+			put_word(&seed, TR_TEXT("-x"), to);
+			put_word(&seed, tr_text_from(language), to);
+		}
+		if (i == gap) {
 			seed.gap = seed.words;
 			put_word(&seed, TR_TEXT(""), to);
-		} else if (parts[i].role == TR_ROLE_SOURCE || parts[i].role == TR_ROLE_INPUT ||
-			   parts[i].role == TR_ROLE_LINKING || parts[i].role == TR_ROLE_LANGUAGE ||
-			   (!cl && tr_text_is(parts[i].text, "--")) ||
-			   (has_value && parts[i + 1].role == TR_ROLE_SOURCE)) {
-			continue; /* "/Tc" comes before its source */
-		} else if (writes_file(invocation, &parts[i])) {
-			i += has_value;
-		} else {
-			put_word(&seed, parts[i].text, to);
 		}
+		if (i < line->count)
+			put_word(&seed, line->words[i], to);
 	}
 	if (!to->failed)
 		memcpy(to->data + begin, &seed, sizeof seed);

@@ -143,6 +143,7 @@ struct line {
 		size_t place;		      /* number of shared words before it */
 	} * sources;
 	size_t source_count;
+	struct tr_compdb_header_line headers; /* if they get entries */
 };
 
 static void add(struct line *line, struct tr_text text)
@@ -276,7 +277,8 @@ static bool append_seed(struct tr_record *record, const struct tr_call *call,
 	size_t seed = to->len;
 	struct head head;
 
-	tr_compdb_headers_seed(record, call, source->part, line->shared[0], file, to);
+	tr_compdb_headers_seed(record, call, &line->headers, (size_t)(source - line->sources), file,
+			       to);
 	if (to->failed)
 		return false;
 	memcpy(&head, to->data + begin, sizeof head);
@@ -326,7 +328,8 @@ static enum tr_status append_call(struct tr_record *record, const struct tr_call
 
 	/* a response file that names other sources, too, cannot stay */
 	inlined |= has_hidden_sources(&call->invocation);
-	if (!make_line(&line, call, inlined, arena))
+	if (!make_line(&line, call, inlined, arena) ||
+	    (record && !tr_compdb_headers_line(call, line.shared[0], arena, &line.headers)))
 		return tr_error_memory(err);
 	for (size_t i = 0; i < line.source_count; i++) {
 		if (!put_source(record, call, &line, &line.sources[i], unique, arena, to))
