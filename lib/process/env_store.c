@@ -11,11 +11,13 @@
 
 enum { MAX_WEIGHT = 128 << 20 };
 
+/* Whether a value of the map is an offset: pointers are even. */
 static bool is_spilled(const void *value)
 {
 	return (uintptr_t)value & 1;
 }
 
+/* The offset in a value that is spilled. */
 static uint64_t offset_of(const void *value)
 {
 	return (uintptr_t)value >> 1;
@@ -49,6 +51,10 @@ static struct tr_environment *fetch(struct tr_env_store *store, uint64_t at)
 	return env;
 }
 
+/*
+ * An environment that is read back stays in memory, so that the next child of its record finds it
+ * there.
+ */
 struct tr_environment *tr_env_store_find(struct tr_env_store *store, uint64_t seq, bool *failed)
 {
 	void *value = tr_id_map_get(&store->known, seq);
@@ -145,6 +151,7 @@ static void spill_if_heavy(struct tr_env_store *store)
 	store->spill_at = !fine ? SIZE_MAX : 2 * weight > max ? 2 * weight : max;
 }
 
+/* Of several records with one seq, the last counts for those that follow. */
 bool tr_env_store_put(struct tr_env_store *store, uint64_t seq, struct tr_environment *env)
 {
 	void *old = tr_id_map_get(&store->known, seq);

@@ -105,11 +105,13 @@ static struct tr_environment *find_equal(struct tr_environments *pool, struct tr
 	return same ? other : NULL;
 }
 
+/* The bytes of an environment without its trie and its atoms. */
 static size_t size_of(const struct tr_environment *env)
 {
 	return sizeof *env + env->count * sizeof *env->entries;
 }
 
+/* Counts a new environment, and gives it an id. */
 static void count_environment(struct tr_environments *pool, struct tr_environment *env)
 {
 	env->id = ++pool->last_id;
@@ -123,6 +125,7 @@ struct tr_environment *tr_environment_retain(struct tr_environment *env)
 	return env;
 }
 
+/* A loop and not recursion, because a chain of bases may be as long as a trace. */
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env)
 {
 	while (env && --env->references == 0) {
@@ -190,11 +193,13 @@ static bool add_delta(struct tr_environments *pool, const struct tr_environment 
 	return true;
 }
 
+/* The context of add_trie_entry. */
 struct walk {
 	struct tr_environments *pool;
 	int side;
 };
 
+/* Adds a variable of a trie, unless a newer entry has set it. */
 static bool add_trie_entry(void *context, const struct tr_trie_entry *entry)
 {
 	const struct walk *walk = context;
@@ -217,6 +222,7 @@ static bool add_environment(struct tr_environments *pool, const struct tr_enviro
 	return tr_trie_walk(env->trie, add_trie_entry, &walk);
 }
 
+/* Adds only the name; both sides are looked up later. */
 static bool add_trie_name(void *context, const struct tr_trie_entry *entry)
 {
 	return pair_for(context, entry->name);
@@ -439,6 +445,7 @@ static bool set_trie(struct tr_environments *pool, struct tr_environment *env)
 static struct tr_environment *share(struct tr_environments *pool, struct tr_environment *env)
 {
 	struct tr_environment *other = find_equal(pool, env);
+	/* the entries hold no references yet, so only the struct is freed */
 	if (other || !set_trie(pool, env)) {
 		free(env);
 		return tr_environment_retain(other);
@@ -458,6 +465,7 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 	return env;
 }
 
+/* Sorts variables in the order of the base. */
 static int by_base_order(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
@@ -529,6 +537,7 @@ struct tr_environment *tr_environment_unknown(struct tr_environments *pool)
 	return env;
 }
 
+/* Sorts variables in the order of the environment itself. */
 static int by_own_order(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;

@@ -12,6 +12,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Digits beyond the nanosecond are dropped. A text that is no decimal number is NONE. */
 int64_t tr_instant_from_text(struct tr_text text)
 {
 	const char *p = text.data, *end = text.data + text.len;
@@ -81,6 +82,10 @@ static int64_t from_value(const struct tr_value *value)
 	}
 }
 
+/*
+ * The text of the field is read if it is a plain decimal, as it is nearly always; otherwise its
+ * value.
+ */
 bool tr_instant_from_field(struct tr_record *record, const char *key, int64_t *instant)
 {
 	struct tr_error err;
@@ -115,11 +120,13 @@ static void put(bool negative, uint64_t whole, uint64_t part, uint64_t unit, uns
 		tr_buffer_put_byte(to, (char)('0' + part / unit % 10));
 }
 
+/* The magnitude of a time; that of the least number does not overflow. */
 static uint64_t magnitude_of(int64_t instant)
 {
 	return instant < 0 ? 0 - (uint64_t)instant : (uint64_t)instant;
 }
 
+/* Rounds to the last digit, away from zero in the middle. */
 void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
 {
 	uint64_t magnitude = magnitude_of(instant), last = TR_INSTANT_SECOND;
@@ -131,6 +138,7 @@ void tr_instant_write(int64_t instant, unsigned digits, struct tr_buffer *to)
 	    TR_INSTANT_SECOND / 10, digits, to);
 }
 
+/* Microseconds with a fraction only where there is one, for Chrome's timeline. */
 void tr_instant_write_micro(int64_t instant, struct tr_buffer *to)
 {
 	uint64_t magnitude = magnitude_of(instant), part = magnitude % 1000;
