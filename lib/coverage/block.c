@@ -46,6 +46,10 @@ static char *put_hex(char *to, unsigned bits)
 	return to;
 }
 
+/*
+ * Words first, in the order of the table; bits without a word follow as hex, so that every op has
+ * a spelling.
+ */
 size_t tr_op_spell(uint8_t op, char *to)
 {
 	unsigned unnamed = op & ~(unsigned)NAMED;
@@ -112,6 +116,7 @@ bool tr_op_from_value(const struct tr_value *value, uint8_t *op)
 	}
 }
 
+/* Accepts only the usual spelling, with the words in order; others are left to tr_op_from_value. */
 bool tr_op_from_text(struct tr_text text, uint8_t *op)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -249,6 +254,7 @@ size_t tr_block_spell(const struct tr_record *record, char *to)
 	return (size_t)((block->pad ? put_pad(block, p - 1) : p) - to);
 }
 
+/* Sets all that is the same for every block, so that a reader sets only what differs. */
 void tr_block_record_reset(struct tr_block_record *self)
 {
 	struct tr_record *record = &self->record;

@@ -78,6 +78,7 @@ static bool is_in(const char *const *list, struct tr_text key)
 	return false;
 }
 
+/* Values are parsed and written again: the same value of two traces has one spelling then. */
 enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip,
 			       struct tr_buffer *to, struct tr_error *err)
 {
@@ -101,6 +102,7 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 enum tr_status tr_merge_header(struct tr_record *header, const char *format, struct tr_buffer *to,
 			       struct tr_error *err)
 {
+	/* fields that say where the first trace came from, which is not true of the merged one */
 	static const char *const skip[] = { "format", "container", "member", "stream",
 					    ".bom",   ".head",	   NULL };
 
