@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of an arena. Each is twice as large as the one before, up to a limit, so that a record of
- * any size takes few of them; a reset keeps one block for the next record.
+ * Blocks of an arena. They double up to 1 MiB, where the sizes begin anew; a reset keeps the largest
+ * one for the next record.
  */
 #include "core/arena.h"
 
@@ -24,6 +24,10 @@ static char *block_bytes(struct tr_arena_block *block)
 	return (char *)(block + 1);
 }
 
+/*
+ * Blocks double up to KEPT_BLOCK; the one after that has FIRST_BLOCK again, or what the allocation
+ * needs.
+ */
 void *tr_arena_grow(struct tr_arena *arena, size_t size)
 {
 	size_t want = FIRST_BLOCK;
@@ -61,6 +65,10 @@ struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t)
 	return (struct tr_text){ copy, t.len };
 }
 
+/*
+ * Frees all blocks but the largest that may be kept: a stream of similar records then needs no
+ * more malloc.
+ */
 void tr_arena_shrink(struct tr_arena *arena)
 {
 	struct tr_arena_block *kept = NULL;
@@ -107,6 +115,7 @@ void tr_arena_limit(struct tr_arena *arena, uint64_t max_record)
 static const char over_limit[] =
 	"once decoded, it takes more than %zu bytes of memory (--max-record raises it)";
 
+/* The limit is reported once. With err NULL it stays to be reported. */
 enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err)
 {
 	if (!arena->limited)

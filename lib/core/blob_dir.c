@@ -254,6 +254,7 @@ enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uin
 		tr_error_set(err, TR_CAUSE_INPUT, "'%.*s' is no SHA-256", (int)name.len, name.data);
 		return TR_WARN;
 	}
+	/* the record states the length, and it must not decide how much is allocated */
 	if (length > dir->largest) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "a blob of %llu bytes is larger than "

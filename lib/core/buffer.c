@@ -11,6 +11,7 @@
 
 enum { FIRST_SIZE = 4 << 10, KEPT_SIZE = 1 << 20 };
 
+/* Sums are checked against the limit before they are made, so none overflows. */
 bool tr_buffer_grow(struct tr_buffer *b, size_t more)
 {
 	size_t limit = b->limit ? b->limit : PTRDIFF_MAX;

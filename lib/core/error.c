@@ -23,6 +23,7 @@ void tr_error_clear(struct tr_error *err)
 	err->text[0] = 0;
 }
 
+/* The pattern's address identifies the message, so patterns have to be constant texts. */
 void tr_error_set_args(struct tr_error *err, enum tr_cause cause, const char *format, va_list args)
 {
 	if (!err)

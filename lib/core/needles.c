@@ -112,6 +112,7 @@ bool tr_needles_add(struct tr_needles *needles, struct tr_text needle, bool open
 
 	for (; i < needle.len && (next = child_of(needles, node, (uint8_t)needle.data[i])); i++)
 		node = next;
+	/* a needle that is a prefix of another one needs no bytes of its own */
 	if (i < needle.len)
 		tr_buffer_put_text(&needles->bytes, needle);
 	if (needles->bytes.failed)
@@ -168,6 +169,7 @@ static void link_suffix(struct tr_needles *needles, uint32_t at, uint32_t fail)
  */
 bool tr_needles_prepare(struct tr_needles *needles)
 {
+	/* nodes in the order of their depth */
 	uint32_t *queue = malloc(needles->count * sizeof *queue);
 	size_t begin = 0, end = 0;
 

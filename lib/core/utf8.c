@@ -57,6 +57,7 @@ static const char *skip_ascii(const char *p, const char *end)
 	return p;
 }
 
+/* Checks words of ASCII or blocks of SSE2 first, and single sequences only where those end. */
 const char *tr_utf8_check(const char *p, const char *end)
 {
 	for (;;) {

@@ -7,11 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whether bytes have to be swapped on this machine; big: the file is big endian. */
 static inline bool tr_wire_swaps(bool big)
 {
 	return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
+/* Numbers are copied before they are used, because p may have any alignment. */
 static inline uint16_t tr_wire_u16(const char *p, bool big)
 {
 	uint16_t n;
@@ -64,6 +66,7 @@ static inline uint64_t tr_wire_pad(const char *p, unsigned size)
 	return n;
 }
 
+/* Writes padding that tr_wire_pad has read. */
 static inline void tr_wire_put_pad(char *p, unsigned size, uint64_t n)
 {
 	for (unsigned i = size; i-- > 0; n >>= 8)
