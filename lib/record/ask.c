@@ -23,6 +23,10 @@ static struct tr_field *find(struct tr_record *record, const char *key, struct t
 	return NULL;
 }
 
+/*
+ * Malformed values count as absent. That the arena's limit was the reason is kept, and reported by
+ * the reader later: an absent value would otherwise hide it.
+ */
 const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
 				    struct tr_error *err)
 {
@@ -57,6 +61,10 @@ const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr
 	return value && value->type == type ? value : NULL;
 }
 
+/*
+ * Numbers are spelled in the arena; a malformed spelling is better than nothing, for people who
+ * read it.
+ */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_error *err)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -100,6 +108,7 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 	return value ? value->as.number : otherwise;
 }
 
+/* Only words without a number are compared: a number would decide, and not the name. */
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err)
 {
 	const struct tr_value *value = tr_ask(record, key, TR_SYMBOL, err);
@@ -108,6 +117,7 @@ bool tr_ask_is(struct tr_record *record, const char *key, const char *word, stru
 	       value->as.symbol->count == 1 && tr_text_is(value->as.symbol->names[0].text, word);
 }
 
+/* The message names the field, because the reader does not know which of its fields it was. */
 enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err)
 {
@@ -173,6 +183,7 @@ static bool is_plain(struct tr_text text)
 	return true;
 }
 
+/* Chooses the text of the list if all of it is canonical, otherwise its values. */
 enum tr_status tr_numbers_begin(struct tr_numbers *numbers, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err)
 {
@@ -209,6 +220,7 @@ enum tr_status tr_numbers_next(struct tr_numbers *numbers, uint64_t *number)
 	if (numbers->pos == numbers->end)
 		return TR_END;
 	*number = 0;
+	/* is_plain has checked the whole list */
 	while (numbers->pos < numbers->end && is_digit(*numbers->pos))
 		*number = *number * 10 + (unsigned)(*numbers->pos++ - '0');
 	numbers->pos += numbers->pos < numbers->end; /* the comma */

@@ -44,6 +44,7 @@ static void put_hex(uint64_t number, struct tr_buffer *to)
 static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 {
 	const struct tr_symbol *symbol = value->as.symbol;
+	/* readers of binary formats prepare the text of a symbol once for all of its uses */
 	if (value->text.data) {
 		tr_buffer_put_text(to, value->text);
 		return;
@@ -55,6 +56,7 @@ static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 		tr_buffer_put_literal(to, "none");
 		return;
 	}
+	/* a number without a name */
 	if (symbol->count == 0)
 		tr_buffer_put_byte(to, '?');
 	for (size_t i = 0; i < symbol->count; i++) {
@@ -116,6 +118,7 @@ static void write_members(const struct tr_value *value, struct tr_buffer *to)
 		put_id('S', value->id, to);
 }
 
+/* Each type has one spelling, so equal values are equal texts. A failure is kept in the buffer. */
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
 {
 	char *room;

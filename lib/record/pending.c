@@ -124,12 +124,17 @@ bool tr_pending_hold(struct tr_pending *queue, struct tr_pending_item *item, uin
 
 	if (!tr_id_map_put(&queue->by_key, key, item))
 		return false;
+	/* items of one key are in a ring, of which the map has the last one */
 	item->sibling = last ? last->sibling : item;
 	if (last)
 		last->sibling = item;
 	item->key = key;
 	item->keyed = item->pending = true;
 	queue->keyed++;
+	/*
+	 * this item may have a name that others are pending on, so the search for stuck ones
+	 * begins again
+	 */
 	queue->searching = false;
 	return true;
 }
@@ -141,6 +146,7 @@ static void clear_key(struct tr_pending *queue, struct tr_pending_item *item)
 	queue->keyed--;
 }
 
+/* Opens the ring of the key, and returns its items as a list in their order. */
 struct tr_pending_item *tr_pending_resolve(struct tr_pending *queue, uint64_t key)
 {
 	struct tr_pending_item *last = tr_id_map_take(&queue->by_key, key);
@@ -170,6 +176,11 @@ void tr_pending_release(struct tr_pending *queue, struct tr_pending_item *item)
 	clear_key(queue, item);
 }
 
+/*
+ * First the items whose key no item of the queue has, from the first on; if there are none, the
+ * first one of a cycle. The cursor stays between calls, so that giving up many items takes linear
+ * time.
+ */
 struct tr_pending_item *tr_pending_stuck(struct tr_pending *queue, bool *cycle)
 {
 	struct tr_pending_item *item = queue->searching ? queue->cursor : queue->first;
@@ -194,6 +205,7 @@ static void forget(struct tr_pending *queue, struct tr_pending_item *item)
 	item->named = false;
 }
 
+/* The memory of the item stays, for the caller. */
 void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	if (item->keyed || item->named)
@@ -299,6 +311,7 @@ bool tr_pending_spill_all(struct tr_pending *queue, struct tr_error *err)
 	return true;
 }
 
+/* After a run, an item goes straight to the file, and needs no memory at all. */
 bool tr_pending_put(struct tr_pending *queue, const void *data, struct tr_text text, size_t weight,
 		    struct tr_error *err)
 {

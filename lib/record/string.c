@@ -107,12 +107,17 @@ static bool read_bytes(const char *p, const char *end, struct tr_escape *escape)
 			break;
 		bytes[n] = (char)next;
 	}
+	/*
+	 * bytes that form a character are the character: a reader accepts this spelling, a writer
+	 * does not use it
+	 */
 	unsigned length = tr_utf8_length(bytes, bytes + n);
 	if (length == 0)
 		return found(escape, TR_ESCAPE_BYTE, (uint64_t)first, 4);
 	return found(escape, TR_ESCAPE_CHAR, tr_utf8_decode(bytes, length), (size_t)4 * length);
 }
 
+/* Reads one escape. Letters come from JSON; \x is only for bytes, and \u{ only for wide strings. */
 bool tr_escape_read(const char *p, const char *end, bool wide, struct tr_escape *escape)
 {
 	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
@@ -149,6 +154,7 @@ static size_t write_braces(char *to, uint64_t code)
 	return len + 1;
 }
 
+/* The shortest escape of JSON, or the character itself where it needs none. */
 size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to)
 {
 	uint64_t code = escape->code;
@@ -222,6 +228,10 @@ static inline bool copy_plain(struct tr_text bytes, char *to)
 #endif
 }
 
+/*
+ * Bytes are copied and checked in one pass; only if one is special, they are escaped from the
+ * beginning.
+ */
 void tr_string_quote(struct tr_text bytes, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, bytes.len + TR_STRING_PAD + 2);
@@ -310,6 +320,7 @@ struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena)
 	return tr_text_span(bytes, to);
 }
 
+/* Each character or escape of the spelling is one unit. */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit)
 {
 	const char *p = spelling->data, *end = p + spelling->len;
