@@ -109,6 +109,7 @@ static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node
 {
 	struct tr_buffer *to = &dot->line;
 
+	/* the label has the short command, the tooltip the long one */
 	put_command(tr_buffer_text(&dot->text), dot->config.width, to);
 	if (tr_forest_duration(node) != TR_INSTANT_NONE) {
 		tr_buffer_put_literal(to, "\\n");

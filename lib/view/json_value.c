@@ -195,6 +195,7 @@ static bool put_symbol(const struct tr_symbol *symbol, unsigned flags, struct tr
 
 static bool put_any(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to);
 
+/* Appends an array. False: memory is exhausted. */
 static bool put_list(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '[');
@@ -208,6 +209,9 @@ static bool put_list(const struct tr_value *value, struct tr_arena *arena, struc
 	return true;
 }
 
+/*
+ * Appends an object. Keys that repeat are repeated, because JSON allows that and nothing is lost.
+ */
 static bool put_members(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '{');
