@@ -37,6 +37,7 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
+/* The state of the tool. unsupported counts the records of which the page shows nothing. */
 struct tohtml {
 	struct tr_cli cli;
 	struct tr_html_config config;
@@ -45,8 +46,12 @@ struct tohtml {
 	struct tr_unsupported_kinds unsupported;
 };
 
+/* The kinds of records that the page shows. */
 static const char *const kinds[] = { "exec", "fork", "exit", "call", "enter", "leave", NULL };
 
+/*
+ * Handles the tool's own options. --cores is bounded so that a product with times cannot overflow.
+ */
 static void read_options(struct tohtml *t)
 {
 	uint64_t number;
@@ -63,6 +68,7 @@ static void read_options(struct tohtml *t)
 	}
 }
 
+/* The title: --title, or the names of the operands, or "trace" for stdin. */
 static struct tr_text title_of(struct tohtml *t)
 {
 	if (t->title)
