@@ -393,9 +393,10 @@ static bool found(void *context, struct tr_deps_use *use)
 	if (file->pipe || !path)
 		return true;
 	/* a file has the name that it got last, not the one under which it was written */
-	bool gone = file->names == 0;
 	if (f->forward && file->path)
 		path = file->path;
+	/* and another file that has this name at the end is there, too */
+	bool gone = file->names == 0 && !path->file;
 	if (path->special || path->directory) {
 		if (deps->special && f->set)
 			tr_deps_set_add(deps, f->set, path);
@@ -408,9 +409,8 @@ static bool found(void *context, struct tr_deps_use *use)
 		return false;
 	}
 	if (f->direct) {
-		bool through = gone || same ||
-			       (!tr_deps_in_project(deps, path) &&
-				(f->forward || has_writer(use->version)));
+		bool through = same || ((gone || !tr_deps_in_project(deps, path)) &&
+					(f->forward || has_writer(use->version)));
 		if (!through && f->set)
 			tr_deps_set_add(deps, f->set, path);
 		return through;
@@ -429,8 +429,9 @@ static void mark_command(void *context, struct tr_deps_command *command)
 		command->chosen = true;
 }
 
-bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
-		     struct tr_deps_set *set)
+/* uses: those of any content that had the name of the target, from which a search forward begins. */
+static bool search(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+		   struct tr_deps_use *const *uses, size_t use_count, struct tr_deps_set *set)
 {
 	struct finding finding = { deps, target, direct, forward, set };
 	struct tr_deps_search search = { .graph = &deps->graph,
@@ -440,23 +441,71 @@ bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool dir
 					 .found = found,
 					 .visited = deps->commands ? mark_command : NULL,
 					 .context = &finding };
-	struct tr_deps_file *file = target->file ? target->file : target->last;
+	struct tr_deps_file *file = target->file || forward ? target->file : target->last;
 	bool fine = true;
 
-	if (!file)
-		return true;
 	tr_deps_search_begin(&search);
-	if (forward) {
-		/* what depends on any content that the file had */
-		struct tr_deps_version *version = file->version;
-		while (version->older)
-			version = version->older;
-		fine = tr_deps_search(&search, version) && tr_deps_search(&search, file->version);
-	} else {
-		fine = tr_deps_search(&search, file->version);
-	}
+	for (size_t i = 0; i < use_count && fine; i++)
+		fine = tr_deps_search(&search, uses[i]->version);
+	if (file)
+		fine = fine && tr_deps_search(&search, file->version);
 	tr_deps_search_free(&search);
 	return fine || tr_cli_out_of_memory(&deps->cli);
+}
+
+bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct,
+		     struct tr_deps_set *set)
+{
+	return search(deps, target, direct, false, NULL, 0, set);
+}
+
+static int compare_users(const void *a, const void *b)
+{
+	const struct tr_deps_use *x = *(struct tr_deps_use *const *)a;
+	const struct tr_deps_use *y = *(struct tr_deps_use *const *)b;
+
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+/* What was made from the files: from any content that had one of these names at a time. */
+static bool collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
+			 struct tr_deps_set *set)
+{
+	struct tr_deps_use **uses = NULL, *use;
+	size_t count = 0, cap = 0;
+	bool fine = true;
+
+	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
+		for (use = c->uses; fine && use; use = use->next_of_command) {
+			if (!use->version || !use->path || use->path->set != wanted->id)
+				continue;
+			if ((fine = tr_array_room(uses, count, cap)))
+				uses[count++] = use;
+		}
+	if (!fine)
+		tr_cli_out_of_memory(&deps->cli);
+	if (count)
+		qsort(uses, count, sizeof *uses, compare_users);
+	for (size_t i = 0, n; fine && i < wanted->count; i++) {
+		struct tr_deps_use key = { .path = wanted->paths[i] }, *keyed = &key, **first;
+		first = count ? bsearch(&keyed, uses, count, sizeof *uses, compare_users) : NULL;
+		while (first && first > uses && first[-1]->path == key.path)
+			first--;
+		for (n = 0; first && first + n < uses + count && first[n]->path == key.path;)
+			n++;
+		fine = search(deps, key.path, deps->direct, true, first, n, set);
+		if (n || key.path->file || !key.path->last)
+			continue;
+		/* it was renamed without being used: the use has the other name */
+		for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
+			for (use = c->uses; fine && use; use = use->next_of_command)
+				if (use->does & TR_DOES_RENAME && use->version &&
+				    use->version->file == key.path->last)
+					fine = search(deps, key.path, deps->direct, true, &use, 1,
+						      set);
+	}
+	free(uses);
+	return fine;
 }
 
 /* Output. */
@@ -831,9 +880,10 @@ static bool answer(struct tr_deps *deps)
 	case OF:
 	case FROM:
 		fine = find_wanted(deps, &wanted);
-		for (size_t i = 0; fine && i < wanted.count; i++)
-			fine = tr_deps_collect(deps, wanted.paths[i], deps->direct,
-					       deps->mode == FROM, &set);
+		if (deps->mode == FROM)
+			fine = fine && collect_from(deps, &wanted, &set);
+		for (size_t i = 0; fine && deps->mode == OF && i < wanted.count; i++)
+			fine = tr_deps_collect(deps, wanted.paths[i], deps->direct, &set);
 		if (fine && deps->commands) {
 			fine = put_chosen_commands(deps);
 		} else if (fine) {
@@ -897,6 +947,7 @@ static bool begin_segment(struct tr_deps *deps)
 	deps->calls += deps->tracker.calls;
 	deps->unknown += deps->tracker.unknown;
 	deps->too_long |= deps->graph.paths.too_long > 0;
+	deps->mounts += deps->tracker.mounts;
 	tr_deps_tracker_free(&deps->tracker);
 	tr_deps_graph_free(&deps->graph);
 	tr_deps_graph_init(&deps->graph);
@@ -924,7 +975,7 @@ static void read_records(struct tr_deps *deps)
 			tr_cli_report_record(cli, record, &err, false);
 		if (record->type == TR_HEADER) {
 			struct tr_field *format = tr_record_field(record, "format");
-			deps->no_removals = format && tr_text_is(format->text, "etrace");
+			deps->no_removals |= format && tr_text_is(format->text, "etrace");
 		}
 		if (!stream || cli->stop)
 			continue;
@@ -967,8 +1018,9 @@ int main(int argc, char **argv)
 	if (begun && tr_cli_open(cli) && tr_cli_output(cli, false)) {
 		read_records(&deps);
 		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
-			tr_cli_fail(cli, "the trace has no file calls: record them with strace -f "
-					 "-e trace=%%file,%%process,%%desc, or tr-record --files");
+			tr_cli_fail(cli, "the trace has no file calls: record them with tr-record "
+					 "--files, or strace -f -e trace=%%file,%%process,%%desc,"
+					 "close_range,unshare");
 		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
 			deps.project = deps.tracker.directory;
 			if (deps.project_option)
@@ -992,6 +1044,12 @@ int main(int argc, char **argv)
 				tr_cli_out_of_memory(cli);
 		}
 		deps.unknown += deps.tracker.unknown;
+		deps.mounts += deps.tracker.mounts;
+		if (deps.mounts)
+			tr_cli_note(cli,
+				    "%" PRIu64 " calls of mount or pivot_root are not followed: "
+				    "later paths may mean other files",
+				    deps.mounts);
 		if (deps.too_long || deps.graph.paths.too_long)
 			tr_cli_fail(cli,
 				    "uses of paths longer than %d bytes are left out, and those "

@@ -53,9 +53,9 @@ struct tr_deps {
 	struct tr_deps_path *project; /* NULL: everything that is not special */
 	const char *project_option;
 	struct tr_deps_globs outside;
-	bool no_removals;	 /* the format of the input has none */
-	uint64_t calls, unknown; /* of earlier segments, as in tracker */
-	bool too_long;		 /* the same of graph.paths */
+	bool no_removals;		 /* the format of the input has none */
+	uint64_t calls, unknown, mounts; /* of earlier segments, as in tracker */
+	bool too_long;			 /* the same of graph.paths */
 	uint32_t sets;
 	struct tr_buffer text, line;
 	struct tr_arena arena;
@@ -82,7 +82,7 @@ bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
 bool tr_deps_was_written(const struct tr_deps_path *path);
 
 /* What a file was made from, directly or over all steps. */
-bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
+bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct,
 		     struct tr_deps_set *set);
 
 /* The files of the results in graph forms, and a form of them (tr_deps_rules.c). */

@@ -411,7 +411,7 @@ bool tr_deps_check_cycles(struct tr_deps *deps)
 				node->on_stack = true;
 				node->needs = tr_deps_set_new(deps);
 				fine = tr_array_room(stack, count, cap) &&
-				       tr_deps_collect(deps, node->path, true, false, &node->needs);
+				       tr_deps_collect(deps, node->path, true, &node->needs);
 				if (fine)
 					stack[count++] = node;
 			}

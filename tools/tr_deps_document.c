@@ -232,7 +232,7 @@ static bool add_entry(struct document *document, struct tr_deps_path *path, bool
 		entry->hashed = tr_deps_hash(deps, path, entry->sha256, entry->sha1);
 	if (!needs || !tr_deps_was_written(path))
 		return true;
-	if (!tr_deps_collect(deps, path, true, false, &entry->needs))
+	if (!tr_deps_collect(deps, path, true, &entry->needs))
 		return false;
 	tr_deps_set_sort(&entry->needs);
 	return true;

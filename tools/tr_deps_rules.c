@@ -115,6 +115,7 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < group[i].needs.count; k++)
 			if (group[i].needs.paths[k]->set != own.id &&
+			    group[i].needs.paths[k]->file && /* no rule can make what is gone */
 			    !has_line_end(group[i].needs.paths[k]))
 				tr_deps_set_add(deps, needs, group[i].needs.paths[k]);
 	tr_deps_set_sort(needs);
@@ -238,7 +239,7 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 		if (!target->recipe)
 			continue;
 		count++;
-		fine = tr_deps_collect(deps, path, true, false, &target->needs);
+		fine = tr_deps_collect(deps, path, true, &target->needs);
 	}
 	if (count)
 		qsort(targets, count, sizeof *targets, compare_targets);

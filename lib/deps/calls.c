@@ -72,6 +72,78 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
 }
 
+static bool skip(struct tr_text *text, struct tr_text prefix)
+{
+	if (!tr_text_starts(*text, prefix))
+		return false;
+	text->data += prefix.len;
+	text->len -= prefix.len;
+	return true;
+}
+
+/* Takes the first component of a text, and the slashes after it. */
+static struct tr_text take_component(struct tr_text *text)
+{
+	struct tr_text first = { text->data, 0 };
+
+	while (first.len < text->len && text->data[first.len] != '/')
+		first.len++;
+	text->data += first.len;
+	text->len -= first.len;
+	while (text->len && *text->data == '/')
+		skip(text, TR_TEXT("/"));
+	return first;
+}
+
+/*
+ * The links in /proc lead to what a task has, whatever their text is. *base: the directory to which
+ * they lead; *text: what follows. False: the path is another.
+ */
+static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
+		      struct tr_text *text, struct tr_deps_path **base,
+		      const struct tr_deps_slot **slot, bool *own)
+{
+	static const char *const streams[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	struct tr_text rest = *text, name = TR_TEXT("fd");
+	uint64_t fd = 0;
+
+	if (skip(&rest, TR_TEXT("/proc/"))) {
+		name = take_component(&rest);
+		if (!tr_text_is(name, "self") && !tr_text_is(name, "thread-self"))
+			task = tr_map_get(&tracker->tasks, name);
+		name = take_component(&rest);
+		if (tr_text_is(name, "task")) {
+			task = tr_map_get(&tracker->tasks, take_component(&rest));
+			name = take_component(&rest);
+		}
+		if (!task || !task->process)
+			return false;
+	} else if (!skip(&rest, TR_TEXT("/dev/fd/"))) {
+		while (fd < 3 && !tr_text_is(rest, streams[fd]))
+			fd++;
+		rest.len = 0;
+		name.len = fd < 3 ? 0 : name.len;
+	}
+	if (tr_text_is(name, "fd") && tr_decimal_read(take_component(&rest), TR_DEPS_FDS_MAX, &fd))
+		name.len = 0;
+	if (!name.len) {
+		const struct tr_deps_slot *there = tr_deps_slot(task, (int64_t)fd);
+		*own = !rest.len;
+		*slot = *own ? there : NULL;
+		*base = there ? there->open->path : NULL;
+	} else if (tr_text_is(name, "cwd")) {
+		*base = task->directory->path;
+	} else if (tr_text_is(name, "root")) {
+		*base = task->directory->root ? task->directory->root : tracker->graph->paths.root;
+	} else if (tr_text_is(name, "exe") && tr_deps_program(task->process->command)) {
+		*base = tr_deps_program(task->process->command)->executable;
+	} else {
+		return false;
+	}
+	*text = rest;
+	return true;
+}
+
 void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		      struct tr_record *record, struct tr_deps_event *event)
 {
@@ -81,7 +153,9 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 
 	tr_error_clear(&err);
 	cwd = tr_ask_string(record, "cwd", &err);
-	if (cwd.data && cwd.len && *cwd.data == '/')
+	/* where chroot was called, the reader of the trace knows less */
+	if (cwd.data && cwd.len && *cwd.data == '/' &&
+	    !(task->directory->root && task->directory->path))
 		task->directory->path = tr_deps_paths_spelled(&graph->paths, NULL, cwd);
 	name = tr_ask_cell(&record->name, record->arena, &err);
 	if (err.cause == TR_CAUSE_MEMORY) {
@@ -89,10 +163,19 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 		return;
 	}
 	struct tr_text error = tr_deps_argument(record, "error");
-	struct tr_deps_path *path = NULL;
-	if (record->name.type == TR_CELL_TEXT)
+	struct tr_deps_path *path = NULL, *base = NULL;
+	const struct tr_deps_slot *slot = NULL;
+	struct tr_text rest = name;
+	bool own = false;
+	if (record->name.type == TR_CELL_TEXT && tr_text_starts(name, TR_TEXT("/proc/")) &&
+	    read_proc(tracker, task, &rest, &base, &slot, &own) && base && !rest.len)
+		path = base;
+	else if (record->name.type == TR_CELL_TEXT)
 		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true,
 					      NULL);
+	struct tr_deps_version *program = slot ? slot->open->version : NULL;
+	if (program)
+		path = base;
 	event->path[0] = path;
 	if (error.data) {
 		if (path)
@@ -130,12 +213,15 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 						      true, NULL);
 		}
 		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
+		if (program && i == 0) /* fexecve: it may have no name */
+			file = program->file;
 		if (!file)
 			continue;
 		struct tr_deps_use *use = tr_deps_use(graph, command, file->version, path);
 		if (!use)
 			return;
-		path->input |= !file->used && !file->created;
+		if (path)
+			path->input |= !file->used && !file->created;
 		file->used = true;
 		tr_deps_use_reads(graph, use, TR_EVIDENCE_SEEN);
 		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
@@ -155,6 +241,8 @@ struct doing {
 	struct tr_file_call *call;
 	struct tr_deps_event *event;
 	struct tr_deps_path *path[2], *spelled[2];
+	bool own; /* path[0] is a descriptor of a task, in /proc or /dev/fd */
+	const struct tr_deps_slot *slot; /* that one; NULL: it is unknown */
 };
 
 static struct tr_deps_use *touch(struct doing *d, struct tr_deps_file *file,
@@ -174,6 +262,18 @@ static void set_spelled(struct tr_deps_use *use, struct tr_deps_path *spelled)
 		use->details->spelled = spelled;
 }
 
+/* A path that the tracer has found: it begins in its own root directory. */
+static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
+{
+	struct tr_deps_paths *paths = &d->graph->paths;
+	struct tr_deps_path *top = paths->top;
+
+	paths->top = NULL;
+	struct tr_deps_path *path = tr_deps_paths_spelled(paths, NULL, text);
+	paths->top = top;
+	return path;
+}
+
 /* Finds the two nodes of a path tr_deps_argument. False: it is unknown. */
 static bool find_path(struct doing *d, int which, const struct tr_file_path *from)
 {
@@ -186,13 +286,34 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 	if (!text.data)
 		return false;
 	bool relative = !text.len || *text.data != '/';
+	if (text.len > 8 &&
+	    (memcmp(text.data, "/proc/", 6) == 0 || memcmp(text.data, "/dev/", 5) == 0)) {
+		const struct tr_deps_slot *slot = NULL;
+		struct tr_text rest = text;
+		bool own = false;
+		bool known = read_proc(d->tracker, d->task, &rest, &base, &slot, &own);
+		if (which == 0) {
+			d->own = own;
+			d->slot = slot;
+		}
+		if (known && base && (rest.len || follow)) {
+			d->path[which] = base;
+			d->spelled[which] = tr_deps_paths_spelled(paths, base, text);
+			if (rest.len)
+				d->path[which] =
+					tr_deps_paths_resolved(paths, base, rest, follow, NULL);
+			return d->path[which];
+		}
+		base = NULL;
+	}
 	if (relative && from->dir != TR_FD_CWD) {
 		const struct tr_deps_slot *slot = tr_deps_slot(d->task, from->dir);
 		base = slot ? slot->open->path : NULL;
+		d->slot = text.len || which ? d->slot : slot;
 		if (from->dir_text.data)
-			base = tr_deps_paths_spelled(paths, NULL, from->dir_text);
+			base = real_path(d, from->dir_text);
 	} else if (relative && from->dir_text.data) {
-		base = tr_deps_paths_spelled(paths, NULL, from->dir_text);
+		base = real_path(d, from->dir_text);
 	}
 	if (!text.len) {
 		d->path[which] = d->spelled[which] =
@@ -222,27 +343,26 @@ static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_fil
 	return version;
 }
 
-/* The number in /dev/fd/N and its like; -1: the path is another. */
-static int64_t own_descriptor(struct tr_text text)
+/* Opens a pipe by a name: what it holds is others' data, and nothing is truncated. */
+static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
 {
-	static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
-	static const char *const names[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
-	int64_t fd = 0;
+	unsigned flags = d->call->flags & ~(unsigned)(TR_FILE_TRUNCATES | TR_FILE_APPENDS);
+	unsigned modes = flags & (TR_FILE_READS | TR_FILE_WRITES);
+	const struct tr_deps_use *use = file->version->uses;
+	bool idle = use;
 
-	for (int i = 0; i < 3; i++)
-		if (tr_text_is(text, names[i]))
-			return i;
-	for (int i = 0; i < 2; i++) {
-		struct tr_text prefix = tr_text_from(prefixes[i]);
-		if (!tr_text_starts(text, prefix) || text.len > prefix.len + 4)
-			continue;
-		for (size_t at = prefix.len; at < text.len; at++)
-			fd = text.data[at] >= '0' && text.data[at] <= '9'
-				     ? fd * 10 + (text.data[at] - '0')
-				     : TR_DEPS_FDS_MAX;
-		return text.len > prefix.len && fd < TR_DEPS_FDS_MAX ? fd : -1;
+	for (; use; use = use->next_of_version) {
+		idle = idle &&
+		       (use->command->ended != TR_DEPS_NEVER || !(use->read || use->written));
+		if (use->command == d->command)
+			modes |= (use->read ? TR_FILE_READS : 0) |
+				 (use->written ? TR_FILE_WRITES : 0);
 	}
-	return -1;
+	if (file->path && modes == (TR_FILE_READS | TR_FILE_WRITES))
+		file->both = true;
+	if (file->path && idle) /* it is empty: all that had it have ended */
+		tr_deps_add_version(d->graph, file, false);
+	return flags;
 }
 
 static void put_open(struct doing *d)
@@ -252,14 +372,12 @@ static void put_open(struct doing *d)
 	struct tr_deps_path *path = d->path[0];
 	struct tr_deps_file *file = path ? path->file : NULL;
 	struct tr_deps_version *version;
-	int64_t again = call->path[0].text.data ? own_descriptor(call->path[0].text) : -1;
 
-	if (again >= 0) {
-		const struct tr_deps_slot *slot = tr_deps_slot(d->task, again);
-		if (!slot)
+	if (d->own) {
+		if (!d->slot)
 			return;
-		path = slot->open->path;
-		version = slot->open->version;
+		path = d->slot->open->path;
+		version = d->slot->open->version;
 		file = version ? version->file : NULL;
 	} else if (!path && !(flags & TR_FILE_UNNAMED)) {
 		return;
@@ -269,7 +387,8 @@ static void put_open(struct doing *d)
 		if (file)
 			file->created = true;
 	} else if (flags & TR_FILE_PATH_ONLY || flags & TR_FILE_DIRECTORY ||
-		   (path->directory && !(flags & TR_FILE_WRITES)) || path->special) {
+		   (path->directory && !(flags & TR_FILE_WRITES)) ||
+		   (path->special && !(file && file->pipe))) {
 		path->directory |= (flags & TR_FILE_DIRECTORY) != 0;
 		touch(d, NULL, path,
 		      flags & TR_FILE_PATH_ONLY ? TR_DOES_STAT
@@ -286,6 +405,8 @@ static void put_open(struct doing *d)
 			d->event->does |= TR_DOES_CREATE;
 		}
 	}
+	if (file && file->pipe)
+		flags = open_pipe(d, file);
 	struct tr_deps_open *open =
 		tr_deps_open_new(d->tracker, d->command, file ? file->version : NULL, path,
 				 flags & (TR_FILE_READS | TR_FILE_WRITES));
@@ -294,7 +415,7 @@ static void put_open(struct doing *d)
 	open->spelled = d->spelled[0] ? d->spelled[0] : path;
 	if (file && flags & TR_FILE_READS &&
 	    !(flags & (TR_FILE_TRUNCATES | TR_FILE_UNNAMED) || d->event->does & TR_DOES_CREATE)) {
-		if (path)
+		if (path && !file->pipe)
 			path->input |= !file->used && !file->created;
 		struct tr_deps_use *use = touch(d, file, path, TR_DOES_READ);
 		if (use) {
@@ -306,7 +427,8 @@ static void put_open(struct doing *d)
 		unsigned does = TR_DOES_WRITE | (d->event->does & TR_DOES_CREATE);
 		does |= flags & TR_FILE_TRUNCATES ? TR_DOES_TRUNCATE : 0;
 		does |= flags & TR_FILE_APPENDS ? TR_DOES_APPEND : 0;
-		open->version = begin_version(d, file, !(flags & TR_FILE_TRUNCATES));
+		if (!file->pipe)
+			open->version = begin_version(d, file, !(flags & TR_FILE_TRUNCATES));
 		struct tr_deps_use *use = open->version ? touch(d, file, path, does) : NULL;
 		if (use) {
 			set_spelled(use, open->spelled);
@@ -333,7 +455,8 @@ static void count_bytes(const struct doing *d)
 	struct tr_deps_graph *graph = d->graph;
 	enum tr_file_op op = d->call->op;
 
-	if (tr_text_is(d->record->name.text, "fallocate")) /* its result is no size */
+	if (tr_text_is(d->record->name.text, "fallocate") || /* its result is no size */
+	    tr_text_is(d->record->name.text, "ioctl"))
 		return;
 	if (op == TR_FILE_READ || op == TR_FILE_COPY || op == TR_FILE_RECEIVE)
 		add_bytes(&d->command->bytes_read, d->call->result, &graph->has_reads);
@@ -360,11 +483,22 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		d->event->path[0] = slot->open->path;
 }
 
+/* True if it is a device, a socket or a pipe, and not only below a directory of such files. */
+static bool has_type(const struct tr_deps_path *path)
+{
+	return path->special && !(path->parent && (!path->parent->parent || path->parent->special));
+}
+
 /* Gives what a path names to its new path: a file, a link, or that it is a directory. */
 static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_file *file = from->file;
+	bool type = has_type(from);
 
+	if (type || has_type(to)) {
+		to->special = type;
+		from->special = false;
+	}
 	to->directory |= from->directory;
 	from->directory = false;
 	if (from->link.data) {
@@ -500,6 +634,8 @@ static void put_delete(struct doing *d)
 	struct tr_deps_path *path = d->path[0];
 
 	path->exists = false;
+	if (has_type(path))
+		path->special = false;
 	if (path->link.data) {
 		path->link.data = NULL;
 		touch(d, NULL, path, TR_DOES_DELETE);
@@ -644,6 +780,17 @@ static void put_message(struct doing *d)
 	}
 }
 
+/* Sets what stat or mknod says of a path. */
+static void set_type(struct doing *d, struct tr_deps_path *path)
+{
+	if (d->call->type == TR_FILE_IS_PIPE && !path->special) {
+		struct tr_deps_file *file = tr_deps_file_at(d->graph, path);
+		if (file)
+			file->pipe = file->created = true;
+	}
+	path->special |= d->call->type == TR_FILE_IS_SPECIAL || d->call->type == TR_FILE_IS_PIPE;
+}
+
 static void put_stat(struct doing *d)
 {
 	struct tr_deps_path *path = d->path[0];
@@ -655,7 +802,7 @@ static void put_stat(struct doing *d)
 		return;
 	path->exists = true;
 	path->directory |= d->call->type == TR_FILE_IS_DIRECTORY;
-	path->special |= d->call->type == TR_FILE_IS_SPECIAL;
+	set_type(d, path);
 	struct tr_deps_use *use = touch(d, path->file, path, TR_DOES_STAT);
 	if (use && d->spelled[0])
 		set_spelled(use, d->spelled[0]);
@@ -670,7 +817,7 @@ static void change_directory(struct doing *d)
 	if (d->call->fd != TR_FD_NONE) {
 		path = slot ? slot->open->path : NULL;
 		if (d->call->fd_text.data)
-			path = tr_deps_paths_spelled(&d->graph->paths, NULL, d->call->fd_text);
+			path = real_path(d, d->call->fd_text);
 	}
 	d->task->directory->path = path;
 	if (!path)
@@ -694,7 +841,7 @@ static void add_node(struct doing *d)
 		touch(d, NULL, path, TR_DOES_CREATE);
 		return;
 	case TR_FILE_MKNOD:
-		path->special |= d->call->type == TR_FILE_IS_SPECIAL;
+		set_type(d, path);
 		path->exists = true;
 		if (!path->special && tr_deps_file_at(d->graph, path))
 			path->file->created = true;
@@ -710,7 +857,17 @@ static void add_node(struct doing *d)
 		d->event->path[1] = NULL;
 		return;
 	default: /* TR_FILE_LINK */
-		if (!tr_deps_file_at(d->graph, path))
+		if (d->slot && d->slot->open->version && !d->slot->open->path) {
+			/* a file that was opened without a name gets one */
+			d->slot->open->path = d->slot->open->spelled = to;
+			tr_deps_bind(to, d->slot->open->version->file);
+			bool written = d->slot->open->opener == d->command &&
+				       d->slot->open->mode & TR_FILE_WRITES;
+			touch(d, to->file, to,
+			      TR_DOES_CREATE | TR_DOES_LINK | (written ? TR_DOES_WRITE : 0));
+			return;
+		}
+		if (!path || !tr_deps_file_at(d->graph, path))
 			return;
 		struct tr_deps_path *first = path->file->path;
 		tr_deps_bind(to, path->file);
@@ -761,7 +918,7 @@ static void do_call(struct doing *d)
 		break;
 	case TR_FILE_LINK:
 	case TR_FILE_SYMLINK:
-		if (d->path[1] && (d->path[0] || call->op == TR_FILE_SYMLINK))
+		if (d->path[1])
 			add_node(d);
 		break;
 	case TR_FILE_MKDIR:
@@ -805,8 +962,11 @@ static void do_call(struct doing *d)
 		if (slot && slot->open->mode & TR_FILE_READS)
 			put_transfer(d, call->fd, false, TR_DOES_READ | TR_DOES_MAP);
 		if (slot && call->flags & TR_FILE_SHARED && call->flags & TR_FILE_WRITES &&
-		    slot->open->mode & TR_FILE_WRITES)
+		    slot->open->mode & TR_FILE_WRITES) {
 			put_transfer(d, call->fd, true, TR_DOES_WRITE | TR_DOES_MAP);
+			if (slot->use && slot->use->written)
+				slot->use->mapped = true;
+		}
 		break;
 	case TR_FILE_SEND:
 	case TR_FILE_RECEIVE:
@@ -815,6 +975,15 @@ static void do_call(struct doing *d)
 	case TR_FILE_UNSHARE:
 		if (call->flags & TR_FILE_FILES)
 			tr_deps_task_unshare(d->tracker, d->task);
+		if (call->flags & TR_FILE_FS)
+			tr_deps_task_unshare_fs(d->tracker, d->task);
+		break;
+	case TR_FILE_CHROOT:
+		d->task->directory->root = d->path[0];
+		put_stat(d);
+		break;
+	case TR_FILE_MOUNT:
+		d->tracker->mounts++;
 		break;
 	case TR_FILE_EXEC:
 		break;
@@ -838,14 +1007,15 @@ enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_t
 			   .call = &call,
 			   .event = event };
 	/* a log of processes alone has these, too */
-	tracker->calls +=
-		call.op != TR_FILE_CHDIR && call.op != TR_FILE_EXEC && call.op != TR_FILE_UNSHARE;
+	tracker->calls += call.op != TR_FILE_CHDIR && call.op != TR_FILE_EXEC &&
+			  call.op != TR_FILE_UNSHARE && call.op != TR_FILE_CHROOT &&
+			  call.op != TR_FILE_MOUNT;
 	if (call.op != TR_FILE_SYMLINK)
 		find_path(&d, 0, &call.path[0]);
 	if (call.op != TR_FILE_READLINK)
 		find_path(&d, 1, &call.path[1]);
 	if (call.op == TR_FILE_OPEN && call.result_text.data)
-		d.path[0] = tr_deps_paths_spelled(&d.graph->paths, NULL, call.result_text);
+		d.path[0] = real_path(&d, call.result_text);
 	event->path[0] = d.path[0];
 	event->path[1] = d.path[1];
 	if (!call.error.data)

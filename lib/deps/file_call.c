@@ -13,6 +13,7 @@
  */
 enum key {
 	FD,
+	OP,
 	TO,
 	BUF,
 	ARG,
@@ -55,6 +56,7 @@ enum key {
 	}
 static const struct tr_text keys[KEYS] = {
 	[FD] = TEXT("fd"),
+	[OP] = TEXT("op"),
 	[TO] = TEXT("to"),
 	[BUF] = TEXT("buf"),
 	[ARG] = TEXT("arg"),
@@ -128,6 +130,8 @@ static const struct row {
 	BY_FD("write", WRITE, 0),
 	BY_FD("fcntl", CONTROL, 0),
 	BY_FD("fstat", STAT, TR_FILE_EMPTY_PATH),
+	{ TEXT("ioctl"), TR_FILE_COPY, 0, NO, NO, NO, NO, ARG, FD },
+	{ TEXT("mount"), TR_FILE_MOUNT, 0, NO, NO, NO, NO, NO, NO },
 	{ TEXT("pipe2"), TR_FILE_PIPE, 0, NO, NO, NO, NO, NO, NO },
 	BY_PATH("chdir", CHDIR, 0),
 	BY_PATH("chmod", STAT, 0),
@@ -147,6 +151,7 @@ static const struct row {
 	BY_PATH("unlink", DELETE, TR_FILE_NOFOLLOW),
 	BY_PATH("execve", EXEC, 0),
 	BY_FD("fchdir", CHDIR, 0),
+	BY_PATH("chroot", CHROOT, 0),
 	BY_PATH("lchown", STAT, TR_FILE_NOFOLLOW),
 	{ TEXT("linkat"), TR_FILE_LINK, TR_FILE_NOFOLLOW, FROM, OLDDIRFD, TO, NEWDIRFD, NO, NO },
 	BY_FD("preadv", READ, 0),
@@ -195,6 +200,8 @@ static const struct row {
 	{ TEXT("symlinkat"), TR_FILE_SYMLINK, TR_FILE_NOFOLLOW, TARGET, NO, LINK, NEWDIRFD, NO,
 	  NO },
 	AT("utimensat", STAT, 0),
+	{ TEXT("move_mount"), TR_FILE_MOUNT, 0, NO, NO, NO, NO, NO, NO },
+	{ TEXT("pivot_root"), TR_FILE_MOUNT, 0, NO, NO, NO, NO, NO, NO },
 	AT("newfstatat", STAT, 0),
 	AT("faccessat2", STAT, 0),
 	BY_FD("getdents64", LIST, 0),
@@ -216,8 +223,8 @@ static const struct row {
 static const struct row *find_row(struct tr_text name)
 {
 	/* where the names of each length begin */
-	static const uint8_t first[] = { 0,  0,	 0,  0,	 2,  10, 27, 41, 54,
-					 68, 78, 85, 87, 88, 88, 88, 89 };
+	static const uint8_t first[] = { 0,  0,	 0,  0,	 2,  10, 29, 44, 57,
+					 71, 81, 90, 92, 93, 93, 93, 94 };
 
 	if (name.len + 1 >= sizeof first)
 		return NULL;
@@ -264,6 +271,8 @@ static const struct word {
 	{ TEXT("PROT_WRITE"), 0, TR_FILE_WRITES },
 	{ TEXT("CLONE_FILES"), 0, TR_FILE_FILES },
 	{ TEXT("CLONE_FS"), 0, TR_FILE_FS },
+	{ TEXT("CLONE_NEWNS"), 0, TR_FILE_FS },	  /* unshare then does this, too */
+	{ TEXT("CLONE_NEWUSER"), 0, TR_FILE_FS }, /* the same */
 };
 
 static bool read_digits(struct tr_text text, int64_t *number)
@@ -405,6 +414,7 @@ static enum tr_file_type read_type(struct tr_text text)
 		return TR_FILE_IS_DIRECTORY;
 	return contains(text, "S_IFREG")   ? TR_FILE_REGULAR
 	       : contains(text, "S_IFLNK") ? TR_FILE_UNKNOWN
+	       : contains(text, "S_IFIFO") ? TR_FILE_IS_PIPE
 					   : TR_FILE_IS_SPECIAL;
 }
 
@@ -442,6 +452,26 @@ static bool read_path(const struct row *row, int which, const struct tr_text *te
 	       read_fd(text[dir], arena, &path->dir, &path->dir_text);
 }
 
+/* ioctl copies a file if that is its operation: from arg, or from src_fd in it. */
+static bool read_clone(const struct tr_text *text, struct tr_file_call *call)
+{
+	static const char member[] = "src_fd=";
+	const char *from;
+
+	if (!text[OP].data || !text[ARG].data || !contains(text[OP], "FICLONE"))
+		return false;
+	if (!contains(text[OP], "RANGE"))
+		return call->fd >= 0;
+	from = memmem(text[ARG].data, text[ARG].len, member, strlen(member));
+	if (!from)
+		return false;
+	from += strlen(member);
+	const char *end = text[ARG].data + text[ARG].len, *stop = from;
+	while (stop < end && *stop >= '0' && *stop <= '9')
+		stop++;
+	return read_digits(tr_text_span(from, stop), &call->fd);
+}
+
 /* fcntl has its meaning in cmd. */
 static bool read_control(const struct tr_text *text, struct tr_file_call *call)
 {
@@ -469,7 +499,8 @@ bool tr_file_call_uses(struct tr_text name)
 	const struct row *row = find_row(name);
 
 	return row && row->op != TR_FILE_CHDIR && row->op != TR_FILE_EXEC &&
-	       row->op != TR_FILE_UNSHARE;
+	       row->op != TR_FILE_UNSHARE && row->op != TR_FILE_CHROOT &&
+	       row->op != TR_FILE_MOUNT && row->fd != ARG;
 }
 
 enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
@@ -517,6 +548,8 @@ enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *
 	if (!fine)
 		return tr_error_memory(err);
 	if (row->op == TR_FILE_CONTROL && !read_control(text, call))
+		return TR_END;
+	if (row->op == TR_FILE_COPY && row->fd == ARG && !read_clone(text, call))
 		return TR_END;
 	if (row->op == TR_FILE_STAT)
 		call->type = read_type(text[text[STATXBUF].data ? STATXBUF : STATBUF]);

@@ -42,7 +42,9 @@ enum tr_file_op {
 	TR_FILE_SEND,	 /* a message, with copies of the descriptors fds */
 	TR_FILE_RECEIVE, /* the same, at the other end */
 	TR_FILE_UNSHARE, /* the task gets descriptors, or a directory, of its own */
-	TR_FILE_EXEC,	 /* that failed; an exec record describes one that did not */
+	TR_FILE_CHROOT,
+	TR_FILE_MOUNT, /* paths may lead to other files afterwards */
+	TR_FILE_EXEC,  /* that failed; an exec record describes one that did not */
 };
 
 enum {
@@ -68,7 +70,13 @@ enum {
 };
 
 /* The type of a file, as stat and mknod show it. */
-enum tr_file_type { TR_FILE_UNKNOWN, TR_FILE_REGULAR, TR_FILE_IS_DIRECTORY, TR_FILE_IS_SPECIAL };
+enum tr_file_type {
+	TR_FILE_UNKNOWN,
+	TR_FILE_REGULAR,
+	TR_FILE_IS_DIRECTORY,
+	TR_FILE_IS_SPECIAL,
+	TR_FILE_IS_PIPE, /* with a name */
+};
 
 enum { TR_FD_NONE = -1, TR_FD_CWD = -100 };
 

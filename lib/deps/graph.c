@@ -273,23 +273,34 @@ bool tr_deps_is_shell(const struct tr_deps_command *command)
 	return has_name(command, names);
 }
 
+/* Whether the command opened a file itself, and not for a program that it runs, as a shell does. */
+static bool opened(const struct tr_deps_command *command)
+{
+	const struct tr_deps_command *program = tr_deps_program(command);
+
+	return !program || !tr_deps_is_shell(program);
+}
+
 bool tr_deps_is_reader(const struct tr_deps_use *use)
 {
-	if (!use->read || !use->version)
+	if (!use->read || !use->version || use->version->file->both)
 		return false;
 	/* whoever opens a file reads it, while a shell may only hold a pipe, or pass on a descriptor */
 	if (use->version->file->pipe)
-		return use->read == use->version->read;
-	if (use->read == TR_EVIDENCE_OPENED && use->version->transferred) {
-		const struct tr_deps_command *program = tr_deps_program(use->command);
-		return !program || !tr_deps_is_shell(program);
-	}
+		return use->read == use->version->read ||
+		       (use->read == TR_EVIDENCE_OPENED && use->path && opened(use->command));
+	if (use->read == TR_EVIDENCE_OPENED && use->version->transferred)
+		return opened(use->command);
 	return use->read != TR_EVIDENCE_PASSED || use->version->read == TR_EVIDENCE_PASSED;
 }
 
 bool tr_deps_is_writer(const struct tr_deps_use *use)
 {
-	return use->written && use->version && use->written == use->version->written;
+	if (!use->written || !use->version || use->version->file->both)
+		return false;
+	if (use->version->file->pipe && use->path && use->written == TR_EVIDENCE_OPENED)
+		return opened(use->command) || use->version->written == TR_EVIDENCE_OPENED;
+	return use->written == use->version->written;
 }
 
 void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to)

@@ -87,6 +87,7 @@ struct tr_deps_file {
 	uint32_t names;
 	bool created; /* the trace created it, so no content is older than the trace */
 	bool pipe;
+	bool both; /* of a pipe with a name: a command opened both ends, as make's jobserver does */
 	bool deleted;  /* by its last name */
 	bool replaced; /* it lost a name to another file, which is not deleted */
 	bool used;     /* its content was read or written */
@@ -123,7 +124,8 @@ struct tr_deps_use {
 	struct tr_deps_details *details; /* NULL: they are not kept */
 	uint32_t read_at, written_until; /* the first read; the last close after writing */
 	uint32_t first;
-	unsigned does : 16, read : 8, written : 8; /* read, written: enum tr_evidence */
+	unsigned does : 16, read : 8, written : 7; /* read, written: enum tr_evidence */
+	bool mapped : 1; /* it writes through a mapping, which lasts longer than the descriptor */
 };
 
 struct tr_deps_graph {

@@ -105,7 +105,7 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 		return NULL;
 	}
 	if (*p == '/')
-		base = paths->root;
+		base = paths->top ? paths->top : paths->root;
 	while (base && p < end) {
 		const char *slash = memchr(p, '/', (size_t)(end - p));
 		struct tr_text name = tr_text_span(p, slash ? slash : end);
@@ -113,7 +113,7 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 		if (!name.len || tr_text_is(name, "."))
 			continue;
 		if (tr_text_is(name, "..")) {
-			base = base->parent ? base->parent : base;
+			base = base->parent && base != paths->top ? base->parent : base;
 			continue;
 		}
 		struct tr_deps_path *here = base;
@@ -154,7 +154,7 @@ struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct 
 	int links = LINKS_MAX;
 
 	if (text.len && *text.data == '/')
-		base = paths->root;
+		base = paths->top ? paths->top : paths->root;
 	struct tr_deps_memo *memo = find_memo(paths, base, text);
 	struct tr_deps_path *path = NULL;
 	if (memo && memo->path && memo->base == base && memo->links == paths->links &&

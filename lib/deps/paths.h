@@ -53,6 +53,7 @@ struct tr_deps_path {
 
 struct tr_deps_paths {
 	struct tr_deps_path *root;
+	struct tr_deps_path *top; /* where absolute texts begin, for chroot; NULL: at the root */
 	struct tr_arena arena;
 	struct tr_map nodes; /* by parent and name: private */
 	struct tr_buffer key;

@@ -122,7 +122,7 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 	if (version && open->mode & TR_FILE_WRITES &&
 	    !tr_deps_task_holds(task, version, TR_FILE_WRITES, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
-		if (use && use->written)
+		if (use && use->written && !use->mapped)
 			tr_deps_use_closes(tracker->graph, use);
 		/* who keeps only the read end of a pipe reads what others write */
 		if (use && version->file->pipe &&
@@ -236,12 +236,14 @@ void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 	task->descriptors = NULL;
 }
 
-static struct tr_deps_directory *directory_new(struct tr_deps_path *path)
+static struct tr_deps_directory *directory_new(const struct tr_deps_directory *from)
 {
 	struct tr_deps_directory *directory = malloc(sizeof *directory);
 
 	if (directory)
-		*directory = (struct tr_deps_directory){ 1, path };
+		*directory = from ? *from : (struct tr_deps_directory){ .path = NULL };
+	if (directory)
+		directory->references = 1;
 	return directory;
 }
 
@@ -266,7 +268,7 @@ bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 		task->directory = parent->directory;
 		task->directory->references++;
 	} else {
-		task->directory = directory_new(parent ? parent->directory->path : NULL);
+		task->directory = directory_new(parent ? parent->directory : NULL);
 	}
 	if (parent && files) {
 		task->descriptors = parent->descriptors;
@@ -290,6 +292,18 @@ bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *
 		return !(tracker->graph->failed = true);
 	task->descriptors->references--;
 	task->descriptors = own;
+	return true;
+}
+
+bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	if (task->directory->references == 1)
+		return true;
+	struct tr_deps_directory *own = directory_new(task->directory);
+	if (!own)
+		return !(tracker->graph->failed = true);
+	task->directory->references--;
+	task->directory = own;
 	return true;
 }
 

@@ -37,6 +37,7 @@ struct tr_deps_descriptors {
 struct tr_deps_directory {
 	size_t references;
 	struct tr_deps_path *path; /* NULL: unknown */
+	struct tr_deps_path *root; /* set by chroot; NULL: that of the trace */
 };
 
 struct tr_deps_process {
@@ -102,8 +103,9 @@ bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 /* Takes the state from the task, and ends its command if no other task runs it. */
 void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
-/* Makes the descriptors of a task its own. False: memory is exhausted. */
+/* Makes the descriptors, or the directory, of a task its own. False: memory is exhausted. */
 bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
+bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /* Ends a command: what it wrote is complete. */
 void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command);

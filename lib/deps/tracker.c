@@ -183,6 +183,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	graph->now += graph->now < TR_DEPS_NEVER - 1;
 	if (tracker->times)
 		graph->instant = tr_instant_from_cell(&record->time);
+	graph->paths.top = task->directory->root;
 	if (tr_text_is(record->kind, "sys")) {
 		status = tr_deps_put_sys(tracker, task, record, event, err);
 	} else if (tr_text_is(record->kind, "exec")) {
@@ -340,6 +341,9 @@ enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *
 	}
 	tr_map_clear(&tracker->tasks);
 	tracker->recent = NULL;
+	tracker->graph->paths.top = NULL;
+	while (tracker->sent_count)
+		tr_deps_open_release(tr_deps_message_take(tracker, 0));
 	return worst;
 }
 

@@ -44,6 +44,7 @@ struct tr_deps_tracker {
 
 	uint64_t calls;	  /* sys records that concern files, not only directories of tasks */
 	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
+	uint64_t mounts;  /* calls that gave paths another meaning, which is not followed */
 	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
 
 	/* private */

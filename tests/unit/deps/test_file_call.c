@@ -21,6 +21,7 @@ static const char *const ops[] = {
 	[TR_FILE_WRITE] = "write",	 [TR_FILE_COPY] = "copy",
 	[TR_FILE_MAP] = "map",		 [TR_FILE_SEND] = "send",
 	[TR_FILE_RECEIVE] = "receive",	 [TR_FILE_UNSHARE] = "unshare",
+	[TR_FILE_CHROOT] = "chroot",	 [TR_FILE_MOUNT] = "mount",
 	[TR_FILE_EXEC] = "exec",
 };
 
@@ -91,7 +92,7 @@ static const struct test tests[] = {
 	{ "mkdir", "path=\"a\" mode=0777", "mkdir N a" },
 	{ "mkdirat", "dirfd=5 path=\"a\"", "mkdir N 5:a" },
 	{ "mknod", "path=\"a\" mode=S_IFREG|0644", "mknod N a type=1" },
-	{ "mknodat", "dirfd=5 path=\"a\" mode=S_IFIFO|0644", "mknod N 5:a type=3" },
+	{ "mknodat", "dirfd=5 path=\"a\" mode=S_IFIFO|0644", "mknod N 5:a type=4" },
 	{ "truncate truncate64", "path=\"a\" length=0", "truncate a empty" },
 	{ "ftruncate ftruncate64", "fd=3 length=10", "truncate fd=3" },
 	{ "stat stat64", "path=\"a\" statbuf={st_mode=S_IFDIR|0755,st_size=1}", "stat a type=2" },
@@ -99,7 +100,7 @@ static const struct test tests[] = {
 	{ "lstat lstat64", "path=\"a\" statbuf={st_mode=S_IFLNK|0777}", "stat N a" },
 	{ "stat", "path=\"a\" statbuf={st_mode=S_IFCHR|0666}", "stat a type=3" },
 	{ "stat", "path=\"a\" statbuf=0x7f", "stat a" },
-	{ "fstat fstat64", "fd=3 statbuf={st_mode=S_IFIFO|0600}", "stat E fd=3 type=3" },
+	{ "fstat fstat64", "fd=3 statbuf={st_mode=S_IFIFO|0600}", "stat E fd=3 type=4" },
 	{ "newfstatat fstatat64", "dirfd=5 path=\"\" statbuf={st_mode=S_IFREG} flags=AT_EMPTY_PATH",
 	  "stat E 5: type=1" },
 	{ "statx", "dirfd=5 path=\"a\" flags=AT_SYMLINK_NOFOLLOW statxbuf={stx_mode=S_IFDIR}",
@@ -131,10 +132,17 @@ static const struct test tests[] = {
 	{ "recvmsg", "fd=3 msg={msg_control=[{cmsg_type=SCM_CREDENTIALS,cmsg_data=[5]}]}",
 	  "receive fd=3" },
 	{ "unshare", "flags=CLONE_FILES|CLONE_FS|CLONE_NEWNS", "unshare fs" },
+	{ "unshare", "flags=CLONE_NEWUSER", "unshare s" },
+	{ "chroot", "path=\"a\"", "chroot a" },
+	{ "mount move_mount pivot_root", "source=\"a\" target=\"b\"", "mount" },
+	{ "ioctl", "fd=4 op=FICLONE arg=3", "copy fd=3 other=4" },
+	{ "ioctl", "fd=4 op=FICLONERANGE arg={src_fd=3,src_offset=0}", "copy fd=3 other=4" },
+	{ "ioctl", "fd=4 op=FICLONERANGE arg=0x7ffe", "-" },
+	{ "ioctl", "fd=4 op=TCGETS arg=3", "-" },
 	{ "execve", "path=\"/bin/a\" error=ENOENT", "exec /bin/a error=ENOENT" },
 	{ "execveat", "dirfd=5 path=\"a\" error=EACCES", "exec 5:a error=EACCES" },
 	/* other calls, also such whose names only begin or look like those of the table */
-	{ "getpid ioctl clos closed opened openbt renameat3 copy_file_rangf x dup4 tre "
+	{ "getpid clos closed opened openbt renameat3 copy_file_rangf x dup4 tre "
 	  "a_name_that_is_longer_than_all",
 	  "fd=3 path=\"a\"", "-" },
 	/* keys that only look like those of the table, a key twice, columns that are no fields */
@@ -245,9 +253,11 @@ static bool is_known(struct tr_text name, const char *want)
 	bool call = tr_text_starts(tr_text_from(want), TR_TEXT("control")) || *want != '-';
 	bool state = tr_text_starts(tr_text_from(want), TR_TEXT("chdir")) ||
 		     tr_text_starts(tr_text_from(want), TR_TEXT("exec")) ||
-		     tr_text_starts(tr_text_from(want), TR_TEXT("unshare"));
+		     tr_text_starts(tr_text_from(want), TR_TEXT("unshare")) ||
+		     tr_text_starts(tr_text_from(want), TR_TEXT("chroot")) ||
+		     tr_text_starts(tr_text_from(want), TR_TEXT("mount"));
 
-	return tr_text_starts(name, TR_TEXT("fcntl")) ||
+	return tr_text_starts(name, TR_TEXT("fcntl")) || tr_text_is(name, "ioctl") ||
 	       (tr_file_call_concerns(name) == call && tr_file_call_uses(name) == (call && !state));
 }
 
