@@ -954,6 +954,9 @@ static bool begin_segment(struct tr_deps *deps)
 	tr_deps_tracker_init(&deps->tracker, &deps->graph);
 	deps->graph.details =
 		(deps->as == AS_TREC && deps->mode != EVENTS) || deps->mode == DECLARED;
+	deps->graph.without_arguments = deps->as > AS_TREC && deps->as < AS_MAKE &&
+					!deps->commands && deps->mode >= INPUTS &&
+					deps->mode <= FROM;
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 

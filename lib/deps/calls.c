@@ -196,7 +196,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	command->task = tr_deps_keep_cell(tracker, &record->task);
 	command->name = tr_deps_keep_cell(tracker, &record->name);
 	struct tr_text argv = tr_deps_argument(record, "argv");
-	if (argv.data)
+	if (argv.data && !graph->without_arguments)
 		command->argv = tr_deps_keep_text(tracker, argv);
 	command->directory = task->directory->path;
 	command->executable = path;

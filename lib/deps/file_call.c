@@ -418,26 +418,54 @@ static enum tr_file_type read_type(struct tr_text text)
 					   : TR_FILE_IS_SPECIAL;
 }
 
-/* Collects the texts of the arguments that the table knows; of a key that is repeated, the last. */
-static bool collect(void *context, struct tr_field *field, const struct tr_error *trouble)
+/* Keeps the text of an argument that the table knows; of a key that is repeated, the last. */
+static void collect_one(struct tr_text key, struct tr_text value, struct tr_text *text)
 {
 	/* where the keys of each length begin */
 	static const uint8_t first[] = { FD,	FD,	FD,	 BUF,	   PATH,
 					 DIRFD, FD_OUT, STATBUF, STATXBUF, KEYS };
-	struct tr_text *text = context;
 
-	if (trouble || !field || field->bad || !field->text.data)
-		return true;
-	size_t len = field->key.len;
-	if (len < 2 || len + 1 >= sizeof first)
-		return true;
-	for (int k = first[len]; k < first[len + 1]; k++)
-		if (field->key.data[1] == keys[k].data[1] &&
-		    memcmp(field->key.data, keys[k].data, len) == 0) {
-			text[k] = field->text;
-			break;
+	if (key.len < 2 || key.len + 1 >= sizeof first)
+		return;
+	for (int k = first[key.len]; k < first[key.len + 1]; k++) {
+		if (key.data[1] == keys[k].data[1] &&
+		    memcmp(key.data, keys[k].data, key.len) == 0) {
+			text[k] = value;
+			return;
 		}
+	}
+}
+
+static bool collect_field(void *context, struct tr_field *field, const struct tr_error *trouble)
+{
+	if (!trouble && field && !field->bad && field->text.data)
+		collect_one(field->key, field->text, context);
 	return true;
+}
+
+/*
+ * Collects the texts of all arguments. Those of a line that is not split are found here, without
+ * the fields that tr_record_walk makes of them: a log has little else than such lines.
+ */
+static void collect(struct tr_record *record, struct tr_text *text)
+{
+	const char *p = record->rest.data, *end = p + record->rest.len;
+
+	if (record->split || !record->line.data) {
+		tr_record_walk(record, collect_field, text);
+		return;
+	}
+	while (p < end) {
+		const char *key = ++p, *tab;
+		while (p < end && *p != '=' && *p != '\t')
+			p++;
+		if (p == end || *p == '\t')
+			continue;
+		tab = memchr(p, '\t', (size_t)(end - p));
+		tab = tab ? tab : end;
+		collect_one(tr_text_span(key, p), tr_text_span(p + 1, tab), text);
+		p = tab;
+	}
 }
 
 static bool read_path(const struct row *row, int which, const struct tr_text *text,
@@ -512,7 +540,7 @@ enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *
 
 	if (!row)
 		return TR_END;
-	tr_record_walk(record, collect, text);
+	collect(record, text);
 	memset(call, 0, offsetof(struct tr_file_call, fds));
 	call->op = row->op;
 	call->flags = row->flags;

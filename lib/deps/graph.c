@@ -140,8 +140,13 @@ static uint64_t id_of(const struct tr_deps_command *command, const struct tr_dep
 	return ((id >> 32 | id << 32) ^ (uintptr_t)path) * UINT64_C(0x94d049bb133111eb);
 }
 
-/* A use that is not the newest of its list; *id: where it is in the map, or would be. */
-static struct tr_deps_use *find_hidden(struct tr_deps_graph *graph,
+enum {
+	FEW = 32,   /* uses of a command that are found by looking at them all */
+	NEWEST = 4, /* uses of a version that are looked at first */
+};
+
+/* Finds a use of a command that has more than a few; *id: where it is in the map, or would be. */
+static struct tr_deps_use *find_mapped(const struct tr_deps_graph *graph,
 				       const struct tr_deps_command *command,
 				       const struct tr_deps_version *version,
 				       const struct tr_deps_path *path, uint64_t *id)
@@ -155,38 +160,58 @@ static struct tr_deps_use *find_hidden(struct tr_deps_graph *graph,
 	return use;
 }
 
+static struct tr_deps_use **list_of(struct tr_deps_version *version, struct tr_deps_path *path)
+{
+	return version ? &version->uses : &path->missed;
+}
+
+/* Puts a use of a command with more than a few into the map, unless it is found without that. */
+static void map_use(struct tr_deps_graph *graph, struct tr_deps_use *use)
+{
+	const struct tr_deps_command *command = use->command;
+	uint64_t id;
+
+	/* nobody asks for the uses of a command that has ended */
+	if (command->use_count >= FEW && command->ended == TR_DEPS_NEVER &&
+	    *list_of(use->version, use->path) != use &&
+	    !find_mapped(graph, command, use->version, use->path, &id))
+		graph->failed |= !tr_id_map_put(&graph->uses, id, use);
+}
+
 /*
- * The uses of a version, or of a path without a file, are a list. Usually the newest is that of the
- * command, or is older than the command, which then has none. The others are in the map.
+ * Finds a use. Usually that of the command is one of the newest of its version (or path, if it has
+ * no file), or they are older than the command, which then has none.
  */
+static struct tr_deps_use *find_use(const struct tr_deps_graph *graph, struct tr_deps_use *newest,
+				    const struct tr_deps_command *command,
+				    const struct tr_deps_version *version,
+				    const struct tr_deps_path *path)
+{
+	struct tr_deps_use *use = newest;
+	uint64_t id;
+
+	for (int i = 0; i < NEWEST; i++, use = use->next_of_version) {
+		if (!use || use->first < command->began)
+			return NULL;
+		if (use->command == command && use->path == path)
+			return use;
+	}
+	if (command->use_count >= FEW)
+		return find_mapped(graph, command, version, path, &id);
+	for (use = command->uses; use; use = use->next_of_command)
+		if (use->version == version && use->path == path)
+			break;
+	return use;
+}
+
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path)
 {
-	struct tr_deps_use **list = version ? &version->uses : &path->missed;
-	struct tr_deps_use *newest = *list, *use = newest;
-	uint64_t id;
+	struct tr_deps_use **list = list_of(version, path);
+	struct tr_deps_use *newest = *list, *use = find_use(graph, newest, command, version, path);
 
-	/* the first ones of the list, which are cheaper to look at than the map */
-	for (int i = 0; i < 4; i++) {
-		if (!use || use->first < command->began)
-			break;
-		if (use->command == command && use->path == path)
-			return use;
-		use = use->next_of_version;
-	}
-	if (use && use->first >= command->began) {
-		use = find_hidden(graph, command, version, path, &id);
-		if (use)
-			return use;
-	}
-	/* nobody asks for the uses of a command that has ended */
-	if (newest && newest->command->ended == TR_DEPS_NEVER) {
-		find_hidden(graph, newest->command, version, newest->path, &id);
-		if (!tr_id_map_put(&graph->uses, id, newest)) {
-			graph->failed = true;
-			return NULL;
-		}
-	}
+	if (use)
+		return use;
 	use = add(graph, sizeof *use);
 	if (use && graph->details)
 		use->details = add(graph, sizeof *use->details);
@@ -205,11 +230,15 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 	use->read_at = use->written_until = TR_DEPS_NEVER;
 	use->next_of_command = command->uses;
 	command->uses = use;
-	command->use_count++;
 	use->next_of_version = newest;
 	*list = use;
 	graph->use_count++;
-	return use;
+	if (newest)
+		map_use(graph, newest);
+	if (++command->use_count == FEW)
+		for (struct tr_deps_use *each = use; each; each = each->next_of_command)
+			map_use(graph, each);
+	return graph->failed ? NULL : use;
 }
 
 void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,

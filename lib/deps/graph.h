@@ -131,11 +131,12 @@ struct tr_deps_use {
 struct tr_deps_graph {
 	struct tr_deps_paths paths;
 	struct tr_arena arena;
-	struct tr_id_map uses; /* private: those that tr_deps_use cannot find without it */
+	struct tr_id_map uses; /* private: those of commands with many */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
-	bool details; /* keep the details of uses */
-	uint32_t now; /* the moment of the event that is being put */
+	bool details;		/* keep the details of uses */
+	bool without_arguments; /* leave the arguments of commands out */
+	uint32_t now;		/* the moment of the event that is being put */
 	uint32_t searches;
 	int64_t instant;	    /* the time of now, or TR_INSTANT_NONE */
 	bool has_reads, has_writes; /* the trace has calls that say how many bytes they moved */
