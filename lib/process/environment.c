@@ -810,6 +810,7 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 	return put_differences(pool, env->origin, true, to);
 }
 
+/* Appends the known variables; hides: values that the rules hide become "***". */
 static bool write_all(struct tr_environments *pool, struct tr_environment *env, bool hides,
 		      struct tr_buffer *to)
 {
