@@ -157,6 +157,7 @@ static enum tr_status put_info(struct merge *merge, struct tr_record *record, st
 		return status;
 	bool kernel = tr_text_is(record->name.text, "KERNEL_FILE_NAME");
 	bool name = tr_text_is(record->name.text, "EXEC_FILE_NAME");
+	/* of later traces only the name of the program is compared */
 	if (kernel || (merge->has_infos && !name))
 		return TR_OK;
 	status = tr_merge_columns(record, 2, &merge->text, &line, err);

@@ -286,6 +286,7 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 			       .hits = hits ? hits->as.number : 1,
 			       .size = (uint32_t)size,
 			       .module = number == NO_MODULE ? number : number - 1 };
+	/* addresses of 32 bits wrap */
 	if (merge->digits == 8)
 		block.start = (uint32_t)block.start;
 	merge->counted |= hits != NULL;

@@ -99,6 +99,7 @@ static enum tr_status wrong(struct tr_error *err, const char *key, const char *w
 	return TR_WARN;
 }
 
+/* Sorts numbers of bits. */
 static int ascending(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -273,6 +274,7 @@ static enum tr_status find_unit(struct merge *units, const struct unit *here,
 		*found = unit;
 		return compare(here, unit, err);
 	}
+	/* two units of one name in one trace are two; in different traces, two versions */
 	for (const struct unit *unit = first; unit; unit = unit->same)
 		if (unit->trace != units->traces)
 			return differs(tr_unit_hash_keys[0], here->hashes[0], unit->hashes[0], err);
@@ -294,6 +296,7 @@ static enum tr_status put_unit(struct merge *units, struct tr_record *record, st
 				   &counts[i], err);
 		at += status == TR_OK ? counts[i] : 0;
 	}
+	/* the unit is added only after all lists could be read */
 	if (status == TR_OK)
 		status = find_unit(units, &here, record, &unit, err);
 	at = 0;
