@@ -13,6 +13,7 @@
 #include "record/literal.h"
 #include "record/record.h"
 
+/* The end of the blanks at p. */
 static const char *skip_blanks(const char *p, const char *end)
 {
 	while (p < end && tr_json_is_blank(*p))
@@ -50,6 +51,7 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 	}
 }
 
+/* The end of the digits at p. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
