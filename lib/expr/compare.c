@@ -30,6 +30,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* The end of the digits at p. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && is_digit(*p))
@@ -184,6 +185,7 @@ static bool round_literal(struct tr_number_literal *literal, struct tr_arena *ar
 {
 	const struct tr_decimal *decimal = &literal->decimal;
 	size_t cap = decimal->digits.len + 32, len = 0;
+	/* the digits, a sign, and an exponent of up to 20 digits */
 	char *text = tr_arena_alloc(arena, cap);
 	if (!text)
 		return false;
@@ -258,6 +260,7 @@ static char next_digit(const char **p, const char *end)
  */
 static enum tr_order compare_magnitudes(const struct tr_decimal *a, const struct tr_decimal *b)
 {
+	/* a zero has no digits, and no exponent */
 	if (!a->digits.len || !b->digits.len)
 		return order_of(b->digits.len != 0, a->digits.len != 0);
 	if (a->exponent != b->exponent)
@@ -466,6 +469,7 @@ static bool many_has_number(const struct tr_many *many, const struct tr_number *
 		else
 			begin = middle + 1;
 	}
+	/* high is the highest end of all spans so far, so the last candidate decides */
 	return begin && number_compare(number, many->spans[begin - 1].high) != TR_GREATER;
 }
 
@@ -547,6 +551,7 @@ static bool is_equal(struct tr_compare *compare, const struct tr_leaf *leaf,
 			return symbol_is(compare, leaf->value, literal->text);
 		return leaf->type == TR_LEAF_TEXT && tr_text_equal(leaf->bytes, literal->text);
 	case TR_LITERAL_WORD:
+		/* of cells the parser knows that they are text, and has refused the word */
 		if (leaf->type == TR_LEAF_TEXT && leaf->is_value)
 			compare->trouble |= TR_TROUBLE_WORD;
 		return leaf->type == TR_LEAF_SYMBOL &&

@@ -124,6 +124,7 @@ static const struct tr_value *follow(const struct tr_value *value, const struct 
 		return NULL;
 	const struct tr_step *rest = step->next;
 	found = follow(found, &rest, arena);
+	/* *steps changes only on success, because the machine form may be tried next */
 	if (found)
 		*steps = rest;
 	return found;
@@ -224,6 +225,7 @@ static bool write_value(const struct tr_value *value, const struct tr_step *step
 		tr_buffer_put_decimal(to, count);
 		return true;
 	}
+	/* a value is written as it is, with its type */
 	if (!steps && !raw) {
 		tr_literal_write(value, to);
 		return true;

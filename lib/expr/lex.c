@@ -138,6 +138,7 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
+/* The end of the digits at p. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && is_digit(*p))

@@ -272,6 +272,7 @@ const struct tr_value *tr_walk_step(const struct tr_value *value, const struct t
 			       : NULL;
 	if (step->type != TR_STEP_MEMBER || (value->type != TR_MAP && value->type != TR_STRUCT))
 		return NULL;
+	/* from the end, because the last of repeated members counts */
 	for (size_t i = value->count; i > 0; i--) {
 		const struct tr_member *member = &value->as.members[i - 1];
 		if (is_key(member->key, step->name, arena))

@@ -455,10 +455,12 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 	if (!tr_locate(&test->path, trial->record, trial->leave, &place))
 		return test_computed(trial, test);
 	tr_seen_hit(&trial->state->seen, test->number);
+	/* the text is searched as it is; steps into a value need its tree */
 	if (place.text.data && steps_keep_strings(test->path.steps)) {
 		enum answer answer = test_strings(trial, test, place.text);
 		if (answer != UNKNOWN)
 			return answer == YES;
+		/* the value decides now, and may have the same trouble */
 		trial->state->compare.trouble = 0;
 	}
 	struct tr_error why;
@@ -504,6 +506,7 @@ static enum tr_match judge_chain(const struct trial *trial, const struct tr_node
 		enum tr_match match = judge(trial, child);
 		if (match == deciding)
 			return deciding;
+		/* a later operand may still decide */
 		if (match == TR_MATCH_OPEN)
 			result = TR_MATCH_OPEN;
 	}
@@ -540,6 +543,7 @@ enum tr_match tr_expr_match(struct tr_expr_state *state, struct tr_record *recor
 	struct trial trial = { state, record, leave, open, err };
 	if (err)
 		err->cause = TR_CAUSE_NONE;
+	/* decoded bytes are needed for one record only */
 	tr_arena_reset(&state->arena);
 	enum tr_match match = judge(&trial, state->expr->root);
 	state->matched |= match == TR_MATCH_YES;

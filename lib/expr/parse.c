@@ -535,6 +535,7 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 		if (parser->token.type == TR_TOKEN_RANGE &&
 		    !parse_range(parser, test, literal, column))
 			return false;
+		/* sets of strings alone are compared without parsing values */
 		test->strings = test->strings && literal->type == TR_LITERAL_STRING;
 		late = late || literal->late;
 		*last = literal;
@@ -691,6 +692,7 @@ static struct tr_node *parse_test(struct tr_parser *parser)
 		return NULL;
 	if (!tr_parse_field(parser, &node->test->path, &bare))
 		return NULL;
+	/* "has" may also be a key, unless a parenthesis follows */
 	if (maybe_has && bare && parser->token.type == TR_TOKEN_OPEN) {
 		node->test->path = (struct tr_path){ 0 };
 		return parse_exists(parser, node->test) ? node : NULL;
@@ -722,6 +724,7 @@ static struct tr_node *parse_not(struct tr_parser *parser)
 		if (!advance(parser))
 			return NULL;
 	}
+	/* a parenthesis here begins an expression; those of functions come after their names */
 	struct tr_node *node = parser->token.type == TR_TOKEN_OPEN ? parse_parentheses(parser)
 								   : parse_test(parser);
 	if (!node || !negated)

@@ -70,6 +70,7 @@ static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
 	struct tr_text cell = tr_columns_text(columns, (enum tr_column)test->path.subject);
 	bool absent = cell.len == 1 && *cell.data == '-';
 	bool matches = !absent && tr_test_cell(&s->compare, test, cell);
+	/* hits and misses are counted as match.c does, for the notes at the end */
 	if (absent)
 		tr_seen_miss(&state->seen, test->number, NULL, NULL);
 	else
@@ -156,6 +157,7 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 	struct slot *slot =
 		&s->slots[columns->kind * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS)];
 
+	/* kinds are at most eight letters here, so a word compares all of one */
 	if (slot->kind != columns->kind)
 		learn(s, slot, columns);
 	enum tr_sift answer = slot->answer;
