@@ -563,6 +563,7 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	} else {
 		tr_brief_cell(&record->name, record->arena, &name);
 	}
+	/* blocks of code have no times; each takes a microsecond, so that their order is seen */
 	if (block)
 		duration = TR_MICROSECOND;
 	bool lasts = duration != TR_INSTANT_NONE && duration >= 0;
@@ -630,6 +631,7 @@ static bool end_segment(struct tr_chrome *chrome, struct tr_error *err)
 		return false;
 	if (chrome->timeline.decided) {
 		note_origin(chrome);
+		/* a segment without records shares its number with the next one */
 		chrome->segment++;
 	}
 	chrome->timeline.decided = false;
@@ -655,6 +657,7 @@ static void finish(struct tr_chrome *chrome)
 /* Handles a record: calls and others become events now, processes at the end of the segment. */
 static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struct tr_error *err)
 {
+	/* these describe the trace and have no place in time */
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	tr_timeline_see(&chrome->timeline, record);

@@ -246,6 +246,7 @@ static bool follow_time(struct tr_computed *c, struct tr_record *record)
 	struct tr_text task = cell_text(c, &record->task);
 
 	c->began = TR_INSTANT_NONE;
+	/* without times there are no durations to prepare */
 	if (now == TR_INSTANT_NONE)
 		return true;
 	if (tr_text_is(record->kind, "fork"))
@@ -283,6 +284,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	c->has_records = true;
 	c->defined = false;
 	c->serial++;
+	/* a call that ends a frame belongs to it, so the number rises only now */
 	c->frame += c->frame_ends;
 	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
 			record->name.type == TR_CELL_TEXT &&
@@ -501,6 +503,7 @@ static struct tr_value *get_files(struct tr_record *record, bool outputs, struct
 		*err = why;
 		return NULL;
 	}
+	/* a command line that cannot be read counts as absent here */
 	if (status == TR_WARN)
 		tr_arena_defer(arena, &why);
 	if (status != TR_OK || call.libtool ||

@@ -220,12 +220,17 @@ static int by_place(const void *a, const void *b)
 	return x->began < y->began ? -1 : x->began > y->began;
 }
 
+/* The writers of a version of a file; NULL: none that has closed it. */
 static const struct writer *writers_of(const struct walk *walk,
 				       const struct tr_deps_version *version)
 {
 	return version->written ? tr_id_map_get(&walk->writers, (uintptr_t)version) : NULL;
 }
 
+/*
+ * Lists the uses that wrote and closed a file, so that the writers of a version are found without
+ * a walk over all of its uses. False: memory is exhausted.
+ */
 static bool list_writers(struct walk *walk)
 {
 	size_t count = 0;
@@ -526,6 +531,7 @@ static bool walk_back(struct walk *walk)
 	}
 }
 
+/* Frees what the search needed; the path stays. */
 static void free_walk(struct walk *walk)
 {
 	free(walk->began);

@@ -142,6 +142,7 @@ static void put_node(struct tr_dot_text *dot, const struct tr_forest_node *node,
 	tr_buffer_put_literal(to, "\", fillcolor=");
 	unsigned darkness = shade(tr_forest_duration(node), longest);
 	tr_buffer_put_decimal(to, darkness);
+	/* black text cannot be read on the dark shades */
 	if (darkness > SHADES / 2 + 1)
 		tr_buffer_put_literal(to, ", fontcolor=\"/x11/white\"");
 	if (tr_forest_failed(node))

@@ -303,6 +303,7 @@ static enum tr_status arrange_fields(struct fields *fields, struct tr_record *re
 	return worst;
 }
 
+/* Frees the memory that is kept from record to record. */
 static void free_fields(struct fields *fields)
 {
 	free(fields->list);
@@ -346,6 +347,7 @@ static struct tr_text frame_object(const struct frames *frames, struct tr_text i
 	return frame ? frame->object : (struct tr_text){ NULL, 0 };
 }
 
+/* Forgets the stack frames of a segment. */
 static void clear_frames(struct frames *frames)
 {
 	size_t position = 0;
@@ -376,6 +378,7 @@ static void trouble(struct tr_json_view *view, struct tr_text where, struct tr_e
 	note(view, status, why);
 }
 
+/* Notes exhausted memory, which takes precedence over other errors. */
 static void out_of_memory(struct tr_json_view *view)
 {
 	struct tr_error why;
@@ -596,6 +599,7 @@ static void put_object(struct tr_json_view *view)
 		put_place(view, PLACE_ARGS, true);
 		tr_buffer_put_byte(to, '}');
 	}
+	/* "results" is there also if it is empty: the call has returned */
 	if (record->arrow != TR_NO_ARROW) {
 		tr_buffer_put_literal(to, ",\"results\":{");
 		put_place(view, PLACE_RESULTS, true);
@@ -610,6 +614,7 @@ static void put_object(struct tr_json_view *view)
 static void write_object(struct tr_json_view *view)
 {
 	struct tr_text text = tr_buffer_text(&view->text);
+	/* indented from the compact text, so that there is one way to compose an object */
 	if (view->config.pretty) {
 		tr_buffer_reset(&view->pretty);
 		indent(text, view->config.array, &view->pretty);

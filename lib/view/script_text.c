@@ -342,6 +342,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 			     "is left out");
 		return TR_WARN;
 	}
+	/* only a whole environment can be the base of others */
 	bool known = exec && !exec->pending && tr_environment_is_whole(exec->own);
 	tr_error_memory(err);
 	if (known && !script->topped && !put_top(script, exec, record->arena))
@@ -349,6 +350,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	tr_buffer_put_literal(&script->line, "run");
 	if (!put_number(script, record))
 		return TR_FATAL;
+	/* cd would take a name that begins with "-" for an option */
 	if (!command.directory.len || *command.directory.data != '/')
 		tr_buffer_put_literal(&script->line, " ./");
 	else

@@ -51,6 +51,7 @@ static bool end(struct tr_timeline *timeline, struct tr_timeline_call *call,
 
 	if (ended < call->began)
 		ended = call->began;
+	/* the first frame begins with the first call */
 	if (!timeline->frame && !timeline->calls)
 		timeline->frame_began = call->began;
 	if (!timeline->steps->end(timeline->view, call, record, ended, err))
@@ -76,6 +77,7 @@ static bool finish(struct tr_timeline *timeline, struct tr_timeline_call *call,
 	return fine;
 }
 
+/* Sorts calls by their beginning, and equal ones by their position in the input. */
 static int by_beginning(const void *a, const void *b)
 {
 	const struct tr_timeline_call *x = *(struct tr_timeline_call *const *)a;

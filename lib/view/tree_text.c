@@ -90,6 +90,7 @@ static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
 		tr_buffer_put_decimal(to, node->seq);
 }
 
+/* The columns before the command: a title, and a function that writes the cell of a run. */
 static const struct {
 	const char *title;
 	void (*spell)(const struct tr_forest_node *node, struct tr_buffer *to);
@@ -108,6 +109,7 @@ static void measure(struct tr_tree_text *tree)
 		tree->widths[column] = strlen(columns[column].title);
 	for (size_t i = 0; i < tree->forest.count; i++) {
 		const struct tr_forest_node *node = &tree->forest.nodes[i];
+		/* a column without any value only takes room */
 		shown[SECONDS] |= tr_forest_duration(node) != TR_INSTANT_NONE;
 		shown[EXIT] |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
 		for (enum column column = SECONDS; column < COLUMNS; column++) {
@@ -209,6 +211,7 @@ static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *no
 {
 	put_columns(tree, node);
 	if (depth <= DRAWN)
+		/* the lines below this one draw its level as going on or not */
 		tree->more[depth] = node->next != TR_FOREST_NONE;
 	put_branches(tree, depth);
 	if (node->replaces != TR_FOREST_NONE)
