@@ -172,6 +172,7 @@ bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer 
 	*line = tr_buffer_text(to);
 	if (status == TR_OK)
 		return true;
+	/* the record is lost for this output, and the trailer says so */
 	tr_cli_report_record(cli, record, &p->err, true);
 	if (status == TR_FATAL)
 		tr_cli_abandon(cli);
@@ -228,6 +229,7 @@ static void give_up(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 
 	p->discard = true;
+	/* with several outputs, the others are independent of this one */
 	if (!cli->several || p->err.cause == TR_CAUSE_MEMORY || p->err.cause == TR_CAUSE_PIPE)
 		cli->stop = true;
 }
@@ -438,6 +440,7 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 			return false;
 		if (status != TR_OK)
 			tr_cli_report(cli, &p->err);
+		/* --strict sets stop when the error is reported */
 		if (status == TR_FATAL || cli->stop)
 			return false;
 		status = tr_trace_next(cli->trace, record, &p->err);

@@ -484,6 +484,7 @@ static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 	bool silent = tr_exec_env_is_silent(exec);
 	envdiff->unknown += silent;
 	tr_buffer_reset(&envdiff->map);
+	/* whole environments and those against the first one can be much larger than the input */
 	if (envdiff->base != TR_ENV_FORM_PARENT)
 		tr_environments_may_write(tr_env_tracker_pool(envdiff->tracker), line.len);
 	enum tr_status status =
@@ -612,6 +613,7 @@ static bool pass_trailer(struct tr_envdiff *envdiff, struct tr_record *record)
 static bool write_or_wait(struct tr_envdiff *envdiff, struct tr_record *record,
 			  struct tr_exec_env *exec)
 {
+	/* all lines after a held one are stored too, so that the order stays */
 	if (envdiff->waiting.queue.count || (exec && exec->pending))
 		return hold_line(envdiff, record, exec) && (!exec || drain_lines(envdiff));
 	bool fine = write_line(envdiff, record, exec);
@@ -806,6 +808,7 @@ static bool decide_base(struct tr_envdiff *envdiff)
 	bool top = means_top(doubts);
 	if (doubts->sets || doubts->removals)
 		report_evidence(envdiff, doubts, top);
+	/* the base is part of a tracker's configuration */
 	tr_env_tracker_free(envdiff->tracker);
 	envdiff->tracker = NULL; /* new_tracker reports an error without it */
 	envdiff->tracker = new_tracker(envdiff, top, false);

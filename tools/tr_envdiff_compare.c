@@ -292,6 +292,7 @@ static bool print_pairs(struct tr_envdiff *envdiff, const struct pairs *a, const
 	return fine;
 }
 
+/* Frees all pairs, and empties the list. */
 static void free_pairs(struct pairs *pairs)
 {
 	free(pairs->list);
@@ -423,6 +424,7 @@ static bool fill_from_exec(struct tr_envdiff *envdiff, struct side *side,
 	struct side *sides = envdiff->comparison->sides;
 	struct side *other = &sides[side == sides];
 
+	/* "top" is the first environment of the segment in which the other side was found */
 	return fill_side(envdiff, side, exec->own) &&
 	       (other->type != SIDE_TOP || fill_side(envdiff, other, exec->top));
 }
@@ -501,6 +503,7 @@ static bool look_at_first(struct tr_envdiff *envdiff, struct side *side,
 	bool whole = exec && exec->own && tr_environment_is_whole(exec->own);
 
 	if (is_env && (!side->found || side->guessed)) {
+		/* the env record replaces the guess from an exec record before it */
 		free_pairs(&side->pairs);
 		side->guessed = false;
 		return fill_side(envdiff, side, tr_env_tracker_top(envdiff->tracker));
@@ -555,6 +558,7 @@ bool tr_comparison_line(struct tr_envdiff *envdiff, struct tr_record *record)
 		return tr_envdiff_out_of_memory(envdiff);
 	if (status == TR_WARN)
 		tr_cli_report_record(envdiff->cli, record, &err, false);
+	/* a trace without an env record begins with the first whole environment */
 	if (exec && exec->form == TR_ENV_FORM_WHOLE && exec->own &&
 	    !tr_env_tracker_has_top(envdiff->tracker))
 		tr_env_tracker_make_top(envdiff->tracker, exec);

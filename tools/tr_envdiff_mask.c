@@ -151,6 +151,7 @@ static bool add_whole(struct tr_envdiff *envdiff, struct tr_text value, bool ope
 {
 	struct tr_mask *mask = envdiff->mask;
 
+	/* a value that was cut is not counted: the search is for whole values */
 	if (value.len < SHORTEST || is_paths(value))
 		return open || !value.len || add(envdiff, mask->named, value, false);
 	return add(envdiff, mask->secrets, value, open);
@@ -419,6 +420,7 @@ static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, b
 	tr_covers_merge(&mask->covers);
 	tr_covers_merge(&mask->parts);
 	mask->in_words += tr_covers_count_outside(&mask->parts, &mask->covers);
+	/* occurrences within a masked value are masked with it, and not counted */
 	if (!tr_needles_are_none(mask->named)) {
 		mask->parts.count = 0;
 		tr_needles_find(mask->named, bytes, false, &mask->parts, NULL);
@@ -654,6 +656,7 @@ bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 			continue; /* it contains the values in another form */
 		if (i > 0)
 			tr_buffer_put_byte(to, '\t');
+		/* the kind, and the numbers of seq, time and task */
 		if (i == 0 || (i < 4 && i < cells && is_measured(column)))
 			tr_buffer_put_text(to, column);
 		else if (i < cells)

@@ -210,6 +210,7 @@ static bool emit_selected(struct tr_filter *filter, struct tr_text text, struct 
 	filter->selected++;
 	if (call) {
 		call->kept = true;
+		/* after -m records, reading goes on until the leaves of these calls have come */
 		filter->owed += call->awaited;
 	}
 	if (filter->count_only)
@@ -259,6 +260,7 @@ static bool put(struct tr_filter *filter, enum tr_item_type type, struct tr_text
 	/* a leave is written without its enter only with a limit */
 	if (!filter->limited && type == TR_ITEM_LEAVE)
 		free(call);
+	/* without a limit, every selected enter is written, so its leave is too */
 	if (!filter->limited)
 		call = NULL;
 	if (!filter->queue.first)
@@ -360,6 +362,7 @@ static bool drain(struct tr_filter *filter, struct tr_pending *queue)
 
 	while (fine && (status = tr_pending_next(queue, &item, &err)) == TR_OK) {
 		const struct queued *queued = item->data;
+		/* it is counted as selected when it is emitted, if -m allows it */
 		filter->waiting -= queued->type == TR_ITEM_SELECTED;
 		if (queued->call)
 			queued->call->item = NULL;
@@ -368,6 +371,10 @@ static bool drain(struct tr_filter *filter, struct tr_pending *queue)
 	if (status == TR_FATAL)
 		tr_cli_abort(filter->cli, &err);
 	fine = fine && status == TR_END;
+	/*
+	 * an item that was decided must not block the queue for ever, and nothing more is written
+	 * anyway
+	 */
 	if (!fine)
 		drop_decided(queue);
 	return fine;
@@ -391,6 +398,7 @@ static bool hold_exec(struct tr_filter *filter, const struct tr_record *record, 
 	filter->waiting++;
 	*held = (struct tr_held){ NULL, item, rebase->exec, record->source_line,
 				  record->source_offset };
+	/* the record has passed before its environment is known */
 	rebase->exec->references++;
 	*(rebase->first ? &rebase->last->next : &rebase->first) = held;
 	rebase->last = held;
@@ -439,6 +447,7 @@ bool tr_filter_follow_rebase(struct tr_filter *filter, struct tr_record *record)
 		return tr_cli_abort(filter->cli, &err);
 	if (status != TR_OK)
 		tr_cli_report_record(filter->cli, record, &err, false);
+	/* items are emitted in order, so only a decision about the first one matters */
 	if (!rebase->first || rebase->first->exec->pending)
 		return !filter->cli->stop;
 	return decide_execs(filter, false, true) && drain(filter, &filter->queue);
@@ -463,6 +472,7 @@ bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record)
 
 	if (is_sated(filter))
 		return !filter->cli->stop;
+	/* rows and counts do not show the environment */
 	if (!exec || !exec->pending || !tr_filter_writes_lines(filter))
 		return tr_filter_put(filter, TR_ITEM_SELECTED, record);
 	return tr_cli_line(filter->cli, record, &filter->text, &line)
@@ -488,6 +498,7 @@ static struct tr_call *new_call(struct tr_filter *filter, struct tr_text key)
 	struct tr_calls *calls = &filter->calls;
 	struct tr_call *call = malloc(sizeof *call + key.len);
 
+	/* a key that was cut by exhausted memory could be that of another call */
 	if (!call || filter->key.failed) {
 		free(call);
 		return NULL;

@@ -205,6 +205,7 @@ static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
 	return true;
 }
 
+/* Frees all tasks; --tree begins anew in each segment. */
 static void free_tree(struct tr_task_tree *tree)
 {
 	size_t position = 0;
@@ -329,6 +330,7 @@ bool tr_filter_past_sets(const struct tr_filter *filter)
 	if (filter->invert || filter->owed || filter->queue.first ||
 	    (place->format->flags & TR_FORMAT_STREAM))
 		return false;
+	/* one set is enough, because a call has to be in both */
 	return (sets->has_frames && sets->rest == TR_CALL_SET_NONE) ||
 	       (sets->has_calls &&
 		tr_call_set_rest(&sets->calls, sets->next_call) == TR_CALL_SET_NONE);

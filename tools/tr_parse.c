@@ -67,6 +67,7 @@ static void describe(const struct tr_cli *cli, const struct tr_trace_place *plac
 
 	if (!format || (format->flags & TR_FORMAT_READS))
 		return;
+	/* the reader of such a format only fails, with the reason */
 	struct tr_reader *reader = format->open(&cli->config.read, place->in, &err);
 	if (reader) {
 		tr_reader_free(reader);

@@ -134,6 +134,7 @@ static void look_at_settings(struct repack *r)
 	const struct tr_settings *given = &r->cli.config.read.settings;
 
 	r->foreign = tr_text_is(tr_setting_get(given, "foreign", "no"), "yes");
+	/* "foreign" is about the codec alone */
 	for (size_t i = 0; i < given->count; i++)
 		if (!tr_text_is(given->list[i].key, "foreign"))
 			r->by_records = true;
@@ -279,6 +280,7 @@ static bool open_member(struct repack *r, const struct tr_format *format,
 	struct tr_sink *sink = NULL;
 	struct tr_error err;
 
+	/* reported; the other members are still written */
 	if (!choose_codec(r, format, place, &codec))
 		return false;
 	const char *name = repack_member_name(r, place, format, codec);
@@ -310,6 +312,7 @@ static void write_archive(struct repack *r, const char *archive_format)
 	}
 	r->open = open_member;
 	repack_apart(r);
+	/* an archive without its end does not get its name */
 	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
 		tr_cli_fail(&r->cli, "%s: %s", r->cli.output_path, err.text);
 	tr_archive_writer_free(r->archive);

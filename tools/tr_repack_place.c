@@ -289,6 +289,7 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 {
 	bool one = (format->flags & TR_FORMAT_ONE) && !log;
 
+	/* the output holds a trace already, and one more does not fit into it */
 	if (r->begun && r->format && (r->one || (one && r->format == format)) &&
 	    !is_further_stream(r, format)) {
 		r->one = one;
@@ -358,6 +359,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 
 	if (record->type != TR_HEADER && r->format)
 		return true; /* the segment continues, or is anonymous and joins the others */
+	/* the header names the member from which the trace came */
 	r->header = record->type == TR_HEADER ? record : NULL;
 	if (!format && record->type == TR_HEADER)
 		format = format_of_header(r, record);

@@ -50,6 +50,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
+/* The next eight bytes as a word, at any address. */
 static uint64_t load(const unsigned char *bytes)
 {
 	uint64_t word;

@@ -144,6 +144,10 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 			t->key.failed = true;
 		else if (err.cause != TR_CAUSE_NONE)
 			tr_cli_report_record(&t->cli, record, &err, false);
+		/*
+		 * a single field is shown as its bytes; several are joined as cells, which contain
+		 * no TAB
+		 */
 		if (count == 1)
 			break;
 		if (i)
@@ -253,6 +257,7 @@ static void put_critical(struct tool_stat *t, struct tr_critical_text *text)
 			return;
 		}
 	} while (more);
+	/* an input that could not be read was reported already */
 	if (!tr_critical_text_found(text) && !tr_cli_read_nothing(&t->cli)) {
 		tr_cli_fail(&t->cli, "the trace does not show when processes end: record it with "
 				     "tr-record, or with strace -f -ttt");

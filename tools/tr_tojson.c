@@ -116,6 +116,7 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 /* The timeline shows every kind but comm, which names a process, and those that describe others. */
 static void look_at_kind(struct tr_unsupported_kinds *unsupported, struct tr_text kind)
 {
+	/* a name alone makes no bar */
 	if (tr_text_is(kind, "comm"))
 		tr_unsupported_add(unsupported, kind);
 	else

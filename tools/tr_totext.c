@@ -340,6 +340,7 @@ static void find_style(struct totext *t, struct tr_record *record)
 	t->known = true;
 	if (record->type == TR_HEADER) {
 		const struct tr_value *value = tr_record_value(record, "format", NULL);
+		/* a header without a format decides nothing */
 		t->known = value && value->type == TR_SYMBOL && value->as.symbol->count == 1;
 		if (!t->known)
 			return; /* its records decide */
@@ -402,6 +403,7 @@ static void *view_of(struct totext *t, const struct tr_text_style *style)
 {
 	struct tr_text pattern = tr_setting_get(&t->cli.config.read.settings, "grep", NULL);
 	struct winsize size;
+	/* lines are cut only where a person sees them; a file or pipe gets all of them */
 	bool terminal = !t->cli.output_path && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
 	struct tr_text_config config = {
 		.settings = t->cli.config.read.settings,
@@ -525,6 +527,7 @@ static void show(struct totext *t)
 			t->taker = NULL;
 			find_style(t, record);
 		}
+		/* a segment without a style is reported at its end, with its kinds */
 		if (t->style)
 			put(t, record);
 		else if (record->type == TR_RECORD)
