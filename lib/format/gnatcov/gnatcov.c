@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-
+/*
+ * The description of the format, its bid, and the names of its numbers. The names are those that
+ * gnatcov prints, and <elf.h> for machines; records and the options of the writer use them too.
+ */
 #include "format/gnatcov/gnatcov.h"
 
 #include <string.h>

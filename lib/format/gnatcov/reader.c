@@ -2,6 +2,16 @@
 /*
  * The reader of execution traces. Its parts, in the order of the file: section headers, information
  * entries, special entries, entries of blocks, and the search for the next header after damage.
+ *
+ *	next			a plain entry of a block, which nearly all are; else next_unit
+ *	  AT_HEADER		read_header	-> a record `section`
+ *	  AT_INFO		read_info	-> a record `info`
+ *	  AT_ENTRY		read_entry	-> `block`, or read_special: load, unload, loadaddr
+ *	  LOST			find_header	skips to the next magic
+ *
+ * What gnatcov refuses is read all the same, if its meaning is clear, and reported as a flaw: the
+ * record follows the message (HELD). Entries have no magic and no checksum, so after bytes that
+ * cannot be decoded only the next section header gives a place to go on.
  */
 #include "format/gnatcov/gnatcov.h"
 
@@ -39,6 +49,7 @@ struct reader {
 	struct tr_buffer text; /* scratch */
 };
 
+/* Frees what the base does not own. */
 static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
@@ -108,7 +119,7 @@ static bool add(struct reader *reader, const char *key, struct tr_value value)
 	return tr_record_add(&reader->base.record, tr_text_from(key), kept) != NULL;
 }
 
-/* A string value of any bytes, in the arena. text.data NULL: memory is exhausted. */
+/* Makes a string value of any bytes, in the arena. text.data NULL: memory is exhausted. */
 static struct tr_value string(struct reader *reader, struct tr_text bytes)
 {
 	tr_buffer_reset(&reader->text);
@@ -159,6 +170,10 @@ static enum tr_status no_header(struct reader *reader, struct tr_error *err)
 	return cut(reader, 0, err);
 }
 
+/*
+ * Decodes a section header. False: nothing after it can be decoded, and err says why. The byte
+ * order is that of the host that wrote the section; the ELF machine is big endian always.
+ */
 static bool decode_header(const char *p, struct tr_gnatcov_section *section, struct tr_error *err)
 {
 	const unsigned char *byte = (const unsigned char *)p;
@@ -211,6 +226,7 @@ static void check_place(const struct reader *reader, const struct tr_gnatcov_sec
 	}
 }
 
+/* Makes a symbol; number -1: a word without a number. name NULL: the number has no name. */
 static struct tr_value word(struct reader *reader, const char *name, int64_t number)
 {
 	struct tr_symbol *symbol = tr_arena_alloc(&reader->base.arena, sizeof *symbol);
@@ -237,6 +253,7 @@ static bool add_pad(struct reader *reader, uint64_t pad)
 	return !pad || add(reader, ".pad", value);
 }
 
+/* Makes the record of a section header. False: memory is exhausted. */
 static bool build_section(struct reader *reader, const struct tr_gnatcov_section *section)
 {
 	const char *machine = tr_gnatcov_name(tr_gnatcov_machines, section->machine);
@@ -252,6 +269,10 @@ static bool build_section(struct reader *reader, const struct tr_gnatcov_section
 	       add_pad(reader, section->pad);
 }
 
+/*
+ * Goes on with the content of a section. What is loaded where is forgotten, unless the section
+ * belongs to the list of information before it.
+ */
 static void begin_section(struct reader *reader, const struct tr_gnatcov_section *section)
 {
 	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
@@ -288,6 +309,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 /* A larger tag is not a new one, but bytes that are no information entry. */
 enum { ABSURD_TAG = 0x10000 };
 
+/* Returns the name of a tag for a message. */
 static const char *shown_tag(uint32_t tag)
 {
 	const char *name = tr_gnatcov_name(tr_gnatcov_tags, tag);
@@ -406,6 +428,10 @@ static bool add_decoded(struct reader *reader, const struct info *info)
 	return !reader->text.failed && add(reader, "value", value);
 }
 
+/*
+ * Makes the record of an information entry: its bytes, and what they mean if that is known. False:
+ * memory is exhausted.
+ */
 static bool build_info(struct reader *reader, const struct info *info)
 {
 	struct tr_cell name = { .type = TR_CELL_TEXT,
@@ -449,6 +475,7 @@ struct loaded {
 	bool bad_number, bad_tag;
 };
 
+/* Notes what an entry states about a shared object. Of several with one tag, the last counts. */
 static void note_tag(struct loaded *loaded, const struct info *info)
 {
 	uint64_t number = 0;
@@ -533,6 +560,7 @@ static enum tr_status load(struct reader *reader, const struct loaded *loaded,
 	return answer == TR_LAYOUT_MEMORY ? tr_error_memory(err) : TR_OK;
 }
 
+/* Makes the name column of an entry: its address, with the digits of the section. */
 static struct tr_cell address_cell(const struct tr_block *entry)
 {
 	return (struct tr_cell){ .type = TR_CELL_ADDRESS,
@@ -540,6 +568,10 @@ static struct tr_cell address_cell(const struct tr_block *entry)
 				 .number = entry->address };
 }
 
+/*
+ * Makes a record of a load entry and the list of information after it, whose entries are its
+ * fields.
+ */
 static enum tr_status read_load(struct reader *reader, const struct tr_block *entry, size_t size,
 				struct tr_record **record, struct tr_error *err)
 {
@@ -672,6 +704,7 @@ static size_t header_inside(const struct reader *reader, size_t size)
 	return found ? (size_t)(found - in->pos) : 0;
 }
 
+/* Reports and skips the part of an entry before a header. */
 static enum tr_status part_of_entry(struct reader *reader, size_t part, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT,
@@ -682,7 +715,10 @@ static enum tr_status part_of_entry(struct reader *reader, size_t part, struct t
 	return TR_WARN;
 }
 
-/* Inline, so that an entry stays in registers. */
+/*
+ * Decodes an entry. Inline, so that the entry stays in registers. The bytes of padding are one
+ * number: valgrind's tool leaves garbage in them, which is kept for writing the same bytes again.
+ */
 static inline __attribute__((always_inline)) void
 decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block *entry)
 {
@@ -702,6 +738,7 @@ decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block 
 
 enum { NEVER_SET = 0x4c }; /* bits of an op that have no meaning */
 
+/* Whether a byte of the padding is set; size: of the address. */
 static inline bool has_pad(const char *tail, size_t size)
 {
 	uint32_t more = 0;

@@ -28,7 +28,10 @@
 
 enum style { DUMP, RAW, BASE };
 
-/* True if Latin-1 has a glyph for every byte. */
+/*
+ * Whether Latin-1 has a glyph for every byte. gnatcov prints these as they are and all other data
+ * in hex, so text in UTF-8 is mostly hex.
+ */
 static bool is_graphic(struct tr_text bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++) {
@@ -39,6 +42,7 @@ static bool is_graphic(struct tr_text bytes)
 	return true;
 }
 
+/* Appends the data of an information entry; empty data leave a blank at the end of the line. */
 static void put_data(struct tr_text bytes, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "Data :");
@@ -54,7 +58,7 @@ static void put_data(struct tr_text bytes, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Shows a date in the local time zone, as gnatcov does. */
+/* Appends a date in the local time zone, as gnatcov does without --timezone. */
 static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 {
 	struct tr_trace_date date;
@@ -129,6 +133,10 @@ static enum tr_status read_machine(struct tr_record *record, int64_t *machine, s
 
 enum { TAIL = 32 };
 
+/*
+ * The state of one output. The blocks of style base are collected over all traces, everything else
+ * is forgotten at the end of a trace.
+ */
 struct text {
 	enum style style;
 	struct tr_output *out;
@@ -149,6 +157,10 @@ struct text {
 	char tails[256][TAIL]; /* the end of a line, by op */
 };
 
+/*
+ * Makes the end of the line of an op: its bits as letters. All 256 are made once, as a trace has
+ * millions of lines.
+ */
 static void make_tail(struct text *text, unsigned op)
 {
 	char *p = text->tails[op];
@@ -167,6 +179,7 @@ static void make_tail(struct text *text, unsigned op)
 	text->tail_len[op] = (uint8_t)to.len;
 }
 
+/* Creates the state of a style. NULL: memory is exhausted. */
 static void *create(enum style style, struct tr_output *out, struct tr_error *err)
 {
 	struct text *text = calloc(1, sizeof *text);
@@ -196,6 +209,7 @@ static void destroy(void *view)
 	free(text);
 }
 
+/* Writes an address with its digits. */
 static void put_address(struct tr_output *out, uint64_t address, uint8_t digits)
 {
 	char text[16];
@@ -204,6 +218,7 @@ static void put_address(struct tr_output *out, uint64_t address, uint8_t digits)
 	tr_output_put(out, text + sizeof text - digits, digits);
 }
 
+/* Writes the line of a block. Both addresses of 32 bits are spelled at once. */
 static void put_line(struct text *text, uint64_t first, uint64_t last, uint8_t digits, uint8_t op)
 {
 	char *begin = tr_output_room(text->out, 2 * 16 + 1 + TAIL), *p = begin;
@@ -223,6 +238,10 @@ static void put_line(struct text *text, uint64_t first, uint64_t last, uint8_t d
 	tr_output_used(text->out, (size_t)(p - begin) + text->tail_len[op]);
 }
 
+/*
+ * Adds a block to the list of style base. A block without bytes that is no fault is printed at once
+ * and reported, as in gnatcov; that includes one that wraps around the top of memory.
+ */
 static enum tr_status add_to_base(struct text *text, const struct tr_block *block,
 				  struct tr_error *err)
 {
@@ -254,6 +273,10 @@ static void begin_entries(struct text *text, struct tr_text kind)
 	tr_buffer_reset(&text->infos);
 }
 
+/*
+ * Shows a block where the style wants it: raw at its own address, the others relative to the kernel
+ * or shared object, and not at all before the kernel is loaded.
+ */
 static enum tr_status show_block(struct text *text, struct tr_block block, struct tr_error *err)
 {
 	const struct tr_object *object;
@@ -271,6 +294,7 @@ static enum tr_status show_block(struct text *text, struct tr_block block, struc
 	return TR_OK;
 }
 
+/* Shows the block of a record. */
 static enum tr_status put_block(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_block block;
@@ -301,6 +325,10 @@ static enum tr_status judge_for_base(struct text *text, struct tr_record *record
 	return TR_WARN;
 }
 
+/*
+ * Begins a section. Information is printed only when the kind of the section after it is known,
+ * because gnatcov prints the kind first.
+ */
 static enum tr_status put_section(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	bool info = record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, "INFO");
@@ -317,6 +345,7 @@ static enum tr_status put_section(struct text *text, struct tr_record *record, s
 	return text->style == BASE ? judge_for_base(text, record, err) : TR_OK;
 }
 
+/* Takes an information entry: for the load addresses, and as text. */
 static enum tr_status put_info(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	enum tr_status status = tr_layout_info(&text->layout, record, err);
@@ -327,6 +356,7 @@ static enum tr_status put_info(struct text *text, struct tr_record *record, stru
 	return text->infos.failed ? tr_error_memory(err) : status;
 }
 
+/* Takes a shared object that is loaded, and prints where. */
 static enum tr_status put_load(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_loaded_object object;
@@ -344,6 +374,7 @@ static enum tr_status put_load(struct text *text, struct tr_record *record, stru
 	return TR_OK;
 }
 
+/* Takes an unload, which prints nothing, or the load address of the kernel. */
 static enum tr_status put_address_record(struct text *text, struct tr_record *record, bool unload,
 					 struct tr_error *err)
 {
@@ -366,6 +397,7 @@ static enum tr_status put_address_record(struct text *text, struct tr_record *re
 	return TR_OK;
 }
 
+/* Prints the list of style base. */
 static void print_base(struct text *text)
 {
 	struct tr_ranges_position position = { 0, 0 };
@@ -394,6 +426,7 @@ static enum tr_status end_trace(struct text *text, struct tr_record *trailer, st
 	return TR_OK;
 }
 
+/* Shows one record; other kinds are not shown. */
 static enum tr_status put_record(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	enum tr_status status = TR_OK;
@@ -415,6 +448,10 @@ static enum tr_status put_record(struct text *text, struct tr_record *record, st
 	return status;
 }
 
+/*
+ * Takes the next record; NULL: the end of the stream. A header without a trailer before it ends the
+ * last trace, too.
+ */
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
 {
 	struct text *text = view;
@@ -439,6 +476,7 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	}
 }
 
+/* The styles differ only in this. */
 static void *create_dump(const struct tr_text_config *config, struct tr_output *out,
 			 struct tr_error *err)
 {

@@ -7,6 +7,9 @@
  *
  * A drcov file becomes INFO with the program's name and the list of modules, and a section FLAT
  * with the absolute addresses of its blocks. Its hit counts are lost.
+ *
+ * Numbers are written in the byte order of the section. A date has its year in that order, too, so
+ * it is turned if -O endian changes it; all other data are bytes and stay.
  */
 #include "format/gnatcov/gnatcov.h"
 
@@ -52,6 +55,7 @@ struct item {
 	uint32_t pad;
 };
 
+/* Reports a record that is left out because of a value. */
 static enum tr_status bad(struct tr_error *err, const char *what)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, what, "left out: %s", what);
@@ -135,6 +139,7 @@ static enum tr_status read_machine(struct tr_record *record, uint16_t *machine,
 	return TR_OK;
 }
 
+/* Reads the byte order of a section: little, unless the record says big. */
 static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr_error *err)
 {
 	const struct tr_value *value;
@@ -152,6 +157,10 @@ static enum tr_status read_endian(struct tr_record *record, bool *big, struct tr
 	return bad(err, "endian is neither big nor little");
 }
 
+/*
+ * Reads the record of a section. Only sections of entries need addresses of 4 or 8 bytes; gnatcov
+ * does not look at the size in INFO.
+ */
 static enum tr_status read_section(struct tr_record *record, struct tr_gnatcov_section *section,
 				   struct tr_error *err)
 {
@@ -216,6 +225,7 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 	return TR_OK;
 }
 
+/* Returns how many bytes follow the data up to a multiple of 4. */
 static unsigned padding(const struct item *item)
 {
 	return (unsigned)-item->data.len % TR_GNATCOV_INFO_ALIGN;
@@ -227,7 +237,10 @@ static void set_pad(struct item *item, uint64_t pad)
 	item->pad = pad < UINT64_C(1) << padding(item) * 8 ? (uint32_t)pad : 0;
 }
 
-/* big: the byte order of a date in the source. */
+/*
+ * Reads the record of an information entry: from its bytes (data) if they are there, and otherwise
+ * from what they mean (value). big: the byte order of a date in the source.
+ */
 static enum tr_status read_item(struct tr_record *record, bool big, struct item *item,
 				struct tr_error *err)
 {
@@ -335,6 +348,7 @@ static void write_header(struct writer *writer, const struct tr_gnatcov_section 
 	writer->tagged = false;
 }
 
+/* Writes an information entry with its padding. */
 static void write_item(struct writer *writer, const struct item *item)
 {
 	char *p = tr_output_room(writer->base.out, TR_GNATCOV_INFO_SIZE);
@@ -348,6 +362,7 @@ static void write_item(struct writer *writer, const struct item *item)
 	tr_output_used(writer->base.out, padding(item));
 }
 
+/* Writes the entry that ends a list of information. */
 static void end_list(struct writer *writer)
 {
 	write_item(writer, &(struct item){ TR_GNATCOV_END, { "", 0 }, 0 });
@@ -410,6 +425,10 @@ static enum tr_status begin_entries(struct writer *writer, uint8_t digits, struc
 	return supplied(writer, err);
 }
 
+/*
+ * Writes an entry, and a section before it if none is open. All addresses of a section have the
+ * same size. TR_WARN: the entry is left out, or err is a note on the section.
+ */
 static enum tr_status write_entry(struct writer *writer, const struct tr_block *entry,
 				  struct tr_error *err)
 {
@@ -439,6 +458,7 @@ static enum tr_status write_entry(struct writer *writer, const struct tr_block *
 	return status;
 }
 
+/* Writes the entry of a block. */
 static enum tr_status put_block(struct writer *writer, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -465,6 +485,10 @@ static enum tr_status write_list(struct writer *writer, struct tr_record *record
 	return status == TR_END ? TR_OK : status;
 }
 
+/*
+ * Writes a special entry, and the list of a load. The list is checked before the first byte is
+ * written, because half of a list would make the rest of the trace unreadable.
+ */
 static enum tr_status put_special(struct writer *writer, struct tr_record *record,
 				  enum tr_gnatcov_special special, struct tr_error *err)
 {
@@ -496,6 +520,7 @@ static enum tr_status put_special(struct writer *writer, struct tr_record *recor
 	return list;
 }
 
+/* Begins a segment that was a drcov file. */
 static enum tr_status begin_drcov(struct writer *writer, struct tr_record *header,
 				  struct tr_error *err)
 {
@@ -530,6 +555,7 @@ static bool begin_drcov_entries(struct writer *writer)
 	return good;
 }
 
+/* Adds a module of a drcov file to the list; the first one is the program. */
 static enum tr_status put_module(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -548,6 +574,10 @@ static enum tr_status put_module(struct writer *writer, struct tr_record *record
 	return writer->program.failed ? tr_error_memory(err) : TR_OK;
 }
 
+/*
+ * Writes a block of a drcov file at its absolute address. Records of drcov have no op, and
+ * tr_block_read supplies that of an executed block.
+ */
 static enum tr_status put_drcov_block(struct writer *writer, struct tr_record *record,
 				      struct tr_error *err)
 {
@@ -599,6 +629,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return begin_drcov(tr_container(base, struct writer, base), header, err);
 }
 
+/* Begins the section of a record, after the end of the list before it. */
 static enum tr_status put_section(struct writer *writer, struct tr_record *record,
 				  struct tr_error *err)
 {
@@ -619,6 +650,7 @@ static enum tr_status put_section(struct writer *writer, struct tr_record *recor
 	return TR_OK;
 }
 
+/* Writes the information entry of a record, in an INFO section. */
 static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -648,6 +680,7 @@ static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 	return missing ? supplied(writer, err) : TR_OK;
 }
 
+/* Writes one record. TR_END: the format has no place for its kind. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
