@@ -3,6 +3,14 @@
  * The reader of source traces. A feed gives the bytes of one trace after the other, from the input
  * itself or from the Base64 lines of a console log; the steps of the reader make a header record
  * and a record of each information and unit entry of these bytes.
+ *
+ *	feed_begin, feed_more	the bytes of a trace, as a window
+ *	read_begin		goes to the next trace
+ *	read_header		%trec with alignment and byte order
+ *	read_info, read_unit	records; look_at_gaps decides whether .raw is needed
+ *
+ * A trace has no end of its own: a binary one goes to the end of the file or to the next magic, one
+ * in a log to its end marker. After a length that cannot be right only another trace can be read.
  */
 #include "format/srctrace/srctrace.h"
 
@@ -70,6 +78,7 @@ static void drop_first(struct feed *feed)
 	memmove(feed->channels, feed->channels + 1, feed->count * sizeof feed->channels[0]);
 }
 
+/* Frees the traces that were kept. */
 static void feed_free(struct feed *feed)
 {
 	while (feed->count)
@@ -110,6 +119,7 @@ static enum tr_status find_magic(struct tr_input *in)
 	return TR_END;
 }
 
+/* Notes that a trace of a log has no more bytes; line: where that was found. */
 static void end_channel(struct channel *channel, uint64_t line)
 {
 	channel->trouble.line = line;
@@ -288,6 +298,7 @@ static struct tr_text feed_window(const struct feed *feed)
 	return (struct tr_text){ all.data + channel->at, all.len - channel->at };
 }
 
+/* Goes on by n bytes, which are in the window. */
 static void feed_skip(struct feed *feed, size_t n)
 {
 	if (feed->console)
@@ -325,6 +336,7 @@ enum { HASHES = 20, DATE_SIZE = 8 };
 
 #define DATE_MAX 253402300799 /* the end of the year 9999 */
 
+/* Appends a TAB, the key and an equals sign. */
 static void put_key(const char *key, struct tr_buffer *line)
 {
 	tr_buffer_put_byte(line, '\t');
@@ -367,6 +379,7 @@ static void put_date(struct tr_text data, struct tr_buffer *line)
 	tr_buffer_put_text(line, tr_text_from(text));
 }
 
+/* Makes the line of an information entry. A date also has its meaning. */
 static void put_info(struct tr_reader *base, uint32_t kind, struct tr_text data)
 {
 	const char *name = tr_srctrace_info_name(kind);
@@ -406,6 +419,7 @@ static void put_list(const char *buffer, uint32_t bits, struct tr_buffer *line)
 	tr_buffer_put_byte(line, ']');
 }
 
+/* Adds a fingerprint as hex digits. */
 static void put_hash(const char *hash, struct tr_buffer *line)
 {
 	tr_buffer_put_byte(line, '"');
@@ -414,7 +428,10 @@ static void put_hash(const char *hash, struct tr_buffer *line)
 	tr_buffer_put_byte(line, '"');
 }
 
-/* entry: all bytes of the unit's entry. */
+/*
+ * Makes the line of a unit: for each buffer its number of bits and those that are set, then the
+ * fingerprints. entry: all bytes of it.
+ */
 static void put_unit(struct tr_reader *base, const char *entry, const struct tr_srctrace_unit *unit)
 {
 	struct tr_buffer *line = &base->line;
@@ -460,6 +477,10 @@ enum zeros {
 	REFUSED,  /* some are not, and gnatcov refuses the trace */
 };
 
+/*
+ * Looks at the bytes of an entry that have no meaning. If one is set, the fields alone would not
+ * give the same bytes again.
+ */
 static enum zeros look_at_gaps(const char *entry, bool unit,
 			       const struct tr_srctrace_layout *layout)
 {
@@ -491,6 +512,7 @@ static void close_reader(struct tr_reader *base)
 	feed_free(&reader->feed);
 }
 
+/* Returns the bytes of the trace that are there. */
 static const char *window(const struct reader *reader)
 {
 	return feed_window(&reader->feed).data;
@@ -578,6 +600,7 @@ static enum tr_status read_begin(struct tr_reader *base, struct tr_record **reco
 	return status == TR_OK ? TR_END : status;
 }
 
+/* Returns what is known of a version, for a message. */
 static const char *version_name(uint32_t version)
 {
 	static const char *const names[] = { "the first one", "with C files",
@@ -608,6 +631,7 @@ static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 	return false;
 }
 
+/* Makes the header record of a trace. Counts begin anew with it. */
 static enum tr_status read_header(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -660,6 +684,7 @@ static enum tr_status end_infos(struct reader *reader, uint32_t length, struct t
 	return TR_END;
 }
 
+/* Makes a record of an information entry. One that is longer than --max-record is skipped. */
 static enum tr_status read_info(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -701,6 +726,7 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 	return hand_out(reader, (size_t)unit->size, flaw, record, err);
 }
 
+/* Goes on with the next trace. TR_WARN: this one ended early, err says why. */
 static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)
 {
 	reader->base.step = read_begin;
@@ -709,6 +735,10 @@ static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)
 	return tr_error_status(err);
 }
 
+/*
+ * Makes a record of the next unit. Its length comes from four counts of the input: an entry beyond
+ * --max-record is skipped, also if only its text would be longer.
+ */
 static enum tr_status read_unit(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {

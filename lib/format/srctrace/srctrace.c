@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-
+/*
+ * The description of the format, how it is recognised (by its magic, or by a marker in a console
+ * log), and the places of the parts of an entry, which reader and writer both need.
+ */
 #include "format/srctrace/srctrace.h"
 
 #include <string.h>
@@ -26,13 +29,17 @@ int tr_srctrace_magic_bits(const char *p, size_t available)
 	return n >= LEAST && memcmp(p, TR_SRCTRACE_MAGIC, n) == 0 ? (int)n * 8 : 0;
 }
 
+/* Recognises the magic of a binary trace, of which a truncated file may have only a part. */
 static int bid(struct tr_input *in)
 {
 	tr_input_more(in, TR_SRCTRACE_MAGIC_SIZE);
 	return tr_srctrace_magic_bits(in->pos, tr_input_available(in));
 }
 
-/* A console log is text, so the search ends where a NUL is found. */
+/*
+ * Searches for the marker of a trace in a console log, after any other output. A log is text, so
+ * the search ends at a NUL, and after SEARCH bytes.
+ */
 static int search(struct tr_input *in)
 {
 	size_t marker = sizeof TR_SRCTRACE_BEGIN - 1, seen = 0;
@@ -50,6 +57,7 @@ static int search(struct tr_input *in)
 	}
 }
 
+/* Whether the trace is in a console log: by its content when reading, by -O base64 when writing. */
 static bool is_log(struct tr_input *in, const struct tr_settings *settings)
 {
 	if (in)
@@ -100,7 +108,7 @@ void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *la
 	}
 }
 
-/* Returns the padding after `size` bytes that begin at that offset. */
+/* Returns the padding after `size` bytes that begin at that offset. gnatcov does not check it. */
 static struct tr_srctrace_gap padding(uint64_t begin, uint64_t size, unsigned align)
 {
 	return (struct tr_srctrace_gap){ begin + size, tr_srctrace_padded(size, align) - size, 0xff,

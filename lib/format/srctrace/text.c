@@ -37,12 +37,14 @@ static void destroy(void *view)
 	free(text);
 }
 
+/* Reports an entry that cannot be shown. */
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "not shown: %s: %s", key, what);
 	return TR_WARN;
 }
 
+/* Finds a field of that type. TR_WARN: it is missing or has another type. */
 static enum tr_status need(struct tr_record *record, const char *key, enum tr_type type,
 			   const struct tr_value **value, struct tr_error *err)
 {
@@ -69,6 +71,10 @@ static void put_kind(struct tr_text name, struct tr_buffer *to)
 	}
 }
 
+/*
+ * Appends the line of an information entry. Its bytes are printed as they are, even those of a
+ * date.
+ */
 static enum tr_status put_info(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	const struct tr_value *data;
@@ -90,6 +96,7 @@ static enum tr_status put_info(struct text *text, struct tr_record *record, stru
 	return TR_OK;
 }
 
+/* Appends the name of a unit's source file. */
 static enum tr_status put_name(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	struct tr_text name = TR_TEXT("");
@@ -103,6 +110,7 @@ static enum tr_status put_name(struct tr_record *record, struct tr_buffer *to, s
 	return TR_OK;
 }
 
+/* Appends the three fingerprints. */
 static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *to,
 				 struct tr_error *err)
 {
@@ -160,6 +168,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *count_key, 
 	return status == TR_WARN ? wrong(err, key, "an element is no number") : TR_OK;
 }
 
+/* Appends the lines of a unit. The first one after information has an empty line before it. */
 static enum tr_status put_unit(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	static const struct {
@@ -182,6 +191,7 @@ static enum tr_status put_unit(struct text *text, struct tr_record *record, stru
 	return status;
 }
 
+/* Shows one record, when all of its text is known; NULL: the end of the stream. */
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
 {
 	struct text *text = view;
@@ -210,6 +220,7 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	return TR_OK;
 }
 
+/* Whether the first record of a stream is one of a source trace. */
 static bool begins(const struct tr_record *first)
 {
 	return tr_text_is(first->kind, "unit") ||

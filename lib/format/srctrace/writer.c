@@ -2,6 +2,13 @@
 /*
  * The writer of source traces: each record becomes the bytes of an entry, which are written as they
  * are, or as the lines of Base64 that a console carries.
+ *
+ *	choose_layout	alignment and byte order: -O, the source, or the default
+ *	build_info, build_unit	the entry of a record; keep_raw: with the source's padding
+ *	put_bytes	to the output, or through the lines of a console
+ *
+ * The header is written with the first entry. The end of the information entries is written before
+ * the first unit, or at the end of the trace.
  */
 #include "format/srctrace/srctrace.h"
 
@@ -45,6 +52,7 @@ struct writer {
 /* No source file has so many statements, and a line must not be able to request gigabytes. */
 enum { MOST_BITS = 1 << 27 };
 
+/* Appends a number in the byte order of the trace. */
 static void put_u32(uint32_t n, bool big, struct tr_buffer *to)
 {
 	char bytes[sizeof n];
@@ -71,6 +79,7 @@ static bool find_kind(struct tr_text name, uint32_t *kind)
 	return found && number != TR_SRCTRACE_INFO_END;
 }
 
+/* Reports a value that an entry cannot have. */
 static enum tr_status wrong(struct tr_error *err, const char *key, const char *what)
 {
 	tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", key, what);
@@ -107,7 +116,7 @@ static enum tr_status build_info(struct tr_record *record, const struct tr_srctr
 	return TR_OK;
 }
 
-/* The three bit counts, from their fields. */
+/* Reads the three counts of bits. They are limited, because a buffer is made of that size. */
 static enum tr_status find_bits(struct tr_record *record, uint32_t bits[], struct tr_error *err)
 {
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
@@ -123,6 +132,7 @@ static enum tr_status find_bits(struct tr_record *record, uint32_t bits[], struc
 	return TR_OK;
 }
 
+/* Appends the three fingerprints from their hex digits. */
 static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *entry,
 				 struct tr_error *err)
 {
@@ -146,7 +156,7 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *ent
 	return TR_OK;
 }
 
-/* A buffer of bits, without its padding. */
+/* Appends a buffer of bits, without its padding. Bit k is in byte k/8 with the mask 1<<(k%8). */
 static enum tr_status put_bits(struct tr_record *record, const char *key, uint32_t bits,
 			       struct tr_buffer *entry, struct tr_error *err)
 {
@@ -172,6 +182,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *key, uint32
 	return status == TR_END ? TR_OK : wrong(err, key, "an element is no bit of the buffer");
 }
 
+/* Returns the bytes of a unit's file name. */
 static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
 				struct tr_error *err)
 {
@@ -185,6 +196,7 @@ static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
 	return tr_error_memory(err);
 }
 
+/* Appends the entry of a unit, with all paddings zero. */
 static enum tr_status build_unit(struct tr_record *record, const struct tr_srctrace_layout *layout,
 				 struct tr_buffer *entry, struct tr_error *err)
 {
@@ -238,6 +250,7 @@ static bool keep_raw(struct tr_record *record, bool unit, const struct tr_srctra
 	return true;
 }
 
+/* Writes the begin marker. */
 static void begin_console(struct console *console)
 {
 	/* the text before may lack its line end, so the runtime begins with one too */
@@ -245,6 +258,7 @@ static void begin_console(struct console *console)
 	console->count = 0;
 }
 
+/* Writes a line of Base64. All but the last line of a trace have 80 columns. */
 static void end_line(struct console *console)
 {
 	char text[TR_SRCTRACE_COLUMNS + 4]; /* the encoder asks for one group more */
@@ -255,6 +269,7 @@ static void end_line(struct console *console)
 	console->count = 0;
 }
 
+/* Collects bytes to whole lines. */
 static void put_console(struct console *console, struct tr_text bytes)
 {
 	while (bytes.len) {
@@ -270,6 +285,7 @@ static void put_console(struct console *console, struct tr_text bytes)
 	}
 }
 
+/* Writes the last line and the end marker. */
 static void end_console(struct console *console)
 {
 	if (console->count)
@@ -277,6 +293,7 @@ static void end_console(struct console *console)
 	tr_output_put_literal(console->out, TR_SRCTRACE_END "\n");
 }
 
+/* Writes bytes of the trace in the chosen form. */
 static void put_bytes(struct writer *writer, struct tr_text bytes)
 {
 	if (writer->base64)
@@ -285,6 +302,7 @@ static void put_bytes(struct writer *writer, struct tr_text bytes)
 		tr_output_put_text(writer->base.out, bytes);
 }
 
+/* Whether gnatcov accepts this alignment. */
 static bool is_alignment(uint64_t n)
 {
 	return n && n <= 16 && !(n & (n - 1));
@@ -336,6 +354,7 @@ static bool begin_trace(struct writer *writer)
 	return !entry->failed;
 }
 
+/* Writes the end of the information entries, once. */
 static void end_infos(struct writer *writer)
 {
 	static const char end[TR_SRCTRACE_INFO];
@@ -392,6 +411,7 @@ static enum tr_status supply_header(struct writer *writer, struct tr_error *err)
 	return TR_WARN;
 }
 
+/* Writes the entry of a record. TR_WARN: it is left out. */
 static enum tr_status put_entry(struct writer *writer, struct tr_record *record, bool unit,
 				struct tr_error *err)
 {
@@ -418,6 +438,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	return TR_OK;
 }
 
+/* Writes one record. TR_END: the format has no place for its kind. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
