@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The description of the format, its bid, and the rows of a block table that is text, which reader
+ * and writer share. The module table is in coverage/module_table.h, because gnatcov's writer keeps
+ * it, too.
+ */
 #include "format/drcov/drcov.h"
 
 #include <string.h>
@@ -20,6 +25,7 @@ static const struct tr_format_option options[] = {
 	{ NULL, NULL, false, false, NULL },
 };
 
+/* Recognises the first words, or the beginning of them in a file that is cut. */
 static int bid(struct tr_input *in)
 {
 	enum { MAGIC = sizeof TR_DRCOV_VERSION - 1, LEAST = 6 };
@@ -41,12 +47,14 @@ const struct tr_format tr_format_drcov = {
 	.create = tr_drcov_create,
 };
 
+/* Moves *p over blanks and TABs. */
 static void skip_blanks(const char **p, const char *end)
 {
 	while (*p < end && (**p == ' ' || **p == '\t'))
 		++*p;
 }
 
+/* Reads digits of a base up to max, and moves *p over them. False: there are none, or too many. */
 static bool number(const char **p, const char *end, unsigned base, uint64_t max, uint64_t *n)
 {
 	const char *begin = *p;
@@ -62,6 +70,7 @@ static bool number(const char **p, const char *end, unsigned base, uint64_t max,
 	return *p > begin;
 }
 
+/* Moves *p over the text. False: something else is there. */
 static bool expect(const char **p, const char *end, const char *text)
 {
 	size_t len = strlen(text);

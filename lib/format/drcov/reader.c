@@ -3,6 +3,15 @@
  * The reader of drcov files. Its steps follow the parts of a dump: the lines before the module
  * table, the modules, the lines before the block table, the blocks, and what is after them, which
  * may be hit counts and another dump.
+ *
+ *	read_head	-> %trec with version, flavor, table and columns
+ *	read_module	-> `module`, for each row of the table
+ *	read_table	-> `meta bbs`, which states the form of the block table
+ *	read_block	-> `block`, with its absolute address, if its module is known
+ *	read_after	skips hit counts, which are in the records; finds another dump
+ *
+ * Tools write these lines in many spellings. A line that differs from DynamoRIO's is kept as it is
+ * in a field (.head, .row, .lines, .hits), so that it is written again byte for byte.
  */
 #include "format/drcov/drcov.h"
 
@@ -79,12 +88,14 @@ static enum tr_status peek_line(struct reader *reader, struct tr_text *line, str
 	return status;
 }
 
+/* Goes on after the line. */
 static void skip_line(struct reader *reader, struct tr_text line)
 {
 	tr_input_skip(reader->base.in, line.len);
 	reader->base.lines++;
 }
 
+/* Appends a TAB, the key and an equals sign. */
 static void put_key(struct reader *reader, const char *key)
 {
 	tr_buffer_put_byte(&reader->base.line, '\t');
@@ -92,6 +103,7 @@ static void put_key(struct reader *reader, const char *key)
 	tr_buffer_put_byte(&reader->base.line, '=');
 }
 
+/* Appends a string with its escapes. */
 static void put_string(struct reader *reader, struct tr_text text)
 {
 	tr_buffer_put_byte(&reader->base.line, '"');
@@ -118,6 +130,7 @@ static void put_odd(struct reader *reader, const char *key, struct tr_text text,
  */
 enum { HEAD_MAX = 64 << 10, UNPROMISED = 4 << 20 };
 
+/* Whether the text contains the word. */
 static bool has(struct tr_text text, const char *word)
 {
 	return text.len && memmem(text.data, text.len, word, strlen(word));
@@ -204,6 +217,7 @@ static enum tr_status skip_hits(struct reader *reader, struct tr_error *err)
 	return at_place(reader, err);
 }
 
+/* Reports a table with fewer blocks than announced, as tools that were killed leave it. */
 static enum tr_status cut(struct reader *reader, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_CUT,
@@ -213,7 +227,10 @@ static enum tr_status cut(struct reader *reader, struct tr_error *err)
 	return at_place(reader, err);
 }
 
-/* Reads the lines up to the blocks into reader->lines. TR_END: there is no table. */
+/*
+ * Reads the lines up to the blocks into reader->lines. Blank lines may come before; anything else
+ * means that there is no table (TR_END). The count is not believed: it only ends the reading.
+ */
 static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 {
 	enum { LINES_MAX = 4 << 10 };
@@ -246,6 +263,7 @@ static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 	return TR_OK;
 }
 
+/* Decodes an entry of a binary table, which is little endian always. */
 static struct tr_drcov_row unpack(const char *p)
 {
 	uint32_t both = tr_wire_u32(p + 4, false);
@@ -283,6 +301,10 @@ static bool looks_absolute(struct reader *reader)
 	return beyond;
 }
 
+/*
+ * Makes the record about the block table: its form, whether there are hit counts, and whether the
+ * starts are addresses.
+ */
 static enum tr_status read_table(struct tr_reader *base, struct tr_record **record,
 				 struct tr_error *err)
 {
@@ -329,6 +351,10 @@ static enum tr_status read_table(struct tr_reader *base, struct tr_record **reco
 	return tr_reader_hold(base, TR_NOTE, err);
 }
 
+/*
+ * Makes the record of a block. Its address is the origin of its module plus its start; a block of
+ * no module has only the start.
+ */
 static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 {
 	struct tr_buffer *out = &reader->base.line;
@@ -353,6 +379,7 @@ static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 	reader->blocks++;
 }
 
+/* Makes a record of an entry of a binary table. After a cut table nothing can follow. */
 static enum tr_status read_binary(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -375,6 +402,7 @@ static bool ends_table(struct tr_text line)
 	return tr_text_starts(line, TR_TEXT(TR_DRCOV_VERSION)) || tr_drcov_hits_line(line, &count);
 }
 
+/* Makes a record of a row of a text table. A line that is no row is reported and counted. */
 static enum tr_status read_text(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -407,6 +435,7 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
+/* Makes a record of the next block, up to the number that was announced. */
 static enum tr_status read_block(struct tr_reader *base, struct tr_record **record,
 				 struct tr_error *err)
 {
@@ -434,6 +463,7 @@ static unsigned address_digits(struct tr_text flavor, struct tr_text row)
 	return digits == 8 || (has(flavor, "-32") && digits < 8) ? 8 : 16;
 }
 
+/* Makes the header of the dump. A second dump in the file is marked by stream=2. */
 static void put_header(struct reader *reader)
 {
 	const struct tr_drcov_head *head = &reader->list.head;
@@ -522,6 +552,10 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 	return TR_OK;
 }
 
+/*
+ * Reads the lines before the modules. Without them the file cannot be read: there is no place to go
+ * on.
+ */
 static enum tr_status read_head(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -555,6 +589,10 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 	return tr_reader_hold(base, TR_FLAW, err);
 }
 
+/*
+ * Makes a record of a row of the module table. A row that does not fit the columns is kept in .row,
+ * and reported as a flaw: the blocks refer to modules by number, so none may be dropped.
+ */
 static enum tr_status read_module(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {

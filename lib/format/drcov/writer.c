@@ -4,6 +4,15 @@
  * because their counts come first in the file. A dump that was a drcov file keeps its modules; the
  * blocks of other execution traces, absolute addresses in the order of their execution, become a
  * set, each with its module and how often it was executed.
+ *
+ *	begin_dump	a segment begins
+ *	put_own		records of a drcov file: module, block, meta bbs
+ *	foreign_put	records of another execution trace: block, info, load, unload, ...
+ *	put_dump	the segment ends: list of modules, table of blocks, hit counts
+ *
+ * A start has 32 bits and counts from a module, so a foreign trace needs modules: its shared
+ * objects, those of -O module, and the program for all the rest. Memory grows with the different
+ * blocks of a dump.
  */
 #include "format/drcov/drcov.h"
 
@@ -30,6 +39,7 @@ struct blocks {
 	struct tr_buffer lines, hits_line; /* the lines of the source; empty: as usual */
 };
 
+/* Empties the tables for a dump. */
 static void begin_blocks(struct blocks *blocks, unsigned digits)
 {
 	tr_buffer_reset(&blocks->table);
@@ -41,6 +51,7 @@ static void begin_blocks(struct blocks *blocks, unsigned digits)
 	blocks->count = 0;
 }
 
+/* Frees the tables. */
 static void free_blocks(struct blocks *blocks)
 {
 	tr_buffer_free(&blocks->table);
@@ -76,7 +87,10 @@ static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, ui
 	return !blocks->table.failed && !blocks->hits.failed;
 }
 
-/* True if the lines of the source describe this table, so that they can be kept. */
+/*
+ * Whether the lines of the source describe this table, so that they can be kept: a filter or an
+ * option may have changed the number of blocks or the form.
+ */
 static bool lines_hold(const struct blocks *blocks)
 {
 	struct tr_text text = tr_buffer_text(&blocks->lines), line = { "", 0 };
@@ -95,6 +109,7 @@ static bool lines_hold(const struct blocks *blocks)
 	       line.data[line.len - 1] == '\n';
 }
 
+/* Whether the line before the hit counts has the right count. */
 static bool hits_line_holds(const struct blocks *blocks)
 {
 	struct tr_text text = tr_buffer_text(&blocks->hits_line);
@@ -104,6 +119,7 @@ static bool hits_line_holds(const struct blocks *blocks)
 	       tr_drcov_hits_line(line, &count) && count == blocks->count;
 }
 
+/* Writes the lines before the table, the table, and the hit counts. */
 static void write_blocks(const struct blocks *blocks, struct tr_output *out)
 {
 	char small[128];
@@ -171,6 +187,7 @@ struct foreign {
 
 enum { NO_OBJECT = -1, PAGE = 4096 };
 
+/* Empties everything for a dump. */
 static void foreign_begin(struct foreign *foreign)
 {
 	tr_layout_section(&foreign->layout, true);
@@ -189,6 +206,7 @@ static void foreign_begin(struct foreign *foreign)
 	foreign->load = foreign->empty = foreign->too_far = 0;
 }
 
+/* Frees everything. */
 static void foreign_free(struct foreign *foreign)
 {
 	tr_layout_free(&foreign->layout);
@@ -200,6 +218,7 @@ static void foreign_free(struct foreign *foreign)
 	tr_buffer_free(&foreign->key);
 }
 
+/* Whether the name column of the record is this word. */
 static bool name_is(const struct tr_record *record, const char *name)
 {
 	return record->name.type == TR_CELL_TEXT && tr_text_is(record->name.text, name);
@@ -214,6 +233,10 @@ static struct tr_text list_of(struct tr_record *record, struct tr_error *err)
 	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION)) ? data : none;
 }
 
+/*
+ * Takes the path of the program, or the list of modules that a drcov file left in the trace. The
+ * first of each counts.
+ */
 static enum tr_status put_info(struct foreign *foreign, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -256,6 +279,7 @@ static struct object *object_of(struct foreign *foreign, const struct tr_loaded_
 	return object;
 }
 
+/* Takes a shared object that is loaded: a module of its own. */
 static enum tr_status put_load(struct foreign *foreign, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -270,6 +294,10 @@ static enum tr_status put_load(struct foreign *foreign, struct tr_record *record
 	return TR_OK;
 }
 
+/*
+ * Counts a block, or adds it. It is the same block only in the same object, because another object
+ * may be loaded at the same addresses later.
+ */
 static enum tr_status put_block(struct foreign *foreign, struct tr_record *record,
 				struct tr_error *err)
 {
@@ -339,6 +367,7 @@ static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *rec
 	return TR_OK;
 }
 
+/* Ascending. */
 static int by_address(const void *a, const void *b)
 {
 	const struct foreign_block *x = *(struct foreign_block *const *)a;
@@ -346,12 +375,14 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Returns the address after a block; the top of memory if it wraps. */
 static uint64_t end_of(const struct foreign_block *block, unsigned digits)
 {
 	uint64_t top = digits == 8 ? UINT32_MAX : UINT64_MAX;
 	return block->size > top - block->address ? top : block->address + block->size;
 }
 
+/* Adds the program as a module of that range. */
 static bool put_part(const struct foreign *foreign, struct tr_module_list *list, uint64_t base,
 		     uint64_t end)
 {
@@ -555,6 +586,7 @@ static bool put_dump(struct writer *writer)
 	return good;
 }
 
+/* Writes the dump at the end of its segment. A foreign segment without records gives none. */
 static enum tr_status end_dump(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -564,6 +596,7 @@ static enum tr_status end_dump(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+/* Begins a dump; header NULL: the stream has none. False: memory is exhausted. */
 static bool begin_dump(struct writer *writer, struct tr_record *header)
 {
 	struct tr_module_list *list = &writer->list;
@@ -578,6 +611,7 @@ static bool begin_dump(struct writer *writer, struct tr_record *header)
 	return good;
 }
 
+/* Begins a dump for each segment, as a drcov file may have several. */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -606,6 +640,7 @@ static enum tr_status put_meta(struct writer *writer, struct tr_record *record,
 	return TR_OK;
 }
 
+/* Reports a block that is left out. */
 static enum tr_status misfit(const char *what, struct tr_error *err)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, what, "left out: %s", what);
@@ -647,6 +682,7 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 	return TR_OK;
 }
 
+/* Adds a record of a drcov file. TR_END: it is of another kind. */
 static enum tr_status put_own(struct writer *writer, struct tr_record *record, struct tr_error *err)
 {
 	if (tr_text_is(record->kind, "block"))
@@ -659,6 +695,7 @@ static enum tr_status put_own(struct writer *writer, struct tr_record *record, s
 	return TR_END;
 }
 
+/* Adds one record to the dump. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -686,6 +723,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+/* Makes a note on the file. */
 static enum tr_status note(const char *what, struct tr_error *err)
 {
 	tr_error_say(err, TR_CAUSE_INPUT, what);
