@@ -3,6 +3,11 @@
  * The format klocwork, and its reader, which finds the next unit in the window and converts its
  * object (next_unit), makes the record's line, and delivers it, or queues it while it or a line
  * before it is pending on a parent (parents.h).
+ *
+ * Klocwork documents a trace as one object per line. Real files have more: text of the build
+ * between the lines, several objects on a line, objects over many lines, byte order marks where
+ * files were concatenated, and headers in the middle where several builds or hosts wrote to one
+ * file. All of it is read; what is no object becomes a `raw` record.
  */
 
 #include <string.h>
@@ -139,6 +144,7 @@ static enum tr_json_token find_object_end(struct reader *reader, struct tr_error
 	}
 }
 
+/* Whether the byte may be around objects: blanks, a CR, and the commas of a JSON array's items. */
 static bool is_filler(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == ',';
@@ -394,6 +400,10 @@ static bool is_known_version(struct tr_text value)
 	return number >= 100 && number < VERSION_UNKNOWN;
 }
 
+/*
+ * Makes a record of a version, creator or env line, or of any other object that is no event. A
+ * header line begins a scope: ids after it are those of another build.
+ */
 static enum tr_status read_context(struct reader *reader, struct tr_record **record,
 				   struct tr_error *err)
 {
@@ -480,6 +490,10 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	return TR_END;
 }
 
+/*
+ * Delivers the record that is due: one that a message announced, then the first of the queue, then
+ * the next unit.
+ */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
@@ -511,6 +525,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->rendered);
 }
 
+/* Opens a reader; -O env-base states what env-diff is against, which the trace does not. */
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
 				     struct tr_error *err)
 {
@@ -524,12 +539,14 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	return &reader->base;
 }
 
+/* What the first lines show. */
 struct evidence {
 	int bits;
 	bool sure;    /* no other format has this */
 	bool foreign; /* there are objects that are not of a trace */
 };
 
+/* Only ASCII digits count. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -544,6 +561,10 @@ static bool is_event(const struct tr_klocwork_object *object)
 		pieces[TR_KLOCWORK_PARENT_ID].len);
 }
 
+/*
+ * Adds the evidence of one object; whole: it is not cut. Lines of a header could be those of
+ * another JSON format, so alone they do not outweigh an object that is not of a trace.
+ */
 static void weigh(struct evidence *evidence, const struct tr_klocwork_object *object, bool whole)
 {
 	enum { BITS_VERSION = 20, BITS_HEADER = 10, BITS_EVENT = 30 };
@@ -597,6 +618,7 @@ static int weigh_lines(const char *p, const char *end, void *context)
 	return evidence.foreign && !evidence.sure ? 0 : evidence.bits;
 }
 
+/* Weighs the lines in the first bytes. Text of a build may come before the trace. */
 static int bid(struct tr_input *in)
 {
 	enum { PROBE = 16 << 10 }; /* bytes of a build log that may come before a trace */

@@ -18,6 +18,7 @@ bool tr_klocwork_id_is_plain(struct tr_text text)
 	return text.len && (text.data[0] != '0' || text.len == 1);
 }
 
+/* Spells a value as trec does. False: it is no JSON, or trec cannot hold it. */
 static bool spell(struct tr_json *json, struct tr_buffer *to, enum tr_json_token *token)
 {
 	struct tr_error ignored;
@@ -89,6 +90,7 @@ static struct tr_klocwork_piece piece_since(const struct tr_klocwork_object *obj
 	return (struct tr_klocwork_piece){ begin, object->text.len - begin };
 }
 
+/* Whether the token is one, and not the failure to find one. */
 static bool is_value(enum tr_json_token token)
 {
 	return token != TR_JSON_CUT && token != TR_JSON_BAD;
@@ -198,6 +200,10 @@ static enum tr_json_token read_id(struct tr_klocwork_object *object, enum tr_klo
 	return token;
 }
 
+/*
+ * Reads the value of a known key to its piece. A key that occurs twice has its last value, as in
+ * most parsers of JSON.
+ */
 static enum tr_json_token read_known(struct tr_klocwork_object *object, enum tr_klocwork_key key,
 				     struct tr_json *json, struct tr_error *err)
 {
@@ -295,6 +301,7 @@ static inline enum tr_klocwork_key compact_key(struct tr_json *json)
 	return TR_KLOCWORK_KEYS;
 }
 
+/* Finds a key by its text without escapes. */
 static enum tr_klocwork_key find_key(struct tr_text spelling)
 {
 #define TRY(key, name) \
@@ -305,6 +312,7 @@ static enum tr_klocwork_key find_key(struct tr_text spelling)
 	return TR_KLOCWORK_KEYS;
 }
 
+/* Sets the message for text that is not a whole object. */
 static enum tr_json_token broken(enum tr_json_token token, struct tr_error *err)
 {
 	bool cut = token == TR_JSON_CUT;
@@ -349,6 +357,7 @@ static enum tr_json_token read_between(struct tr_json *json, struct tr_error *er
 	return broken(token, err);
 }
 
+/* Reads all members up to the closing bracket. */
 static enum tr_json_token read_members(struct tr_klocwork_object *object, struct tr_json *json,
 				       struct tr_error *err)
 {
@@ -371,6 +380,7 @@ static enum tr_json_token read_members(struct tr_klocwork_object *object, struct
 	}
 }
 
+/* Empties the object; its buffers keep their memory. */
 static void reset(struct tr_klocwork_object *object)
 {
 	tr_buffer_reset(&object->text);
@@ -381,6 +391,10 @@ static void reset(struct tr_klocwork_object *object)
 	object->lossy = object->name_lossy = object->deepest = false;
 }
 
+/*
+ * Decides what the object is. Any key of an event makes it one, as events that lack some keys
+ * occur.
+ */
 static void classify(struct tr_klocwork_object *object)
 {
 	for (size_t i = 0; i < TR_KLOCWORK_KEYS; i++) {
@@ -447,12 +461,14 @@ struct tr_text tr_klocwork_object_value(const struct tr_klocwork_object *object)
 	return tr_text_span(extra->data + object->extra_value, extra->data + extra->len);
 }
 
+/* Appends a piece; nothing if it is absent. */
 static void put_piece(const struct tr_klocwork_object *object, struct tr_klocwork_piece piece,
 		      struct tr_buffer *to)
 {
 	tr_buffer_put(to, object->text.data + piece.begin, piece.len);
 }
 
+/* Appends a piece as a column. */
 static void put_cell(const struct tr_klocwork_object *object, struct tr_klocwork_piece cell,
 		     struct tr_buffer *to)
 {
@@ -462,6 +478,7 @@ static void put_cell(const struct tr_klocwork_object *object, struct tr_klocwork
 		tr_buffer_put_byte(to, '-');
 }
 
+/* Appends the line of an event. The parent may be inserted later, at gaps->parent. */
 static void put_event(const struct tr_klocwork_object *object, uint64_t seq, uint64_t parent,
 		      struct tr_buffer *to, struct tr_klocwork_gaps *gaps)
 {

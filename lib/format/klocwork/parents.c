@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids and their values in bounded memory, and the parents of events: see parents.h. */
+/*
+ * Ids and their values in bounded memory, and the parents of events: see parents.h.
+ *
+ * Traces have millions of events whose ids count upwards, so a run of them takes three numbers. The
+ * other ids are in a table of a fixed size. Both forget the oldest: a parent is nearly always a
+ * recent event, and a hostile trace must not grow the reader.
+ */
 #include "format/klocwork/parents.h"
 
 #include <stdlib.h>
@@ -45,6 +51,7 @@ static bool is_number(struct tr_text id, uint64_t *number)
 	return true;
 }
 
+/* Spreads the bits of a number over the sets of the table. */
 static uint64_t mix(uint64_t n)
 {
 	n = (n ^ n >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -60,12 +67,16 @@ static uint64_t hash_id(struct tr_text id)
 	return hash;
 }
 
+/* Returns the WAYS entries in which an id may be. */
 static struct tr_klocwork_entry *find_set(struct tr_klocwork_ids *ids, uint64_t key)
 {
 	return ids->table + (mix(key) & (SETS - 1)) * WAYS;
 }
 
-/* The entry of an id (text.data NULL: the number key), or NULL. */
+/*
+ * Finds the entry of an id (text.data NULL: the number key), and counts the use. NULL: it is not in
+ * the table.
+ */
 static struct tr_klocwork_entry *find_entry(struct tr_klocwork_ids *ids, uint64_t key,
 					    struct tr_text text)
 {
@@ -193,11 +204,13 @@ void tr_klocwork_ids_free(struct tr_klocwork_ids *ids)
 	*ids = (struct tr_klocwork_ids){ .runs = NULL };
 }
 
+/* The record of an item of the queue. */
 static struct tr_klocwork_queued *record_of(const struct tr_pending_item *item)
 {
 	return item->data;
 }
 
+/* The id that the record is pending on; it follows the line in the item's text. */
 static struct tr_text wanted_id(const struct tr_pending_item *item)
 {
 	size_t len = record_of(item)->wanted_length;

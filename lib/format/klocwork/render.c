@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as lines of a trace, and the check of .raw: see klocwork.h. */
+/*
+ * Records as lines of a trace, and the check of .raw: see klocwork.h.
+ *
+ * The spelling is that of kwinject: members in a fixed order and no blanks. A trace in another
+ * spelling is written again unchanged only from .raw, which --exact asks for. .raw counts only as
+ * long as reading it gives the very fields of the record; otherwise somebody edited a field.
+ */
 #include <string.h>
 
 #include "core/input.h"
@@ -35,6 +41,7 @@ enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocw
 	return status;
 }
 
+/* Appends a JSON string. False: memory is exhausted, and err is filled. */
 static bool put_string(struct tr_text bytes, struct tr_buffer *to, struct tr_error *err)
 {
 	tr_json_string_from_bytes(bytes, to);
@@ -98,6 +105,7 @@ bool tr_klocwork_render_id(struct tr_record *record, struct tr_buffer *to, struc
 	return true;
 }
 
+/* Appends the name column as a JSON string. */
 static bool put_name(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	struct tr_text bytes;
@@ -114,6 +122,7 @@ static bool put_member(struct tr_record *record, struct tr_text prefix, struct t
 	return tr_json_from_field(record, field, to, err);
 }
 
+/* Appends env-diff: the override if there is one, else the record's own difference. */
 static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fields *fields,
 			 const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
 			 struct tr_error *err)
@@ -137,6 +146,7 @@ static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fiel
 	return false;
 }
 
+/* Appends the object of an event. False: err is filled. */
 static bool put_exec(struct tr_record *record, const struct tr_klocwork_fields *fields,
 		     const struct tr_klocwork_overrides *overrides, struct tr_buffer *to,
 		     struct tr_error *err)
@@ -211,6 +221,7 @@ static bool put_text(struct tr_record *record, struct tr_field *field, struct tr
 	return bytes.data;
 }
 
+/* Appends an object that is no event, or the text of a raw record. */
 static bool put_context(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	bool env = tr_text_is(record->kind, "env"), raw = tr_text_is(record->kind, "raw");
@@ -278,6 +289,7 @@ static bool same_fields(const struct tr_record *a, const struct tr_record *b)
 	}
 }
 
+/* Whether two cells have the same text, or both are absent. */
 static bool same_cell(const struct tr_cell *a, const struct tr_cell *b)
 {
 	bool text = a->type == TR_CELL_TEXT && b->type == TR_CELL_TEXT;

@@ -136,6 +136,7 @@ static bool find_key(struct tr_record *record, struct tr_field *field, struct tr
 	return good;
 }
 
+/* Finds the event that a reader of the written trace will take for the parent. */
 static void find_reading(struct writer *writer, struct event *event)
 {
 	event->read = tr_klocwork_parents_find(&writer->parents, event->id, event->parent_id);
@@ -231,6 +232,7 @@ static bool keep_id(struct writer *writer, const struct event *event)
 	return false;
 }
 
+/* Forgets the ids that are not numbers. */
 static void free_names(struct writer *writer)
 {
 	size_t position = 0;
@@ -249,6 +251,7 @@ static void judge(struct writer *writer, const struct tr_klocwork_queued *event)
 	writer->tally[MISTAKEN] += there && event->relative && named != event->parent;
 }
 
+/* Takes the records off the queue whose parent is known now. */
 static void drain(struct writer *writer)
 {
 	const struct tr_klocwork_queued *event;
@@ -492,6 +495,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+/* Ends the trace: what is pending has no parent. */
 static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -510,6 +514,7 @@ static void put_line(struct writer *writer, struct tr_text line)
 	tr_output_put_text(writer->base.out, line);
 }
 
+/* Whether the record is a line of that name. */
 static bool is_meta(const struct tr_record *record, const char *name)
 {
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
@@ -562,6 +567,7 @@ static enum tr_status put_rendered(struct writer *writer, enum tr_status status)
 	return TR_OK;
 }
 
+/* Writes an event; see the head of this file. */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -629,6 +635,10 @@ static enum tr_status put_context(struct writer *writer, struct tr_record *recor
 									 : tr_error_memory(err);
 }
 
+/*
+ * Writes one record. TR_END: the format has no place for its kind. A note on a supplied header
+ * comes after the record was written.
+ */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
