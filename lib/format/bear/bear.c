@@ -135,6 +135,7 @@ static bool put_preload(struct tr_text list, struct tr_buffer *to)
 	return any;
 }
 
+/* Whether Bear's library is in the list. */
 static bool has_library(struct tr_text list)
 {
 	struct tr_text library;
@@ -210,6 +211,10 @@ static bool put_variables(struct tr_text object, bool strip, struct tr_arena *ar
 	return true;
 }
 
+/*
+ * The reader knows which process runs which execution, because only Bear's pid links an execution
+ * to its children. Both tables forget the least recently used entries (process/recent.h).
+ */
 struct reader {
 	struct tr_reader base;
 	struct tr_json_items items;
@@ -222,6 +227,7 @@ struct reader {
 
 enum { MOST = 1 << 20, BITS = 50, BITS_CUT = 25 };
 
+/* Recognises an event by the keys that no other JSON lines have together. */
 static int bid(struct tr_input *in)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -256,6 +262,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->text);
 }
 
+/* Delivers the header with the version of Bear. */
 static enum tr_status deliver_header(struct reader *reader, unsigned version,
 				     struct tr_record **record, struct tr_error *err)
 {
@@ -300,6 +307,7 @@ static bool put_time(struct tr_text timestamp, struct tr_buffer *seconds)
 	return true;
 }
 
+/* Puts members that have no field into extra, and a timestamp that the time column cannot hold. */
 static bool put_extra(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	struct tr_buffer *extra = &reader->extra;
@@ -332,6 +340,7 @@ static void put_columns(struct reader *reader, const char *kind, const struct ev
 	tr_buffer_put_byte(line, '\t');
 }
 
+/* Puts the environment, if the event has one. */
 static bool put_environment(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	if (!event->environment)
@@ -349,7 +358,10 @@ static bool number_of(struct tr_text text, uint64_t *number)
 	return text.len && tr_cell_number(&cell, number);
 }
 
-/* The execution that the parent runs. A pid whose process has ended has none. */
+/*
+ * Finds the execution that the parent runs. A pid whose process has ended has none: pids are used
+ * again.
+ */
 static bool find_parent(struct reader *reader, const struct event *event, uint64_t *seq)
 {
 	uint64_t pid;
@@ -358,7 +370,7 @@ static bool find_parent(struct reader *reader, const struct event *event, uint64
 	       tr_recent_find(&reader->running, pid, seq) && *seq != TR_NO_POSITION;
 }
 
-/* False: memory is exhausted. */
+/* Notes which execution the process runs from now on. False: memory is exhausted. */
 static bool begin_process(struct reader *reader, const struct event *event, uint64_t seq)
 {
 	uint64_t pid, rid;
@@ -386,6 +398,7 @@ static bool end_process(struct reader *reader, const struct event *event, struct
 	return task->data && tr_recent_put(&reader->running, pid, TR_NO_POSITION);
 }
 
+/* Puts the fields of an execution. */
 static bool put_execution(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	struct tr_buffer *line = &reader->base.line;
@@ -411,7 +424,7 @@ static bool put_execution(struct reader *reader, const struct event *event, stru
 	return put_extra(reader, event, err);
 }
 
-/* An integer, which version 3 writes as a string. */
+/* Puts an integer, which version 3 writes as a string, as a number. */
 static bool put_number(const char *key, const struct tr_json_member *object, const char *member_key,
 		       struct reader *reader, struct tr_error *err)
 {
@@ -436,6 +449,7 @@ static bool put_number(const char *key, const struct tr_json_member *object, con
 	return tr_json_put_field(key, &number, &reader->base.line, err);
 }
 
+/* Puts the fields of an end. */
 static bool put_exit(struct reader *reader, const struct event *event, struct tr_error *err)
 {
 	tr_buffer_put_byte(&reader->base.line, '-');
@@ -458,6 +472,7 @@ static enum tr_status keep_raw(struct reader *reader, struct tr_text object, con
 	return TR_WARN;
 }
 
+/* Makes the record of an event. An event that Bear would not write so is kept as a raw record. */
 static enum tr_status make_record(struct reader *reader, struct tr_text object,
 				  const struct event *event, struct tr_record **record,
 				  struct tr_error *err)
@@ -490,6 +505,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 	return keep_raw(reader, object, "an event that is not as Bear writes it", err);
 }
 
+/* Finds out the version from the first event: version 4 has no `started`. */
 static enum tr_status read_header(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -505,6 +521,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	return deliver_header(reader, version, record, err);
 }
 
+/* Delivers the header, then a record for each object. */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);

@@ -31,7 +31,10 @@ struct writer {
 	bool noted;
 };
 
-/* Real-time signals by strace's names: SIGRTMIN, SIGRT_1 ... SIGRTMAX. */
+/*
+ * Returns the number of a real-time signal by strace's names: SIGRTMIN, SIGRT_1 ... SIGRTMAX. 0: it
+ * is none.
+ */
 static unsigned real_time_signal(struct tr_text name)
 {
 	enum { FIRST = 32, LAST = 64 };
@@ -108,6 +111,7 @@ static enum tr_status put_ppid(struct writer *writer, struct tr_record *record,
 	return TR_OK;
 }
 
+/* Whether the text is a number of 64 bits. */
 static bool is_decimal(struct tr_text text, uint64_t *number)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
@@ -137,6 +141,7 @@ static bool put_rid(struct writer *writer, struct tr_record *record, uint64_t pi
 	return tr_recent_put(&writer->rids, pid, number);
 }
 
+/* Whether the text is one digit or more. */
 static bool all_digits(struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -185,6 +190,7 @@ static bool put_time(struct tr_text seconds, struct tr_buffer *timestamp)
 	return true;
 }
 
+/* Appends the timestamp. A time that is not seconds since 1970 is left out. */
 static void put_timestamp(struct writer *writer, struct tr_record *record)
 {
 	struct tr_buffer *line = &writer->line;
@@ -253,6 +259,7 @@ static enum tr_status put_environment(struct writer *writer, struct tr_record *r
 	return TR_OK;
 }
 
+/* Appends the execution itself, which both versions have in the same form. */
 static enum tr_status put_execution(struct writer *writer, struct tr_record *record,
 				    const struct tr_command *command, struct tr_error *err)
 {
@@ -337,6 +344,7 @@ static bool put_end_rid(struct writer *writer, struct tr_record *record)
 	return true;
 }
 
+/* Appends the number of a signal, which records may have by name. */
 static enum tr_status put_signal(struct writer *writer, struct tr_record *record,
 				 struct tr_field *field, struct tr_error *err)
 {
@@ -402,6 +410,7 @@ static enum tr_status spell_exit(struct writer *writer, struct tr_record *record
 	return status;
 }
 
+/* Forgets what belongs to the processes of a segment. */
 static void forget_segment(struct writer *writer)
 {
 	tr_follow_free(&writer->follow);
@@ -416,6 +425,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
+/* Chooses the version: the one of -O, or that of the trace if it came from Bear, else 3. */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -440,6 +450,10 @@ static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 	return TR_OK;
 }
 
+/*
+ * Writes the event of an execution. Bear has only executions that succeeded. The environment is
+ * followed even if the record is left out, because those of its children are differences to it.
+ */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
