@@ -31,6 +31,7 @@ struct item {
 	struct tr_respfile_left left;
 };
 
+/* Appends a member if there is a value. */
 static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
 {
 	if (!bytes.data)
@@ -41,6 +42,7 @@ static void put_member(struct tr_buffer *to, const char *key, struct tr_text byt
 	tr_json_string_from_wtf8(bytes, to);
 }
 
+/* Appends an item with the members that are known. */
 static void put_item(struct tr_buffer *to, const struct item *item, struct tr_text extra)
 {
 	tr_buffer_put_literal(to, "{\n  \"directory\": ");
@@ -62,6 +64,9 @@ static void put_item(struct tr_buffer *to, const struct item *item, struct tr_te
 	tr_buffer_put_literal(to, "\n}\n");
 }
 
+/*
+ * Writes an item to the list; it always succeeds, as errors of the output are reported at its end.
+ */
 static bool emit(void *context, struct tr_text item)
 {
 	struct writer *writer = context;
@@ -76,7 +81,10 @@ static bool emit(void *context, struct tr_text item)
 	return true;
 }
 
-/* The content of the first response file that the arguments name. */
+/*
+ * Attaches the content of the first response file that the arguments name. A file that is unknown
+ * or too large is noted in item->left. False: memory is exhausted.
+ */
 static bool attach(struct writer *writer, const struct tr_command *command, struct item *item,
 		   const struct tr_respfile_rules *rules, struct tr_arena *arena,
 		   struct tr_error *err)
@@ -207,6 +215,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	return tr_respfile_report(&item.left, &writer->calls.roots, err);
 }
 
+/* Writes the item of an execution, unless it failed. */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -223,6 +232,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
+/* Only executions have a place in a specification. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -231,6 +241,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return tr_text_is(record->kind, "exec") ? put_exec(writer, record, err) : TR_END;
 }
 
+/* Writes the items that the filter of calls has held back. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -238,6 +249,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
+/* Ends the list; without items it is empty, and still a valid file. */
 static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);

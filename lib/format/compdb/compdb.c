@@ -2,6 +2,12 @@
 /*
  * The formats compdb and buildspec, and the reader of both: objects out of the window
  * (record/json.h), their members, the record. A member that has no field goes into extra.
+ *
+ *	make_record	members -> a record `exec` with cwd, argv, file, output, respfile
+ *	put_command	a command in one string is split into words, as a shell would
+ *
+ * What both writers need is here too: the settings of calls, response files that are expanded in
+ * place, and the field extra.
  */
 #include "format/compdb/compdb.h"
 #include "format/reader_base.h"
@@ -32,7 +38,10 @@ struct object {
 	const struct tr_json_member *fields[KEYS]; /* NULL: absent, or of another type */
 };
 
-/* With arguments, command has no field. False: memory is exhausted. */
+/*
+ * Splits an object and finds the members that have fields. With arguments, command has none: they
+ * say the same, and arguments need no shell. False: memory is exhausted.
+ */
 static bool find_members(struct object *object, struct tr_text text, struct tr_arena *arena)
 {
 	*object = (struct object){ .all = { .count = 0 } };
@@ -68,11 +77,13 @@ static int bid(struct tr_input *in, bool wants_file)
 	return bits;
 }
 
+/* A database has objects with a file. */
 static int compdb_bid(struct tr_input *in)
 {
 	return bid(in, true);
 }
 
+/* A build specification has objects without one. */
 static int buildspec_bid(struct tr_input *in)
 {
 	return bid(in, false);
@@ -104,6 +115,7 @@ static bool begin_words(struct reader *reader, const struct object *object, stru
 	return text.data;
 }
 
+/* Puts the words of a command as argv. False: memory is exhausted. */
 static bool put_command(struct reader *reader, const struct object *object)
 {
 	struct tr_words words;
@@ -155,6 +167,7 @@ static void put_name(struct reader *reader, const struct object *object)
 	tr_buffer_free(&word);
 }
 
+/* Puts the fields of an entry. False: a value that no record can hold, or memory is exhausted. */
 static bool put_fields(struct reader *reader, const struct object *object, struct tr_error *err)
 {
 	const struct tr_json_member *const *fields = object->fields;
@@ -174,6 +187,10 @@ static bool put_fields(struct reader *reader, const struct object *object, struc
 	return true;
 }
 
+/*
+ * Makes the record of an object. TR_WARN: it is no entry, and is left out; a value of the wrong
+ * type is not guessed at.
+ */
 static enum tr_status make_record(struct reader *reader, struct tr_text text,
 				  struct tr_record **record, struct tr_error *err)
 {
@@ -206,6 +223,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text text,
 	return tr_error_status(err);
 }
 
+/* Makes a record of the next object. */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);

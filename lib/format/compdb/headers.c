@@ -60,6 +60,7 @@ struct tr_compdb_headers {
 	struct candidate *first, *last;
 };
 
+/* Empties the graph and the seeds. */
 static void begin_segment(struct tr_compdb_headers *headers)
 {
 	headers->arena = (struct tr_arena)TR_ARENA_INIT;
@@ -69,6 +70,7 @@ static void begin_segment(struct tr_compdb_headers *headers)
 	headers->first = headers->last = NULL;
 }
 
+/* Frees the graph and the seeds. */
 static void free_segment(struct tr_compdb_headers *headers)
 {
 	tr_deps_tracker_free(&headers->tracker);
@@ -249,12 +251,14 @@ static bool writes_file(const struct tr_invocation *invocation, const struct tr_
 	return false;
 }
 
+/* Appends a length and a text; texts of a command line may hold any byte. */
 static void put_sized(struct tr_text text, struct tr_buffer *to)
 {
 	tr_buffer_put(to, (const char *)&text.len, sizeof text.len);
 	tr_buffer_put_text(to, text);
 }
 
+/* Takes such a text off. */
 static struct tr_text take_sized(const char **from)
 {
 	struct tr_text text;
@@ -413,13 +417,17 @@ static bool place(struct tr_compdb_headers *headers, struct candidate *candidate
 	return true;
 }
 
+/* Returns a file name without its extension. */
 static struct tr_text stem_of(struct tr_text name)
 {
 	name.len -= tr_path_extension(name).len;
 	return name;
 }
 
-/* How well the flags of the candidate suit the header. */
+/*
+ * Returns how well the flags of the candidate suit the header: an entry of its own counts more than
+ * a fallback, then a source that exists, the same stem (a.c for a.h), the same directory.
+ */
 static unsigned rank(const struct candidate *candidate, const struct tr_deps_path *header)
 {
 	const struct tr_deps_path *source = candidate->spelled;
@@ -431,6 +439,10 @@ static unsigned rank(const struct candidate *candidate, const struct tr_deps_pat
 	return (candidate->fallback ? 0 : 8) + (exists ? 4 : 0) + (stem ? 2 : 0) + directory;
 }
 
+/*
+ * Whether a suits better than b. Of equal ones the earlier command is chosen, so that the result
+ * does not depend on the order of the graph.
+ */
 static bool is_better(const struct candidate *a, const struct candidate *b,
 		      const struct tr_deps_path *header)
 {
@@ -439,6 +451,7 @@ static bool is_better(const struct candidate *a, const struct candidate *b,
 	return x != y ? x > y : a->command->began < b->command->began;
 }
 
+/* The headers that were found; path->user is the best candidate of each. */
 struct found {
 	struct tr_deps_path **paths;
 	size_t count, cap;
@@ -495,6 +508,10 @@ static bool offer_all(const struct tr_map *candidates, const struct tr_deps_comm
 	return true;
 }
 
+/*
+ * Makes a candidate findable by its command and a spelling of its source. The first one of a key
+ * stays.
+ */
 static bool add_key(struct tr_map *candidates, struct candidate *candidate, struct key *key,
 		    struct tr_deps_path *source)
 {
@@ -527,11 +544,13 @@ static bool find_headers(struct tr_compdb_headers *headers, struct found *found)
 	return fine && !headers->graph.paths.failed;
 }
 
+/* A header by its path, for sorting. */
 struct named {
 	struct tr_text text;
 	const struct candidate *candidate;
 };
 
+/* By the bytes of the path. */
 static int compare_named(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;

@@ -46,6 +46,7 @@ struct head {
 	size_t len, seed_len;
 };
 
+/* Appends a key and a string. */
 static void put_member(struct tr_buffer *to, const char *key, struct tr_text bytes)
 {
 	tr_buffer_put_literal(to, "    \"");
@@ -54,6 +55,7 @@ static void put_member(struct tr_buffer *to, const char *key, struct tr_text byt
 	tr_json_string_from_wtf8(bytes, to);
 }
 
+/* Appends the command line, one word a line. */
 static void put_arguments(struct tr_buffer *to, const struct entry *entry)
 {
 	tr_buffer_put_literal(to, "    \"arguments\": [");
@@ -89,6 +91,10 @@ static void put_json(struct tr_buffer *to, const struct entry *entry)
 	tr_buffer_put_literal(to, "\n  }");
 }
 
+/*
+ * Sets the hashes by which entries are compared. Paths are absolute in them, so that entries with
+ * different directories can be of the same file. False: memory is exhausted.
+ */
 static bool put_key(const struct entry *entry, enum unique unique, struct tr_text json,
 		    struct head *head)
 {
@@ -146,11 +152,13 @@ struct line {
 	struct tr_compdb_header_line headers; /* if they get entries */
 };
 
+/* Adds a shared word. */
 static void add(struct line *line, struct tr_text text)
 {
 	line->shared[line->count++] = text;
 }
 
+/* Whether the part has no place in an entry, whose command only compiles. */
 static bool is_only_for_linking(const struct tr_invocation *invocation, const struct tr_part *part)
 {
 	return invocation->mode == TR_MODE_LINK &&
@@ -188,6 +196,10 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 	}
 }
 
+/*
+ * Returns the path joined with the directory, in the arena. data NULL: memory is exhausted, or
+ * there was no path.
+ */
 static struct tr_text absolute(struct tr_text directory, struct tr_text path,
 			       struct tr_arena *arena)
 {
@@ -216,6 +228,7 @@ static struct tr_text program_of(const struct tr_call *call, struct tr_arena *ar
 	return absolute(call->command.directory, path, arena);
 }
 
+/* Whether a response file names sources. */
 static bool has_hidden_sources(const struct tr_invocation *invocation)
 {
 	for (size_t i = 0; i < invocation->count; i++)
@@ -224,6 +237,7 @@ static bool has_hidden_sources(const struct tr_invocation *invocation)
 	return false;
 }
 
+/* Makes the words that all entries of a call share. False: memory is exhausted. */
 static bool make_line(struct line *line, const struct tr_call *call, bool inlined,
 		      struct tr_arena *arena)
 {
@@ -246,7 +260,7 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 	return true;
 }
 
-/* The command line of one source in line->argv; its number of words. */
+/* Makes the command line of one source in line->argv. Returns its number of words. */
 static size_t spell_line(struct line *line, const struct source *source)
 {
 	size_t count = source->place, rest = line->count - count;
@@ -379,6 +393,7 @@ static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
 	return !known;
 }
 
+/* Writes an entry, unless an equal one was written. False: memory is exhausted. */
 static bool put_entry(struct writer *writer, const struct head *head, struct tr_text json)
 {
 	bool done = true;
@@ -422,6 +437,7 @@ static bool put_entries(struct writer *writer, struct tr_text entries, bool at_e
 	return done && !writer->fallback.failed;
 }
 
+/* Writes the entries of a call that the filter has chosen. */
 static bool emit(void *context, struct tr_text entries)
 {
 	return put_entries(context, entries, false);
@@ -437,6 +453,7 @@ static const char *lacks(const struct tr_call *call)
 	return NULL;
 }
 
+/* Whether the call compiles a source and so has an entry. */
 static bool compiles(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -446,6 +463,10 @@ static bool compiles(const struct tr_call *call)
 	       invocation->mode <= TR_MODE_SYNTAX && (invocation->sources || call->command.cut);
 }
 
+/*
+ * Makes the entries of a call and passes them to the filter. It decides later whether the call is
+ * one that another call runs, such as the compiler below its driver.
+ */
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       const struct tr_call *call, struct tr_error *err)
 {
@@ -537,6 +558,10 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 	return status;
 }
 
+/*
+ * Writes an execution: a record with a file came from a database and is written again, all others
+ * are read as calls.
+ */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -570,6 +595,7 @@ static bool add_header(void *context, struct tr_text directory, struct tr_text f
 	return append_entry(&entry, writer->unique, true, &writer->fallback);
 }
 
+/* Writes what the filter has held back, and finds the headers of the segment. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -580,6 +606,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 			       : TR_OK;
 }
 
+/* Takes one record; those that are no executions matter only for headers. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -600,6 +627,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+/* Writes the fallbacks whose file has no other entry, and ends the list. */
 static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -644,6 +672,7 @@ static const struct tr_writer_steps steps = {
 	.discard = discard,
 };
 
+/* Reads the settings. False: err is filled. */
 static bool set_up(struct writer *writer, const struct tr_settings *settings, struct tr_error *err)
 {
 	static const char *const uniques[] = { "file+output", "file", "all", "none" };
