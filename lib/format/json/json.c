@@ -24,6 +24,7 @@ enum {
 	RECORD_BITS = 32,
 };
 
+/* Whether JSON allows the byte between tokens. */
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -42,6 +43,7 @@ static char next_byte(struct look *look)
 	return look->p < look->end ? *look->p++ : '\0';
 }
 
+/* Whether the byte may be in a kind. */
 static bool is_kind_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -119,6 +121,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->array);
 }
 
+/* Returns the first byte that is no blank. */
 static const char *skip_blanks(const char *p, const char *end)
 {
 	while (p < end && is_blank(*p))
@@ -186,6 +189,7 @@ static bool begins_array(struct tr_text line, bool indented)
 	return indented || (p < end && *p == '"');
 }
 
+/* Reports an array without an end. */
 static enum tr_status cut_array(struct tr_error *err, enum tr_cause cause, uint64_t line)
 {
 	tr_error_set(err, cause, "the array that begins here has no end");
@@ -266,6 +270,7 @@ static enum tr_status make_record(struct reader *reader, uint64_t line, struct t
 	return TR_OK;
 }
 
+/* Converts the array to a trec line in base.line. */
 static enum tr_status convert(struct reader *reader, const char *p, const char *end,
 			      struct tr_error *err)
 {
@@ -276,6 +281,7 @@ static enum tr_status convert(struct reader *reader, const char *p, const char *
 	return tr_typed_read_record(&reader->typed);
 }
 
+/* Counts LFs, for the position of an error. */
 static uint64_t count_lines(const char *p, const char *end)
 {
 	uint64_t lines = 0;
@@ -286,6 +292,7 @@ static uint64_t count_lines(const char *p, const char *end)
 	return lines;
 }
 
+/* Makes the record of an array over several lines. */
 static enum tr_status read_collected(struct reader *reader, uint64_t start, struct tr_error *err)
 {
 	if (!tr_buffer_room(&reader->array, TR_INPUT_PAD))
@@ -349,6 +356,7 @@ static enum tr_status read_array(struct reader *reader, struct tr_text line, con
 	return status;
 }
 
+/* Makes a record of the next array. */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
@@ -393,6 +401,7 @@ struct writer {
 	struct tr_buffer text;
 };
 
+/* Writes a record as a line. Malformed trec in it is kept, and reported as a flaw. */
 static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);

@@ -173,6 +173,7 @@ static bool read_canonical(struct tr_typed_reader *r, enum tr_typed_tag tag,
 	return false;
 }
 
+/* Appends the canonical spelling of a tag's value. */
 static bool read_spelled(struct tr_typed_reader *r, enum tr_typed_tag tag)
 {
 	struct tr_text canonical;
@@ -220,6 +221,7 @@ static void bare_word(struct tr_buffer *to, size_t start)
 static bool read_any(struct tr_typed_reader *r, enum tr_json_token token, struct tr_text text,
 		     unsigned depth);
 
+/* Reads a value that has to follow. */
 static bool read_next(struct tr_typed_reader *r, unsigned depth)
 {
 	struct tr_text text = { NULL, 0 };
@@ -296,6 +298,7 @@ static bool read_pairs(struct tr_typed_reader *r, bool first, char separator, un
 	return false;
 }
 
+/* Reads $map. */
 static bool read_map(struct tr_typed_reader *r, unsigned depth)
 {
 	if (!expect(r, TR_JSON_ARRAY, "a list of pairs in $map") || !open_bracket(r, '{', depth) ||
@@ -316,6 +319,7 @@ static bool is_struct_id(struct tr_text id)
 	       TR_CANONICAL;
 }
 
+/* Reads $struct: an id or null, then its members. */
 static bool read_struct(struct tr_typed_reader *r, unsigned depth)
 {
 	struct tr_text id = { NULL, 0 };
@@ -342,6 +346,7 @@ static bool read_struct(struct tr_typed_reader *r, unsigned depth)
 	return true;
 }
 
+/* Reads $repr: two values. */
 static bool read_repr(struct tr_typed_reader *r, unsigned depth)
 {
 	static const char expected[] = "a list of two values in $repr";
@@ -355,6 +360,7 @@ static bool read_repr(struct tr_typed_reader *r, unsigned depth)
 	return true;
 }
 
+/* Reads $cut: a list whose rest was left out. */
 static bool read_cut(struct tr_typed_reader *r, unsigned depth)
 {
 	if (!expect(r, TR_JSON_ARRAY, "a list in $cut") || !read_list(r, depth))
@@ -463,6 +469,7 @@ static bool is_plain(struct tr_text body, bool key)
 	return true;
 }
 
+/* Appends a string as a cell. */
 static bool put_cell_string(struct tr_typed_reader *r, struct tr_text body, bool key)
 {
 	if (is_plain(body, key)) {
@@ -476,6 +483,7 @@ static bool put_cell_string(struct tr_typed_reader *r, struct tr_text body, bool
 	return true;
 }
 
+/* Appends a number as a cell, if it is one that JSON tools keep. */
 static bool put_number(struct tr_typed_reader *r, struct tr_text number, const char *expected)
 {
 	if (!tr_typed_is_exact(number) || number.data[0] == '-')
@@ -484,8 +492,10 @@ static bool put_number(struct tr_typed_reader *r, struct tr_text number, const c
 	return true;
 }
 
+/* The place of a cell, which decides what it may be. */
 enum cell_use { COLUMN, NUMBER_COLUMN, KEY };
 
+/* Reads a cell. */
 static bool read_cell(struct tr_typed_reader *r, enum cell_use use)
 {
 	static const char *const expected[] = {
@@ -532,6 +542,7 @@ static bool read_field(struct tr_typed_reader *r)
 	       tr_typed_read_value(r) && expect(r, TR_JSON_ARRAY_END, "\"]\" after the field");
 }
 
+/* Reads the arrow. *arrow: one is still allowed. */
 static bool read_arrow(struct tr_typed_reader *r, struct tr_text body, bool *arrow)
 {
 	if (!tr_text_is(body, "->"))
@@ -574,6 +585,7 @@ static bool read_fields(struct tr_typed_reader *r, bool arrow)
 	}
 }
 
+/* Reads the text of a comment. */
 static bool read_comment(struct tr_typed_reader *r)
 {
 	struct tr_text text;
@@ -598,6 +610,7 @@ static bool read_first(struct tr_typed_reader *r, struct tr_text *first)
 	return true;
 }
 
+/* Reads a whole array. Its first word decides which columns follow. */
 static bool read_array(struct tr_typed_reader *r)
 {
 	struct tr_text first;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes typed JSON: canonical values from text to text, and then the array of a record.
+ *
+ * A canonical spelling is trusted: its brackets match and their depth is limited, so it is walked
+ * without checks of the grammar. Everything else goes through the parser first (put_respelled), and
+ * what is malformed is kept as $raw.
  */
 #include "format/json/typed.h"
 
@@ -20,6 +24,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Whether the text at p begins with these bytes. */
 static bool starts(const char *p, const char *end, struct tr_text with)
 {
 	return tr_text_starts(tr_text_span(p, end), with);
@@ -51,6 +56,7 @@ static const char *scalar_end(const char *p, const char *end)
 	return p;
 }
 
+/* Returns the tag of a spelling that begins with a letter. */
 static enum tr_typed_tag word_tag(struct tr_text t)
 {
 	const char *end = t.data + t.len;
@@ -68,6 +74,7 @@ static enum tr_typed_tag word_tag(struct tr_text t)
 	return TR_TYPED_SYM;
 }
 
+/* Returns the tag of a number by its spelling. */
 static enum tr_typed_tag number_tag(struct tr_text t)
 {
 	if (tr_text_starts(t, TR_TEXT("0x")))
@@ -114,6 +121,7 @@ static bool is_portable(struct tr_text string)
 	return true;
 }
 
+/* Appends {"$TAG":"SPELLING"}. */
 static void put_tagged(enum tr_typed_tag tag, struct tr_text spelling, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "{\"");
@@ -123,6 +131,7 @@ static void put_tagged(enum tr_typed_tag tag, struct tr_text spelling, struct tr
 	tr_buffer_put_literal(to, "\"}");
 }
 
+/* Appends a value that is no compound: as JSON's own if all tools keep it, else with its tag. */
 static void put_scalar(struct tr_text t, struct tr_buffer *to)
 {
 	enum tr_typed_tag tag = tr_typed_tag(t);
@@ -145,6 +154,7 @@ static void insert(struct tr_buffer *to, size_t at, struct tr_text t)
 
 static const char *put_any(const char *p, const char *end, struct tr_buffer *to);
 
+/* Appends a list; one that was cut gets the tag $cut, which is known only at its end. */
 static const char *put_list(const char *p, const char *end, struct tr_buffer *to)
 {
 	size_t start = to->len;
@@ -177,6 +187,7 @@ static const char *key_end(const char *p, const char *end)
 	return p;
 }
 
+/* Appends a key of a map or structure. */
 static void put_key(struct tr_text key, struct tr_buffer *to)
 {
 	if (key.data[0] == '"') {
@@ -208,6 +219,7 @@ static const char *put_pairs(const char *p, const char *end, bool comma, struct 
 	return p + 1;
 }
 
+/* Appends a structure, with its id or null as the first element. */
 static const char *put_struct(const char *p, const char *end, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "{\"$struct\":[");
@@ -225,6 +237,7 @@ static const char *put_struct(const char *p, const char *end, struct tr_buffer *
 	return p;
 }
 
+/* Appends what is in braces: `=` after the first key means a structure, `:` a map. */
 static const char *put_braces(const char *p, const char *end, struct tr_buffer *to)
 {
 	p++;
@@ -234,6 +247,7 @@ static const char *put_braces(const char *p, const char *end, struct tr_buffer *
 	return put_pairs(p, end, false, to);
 }
 
+/* Appends the pair of a human form and a machine form. */
 static const char *put_repr(const char *p, const char *end, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "{\"$repr\":[");
@@ -280,6 +294,7 @@ struct putting {
 	bool noted, out_of_memory;
 };
 
+/* Appends a JSON string. */
 static void put_json_string(struct tr_text bytes, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '"');
@@ -287,6 +302,7 @@ static void put_json_string(struct tr_text bytes, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
+/* Appends an object with one key and a string. */
 static void put_object(const char *tag, struct tr_text spelling, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "{\"");
@@ -310,12 +326,14 @@ static void put_raw(struct putting *p, struct tr_text spelling, struct tr_text w
 	p->noted = true;
 }
 
+/* Whether the bytes are valid UTF-8, as JSON strings have to be. */
 static bool is_utf8(struct tr_text bytes)
 {
 	const char *end = bytes.data + bytes.len;
 	return tr_utf8_check(bytes.data, end) == end;
 }
 
+/* Whether a key with this first byte is one of trec's own. */
 static bool is_lead(char c)
 {
 	return c == '.' || c == '#';
@@ -370,6 +388,7 @@ static void put_spelled(struct putting *p, struct tr_text spelling, const char *
 	}
 }
 
+/* Appends a column; null: it is absent. */
 static void put_cell(struct putting *p, const struct tr_cell *cell, const char *column)
 {
 	switch (cell->type) {
@@ -414,6 +433,7 @@ static void put_respelled(struct putting *p, struct tr_field *field)
 		tr_typed_put_value(tr_buffer_text(&p->scratch), p->to);
 }
 
+/* Appends [KEY,VALUE]. The spelling decides how much work that is. */
 static void put_field(struct putting *p, struct tr_field *field)
 {
 	tr_buffer_put_byte(p->to, '[');
@@ -474,6 +494,7 @@ static void put_columns(struct putting *p)
 	}
 }
 
+/* Appends the next element after the columns: a field, the arrow, or a malformed part as $raw. */
 static bool put_column(void *context, struct tr_field *field, const struct tr_error *trouble)
 {
 	struct putting *p = context;
