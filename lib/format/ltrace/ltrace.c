@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The format's description, the bid, and the parts of a line. */
+/*
+ * The format's description, the bid, and the parts of a line.
+ *
+ * ltrace does not escape quotes, and prints names of C++ with parentheses and blanks, so a line
+ * cannot be parsed from left to right: the result is searched for from the end, and the name by
+ * what may be in one. A line that does not fit exactly is OTHER and becomes a raw record; what is
+ * accepted can be written again byte for byte.
+ */
 #include "format/ltrace/ltrace.h"
 
 #include <string.h>
@@ -28,6 +35,7 @@ static bool chop(struct tr_text *text, struct tr_text word)
 	return ends;
 }
 
+/* Skips digits; there may be none. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
@@ -259,6 +267,7 @@ static bool read_result(const char *begin, const char *p, const char *end,
 	return false;
 }
 
+/* Reads a call, or the first half of one. */
 static enum tr_ltrace_body read_call(const char *begin, const char *p, const char *end,
 				     struct tr_ltrace_line *line)
 {
@@ -275,6 +284,7 @@ static enum tr_ltrace_body read_call(const char *begin, const char *p, const cha
 	return read_result(begin, open + 1, end, line) ? TR_LTRACE_CALL : TR_LTRACE_OTHER;
 }
 
+/* Reads the second half of a call. */
 static enum tr_ltrace_body read_resumed(const char *begin, const char *p, const char *end,
 					struct tr_ltrace_line *line)
 {
@@ -287,6 +297,7 @@ static enum tr_ltrace_body read_resumed(const char *begin, const char *p, const 
 	return read_result(begin, p, end, line) ? TR_LTRACE_RESUMED : TR_LTRACE_OTHER;
 }
 
+/* Reads a signal or an exec, after "--- ". */
 static enum tr_ltrace_body read_signal(struct tr_text text, struct tr_ltrace_line *line)
 {
 	const char *open = memmem(text.data, text.len, " (", 2);
@@ -305,6 +316,7 @@ static enum tr_ltrace_body read_signal(struct tr_text text, struct tr_ltrace_lin
 		       : TR_LTRACE_SIGNAL;
 }
 
+/* Reads the end of a process, after "+++ ". */
 static enum tr_ltrace_body read_end(struct tr_text text, struct tr_ltrace_line *line)
 {
 	const char *p = text.data, *end = p + text.len;

@@ -72,6 +72,7 @@ static struct open_call call_of(const struct tr_ltrace_line *line)
 	return call;
 }
 
+/* Forgets a call that has begun. */
 static void drop_open(struct reader *reader, size_t i)
 {
 	reader->open_count--;
@@ -133,12 +134,14 @@ static void put_time(struct reader *reader, const struct tr_ltrace_line *line, s
 	}
 }
 
+/* Appends a key and a text that needs no escape. */
 static void put_text(const char *key, struct tr_text text, struct tr_buffer *to)
 {
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_text(to, text);
 }
 
+/* Appends a key and a string. */
 static void put_string(const char *key, struct tr_text text, struct tr_buffer *to)
 {
 	put_text(key, TR_TEXT("\""), to);
@@ -146,6 +149,7 @@ static void put_string(const char *key, struct tr_text text, struct tr_buffer *t
 	tr_buffer_put_byte(to, '"');
 }
 
+/* Appends a key and a number. */
 static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
 {
 	tr_buffer_put_text(to, tr_text_from(key));
@@ -179,6 +183,7 @@ static void put_columns(struct reader *reader, const char *kind, uint64_t seq, s
 		put_number("\t.indent=", line->indent, to);
 }
 
+/* Appends the arguments, numbered from first; their names are not in the log. */
 static size_t put_arguments(struct reader *reader, const struct tr_ltrace_line *line, size_t first)
 {
 	return tr_ltrace_put_arguments(line->arguments, line->system ? 'a' : '#', first,
@@ -334,6 +339,7 @@ static int find_layout(const char *p, const char *end, void *context)
 	return 0;
 }
 
+/* Delivers the header: how the lines begin, and the column of the results. */
 static enum tr_status put_header(struct reader *reader, struct tr_record **record,
 				 struct tr_error *err)
 {
@@ -352,6 +358,7 @@ static enum tr_status put_header(struct reader *reader, struct tr_record **recor
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
+/* Delivers the header, then a record for each line. */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);

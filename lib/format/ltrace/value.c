@@ -42,11 +42,15 @@ static void put_byte(unsigned char c, struct tr_buffer *to)
 
 /* Text to literal. */
 
+/*
+ * The literal that is being made: depth counts open brackets, which are limited; bytes is scratch.
+ */
 struct spelling {
 	struct tr_buffer *to, *bytes;
 	unsigned depth;
 };
 
+/* Whether the text at p begins with the word. */
 static bool starts(const char *p, const char *end, struct tr_text word)
 {
 	return tr_text_starts(tr_text_span(p, end), word);
@@ -78,6 +82,7 @@ static void put_pair(struct tr_text text, struct tr_text number, struct tr_buffe
 	tr_buffer_put_byte(to, '>');
 }
 
+/* Appends text with the number that it stands for. */
 static void put_pair_of(struct tr_text text, uint64_t number, struct tr_buffer *to)
 {
 	char digits[TR_DECIMAL_MAX];
@@ -151,6 +156,7 @@ static const char *spell_string(struct spelling *s, const char *p, const char *e
 	return NULL;
 }
 
+/* Appends a character in quotes with its number. NULL: it is none, and nothing was appended. */
 static const char *spell_char(struct spelling *s, const char *p, const char *end)
 {
 	unsigned char byte;
@@ -354,6 +360,7 @@ void tr_ltrace_put_literal(struct tr_text text, struct tr_buffer *bytes, struct 
 
 /* Value to text. */
 
+/* Appends words joined by bars, or a number without a name in hex. False: memory is exhausted. */
 static bool put_symbol(const struct tr_symbol *symbol, struct tr_arena *arena, struct tr_buffer *to)
 {
 	for (size_t i = 0; i < symbol->count; i++) {
@@ -372,6 +379,7 @@ static bool put_symbol(const struct tr_symbol *symbol, struct tr_arena *arena, s
 	return true;
 }
 
+/* Appends a string with ltrace's escapes. False: memory is exhausted. */
 static bool put_string_value(const struct tr_value *value, struct tr_arena *arena,
 			     struct tr_buffer *to)
 {
@@ -388,6 +396,7 @@ static bool put_string_value(const struct tr_value *value, struct tr_arena *aren
 	return true;
 }
 
+/* Appends a list or a structure. False: memory is exhausted. */
 static bool put_items(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to)
 {
 	bool list = value->type == TR_LIST;
@@ -408,6 +417,7 @@ static bool put_items(const struct tr_value *value, struct tr_arena *arena, stru
 	return true;
 }
 
+/* Appends a real number with six decimals, as ltrace's %f does. */
 static void put_real(const struct tr_value *value, struct tr_buffer *to)
 {
 	enum { MOST = 330 }; /* digits before the point, and six after it */

@@ -103,6 +103,10 @@ static void put_padded(const char *before, uint64_t number, unsigned width, char
 	tr_buffer_put_text(to, tr_text_from(after));
 }
 
+/*
+ * Appends the time in the form of the log; nothing if it has none or the record lacks it. Relative
+ * times need that of the line before.
+ */
 static void put_time(struct printer *p, unsigned clock)
 {
 	struct tr_buffer *to = &p->line;
@@ -127,6 +131,7 @@ static void put_time(struct printer *p, unsigned clock)
 	tr_buffer_put_byte(to, ' ');
 }
 
+/* Appends blanks, up to a limit: the count comes from the input. */
 static void put_blanks(uint64_t count, struct tr_buffer *to)
 {
 	for (uint64_t i = 0; i < count && i < MOST_BLANKS; i++)
@@ -212,6 +217,7 @@ static void put_result(struct printer *p)
 	}
 }
 
+/* Whether the record has the flag. */
 static bool has_flag(struct printer *p, const char *flag)
 {
 	const struct tr_value *list = tr_ask(p->record, "flagged", TR_LIST, p->err);
@@ -332,6 +338,7 @@ struct writer {
 	struct printer printer;
 };
 
+/* Takes how lines begin from the header, if the segment was a log of ltrace. */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -341,6 +348,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
+/* Writes the line of a record. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -389,6 +397,7 @@ static void *create_style(const struct tr_text_config *config, struct tr_output 
 	return printer;
 }
 
+/* Shows one record; NULL: the end of the stream. Kinds without a line are not shown. */
 static enum tr_status put_style(void *view, struct tr_record *record, struct tr_error *err)
 {
 	struct printer *printer = view;
