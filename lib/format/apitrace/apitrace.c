@@ -21,6 +21,7 @@ enum {
 	FURTHER = 24, /* bits that a further stream of a file needs, which nothing else announces */
 };
 
+/* Returns the bits of a name, for or against; its first bytes are enough. */
 static int name_bits(struct tr_text name)
 {
 	int bits = 0;
@@ -31,6 +32,7 @@ static int name_bits(struct tr_text name)
 	return bits;
 }
 
+/* Returns the bits of the names of properties. */
 static int property_bits(const struct tr_record *head)
 {
 	int bits = 0;
@@ -45,6 +47,9 @@ static int property_bits(const struct tr_record *head)
 	return bits;
 }
 
+/*
+ * Returns the bits of the names in definitions. The names of labels never count against the format.
+ */
 static int signature_bits(const struct tr_apitrace_signature *signature)
 {
 	int bits = 0;
@@ -58,6 +63,7 @@ static int signature_bits(const struct tr_apitrace_signature *signature)
 	return bits;
 }
 
+/* Parses an event. False: it is cut or no event. */
 static bool parse_event(struct tr_apitrace_parse *parse)
 {
 	struct tr_apitrace_event event = { .enter = false };
@@ -95,6 +101,7 @@ static int weigh(struct tr_apitrace_parse *parse, const char *start, const char 
 	return bits > 0 ? bits : 0;
 }
 
+/* Weighs the beginning of the stream, and asks for more of it while an event is cut. */
 static int apitrace_bid(struct tr_input *in)
 {
 	struct tr_apitrace_parse parse = { .any_version = true, .max_depth = 1 };

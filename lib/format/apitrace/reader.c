@@ -214,6 +214,7 @@ static bool parse_own_leave(struct reader *reader, bool at_end)
 	return true;
 }
 
+/* Parses a leave of its own; its function and thread are those of its enter, if that was seen. */
 static bool parse_leave(struct reader *reader)
 {
 	struct tr_apitrace_event *event = &reader->event;
@@ -515,6 +516,10 @@ static enum tr_status report_cut(struct reader *reader, struct tr_error *err)
 	return tr_error_memory(err);
 }
 
+/*
+ * Reports a unit that is not all there: it is beyond the limit, the input has ended, or it cannot
+ * be read.
+ */
 static enum tr_status report_short(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->base.in;
@@ -533,6 +538,7 @@ static enum tr_status report_short(struct reader *reader, struct tr_error *err)
 	return TR_FATAL;
 }
 
+/* Reports why the next unit could not be parsed. */
 static enum tr_status report_outcome(struct reader *reader, struct tr_error *err)
 {
 	switch (reader->parse.outcome) {
@@ -569,6 +575,7 @@ static bool make_line(struct reader *reader)
 	return true;
 }
 
+/* Completes the record of an event: kind, number, function, thread. False: memory is exhausted. */
 static bool finish_record(struct reader *reader)
 {
 	const struct tr_apitrace_event *event = &reader->event;
@@ -617,6 +624,7 @@ static bool take_unit(struct reader *reader)
 	return true;
 }
 
+/* Returns the next definition of the unit as a record. */
 static enum tr_status hand_out_definition(struct reader *reader, struct tr_record **record,
 					  struct tr_error *err)
 {
@@ -632,6 +640,7 @@ static enum tr_status hand_out_definition(struct reader *reader, struct tr_recor
 	return reader->exact ? compare_exact(reader->exact, definition, none, err) : TR_OK;
 }
 
+/* Returns the record of the unit, with .raw if --exact needs it. */
 static enum tr_status hand_out_record(struct reader *reader, struct tr_record **record,
 				      struct tr_error *err)
 {
@@ -644,6 +653,7 @@ static enum tr_status hand_out_record(struct reader *reader, struct tr_record **
 	return compare_exact(reader->exact, *record, tr_text_span(parse->start, parse->p), err);
 }
 
+/* Whether the unit that was taken has more to return. */
 static inline bool is_due(const struct reader *reader)
 {
 	return reader->record_due || reader->definition || reader->parse.flawed;
@@ -675,6 +685,10 @@ static void close_reader(struct tr_reader *base)
 	tr_arena_free(&reader->definition_arena);
 }
 
+/*
+ * Returns what is due, then reads the next unit. Plain calls go to the taker as long as it wants
+ * them.
+ */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The style apitrace of tr-totext: the definitions of a segment. */
+/*
+ * The style apitrace of tr-totext: the definitions of a segment. The text that every call of a
+ * function repeats (its name, the names of its arguments, with colours) is made once, when the
+ * function is defined.
+ */
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/signature.h"
 #include "format/apitrace/text.h"
@@ -53,7 +57,10 @@ static struct tr_text cell_name(struct tr_text cell, struct tr_arena *arena)
 	return err.cause == TR_CAUSE_MEMORY ? (struct tr_text){ NULL, 0 } : cell;
 }
 
-/* A copy of scratch, with readable bytes after it. */
+/*
+ * Keeps a copy of scratch, with readable bytes after it, and empties scratch. False: memory is
+ * exhausted.
+ */
 static bool keep_scratch(struct tr_apitrace_tables *tables, struct tr_arena *arena,
 			 struct tr_text *to)
 {
@@ -67,6 +74,10 @@ static bool keep_scratch(struct tr_apitrace_tables *tables, struct tr_arena *are
 	return to->data != NULL;
 }
 
+/*
+ * Makes the text before the arguments. Names of functions without side effects are not bold, as in
+ * apitrace. False: memory is exhausted.
+ */
 static bool render_function(struct tr_apitrace_text *text, struct tr_apitrace_function *function,
 			    struct tr_arena *arena)
 {
@@ -81,6 +92,7 @@ static bool render_function(struct tr_apitrace_text *text, struct tr_apitrace_fu
 	return keep_scratch(&text->tables, arena, &function->head);
 }
 
+/* Makes the text before an argument's value. False: memory is exhausted. */
 static bool render_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
 			    bool first, struct tr_arena *arena)
 {
@@ -145,6 +157,7 @@ static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct
 	return value && value->type == type ? value : NULL;
 }
 
+/* Sets an argument by its name. Its key is that of signature.h: #N if the name cannot be a key. */
 static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
 			 struct tr_text spelling, size_t index)
 {
@@ -166,6 +179,7 @@ static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_argum
 	return argument->name.data && render_argument(text, argument, index == 0, arena);
 }
 
+/* Makes arguments findable by key, where there are many. False: memory is exhausted. */
 static bool map_arguments(struct tr_apitrace_function *function)
 {
 	for (size_t i = 0; function->count > FEW && i < function->count; i++) {
@@ -204,6 +218,7 @@ static struct tr_apitrace_function *make_function(struct tr_apitrace_text *text,
 	return function;
 }
 
+/* Adds a function. The first one of a name is found by it, all are found by their ids. */
 static enum tr_status add_function(struct tr_apitrace_text *text, struct tr_text id,
 				   struct tr_record *record, struct tr_error *err)
 {
@@ -282,6 +297,7 @@ static void write_frame(struct tr_apitrace_tables *tables, struct tr_record *rec
 	}
 }
 
+/* Adds the line of a stack frame. */
 static enum tr_status add_frame(struct tr_apitrace_tables *tables, struct tr_text id,
 				struct tr_record *record, struct tr_error *err)
 {

@@ -273,6 +273,7 @@ static const struct known known[] = {
 #include "format/apitrace/text_guid_names.h"
 };
 
+/* By all 16 bytes. */
 static int compare(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
@@ -308,6 +309,7 @@ static void put_guid(uint64_t high, uint64_t low, struct tr_buffer *to)
 
 /* Values as apitrace shows them; one that no apitrace trace has (a map, a cut list) much alike. */
 
+/* Copies a text and returns the end. */
 static inline char *copy(char *to, struct tr_text text)
 {
 	if (text.len)
@@ -325,6 +327,7 @@ static char *write_signed(uint64_t bits, char *to)
 	return to + tr_decimal_write(bits, to);
 }
 
+/* Writes 0x and lower-case digits without zeros in front. */
 static char *write_hex(uint64_t number, char *to)
 {
 	unsigned len = tr_hex_length(number);
@@ -399,6 +402,7 @@ char *tr_apitrace_text_leaf(const struct tr_apitrace_text *text, const struct tr
 	return copy(to, text->colors.normal);
 }
 
+/* Appends a string with its prefix and colours. */
 static void put_string(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	bool wide = value->type == TR_WSTRING;
@@ -412,6 +416,10 @@ static void put_string(struct tr_apitrace_text *text, const struct tr_value *val
 	tr_buffer_put_text(&text->line, text->colors.normal);
 }
 
+/*
+ * Appends a blob: its length, or the name of the file that it is kept in. If the file cannot be
+ * written, which is reported, the length is shown.
+ */
 static void put_blob(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	struct tr_buffer *to = &text->line;
@@ -470,6 +478,7 @@ static bool put_symbol(struct tr_apitrace_text *text, const struct tr_value *val
 	return true;
 }
 
+/* Appends a list; one with a single value is shown as a pointer to it, as in apitrace. */
 static bool put_list(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	struct tr_buffer *to = &text->line;
@@ -560,6 +569,7 @@ static bool is_guid(const struct tr_apitrace_text *text, uint64_t id)
 	return tr_map_get(&text->tables.guids, (struct tr_text){ word, len });
 }
 
+/* Appends a structure; a GUID by its name. */
 static bool put_struct(struct tr_apitrace_text *text, const struct tr_value *value)
 {
 	const char *separator = "";

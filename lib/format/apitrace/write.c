@@ -25,6 +25,7 @@ struct writer {
 	unsigned pending, reported; /* enum remark */
 };
 
+/* Writes the bytes of the encoder. */
 static void send(struct writer *writer)
 {
 	struct tr_text bytes = tr_buffer_text(&writer->encoder.bytes);
@@ -32,6 +33,7 @@ static void send(struct writer *writer)
 	writer->written += bytes.len;
 }
 
+/* Writes the head of a stream. */
 static enum tr_status begin_trace(struct writer *writer, struct tr_record *header,
 				  struct tr_error *err)
 {
@@ -43,6 +45,7 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *heade
 	return status;
 }
 
+/* Writes the cut event that the source ended with. */
 static void put_tail(struct writer *writer)
 {
 	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->tail));
@@ -56,6 +59,10 @@ static bool is_further(const struct writer *writer, struct tr_record *header)
 	return writer->base.faithful && tr_record_field(header, "stream");
 }
 
+/*
+ * Begins a stream. A second segment is refused unless both came from one file: apitrace cannot read
+ * a file of several traces, and ids of one mean something else in the other.
+ */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -76,6 +83,10 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return TR_FATAL;
 }
 
+/*
+ * Notes the first call that comes after one with a higher number. Calls are numbered by their place
+ * in the trace, so such a call gets another number.
+ */
 static void look_at_order(struct writer *writer, const struct tr_record *record)
 {
 	uint64_t seq;
@@ -89,6 +100,7 @@ static void look_at_order(struct writer *writer, const struct tr_record *record)
 	}
 }
 
+/* Whether the kind has events in a trace; *enters: it enters a call. */
 static bool is_call(struct tr_text kind, bool *enters)
 {
 	*enters = tr_text_is(kind, "call") || tr_text_is(kind, "enter");
@@ -126,6 +138,7 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	return TR_WARN;
 }
 
+/* Writes the events of a call. */
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -164,6 +177,7 @@ static enum tr_status put_other(struct writer *writer, struct tr_record *record,
 	return TR_END;
 }
 
+/* Writes one record. TR_END: the format has no place for its kind. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -177,6 +191,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return put_call(writer, record, err);
 }
 
+/* Takes a definition, which is written at its first use. */
 static enum tr_status define(struct tr_writer *base, struct tr_record *definition,
 			     struct tr_error *err)
 {
@@ -184,6 +199,7 @@ static enum tr_status define(struct tr_writer *base, struct tr_record *definitio
 	return tr_written_define(&writer->encoder.signatures, definition, err);
 }
 
+/* Ends the file: with the tail, and at least with a head. */
 static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
