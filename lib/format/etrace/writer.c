@@ -318,8 +318,8 @@ static enum tr_status print_forkless(struct writer *writer, struct tr_record *re
 }
 
 /*
- * Counts the fields of a record that is written which an event cannot state. They are reported once
- * each when the segment ends.
+ * Counts the fields of a record that is written which an event cannot state. They are reported at
+ * the end.
  */
 static void count_lost_fields(struct writer *writer, struct tr_record *record)
 {
