@@ -88,7 +88,7 @@ static const struct tr_tool tool = {
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,
-	.status_one = "--outside, --declared, --cycles or --overlaps found something",
+	.status_one = "a finding of --outside, --declared, --cycles, --overlaps",
 };
 
 static void add_glob(struct tr_deps *deps, struct tr_deps_globs *globs)
@@ -890,7 +890,10 @@ static bool answer(struct tr_deps *deps)
 			if (deps->as >= AS_MAKE) /* the rules of the files themselves, too */
 				for (size_t i = 0; i < wanted.count; i++)
 					tr_deps_set_add(deps, &set, wanted.paths[i]);
-			fine = write_files(deps, &set);
+			/* one step: the files that were found have no rules of their own */
+			bool only_wanted = deps->direct && deps->mode == OF &&
+					   deps->as >= AS_MAKE && deps->as < AS_CYCLONEDX;
+			fine = write_files(deps, only_wanted ? &wanted : &set);
 		}
 		break;
 	case WHO_WRITES:
@@ -1022,7 +1025,8 @@ int main(int argc, char **argv)
 		read_records(&deps);
 		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
 			tr_cli_fail(cli, "the trace has no file calls: record them with tr-record "
-					 "--files, or strace -f -e trace=%%file,%%process,%%desc,"
+					 "--files, or strace -f -v -s 1000000 -e "
+					 "trace=%%file,%%process,%%desc,"
 					 "close_range,unshare");
 		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
 			deps.project = deps.tracker.directory;

@@ -28,7 +28,7 @@ help_options() {
 # Prints the options of a page from its .It lines.
 page_options() {
 	sed -nE 's/^\.It (Fl .*)/\1/p' "$top_srcdir/man/$1" |
-		grep -oE '(Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(Fl|,) /-/' | sort -u
+		grep -oE '(, Fl|Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(, Fl|Fl|,) /-/' | sort -u
 }
 
 # Prints the commands of a page: each indented literal display below EXAMPLES or COOKBOOK.
@@ -85,6 +85,19 @@ make_archives() {
 @test "manual pages are well formed" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	mandoc -T lint -W warning "$top_srcdir"/man/*.[157] || return 1
+	# \| is a narrow space: an alternative in a pattern would not be printed
+	run -1 grep -n '\\|' "$top_srcdir"/man/*.[157]
+	# an option after an argument needs another Fl, or it loses a hyphen
+	run -1 grep -nE '^\.(Op|It|Fl).*Ar [A-Z]+ [|,] -' "$top_srcdir"/man/*.[157]
+}
+
+@test "tr-totext(1) has a section for every style" {
+	styles=$(tr-totext --style=none 2>&1 | sed -n 's/.*--style takes \([^,]*\),.*/\1/p' | tr '|' ' ')
+	[ "$(wc -w <<<"$styles")" -gt 5 ]
+	for style in $styles; do
+		sed -n '/^\.Sh STYLES/,/^\.Sh LIMITS/p' "$top_srcdir/man/tr-totext.1" | grep -qE "^\.Ss .*\b$style(,|\$)" ||
+			{ echo "no section: $style" && return 1; }
+	done
 }
 
 @test "columns of the manual pages are as wide as their cells" {

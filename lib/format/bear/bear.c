@@ -465,9 +465,13 @@ static bool put_exit(struct reader *reader, const struct event *event, struct tr
 static enum tr_status keep_raw(struct reader *reader, struct tr_text object, const char *why,
 			       struct tr_error *err)
 {
+	struct tr_error detail = *err;
+
 	tr_reader_put_raw(&reader->base, object, why);
 	reader->base.held = true;
-	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%s: kept as a raw record", why);
+	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%s%s%s%s: kept as a raw record", why,
+			detail.cause ? " (" : "", detail.cause ? detail.text : "",
+			detail.cause ? ")" : "");
 	tr_error_at_line(err, reader->base.source_line);
 	return TR_WARN;
 }
