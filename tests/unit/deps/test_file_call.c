@@ -43,6 +43,7 @@ static const struct test tests[] = {
 	  "open RWPU a =3" },
 	/* as numbers: hex, decimal, and in the forms of strace -X raw and verbose */
 	{ "open", "path=\"a\" flags=0x241 -> return=3", "open WCT a =3" },
+	{ "open", "path=\"a\" flags=0x0041 -> return=3", "open WC a =3" },
 	{ "open", "path=\"a\" flags=524288 -> return=3", "open Rc a =3" },
 	{ "open", "path=\"a\" flags=?(0x2) -> return=3", "open RW a =3" },
 	{ "open", "path=\"a\" flags=O_WRONLY|O_CREAT(0x41@M1) -> return=3", "open WC a =3" },

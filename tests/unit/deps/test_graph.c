@@ -350,6 +350,10 @@ static const struct search searches[] = {
 	  "/cc /sh" },
 	{ "forward: what was read too late has no effect", steps, "/late", true, TR_THROUGH_NONE,
 	  false, "", "/cc" },
+	{ "forward: of several files, those that were closed after it",
+	  EXEC("1", "/a") MAKES("1", "/x", "3") MAKES("1", "/y", "4") MAKES("1", "/z", "5")
+		  CLOSE("1", "3") READS("1", "/p", "3") CLOSE("1", "5") CLOSE("1", "4"),
+	  "/p", true, TR_THROUGH_NONE, false, "/y /z", "/a" },
 	{ "forward, into a fork", steps, "/script", true, TR_THROUGH_NONE, false, "/out", "/sh" },
 	{ "forward: not into a fork that was made before", steps, "/later", true, TR_THROUGH_NONE,
 	  false, "", "/sh" },
