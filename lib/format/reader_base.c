@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What all readers share: the input, the line or arena of a record, its number and position, a
+ * record that is held back until the message about it was returned, and the note on orphans.
+ */
 #include "format/reader_base.h"
 
 #include <inttypes.h>
@@ -7,6 +11,7 @@
 
 #include "record/literal.h"
 
+/* The arena is limited like a record, so that no record of hostile input takes all memory. */
 void *tr_reader_new(size_t size, tr_reader_step *next, void (*close)(struct tr_reader *reader),
 		    const struct tr_read_config *config, struct tr_input *in, struct tr_error *err)
 {
@@ -114,6 +119,10 @@ enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severit
 	return TR_WARN;
 }
 
+/*
+ * The lines are weighed when a whole one is there, and again only if that gave no bits: a bid must
+ * not wait for more of a slow input than it needs.
+ */
 int tr_bid_by_lines(struct tr_input *in, size_t probe,
 		    int (*weigh)(const char *begin, const char *end, void *context), void *context)
 {

@@ -45,6 +45,7 @@ static const char *after_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
+/* Whether the text of a value opens more than max brackets. */
 static bool value_is_deeper(const char *p, const char *end, unsigned max)
 {
 	unsigned depth = 0;
@@ -71,6 +72,7 @@ static bool value_is_deeper(const char *p, const char *end, unsigned max)
 	return false;
 }
 
+/* Whether a value of the line does. Records that are trees were limited by their reader. */
 static bool line_is_deeper(const struct tr_record *record, unsigned max)
 {
 	const char *p = record->rest.data, *end = p + record->rest.len;
@@ -112,6 +114,7 @@ static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_er
 	return true;
 }
 
+/* Appends a field to the line of a header or trailer. */
 static void put_field(const struct tr_field *field, struct tr_buffer *line)
 {
 	tr_buffer_put_byte(line, '\t');
@@ -123,6 +126,10 @@ static void put_field(const struct tr_field *field, struct tr_buffer *line)
 		tr_literal_write(field->value, line);
 }
 
+/*
+ * Makes the header of a segment: the format, the container, the member of an archive, and the
+ * fields of the reader's own header (own; NULL: it has none).
+ */
 static bool make_header(struct tr_trace *trace, struct tr_record *own, struct tr_record **record,
 			struct tr_error *err)
 {
@@ -149,6 +156,7 @@ static bool make_header(struct tr_trace *trace, struct tr_record *own, struct tr
 	return made(trace, record, err);
 }
 
+/* Whether the field is one that make_trailer writes itself. */
 static bool is_damage_field(const struct tr_field *field)
 {
 	return tr_text_is(field->key, "errors") || tr_text_is(field->key, "truncated");
@@ -334,6 +342,7 @@ void tr_trace_progress(const struct tr_trace *trace, uint64_t *done, uint64_t *t
 	*total = trace->total;
 }
 
+/* Whether the format has its own headers and trailers. */
 static bool is_stream(const struct tr_trace *trace)
 {
 	return trace->place.format->flags & TR_FORMAT_STREAM;
@@ -370,6 +379,10 @@ static const char *looks_like(struct tr_input *in)
 	return text.len ? " (it looks like text)" : "";
 }
 
+/*
+ * Begins a place: opens its reader and makes the header. TR_END: the header comes from the reader.
+ * TR_FATAL: nothing of the place can be read.
+ */
 static enum tr_status start(struct tr_trace *trace, struct tr_record **record, struct tr_error *err)
 {
 	const struct tr_format *format = trace->place.format;
@@ -403,6 +416,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	return make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
 }
 
+/* Reports what the trailer of the stream says about errors before it. */
 static void upstream_error(const struct tr_trace *trace, const struct tr_record *trailer,
 			   struct tr_error *err)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What all writers share: segments, the count of records that a trailer is compared with, and the
+ * kinds of records that the format cannot hold. A writer supplies the steps (writer_base.h).
+ */
 #include "format/writer_base.h"
 
 #include <inttypes.h>
@@ -41,6 +45,10 @@ static enum tr_status check_count(const struct tr_writer *base, const struct tr_
 	return TR_WARN;
 }
 
+/*
+ * Ends a segment; trailer NULL: it has none. The writer's own end comes first, because what it
+ * holds back belongs to the segment.
+ */
 static enum tr_status end_segment(struct tr_writer *base, const struct tr_record *trailer,
 				  struct tr_error *err)
 {
@@ -53,6 +61,10 @@ static enum tr_status end_segment(struct tr_writer *base, const struct tr_record
 	return status;
 }
 
+/*
+ * Begins a segment, after the end of one that has no trailer. The segment is faithful if it was
+ * read from the format that is written; only then are fields like .raw used.
+ */
 static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
 				    struct tr_error *err)
 {
@@ -79,6 +91,10 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return begun;
 }
 
+/*
+ * Counts a record that the format cannot hold: by its kind, and a call by its name where the format
+ * has only some calls.
+ */
 static void add_unsupported(struct tr_writer *base, const struct tr_record *record)
 {
 	bool call = base->steps->some_calls && tr_text_is(record->kind, "sys") &&
@@ -91,6 +107,7 @@ static void add_unsupported(struct tr_writer *base, const struct tr_record *reco
 					call ? record->name.text : TR_TEXT(""), NULL, base->reason);
 }
 
+/* Passes a record to the writer, and counts it for the comparison with the trailer. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -150,6 +167,7 @@ static enum tr_status note_empty(struct tr_writer *base, struct tr_error *err)
 	return TR_WARN;
 }
 
+/* Each call does the next step or returns the next report, until there is none. */
 enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err)
 {
 	const struct tr_writer_steps *steps = base->steps;

@@ -37,6 +37,7 @@ static void put_bytes(struct tr_buffer *to, struct tr_text bytes)
 	}
 }
 
+/* Appends a field after its separator. */
 static void put_field(struct tr_buffer *to, struct tr_text bytes)
 {
 	tr_buffer_put_byte(to, ';');
@@ -401,6 +402,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return tr_command_left_out(&call.command, err);
 }
 
+/* Only executions have a place in a specification. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {

@@ -14,11 +14,7 @@
 
 #include "format/format.h"
 
-/*
- * GNATcoverage checkpoints and SID files: what its coverage and instrumentation
- * steps leave to each other. The head is the same in all versions; the tables
- * after it change with each of them, and are not read.
- */
+/* GNATcoverage checkpoints and SID files. */
 
 #define CHECKPOINT "GNATcov checkpoint" /* and a NUL */
 
@@ -31,6 +27,7 @@ enum {
 	CHECKPOINT_HEAD
 };
 
+/* A file that is cut in its head is recognised, too. */
 static int bid_checkpoint(struct tr_input *in)
 {
 	tr_input_more(in, CHECKPOINT_HEAD);
@@ -40,6 +37,7 @@ static int bid_checkpoint(struct tr_input *in)
 		       : 0;
 }
 
+/* Returns the name of a number, which another version may have more of. */
 static const char *name_in(unsigned char n, const char *const *names, size_t count)
 {
 	return n < count ? names[n] : "unknown";
@@ -100,6 +98,7 @@ enum { STATS_BITS = 64, KLOG_BITS = 20, KLOG_LINES = 3, PROBE = 4096 };
 
 static const struct tr_text stats_head = { "##---------- CPU ", 17 };
 
+/* Each of these files begins with the heading of a CPU. */
 static int bid_stats(struct tr_input *in)
 {
 	return tr_input_more(in, stats_head.len) &&
@@ -108,6 +107,7 @@ static int bid_stats(struct tr_input *in)
 		       : 0;
 }
 
+/* Skips digits; there may be none. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
@@ -210,6 +210,7 @@ static bool is_magic(const char *p, unsigned *bits, bool *big)
 	return false;
 }
 
+/* Recognises the magic, which also shows the width and the byte order. */
 static int bid_profile(struct tr_input *in)
 {
 	unsigned bits;

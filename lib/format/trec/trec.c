@@ -15,6 +15,7 @@ enum {
 	COMMENT_BITS = 1, /* nothing but comments */
 };
 
+/* Kinds and words of definitions begin with such a letter. */
 static bool is_lower(char c)
 {
 	return c >= 'a' && c <= 'z';
@@ -67,6 +68,7 @@ static size_t line_end(struct tr_input *in, size_t at, bool wait)
 	}
 }
 
+/* Whether a line of the stream may begin with this byte. */
 static bool begins_line(char c)
 {
 	return is_lower(c) || c == '%' || c == '!' || c == '#';
