@@ -44,6 +44,7 @@ static void put_field(struct tr_buffer *to, struct tr_text bytes)
 	put_bytes(to, bytes);
 }
 
+/* Appends a path as a field, made absolute with the directory of the call. */
 static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
 {
 	struct tr_buffer whole = TR_BUFFER_INIT;
@@ -140,6 +141,7 @@ static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr
 	}
 }
 
+/* Appends the flags that Klocwork's own filters keep; all others are left out. */
 static void put_flags(struct tr_buffer *to, const struct tr_invocation *invocation)
 {
 	for (size_t i = 1; i < invocation->count; i++) {
@@ -178,6 +180,10 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 	return true;
 }
 
+/*
+ * Appends the line of a source: directory, compiler, object, source, flags. False: memory is
+ * exhausted.
+ */
 static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
 			struct tr_text flags, struct tr_arena *arena)
 {
@@ -200,6 +206,10 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 	return true;
 }
 
+/*
+ * Appends the line of a linked program: directory, product, then its objects and libraries. False:
+ * memory is exhausted.
+ */
 static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_text product,
 		     struct tr_arena *arena)
 {
@@ -357,6 +367,7 @@ static void begin(struct writer *writer)
 	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->config));
 }
 
+/* Writes the lines of a call that the filter has chosen. */
 static bool emit(void *context, struct tr_text lines)
 {
 	struct writer *writer = context;
@@ -367,6 +378,10 @@ static bool emit(void *context, struct tr_text lines)
 	return true;
 }
 
+/*
+ * Makes the lines of a call and passes them to the filter, which decides whether the call stands
+ * for itself. What is missing is reported only for calls that would have a line.
+ */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -415,6 +430,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+/* Writes what the filter has held back. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -422,6 +438,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return tr_call_filter_end(&writer->filter, emit, writer) ? TR_OK : tr_error_memory(err);
 }
 
+/* A stream without calls gives a specification with its version alone. */
 static enum tr_status close_specification(struct tr_writer *base, struct tr_error *err)
 {
 	(void)err;
