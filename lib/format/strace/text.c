@@ -534,6 +534,9 @@ static bool put_commented(struct rendering *r, struct tr_text plain, struct tr_t
 	return false;
 }
 
+/*
+ * Puts the literal of a value by its first byte. False: its spelling is not understood as a whole.
+ */
 static bool put_known(struct rendering *r, struct tr_text text)
 {
 	struct tr_text body;
@@ -557,6 +560,10 @@ static bool put_known(struct rendering *r, struct tr_text text)
 	return put_number(r, text) || put_symbol(r, text);
 }
 
+/*
+ * Puts a value: its literal, or a string of its text. What a failed attempt has appended is
+ * removed. The depth is bounded, because lists and structures recurse.
+ */
 static void put_value(struct rendering *r, struct tr_text text)
 {
 	size_t begin = r->to->len;

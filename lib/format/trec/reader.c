@@ -51,6 +51,7 @@ static enum outcome sift_chunk(struct tr_sieve *sieve, struct tr_line_ends *ends
 	return picked ? STOP : GO_ON;
 }
 
+/* Reports a file that was truncated or became unreadable while it was mapped. */
 static enum tr_status torn(const struct tr_input *in, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT,
@@ -126,6 +127,10 @@ static bool check_chunk(struct reader *r)
 	return r->in_chunk;
 }
 
+/*
+ * Reports a byte that no line of the stream may have. CR LF is reported once, because then every
+ * line has it; err without a cause stands for the later ones.
+ */
 static enum tr_status bad_bytes(struct reader *r, struct tr_text line, size_t at,
 				struct tr_error *err)
 {
@@ -148,6 +153,7 @@ static enum tr_status bad_bytes(struct reader *r, struct tr_text line, size_t at
 	return TR_WARN;
 }
 
+/* Whether the line is a header whose version is not 1. */
 static bool is_header_of_other_version(struct tr_text line)
 {
 	return tr_text_starts(line, TR_TEXT("%trec\t")) &&
@@ -155,6 +161,10 @@ static bool is_header_of_other_version(struct tr_text line)
 	       !tr_text_starts(line, TR_TEXT("%trec\t1\n"));
 }
 
+/*
+ * Places the error of a line that is no record. TR_FATAL: a header of another version, after which
+ * nothing can be read.
+ */
 static enum tr_status bad_line(struct reader *r, struct tr_text line, struct tr_error *err)
 {
 	tr_error_at_line(err, r->base.lines);
@@ -236,6 +246,7 @@ static enum tr_status unchecked_line(struct reader *r, struct tr_text *line, str
 	return bad < end ? bad_bytes(r, *line, (size_t)(bad - line->data), err) : TR_OK;
 }
 
+/* Finds the columns of a line with its LF. False: it has another form, such as a comment. */
 static bool find_columns(struct tr_text line, struct tr_columns *columns)
 {
 	return tr_columns_find(line.data, line.data + line.len - 1, columns);
