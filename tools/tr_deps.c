@@ -467,25 +467,39 @@ static int compare_users(const void *a, const void *b)
 	return x->path < y->path ? -1 : x->path > y->path;
 }
 
+static int compare_renames(const void *a, const void *b)
+{
+	const struct tr_deps_use *x = *(struct tr_deps_use *const *)a;
+	const struct tr_deps_use *y = *(struct tr_deps_use *const *)b;
+
+	return x->version->file < y->version->file ? -1 : x->version->file > y->version->file;
+}
+
 /* What was made from the files: from any content that had one of these names at a time. */
 static bool collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
 			 struct tr_deps_set *set)
 {
-	struct tr_deps_use **uses = NULL, *use;
-	size_t count = 0, cap = 0;
+	struct tr_deps_use **uses = NULL, **renames = NULL, *use;
+	size_t count = 0, cap = 0, renamed = 0, room = 0;
 	bool fine = true;
 
 	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
 		for (use = c->uses; fine && use; use = use->next_of_command) {
-			if (!use->version || !use->path || use->path->set != wanted->id)
+			if (!use->version || !use->path)
 				continue;
-			if ((fine = tr_array_room(uses, count, cap)))
+			if (use->does & TR_DOES_RENAME &&
+			    (fine = tr_array_room(renames, renamed, room)))
+				renames[renamed++] = use;
+			if (fine && use->path->set == wanted->id &&
+			    (fine = tr_array_room(uses, count, cap)))
 				uses[count++] = use;
 		}
 	if (!fine)
 		tr_cli_out_of_memory(&deps->cli);
 	if (count)
 		qsort(uses, count, sizeof *uses, compare_users);
+	if (renamed)
+		qsort(renames, renamed, sizeof *renames, compare_renames);
 	for (size_t i = 0, n; fine && i < wanted->count; i++) {
 		struct tr_deps_use key = { .path = wanted->paths[i] }, *keyed = &key, **first;
 		first = count ? bsearch(&keyed, uses, count, sizeof *uses, compare_users) : NULL;
@@ -497,13 +511,19 @@ static bool collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
 		if (n || key.path->file || !key.path->last)
 			continue;
 		/* it was renamed without being used: the use has the other name */
-		for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next)
-			for (use = c->uses; fine && use; use = use->next_of_command)
-				if (use->does & TR_DOES_RENAME && use->version &&
-				    use->version->file == key.path->last)
-					fine = search(deps, key.path, deps->direct, true, &use, 1,
-						      set);
+		struct tr_deps_version last = { .file = key.path->last };
+		key.version = &last;
+		first = renamed ? bsearch(&keyed, renames, renamed, sizeof *renames,
+					  compare_renames)
+				: NULL;
+		while (first && first > renames && first[-1]->version->file == last.file)
+			first--;
+		for (; first && first < renames + renamed && first[0]->version->file == last.file;
+		     first++)
+			n++;
+		fine = search(deps, key.path, deps->direct, true, first - n, n, set);
 	}
+	free(renames);
 	free(uses);
 	return fine;
 }
@@ -951,6 +971,7 @@ static bool begin_segment(struct tr_deps *deps)
 	deps->unknown += deps->tracker.unknown;
 	deps->too_long |= deps->graph.paths.too_long > 0;
 	deps->mounts += deps->tracker.mounts;
+	deps->cut_pipes += deps->tracker.cut_pipes;
 	tr_deps_tracker_free(&deps->tracker);
 	tr_deps_graph_free(&deps->graph);
 	tr_deps_graph_init(&deps->graph);
@@ -1052,6 +1073,12 @@ int main(int argc, char **argv)
 		}
 		deps.unknown += deps.tracker.unknown;
 		deps.mounts += deps.tracker.mounts;
+		deps.cut_pipes += deps.tracker.cut_pipes;
+		if (deps.cut_pipes)
+			tr_cli_fail(cli,
+				    "%" PRIu64 " pipes are not followed, because the trace lacks "
+				    "their descriptors: a small strace -s cuts them",
+				    deps.cut_pipes);
 		if (deps.mounts)
 			tr_cli_note(cli,
 				    "%" PRIu64 " calls of mount or pivot_root are not followed: "

@@ -53,9 +53,9 @@ struct tr_deps {
 	struct tr_deps_path *project; /* NULL: everything that is not special */
 	const char *project_option;
 	struct tr_deps_globs outside;
-	bool no_removals;		 /* the format of the input has none */
-	uint64_t calls, unknown, mounts; /* of earlier segments, as in tracker */
-	bool too_long;			 /* the same of graph.paths */
+	bool no_removals;			    /* the format of the input has none */
+	uint64_t calls, unknown, mounts, cut_pipes; /* of earlier segments, as in tracker */
+	bool too_long;				    /* the same of graph.paths */
 	uint32_t sets;
 	struct tr_buffer text, line;
 	struct tr_arena arena;

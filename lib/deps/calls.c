@@ -351,7 +351,8 @@ static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
 	const struct tr_deps_use *use = file->version->uses;
 	bool idle = use;
 
-	for (; use; use = use->next_of_version) {
+	/* among many uses some last, as far as can be seen in bounded time */
+	for (int i = 0; use && !file->both && i < 64; i++, use = use->next_of_version) {
 		idle = idle &&
 		       (use->command->ended != TR_DEPS_NEVER || !(use->read || use->written));
 		if (use->command == d->command)
@@ -360,7 +361,7 @@ static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
 	}
 	if (file->path && modes == (TR_FILE_READS | TR_FILE_WRITES))
 		file->both = true;
-	if (file->path && idle) /* it is empty: all that had it have ended */
+	if (file->path && idle && !use) /* it is empty: all that had it have ended */
 		tr_deps_add_version(d->graph, file, false);
 	return flags;
 }
@@ -680,8 +681,10 @@ static void put_truncate(struct doing *d)
 static void put_pipe(struct doing *d)
 {
 	bool sockets = d->call->op == TR_FILE_SOCKETS;
-	struct tr_deps_file *file =
-		d->call->fd_count == 2 ? tr_deps_add_file(d->graph, NULL) : NULL;
+	bool known = d->call->fd_count == 2 && d->call->fds[1] >= 0;
+	struct tr_deps_file *file = known ? tr_deps_add_file(d->graph, NULL) : NULL;
+
+	d->tracker->cut_pipes += !known;
 
 	if (!file)
 		return;

@@ -42,9 +42,10 @@ struct tr_deps_tracker {
 
 	bool times; /* know the times of events: `closed` of the details of uses */
 
-	uint64_t calls;	  /* sys records that concern files, not only directories of tasks */
-	uint64_t unknown; /* uses that were left out, because the working directory is unknown */
-	uint64_t mounts;  /* calls that gave paths another meaning, which is not followed */
+	uint64_t calls;	    /* sys records that concern files, not only directories of tasks */
+	uint64_t unknown;   /* uses that were left out, because the working directory is unknown */
+	uint64_t cut_pipes; /* pipes and pairs of sockets of which the trace lacks a descriptor */
+	uint64_t mounts;    /* calls that gave paths another meaning, which is not followed */
 	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
 
 	/* private */

@@ -355,6 +355,15 @@ declared() {
 	[ "$stderr" = "tr-deps: uses of paths longer than 16384 bytes are left out, and those that are relative to them" ]
 	run -2 --separate-stderr tr-deps --of='/nothing*' log
 	[[ $stderr == *"no file of the trace matches '/nothing*'"* ]]
+	# what strace -s 1 cuts, and what mount brings to a path
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 pipe2([3, ...], 0) = 0' '1 pipe2([...], 0) = 0' >cut
+	run -2 --separate-stderr tr-deps --inputs cut
+	[ "$output" = /w/a ]
+	[[ $stderr == "tr-deps: 2 pipes are not followed, because the trace lacks their descriptors"* ]]
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 mount("/x", "/w", 0x1, MS_BIND, NULL) = 0' \
+		'1 openat(AT_FDCWD, "/w/x", O_RDONLY) = 3' >mounted
+	run -0 --separate-stderr tr-deps --inputs mounted
+	[[ $stderr == "tr-deps: note: 1 calls of mount or pivot_root are not followed"* ]]
 	run -2 tr-deps --direct log
 	run -2 tr-deps --inputs --outputs log
 	run -2 tr-deps --cycles --as=dot log
