@@ -285,8 +285,9 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 
 	if (!text.data)
 		return false;
-	bool relative = !text.len || *text.data != '/';
-	if (text.len > 8 &&
+	bool in_root = d->call->flags & TR_FILE_IN_ROOT;
+	bool relative = !text.len || *text.data != '/' || in_root;
+	if (text.len > 8 && !in_root &&
 	    (memcmp(text.data, "/proc/", 6) == 0 || memcmp(text.data, "/dev/", 5) == 0)) {
 		const struct tr_deps_slot *slot = NULL;
 		struct tr_text rest = text;
@@ -320,7 +321,13 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 			d->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
 		return d->path[which];
 	}
-	d->path[which] = tr_deps_paths_resolved(paths, base, text, follow, &d->spelled[which]);
+	struct tr_deps_path *top = paths->top;
+	if (in_root)
+		paths->top = base;
+	if (!in_root || base)
+		d->path[which] =
+			tr_deps_paths_resolved(paths, base, text, follow, &d->spelled[which]);
+	paths->top = top;
 	if (which == 0 && d->call->original.data)
 		d->spelled[which] = tr_deps_paths_spelled(paths, base, d->call->original);
 	if (!d->path[which] && paths->too_long == too_long && !paths->failed)
@@ -403,6 +410,7 @@ static void put_open(struct doing *d)
 		file = tr_deps_file_at(d->graph, path);
 		if (file && fresh) {
 			file->created = true;
+			file->perhaps = !(flags & TR_FILE_EXCLUSIVE);
 			d->event->does |= TR_DOES_CREATE;
 		}
 	}
@@ -478,6 +486,13 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 	else
 		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
 	use->version->transferred |= !writes;
+	struct tr_deps_file *file = use->version->file;
+	/* who reads from a new file what nobody has written finds that it is an old one */
+	if (!writes && file->perhaps && d->call->result > 0 && !(does & TR_DOES_MAP) && use->path &&
+	    use->version->written != TR_EVIDENCE_SEEN && !use->version->older) {
+		file->created = file->perhaps = false;
+		use->path->input = true;
+	}
 	tr_deps_count_use(d->tracker, use, does, d->record);
 	d->event->does |= does;
 	if (!d->event->path[0])

@@ -551,6 +551,8 @@ enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *
 		call->error = TR_TEXT("");
 	struct tr_text flags = text[row->op == TR_FILE_CONTROL ? KEYS - 1 : FLAGS];
 	if (row->op == TR_FILE_OPEN && text[HOW].data) {
+		if (contains(text[HOW], "RESOLVE_IN_ROOT"))
+			call->flags |= TR_FILE_IN_ROOT;
 		const char *member = memmem(text[HOW].data, text[HOW].len, "flags=", 6);
 		if (member) {
 			flags = tr_text_span(member + 6, text[HOW].data + text[HOW].len);

@@ -67,6 +67,7 @@ enum {
 	TR_FILE_DUPLICATES = 0x10000, /* fcntl */
 	TR_FILE_FILES = 0x20000,      /* CLONE_FILES of unshare and close_range */
 	TR_FILE_FS = 0x40000,	      /* CLONE_FS of unshare */
+	TR_FILE_IN_ROOT = 0x80000,    /* the directory of the path is the root of it, too */
 };
 
 /* The type of a file, as stat and mknod show it. */

@@ -86,6 +86,7 @@ struct tr_deps_file {
 	struct tr_deps_file *next;
 	uint32_t names;
 	bool created; /* the trace created it, so no content is older than the trace */
+	bool perhaps; /* it is only assumed that it was created: it was not known to exist */
 	bool pipe;
 	bool both; /* of a pipe with a name: a command opened both ends, as make's jobserver does */
 	bool deleted;  /* by its last name */
