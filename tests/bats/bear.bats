@@ -149,6 +149,14 @@ events() {
 	[ "$stderr" = "tr-repack: trace:5: unknown signal number: left out" ]
 }
 
+@test "version 4 has no ends, which is noted" {
+	printf %b '%trec\t1\tformat=x\nexec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\n' \
+		'exit\t1\t-\t7\t-\tstatus=0\n!end\t2\n' >trace
+	run -0 --separate-stderr tr-repack --verbose -t bear -O version=4 trace
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$stderr" = "tr-repack: trace: note: bear cannot hold exit records: 1 left out" ]
+}
+
 @test "signals as numbers, and names that are joined" {
 	printf %b '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\nexit\t1\t-\t7\t-\tsignal=11\n' \

@@ -31,6 +31,13 @@ json() { # json FILTER FILE [OPTION...]
 	tr-stat --json "${@:2}" | jq -rc "$1"
 }
 
+@test "frames are sorted by their calls, and frames with as many by their numbers" {
+	call() { printf 'call\t%d\t-\t0\t%s\t->\n' "$1" "$2"; }
+	{ call 0 glClear; call 1 glXSwapBuffers; call 2 glXSwapBuffers; call 3 glClear
+	  call 4 glClear; call 5 glXSwapBuffers; call 6 glXSwapBuffers; } >calls
+	[ "$(tr-stat --json --by=frame calls | jq -c '[.frame[] | [.frame, .calls]]')" = '[[2,3],[0,2],[1,1],[3,1]]' ]
+}
+
 @test "text: aligned, every table with the busiest first" {
 	run -2 --separate-stderr tr-stat build.trec
 	cat >wanted <<'END'
