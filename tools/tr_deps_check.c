@@ -187,10 +187,17 @@ static bool next_rule(struct tr_deps *deps, struct rule_reader *reader,
 	return colon && rule->targets.count && rule->needs.count;
 }
 
-/* What the trace says: what a target was made from, as its paths are and as they were spelled. */
+/* A use of a file, which may be used by other names, too. */
+struct name {
+	struct tr_deps_path *path, *spelled;
+};
+
+/* What the trace says: what a target was made from, and by which names it was used. */
 struct used {
 	struct tr_deps *deps;
-	struct tr_deps_set resolved, spelled;
+	struct tr_deps_set resolved;
+	struct name *names;
+	size_t count, cap;
 };
 
 static bool add_used(void *context, struct tr_deps_use *use)
@@ -205,10 +212,11 @@ static bool add_used(void *context, struct tr_deps_use *use)
 		return !tr_deps_matches(deps, &deps->cut, use->path);
 	if (tr_deps_is_shown(deps, use->path)) {
 		tr_deps_set_add(deps, &used->resolved, use->path);
-		/* a second set, because a path is a member of one set at a time */
-		if (!tr_array_room(used->spelled.paths, used->spelled.count, used->spelled.cap))
-			return false;
-		used->spelled.paths[used->spelled.count++] = use->details->spelled;
+		if (tr_array_room(used->names, used->count, used->cap))
+			used->names[used->count++] =
+				(struct name){ use->path, use->details->spelled };
+		else
+			tr_cli_out_of_memory(&deps->cli);
 	}
 	return false;
 }
@@ -258,6 +266,26 @@ static bool contains(const struct tr_deps_set *set, const struct tr_deps_path *p
 	return false;
 }
 
+/* True: the rule declares the path, or another name by which it was used. */
+static bool declares(const struct rule *rule, const struct used *used,
+		     const struct tr_deps_path *path)
+{
+	bool found = contains(&rule->needs, path);
+
+	for (size_t i = 0; !found && i < used->count; i++)
+		found = used->names[i].path == path &&
+			contains(&rule->needs, used->names[i].spelled);
+	return found;
+}
+
+static bool is_used(const struct used *used, const struct tr_deps_path *path)
+{
+	for (size_t i = 0; i < used->count; i++)
+		if (used->names[i].path == path || used->names[i].spelled == path)
+			return true;
+	return false;
+}
+
 /* Compares a rule with what the version was made from. */
 static bool compare_rule(struct tr_deps *deps, const struct rule *rule,
 			 struct tr_deps_version *version, struct tr_deps_path *target)
@@ -275,9 +303,8 @@ static bool compare_rule(struct tr_deps *deps, const struct rule *rule,
 	struct tr_text of = keep(deps, tr_deps_text(deps, target));
 	for (size_t i = 0; fine && i < used.resolved.count; i++) {
 		struct tr_deps_path *path = used.resolved.paths[i];
-		if (!rule->whole || path == target || contains(&rule->needs, path) ||
-		    contains(&rule->needs, used.spelled.paths[i]) ||
-		    !tr_deps_in_project(deps, path) || (path->file && target->file == path->file))
+		if (!rule->whole || path == target || !tr_deps_in_project(deps, path) ||
+		    (path->file && target->file == path->file) || declares(rule, &used, path))
 			continue;
 		struct tr_text values[] = { of, keep(deps, tr_deps_text(deps, path)) };
 		fine = put_finding(deps, "used, not declared", names, values, 2);
@@ -287,14 +314,13 @@ static bool compare_rule(struct tr_deps *deps, const struct rule *rule,
 		struct tr_deps_path *real =
 			tr_deps_paths_resolved(&deps->graph.paths, deps->graph.paths.root,
 					       keep(deps, tr_deps_text(deps, path)), true, NULL);
-		if (contains(&used.resolved, path) || contains(&used.spelled, path) ||
-		    (real && contains(&used.resolved, real)))
+		if (is_used(&used, path) || (real && is_used(&used, real)))
 			continue;
 		struct tr_text values[] = { of, keep(deps, tr_deps_text(deps, path)) };
 		fine = put_finding(deps, "declared, not used", names, values, 2);
 	}
 	free(used.resolved.paths);
-	free(used.spelled.paths);
+	free(used.names);
 	return fine;
 }
 

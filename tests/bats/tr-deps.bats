@@ -142,6 +142,33 @@ declared() {
 	[ "${lines[1]}" = "declared, not used	$PWD/f6.o	$PWD/inc/h5.h" ]
 }
 
+@test "--declared knows each name by which a file was used, in any number of uses" {
+	echo 'a.o: a.c one.h link.h' >rule.d
+	cat >log <<-END
+		1 chdir("$PWD") = 0
+		1 execve("/bin/cc", ["cc"], 0x1) = 0
+		1 symlink("two.h", "link.h") = 0
+		9 chdir("$PWD") = 0
+		9 execve("/bin/make", ["make"], 0x1) = 0
+		9 openat(AT_FDCWD, "rule.d", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "a.c", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "one.h", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "three.h", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "a.s", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		1 close(4) = 0
+		1 execve("/bin/as", ["as"], 0x1) = 0
+		1 openat(AT_FDCWD, "one.h", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "two.h", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "link.h", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "a.s", O_RDONLY) = 3
+		1 openat(AT_FDCWD, "a.o", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4
+		1 unlink("a.s") = 0
+		1 +++ exited with 0 +++
+	END
+	run -1 tr-deps -q --declared=rule.d log
+	[ "$output" = "used, not declared: $PWD/a.o  $PWD/three.h" ]
+}
+
 @test "the rules of --as=make make the files again" {
 	project
 	trace ../log make CC=gcc

@@ -414,9 +414,7 @@ static void put_found(const struct tr_deps_path *path, struct tr_buffer *to)
 	size_t n = 0;
 	for (const struct tr_deps_path *child = path->children; child; child = child->next) {
 		size_t i = n++;
-		for (;
-		     i && strncmp(sorted[i - 1]->name.data, child->name.data, child->name.len) > 0;
-		     i--)
+		for (; i && compare_texts(sorted[i - 1]->name, child->name) > 0; i--)
 			sorted[i] = sorted[i - 1];
 		sorted[i] = child;
 	}
