@@ -350,12 +350,13 @@ static bool check_file(struct tr_deps *deps, struct tr_deps_path *path)
 				fine = compare_rule(deps, &rule, file->version, target);
 		}
 	}
+	struct tr_text name = tr_deps_text(deps, path);
 	if (fine && reader.lost)
 		tr_cli_fail(&deps->cli,
-			    "%s: %zu relative paths are left out, because the directory of the "
+			    "%.*s: %zu relative paths are left out, because the directory of the "
 			    "command that wrote it is not known: add --project=DIR, or for strace "
 			    "-O cwd=DIR",
-			    keep(deps, tr_deps_text(deps, path)).data, reader.lost);
+			    (int)name.len, name.data, reader.lost);
 	free(rule.targets.paths);
 	free(rule.needs.paths);
 	tr_buffer_free(&reader.word);
