@@ -1045,10 +1045,7 @@ int main(int argc, char **argv)
 	if (begun && tr_cli_open(cli) && tr_cli_output(cli, false)) {
 		read_records(&deps);
 		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
-			tr_cli_fail(cli, "the trace has no file calls: record them with tr-record "
-					 "--files, or strace -f -v -s 1000000 -e "
-					 "trace=%%file,%%process,%%desc,"
-					 "close_range,unshare");
+			tr_cli_fail(cli, "the trace has no file calls: %s", TR_DEPS_ADVICE);
 		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
 			deps.project = deps.tracker.directory;
 			if (deps.project_option)

@@ -23,6 +23,11 @@
 #include "record/pending.h"
 #include "record/record.h"
 
+/* How to record file calls; strace 6.1 has the last two calls in no class. */
+#define TR_DEPS_ADVICE \
+	"record them with tr-record --files, or " \
+	"strace -f -v -s 1000000 -e trace=%file,%process,%desc,close_range,unshare"
+
 struct tr_deps_open;
 struct tr_deps_task;
 

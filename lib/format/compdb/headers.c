@@ -635,10 +635,8 @@ enum tr_status tr_compdb_headers_report(struct tr_compdb_headers *headers, struc
 	headers->reported = true;
 	if (!headers->calls)
 		tr_error_say(err, TR_CAUSE_INPUT,
-			     "no header has an entry, because the trace has no file calls: record "
-			     "them with strace -f -v -s 1000000 -e trace=%file,%process,%desc, "
-			     "or tr-record "
-			     "--files");
+			     "no header has an entry, because the trace has no file "
+			     "calls: " TR_DEPS_ADVICE);
 	else if (headers->unknown)
 		tr_error_say(err, TR_CAUSE_INPUT,
 			     "headers may be missing, because the working directory is not known "
