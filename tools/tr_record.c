@@ -233,17 +233,14 @@ static bool put_lost(struct recorder *recorder)
 	struct tr_error err;
 	struct tr_arena arena = TR_ARENA_INIT;
 
-	if (!losses || !(losses->lost + losses->torn))
+	if (!losses || !(losses->lost + losses->torn + losses->incomplete))
 		return true;
 	tr_buffer_put_literal(&line, "lost\t");
 	tr_buffer_put_decimal(&line, recorder->next_seq);
 	tr_buffer_put_literal(&line, "\t-\t-\t-\tevents=");
-	tr_buffer_put_decimal(&line, losses->lost + losses->torn);
+	tr_buffer_put_decimal(&line, losses->lost + losses->torn + losses->incomplete);
 	tr_buffer_put_byte(&line, '\n');
-	tr_record_init(&lost, &arena);
-	bool good = tr_buffer_room(&line, TR_INPUT_PAD) && !line.failed &&
-		    tr_record_from_line(&lost, tr_buffer_text(&line), &err);
-	lost.canonical = true;
+	bool good = tr_record_from_buffer(&lost, &arena, &line, &err) == TR_OK;
 	if (good) {
 		recorder->written++;
 		good = tr_cli_put(&recorder->cli, recorder->writer, &lost);
@@ -461,6 +458,9 @@ static void report_losses(struct recorder *recorder)
 		return;
 	if (losses->lost)
 		tr_cli_fail(cli, "records that could not be written: %" PRIu64, losses->lost);
+	if (losses->incomplete)
+		tr_cli_fail(cli, "the recorder ran out of memory, or could not read back what the "
+				 "programs recorded: records are missing");
 	if (losses->torn)
 		tr_cli_fail(
 			cli,

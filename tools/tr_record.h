@@ -25,6 +25,7 @@ struct tr_preload_losses {
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
 	uint64_t outside;   /* processes in other pid namespaces */
+	bool incomplete;    /* the recorder ran out of memory, or could not read the records */
 };
 
 /* A command that is watched; the log is written to a pipe. */

@@ -46,7 +46,8 @@ struct supervisor {
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
 	pid_t command;
-	int status; /* of the command */
+	int status;	 /* of the command */
+	bool incomplete; /* an allocation, a read or the write of a note failed */
 };
 
 /* Finds the library: of this build, or installed. */
@@ -72,6 +73,12 @@ static bool find_library(struct tr_cli *cli, char path[PATH_MAX])
 		return false;
 	}
 	return true;
+}
+
+static void remove_journal(const struct supervisor *supervisor)
+{
+	unlink(supervisor->session.path);
+	rmdir(supervisor->directory);
 }
 
 /*
@@ -108,8 +115,7 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor)
 				  supervisor->journal, 0);
 	if (page == MAP_FAILED || fchmod(supervisor->journal, 0622) != 0) {
 		tr_cli_fail(cli, "%s: %s", session->path, strerror(error ? error : errno));
-		unlink(session->path);
-		rmdir(supervisor->directory);
+		remove_journal(supervisor);
 		return false;
 	}
 	session->page = page;
@@ -123,9 +129,12 @@ static void write_log(struct supervisor *supervisor)
 {
 	struct tr_buffer *out = &supervisor->out, *notes = &supervisor->decode.notes;
 
-	if (notes->len && pwrite(supervisor->notes, notes->data, notes->len, supervisor->noted) ==
-				  (ssize_t)notes->len)
+	if (!notes->failed && pwrite(supervisor->notes, notes->data, notes->len,
+				     supervisor->noted) == (ssize_t)notes->len)
 		supervisor->noted += (off_t)notes->len;
+	else
+		supervisor->incomplete = true;
+	supervisor->incomplete |= out->failed;
 	tr_buffer_reset(notes);
 
 	for (size_t at = 0; at < out->len && supervisor->log >= 0;) {
@@ -153,6 +162,7 @@ static void pump(struct supervisor *supervisor, bool final)
 			tr_buffer_used(in, (size_t)n);
 			supervisor->read += n;
 		}
+		supervisor->incomplete |= n < 0;
 		if (!in->len)
 			break;
 		size_t used = tr_decode(&supervisor->decode, in->data, in->len, final && n <= 0,
@@ -242,14 +252,14 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	pump(supervisor, true);
 	tr_decode_finish(&supervisor->decode, &supervisor->out);
 	write_log(supervisor);
-	unlink(supervisor->session.path);
-	rmdir(supervisor->directory);
+	remove_journal(supervisor);
 	*supervisor->losses = (struct tr_preload_losses){
 		.lost = supervisor->session.page->lost,
 		.torn = supervisor->decode.torn,
 		.opaque = supervisor->decode.opaque,
 		.unnoticed = supervisor->decode.unnoticed,
 		.outside = supervisor->session.page->outside,
+		.incomplete = supervisor->incomplete || supervisor->decode.out_of_memory,
 	};
 	tr_decode_free(&supervisor->decode);
 	tr_buffer_free(&supervisor->in);
@@ -358,6 +368,7 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	if (supervisor.losses == MAP_FAILED || !capture->notes || pipe2(ends, O_CLOEXEC) != 0) {
 		capture->losses = NULL;
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
+		remove_journal(&supervisor);
 		return false;
 	}
 	fflush(NULL);
@@ -374,6 +385,7 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	if (capture->supervisor < 0) {
 		tr_cli_fail(cli, "cannot start a process: %s", strerror(errno));
 		close(ends[0]);
+		remove_journal(&supervisor);
 		return false;
 	}
 	return true;

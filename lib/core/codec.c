@@ -245,7 +245,7 @@ static void free_blocks(struct blocks *b)
 	free(b);
 }
 
-/* Ends the threads, which may still work on blocks that nobody needs. */
+/* Ends the threads, even if blocks that are no longer needed are not finished. */
 static void close_blocks(struct tr_sink *sink)
 {
 	struct blocks *b = (struct blocks *)sink;

@@ -47,6 +47,15 @@ static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;
 }
 
+/* Takes the prefix off the front. False: t does not begin with it, and is unchanged. */
+static inline bool tr_text_skip(struct tr_text *t, struct tr_text prefix)
+{
+	if (!tr_text_starts(*t, prefix))
+		return false;
+	*t = (struct tr_text){ t->data + prefix.len, t->len - prefix.len };
+	return true;
+}
+
 /* The lower case of an ASCII letter; any other byte unchanged. */
 static inline char tr_lower(char c)
 {

@@ -72,15 +72,6 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
 }
 
-static bool skip(struct tr_text *text, struct tr_text prefix)
-{
-	if (!tr_text_starts(*text, prefix))
-		return false;
-	text->data += prefix.len;
-	text->len -= prefix.len;
-	return true;
-}
-
 /* Takes the first component of a text, and the slashes after it. */
 static struct tr_text take_component(struct tr_text *text)
 {
@@ -91,7 +82,7 @@ static struct tr_text take_component(struct tr_text *text)
 	text->data += first.len;
 	text->len -= first.len;
 	while (text->len && *text->data == '/')
-		skip(text, TR_TEXT("/"));
+		tr_text_skip(text, TR_TEXT("/"));
 	return first;
 }
 
@@ -107,7 +98,7 @@ static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_dep
 	struct tr_text rest = *text, name = TR_TEXT("fd");
 	uint64_t fd = 0;
 
-	if (skip(&rest, TR_TEXT("/proc/"))) {
+	if (tr_text_skip(&rest, TR_TEXT("/proc/"))) {
 		name = take_component(&rest);
 		if (!tr_text_is(name, "self") && !tr_text_is(name, "thread-self"))
 			task = tr_map_get(&tracker->tasks, name);
@@ -118,7 +109,7 @@ static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_dep
 		}
 		if (!task || !task->process)
 			return false;
-	} else if (!skip(&rest, TR_TEXT("/dev/fd/"))) {
+	} else if (!tr_text_skip(&rest, TR_TEXT("/dev/fd/"))) {
 		while (fd < 3 && !tr_text_is(rest, streams[fd]))
 			fd++;
 		rest.len = 0;
@@ -487,7 +478,7 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
 	use->version->transferred |= !writes;
 	struct tr_deps_file *file = use->version->file;
-	/* who reads from a new file what nobody has written finds that it is an old one */
+	/* data that no command of the trace has written: the file is older than the trace */
 	if (!writes && file->perhaps && d->call->result > 0 && !(does & TR_DOES_MAP) && use->path &&
 	    use->version->written != TR_EVIDENCE_SEEN && !use->version->older) {
 		file->created = file->perhaps = false;

@@ -171,7 +171,7 @@ static void map_use(struct tr_deps_graph *graph, struct tr_deps_use *use)
 	const struct tr_deps_command *command = use->command;
 	uint64_t id;
 
-	/* nobody asks for the uses of a command that has ended */
+	/* a command that has ended gets no more uses, so its uses are never looked up */
 	if (command->use_count >= FEW && command->ended == TR_DEPS_NEVER &&
 	    *list_of(use->version, use->path) != use &&
 	    !find_mapped(graph, command, use->version, use->path, &id))

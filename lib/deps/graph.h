@@ -105,7 +105,7 @@ struct tr_deps_version {
 	uint32_t mark;			/* of a search: private to search.c */
 };
 
-/* What is known of a use besides its part in the graph. */
+/* The data of a use that only records of uses and views need; searches in the graph do not. */
 struct tr_deps_details {
 	struct tr_deps_path *spelled; /* its path without links being resolved */
 	struct tr_deps_path *from;    /* of a rename or link */

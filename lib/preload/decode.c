@@ -222,13 +222,18 @@ static void forget(struct tr_decode *decode, struct tr_decode_process *process)
 	free(process);
 }
 
-static void release(struct tr_decode *decode, struct announced *program)
+static void free_announced(struct announced *program)
 {
-	tr_id_map_take(&decode->announced, program->token);
 	tr_buffer_free(&program->tail);
 	tr_buffer_free(&program->cwd);
 	tr_buffer_free(&program->files);
 	free(program);
+}
+
+static void release(struct tr_decode *decode, struct announced *program)
+{
+	tr_id_map_take(&decode->announced, program->token);
+	free_announced(program);
 }
 
 static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
@@ -359,7 +364,8 @@ static void announce(struct tr_decode *decode, const struct item *item)
 	tr_buffer_put(&program->cwd, item->cwd, strlen(item->cwd) + 1);
 	put_tail(&program->tail, item);
 	tr_buffer_put_text(&program->files, item->files);
-	decode->out_of_memory |= program->cwd.failed || program->tail.failed;
+	decode->out_of_memory |=
+		program->cwd.failed || program->tail.failed || program->files.failed;
 }
 
 static void take_exec(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
@@ -720,13 +726,8 @@ void tr_decode_free(struct tr_decode *decode)
 
 	for (size_t i = 0; (entry = tr_id_map_next(&decode->processes, &i)) != NULL;)
 		free(entry);
-	for (size_t i = 0; (entry = tr_id_map_next(&decode->announced, &i)) != NULL;) {
-		struct announced *program = entry;
-		tr_buffer_free(&program->tail);
-		tr_buffer_free(&program->cwd);
-		tr_buffer_free(&program->files);
-		free(program);
-	}
+	for (size_t i = 0; (entry = tr_id_map_next(&decode->announced, &i)) != NULL;)
+		free_announced(entry);
 	tr_buffer_free(&decode->notes);
 	tr_id_map_free(&decode->processes);
 	tr_id_map_free(&decode->announced);

@@ -40,29 +40,15 @@ static volatile uint32_t forking_pid;	 /* of the process that called fork last *
 
 /* The function that a hook replaces: libc's, or that of a library that is loaded later. */
 #define REAL(name) ((__typeof__(&name))real(&real_##name, #name))
-#define DECLARE(name) static void *_Atomic real_##name
+/* clang-format off */
+#define REPLACED(X) \
+	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn) X(posix_spawnp) X(system) \
+	X(popen) X(pclose) X(_exit) X(quick_exit) X(wait4) X(waitid) X(chdir) X(fchdir) X(syscall) \
+	X(fork) X(prctl)
+/* clang-format on */
 
-DECLARE(execve);
-DECLARE(execvpe);
-DECLARE(execveat);
-DECLARE(fexecve);
-DECLARE(posix_spawn);
-DECLARE(posix_spawnp);
-DECLARE(system);
-DECLARE(popen);
-DECLARE(pclose);
-DECLARE(_exit);
-DECLARE(quick_exit);
-DECLARE(wait);
-DECLARE(waitpid);
-DECLARE(wait3);
-DECLARE(wait4);
-DECLARE(waitid);
-DECLARE(chdir);
-DECLARE(fchdir);
-DECLARE(syscall);
-DECLARE(fork);
-DECLARE(prctl);
+#define DECLARE(name) static void *_Atomic real_##name;
+REPLACED(DECLARE)
 
 static void *real(void *_Atomic *known, const char *name)
 {
@@ -78,12 +64,8 @@ static void *real(void *_Atomic *known, const char *name)
 /* Finds all functions before the program begins: a search in the child of a vfork could lock. */
 static void find_all(void)
 {
-	(void)REAL(execve), (void)REAL(execvpe), (void)REAL(execveat), (void)REAL(fexecve);
-	(void)REAL(posix_spawn), (void)REAL(posix_spawnp), (void)REAL(system);
-	(void)REAL(popen), (void)REAL(pclose), (void)REAL(_exit), (void)REAL(quick_exit);
-	(void)REAL(wait), (void)REAL(waitpid), (void)REAL(wait3), (void)REAL(wait4);
-	(void)REAL(waitid), (void)REAL(chdir), (void)REAL(fchdir), (void)REAL(syscall),
-		(void)REAL(fork), (void)REAL(prctl);
+#define FIND(name) (void)REAL(name);
+	REPLACED(FIND)
 }
 
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
@@ -449,35 +431,17 @@ HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 
 HOOK pid_t wait3(int *status, int options, struct rusage *usage)
 {
-	int local = 0;
-	pid_t child = REAL(wait3)(&local, options, usage);
-
-	report_wait(child, local);
-	if (status && child > 0)
-		*status = local;
-	return child;
+	return wait4(-1, status, options, usage);
 }
 
 HOOK pid_t waitpid(pid_t pid, int *status, int options)
 {
-	int local = 0;
-	pid_t child = REAL(waitpid)(pid, &local, options);
-
-	report_wait(child, local);
-	if (status && child > 0)
-		*status = local;
-	return child;
+	return wait4(pid, status, options, NULL);
 }
 
 HOOK pid_t wait(int *status)
 {
-	int local = 0;
-	pid_t child = REAL(wait)(&local);
-
-	report_wait(child, local);
-	if (status && child > 0)
-		*status = local;
-	return child;
+	return wait4(-1, status, 0, NULL);
 }
 
 HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
@@ -619,7 +583,7 @@ static void hide(char **list, bool adjacent)
 }
 
 /* Reports the program, which tr-record or another program has announced, or not. */
-static void report_program(const struct tr_launch_token *token, int argc, char **argv, char **env)
+static void report_program(const struct tr_launch_token *token, char **argv, char **env)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
 	struct tr_journal_record record = record_of(TR_JOURNAL_FOREIGN, 0);
@@ -628,7 +592,6 @@ static void report_program(const struct tr_launch_token *token, int argc, char *
 	bool same = path && (by_fd || tr_journal_hash(path) == token->hash);
 	uint32_t process = token->flags & TR_JOURNAL_IN_CHILD ? record.ppid : record.pid;
 
-	(void)argc;
 	record.token_pid = token->pid;
 	record.token = token->number;
 	record.flags = (uint16_t)(token->flags | (same ? TR_JOURNAL_SAME : 0));
@@ -670,6 +633,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	const char *value = NULL;
 	int saved = errno;
 
+	(void)argc;
 	for (char **p = environ; p && *p && !value; p++)
 		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0)
 			value = *p + sizeof TR_PRELOAD_VARIABLE - 1;
@@ -687,7 +651,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		errno = saved;
 		return;
 	}
-	report_program(&token, argc, argv, environ);
+	report_program(&token, argv, environ);
 	pthread_atfork(begin_fork, NULL, begin_child);
 	on_exit(leave, NULL);
 	errno = saved;

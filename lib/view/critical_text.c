@@ -12,12 +12,9 @@
 #include "process/call.h"
 #include "process/command.h"
 #include "process/forest.h"
-#include "view/brief.h"
 #include "view/critical.h"
 #include "view/file_uses.h"
 #include "view/report.h"
-
-enum { COMMAND_SHOWN = 160 };
 
 /* A step with its texts, which are in the arena; data NULL: unknown. */
 struct row {
@@ -201,20 +198,7 @@ static void report_row(struct tr_critical_text *text, const struct row *row, int
 		tr_report_cell_number(report, row->seq);
 	tr_report_cell_line(report, tr_text_from(tr_critical_word(row->cause)));
 	tr_report_cell_text(report, row->file);
-	if (row->makes.data)
-		tr_report_cell_line(report, row->makes);
-	else
-		tr_report_cell_text(report, row->makes);
-	if (!row->command.data) {
-		tr_report_cell_text(report, row->command);
-		return;
-	}
-	tr_buffer_reset(&text->scratch);
-	tr_buffer_put_text(&text->scratch, row->command);
-	if (!report->json) /* JSON has all of a long command */
-		tr_brief_cut(&text->scratch, 0, COMMAND_SHOWN);
-	report->text.failed |= text->scratch.failed;
-	tr_report_cell_line(report, tr_buffer_text(&text->scratch));
+	tr_report_cell_program(report, row->makes, row->command);
 }
 
 /* Of many steps the longest are shown, in the order of time. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/input.h"
+#include "core/input.h"
 #include "deps/file_call.h"
 
 enum { HELD_BYTES = 1 << 20 };
@@ -29,10 +31,13 @@ static bool follow(struct tr_file_uses *uses, struct tr_record *record)
 /* Starts the graph with the records that came before the first file call. */
 static bool start(struct tr_file_uses *uses)
 {
-	const char *p = uses->held.data, *end = p + uses->held.len;
 	struct tr_error err;
 	bool fine;
 
+	/* the scanners of lines read beyond the last one */
+	if (uses->held.len && !tr_buffer_room(&uses->held, TR_INPUT_PAD))
+		return false;
+	const char *p = uses->held.data, *end = p + uses->held.len;
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
 	uses->tracker.times = uses->graph.details = true;
@@ -74,22 +79,20 @@ static bool hold(struct tr_file_uses *uses, struct tr_record *record)
 
 bool tr_file_uses_put(struct tr_file_uses *uses, struct tr_record *record)
 {
-	bool call = tr_text_is(record->kind, "sys");
+	bool needed;
 
 	if (uses->following)
 		return follow(uses, record);
-	if (call && record->name.type == TR_CELL_TEXT) {
-		if (tr_file_call_uses(record->name.text))
+	if (tr_text_is(record->kind, "sys")) {
+		bool named = record->name.type == TR_CELL_TEXT;
+		if (named && tr_file_call_uses(record->name.text))
 			return start(uses) && follow(uses, record);
-		if (!tr_file_call_concerns(record->name.text))
-			return true;
-	} else if (call || uses->full) {
-		return true;
+		needed = named && tr_file_call_concerns(record->name.text);
+	} else {
+		needed = tr_text_is(record->kind, "exec") || tr_text_is(record->kind, "fork") ||
+			 tr_text_is(record->kind, "exit");
 	}
-	if (uses->full || (!call && !tr_text_is(record->kind, "exec") &&
-			   !tr_text_is(record->kind, "fork") && !tr_text_is(record->kind, "exit")))
-		return true;
-	return hold(uses, record);
+	return !needed || uses->full || hold(uses, record);
 }
 
 bool tr_file_uses_finish(struct tr_file_uses *uses)

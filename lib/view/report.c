@@ -10,6 +10,7 @@
 
 #include "process/instant.h"
 #include "record/record.h"
+#include "view/brief.h"
 #include "view/json_value.h"
 
 struct range {
@@ -340,6 +341,31 @@ void tr_report_cell_line(struct tr_report *report, struct tr_text line)
 	else
 		tr_buffer_put_text(to, line);
 	cell_end(report, from, true);
+}
+
+/* A cell of a text that needs no escapes, or of none. */
+static void put_line_if_any(struct tr_report *report, struct tr_text line)
+{
+	if (line.data)
+		tr_report_cell_line(report, line);
+	else
+		tr_report_cell_text(report, line);
+}
+
+void tr_report_cell_program(struct tr_report *report, struct tr_text makes, struct tr_text command)
+{
+	enum { COMMAND_SHOWN = 160 };
+	struct tr_buffer shown = TR_BUFFER_INIT;
+
+	put_line_if_any(report, makes);
+	if (command.data && !report->json) { /* JSON has all of a long command */
+		tr_buffer_put_text(&shown, command);
+		tr_brief_cut(&shown, 0, COMMAND_SHOWN);
+		report->text.failed |= shown.failed;
+		command = tr_buffer_text(&shown);
+	}
+	put_line_if_any(report, command);
+	tr_buffer_free(&shown);
 }
 
 /* Aligns numbers to the right and texts to the left; the last column is not padded. */

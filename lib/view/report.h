@@ -67,6 +67,11 @@ void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* dat
 void tr_report_cell_none(struct tr_report *report); /* in a column of numbers: "-", null */
 /* A text that needs no escapes: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
+/*
+ * Two cells of a program, whose texts need no escapes: the file that it makes and its command, which
+ * text cuts after 160 columns. data NULL: "-", null.
+ */
+void tr_report_cell_program(struct tr_report *report, struct tr_text makes, struct tr_text command);
 void tr_report_table_end(struct tr_report *report);
 
 /* Writes the report. False: memory is exhausted. */

@@ -6,9 +6,8 @@
 
 #include "process/call.h"
 #include "process/command.h"
-#include "view/brief.h"
 
-enum { COMMAND_SHOWN = 160, READ = 1, WRITTEN = 2 };
+enum { READ = 1, WRITTEN = 2 };
 
 /* A program. While its segment is read, only the first members are set. */
 struct row {
@@ -165,8 +164,6 @@ bool tr_stat_files_end(struct tr_stat_files *files)
 static void report_row(const struct tr_stat_files *files, const struct row *row,
 		       struct tr_report *report)
 {
-	struct tr_buffer command = TR_BUFFER_INIT;
-
 	tr_report_cell_number(report, row->read);
 	tr_report_cell_number(report, row->written);
 	if (files->reads)
@@ -177,21 +174,7 @@ static void report_row(const struct tr_stat_files *files, const struct row *row,
 		tr_report_cell_none(report);
 	else
 		tr_report_cell_number(report, row->seq);
-	if (row->makes.data)
-		tr_report_cell_line(report, row->makes);
-	else
-		tr_report_cell_text(report, row->makes);
-	if (!row->command.data) {
-		tr_report_cell_text(report, row->command);
-		return;
-	}
-	/* text shows the beginning of a long command, JSON all of it */
-	tr_buffer_put_text(&command, row->command);
-	if (!report->json)
-		tr_brief_cut(&command, 0, COMMAND_SHOWN);
-	report->text.failed |= command.failed;
-	tr_report_cell_line(report, tr_buffer_text(&command));
-	tr_buffer_free(&command);
+	tr_report_cell_program(report, row->makes, row->command);
 }
 
 void tr_stat_files_report(struct tr_stat_files *files, struct tr_report *report)

@@ -195,16 +195,7 @@ static int compare(const void *key, const void *element)
 
 /* Patterns: a name is eaten from its front. */
 
-/* Takes the word off the front of the name. False: the name does not begin with it. */
-static bool eat(struct tr_text *name, struct tr_text word)
-{
-	if (!tr_text_starts(*name, word))
-		return false;
-	*name = tr_text_span(name->data + word.len, name->data + name->len);
-	return true;
-}
-
-#define EAT(name, literal) eat((name), TR_TEXT(literal))
+#define EAT(name, literal) tr_text_skip((name), TR_TEXT(literal))
 
 static bool is_upper(char c)
 {
@@ -322,7 +313,7 @@ static bool draws_otherwise(struct tr_text rest)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct tr_text tail = rest;
-		if (eat(&tail, tr_text_from(names[i])) && is_suffix(tail))
+		if (tr_text_skip(&tail, tr_text_from(names[i])) && is_suffix(tail))
 			return true;
 	}
 	if (EAT(&rest, "DrawTransformFeedback"))
@@ -526,7 +517,8 @@ bool tr_apitrace_call_is_plain(struct tr_text name)
 		return false;
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
 		struct tr_text rest = name;
-		if (eat(&rest, tr_text_from(families[i])) && rest.len && is_identifier(rest))
+		if (tr_text_skip(&rest, tr_text_from(families[i])) && rest.len &&
+		    is_identifier(rest))
 			return true;
 	}
 	if (tr_apitrace_call_kinds(name) & TR_CALL_VERBOSE)
@@ -554,7 +546,7 @@ const char *tr_apitrace_call_api(struct tr_text name)
 
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
 		struct tr_text rest = name;
-		if (eat(&rest, tr_text_from(families[i].prefix)) &&
+		if (tr_text_skip(&rest, tr_text_from(families[i].prefix)) &&
 		    (!families[i].capital || (rest.len && is_upper(*rest.data))))
 			return families[i].api;
 	}

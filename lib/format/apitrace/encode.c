@@ -524,8 +524,8 @@ static const char *string(struct tr_encoder *encoder, const char *p, const char 
 
 /*
  * Skips the names of a symbol up to its parenthesis: words, and at the end perhaps bits that have
- * no name. "?" stands for a number without a name. *several: there is more than one name, which
- * only a mask can have.
+ * no name. "?" is printed for a number without a name. *several: there is more than one name,
+ * which only a mask can have.
  */
 static const char *names(const char *p, const char *end, bool *several)
 {

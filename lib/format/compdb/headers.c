@@ -30,7 +30,7 @@ struct seed {
 	bool gnu;   /* the word before the gap is the value of -x */
 };
 
-/* What identifies a candidate: the bytes are the key of a map. */
+/* Identifies a candidate: the bytes of this struct are its key in a map. */
 struct key {
 	const struct tr_deps_command *command;
 	const struct tr_deps_path *source;

@@ -74,7 +74,7 @@ struct tr_text tr_etrace_where_note(struct tr_record *record, const char *key, s
 
 /* Paths. */
 
-/* Whether the value stands for the working directory: AT_FDCWD, its number -100, or nothing. */
+/* True if the value means the working directory: AT_FDCWD, its number -100, or no value. */
 static bool is_cwd(const struct tr_value *value)
 {
 	const struct tr_value *machine = tr_etrace_machine_form(value);

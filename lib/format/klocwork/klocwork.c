@@ -539,7 +539,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	return &reader->base;
 }
 
-/* What the first lines show. */
+/* The result of reading the first lines for the bid. */
 struct evidence {
 	int bits;
 	bool sure;    /* no other format has this */
