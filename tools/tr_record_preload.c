@@ -3,6 +3,9 @@
  * Runs the command with the library of lib/preload. A supervisor makes the journal, starts the
  * command, and reads the journal while it grows: the command never waits for it. Processes that
  * lose their parent become its children, so it knows when all have ended.
+ *
+ * With --wrap there is no library. Only the start of the command is in the journal, and the
+ * supervisor ends when the command does.
  */
 
 #include "cli.h"
@@ -47,6 +50,7 @@ struct supervisor {
 	struct tr_preload_losses *losses;
 	pid_t command;
 	int status;	 /* of the command */
+	bool alone;	 /* nothing else is recorded */
 	bool incomplete; /* an allocation, a read or the write of a note failed */
 };
 
@@ -180,14 +184,18 @@ static void pump(struct supervisor *supervisor, bool final)
 /* Takes the ends of children. False: there are no more. */
 static bool reap(struct supervisor *supervisor)
 {
+	struct timespec now;
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		clock_gettime(CLOCK_REALTIME, &now);
 		if (pid == supervisor->command)
 			supervisor->status = status;
 		pump(supervisor, false); /* its last record was written before it ended */
-		tr_decode_ended(&supervisor->decode, (uint32_t)pid, status, &supervisor->out);
+		tr_decode_ended(&supervisor->decode, (uint32_t)pid, status,
+				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+				&supervisor->out);
 		write_log(supervisor);
 	}
 	return pid == 0;
@@ -232,7 +240,8 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, &old);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (!supervisor->alone)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	supervisor->status = TROUBLE << 8;
 	if (start->divert)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -352,10 +361,12 @@ void tr_preload_free(struct tr_capture *capture)
 
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
 {
-	struct supervisor supervisor = { .journal = -1 };
+	struct supervisor supervisor = { .journal = -1, .alone = capture->alone };
 	int ends[2];
 
-	if (!find_library(cli, supervisor.session.library) || !make_journal(cli, &supervisor))
+	/* without a library, the command is announced as one that cannot load it */
+	if ((!capture->alone && !find_library(cli, supervisor.session.library)) ||
+	    !make_journal(cli, &supervisor))
 		return false;
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
