@@ -3,9 +3,6 @@
  * Runs the command with the library of lib/preload. A supervisor makes the journal, starts the
  * command, and reads the journal while it grows: the command never waits for it. Processes that
  * lose their parent become its children, so it knows when all have ended.
- *
- * With --wrap there is no library. Only the start of the command is in the journal, and the
- * supervisor ends when the command does.
  */
 
 #include "cli.h"
@@ -39,18 +36,27 @@ enum {
 	TROUBLE = 2,
 };
 
+/* The end of a child, which is written when all that it did is. */
+struct end_of_child {
+	uint64_t time;
+	pid_t pid;
+	int status;
+};
+
 struct supervisor {
 	struct tr_journal session;
-	char directory[PATH_MAX]; /* of the journal */
+	char directory[PATH_MAX];	/* of the journal */
+	char lanes_directory[PATH_MAX]; /* of the file calls, if they are recorded */
 	int journal, log, notes;
-	off_t read, freed; /* offsets in the journal */
+	struct tr_collect collect; /* the file calls */
+	struct tr_buffer ended;	   /* struct end_of_child */
+	off_t read, freed;	   /* offsets in the journal */
 	off_t noted;
 	struct tr_buffer in, out;
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
 	pid_t command;
 	int status;	 /* of the command */
-	bool alone;	 /* nothing else is recorded */
 	bool incomplete; /* an allocation, a read or the write of a note failed */
 };
 
@@ -83,13 +89,95 @@ static void remove_journal(const struct supervisor *supervisor)
 {
 	unlink(supervisor->session.path);
 	rmdir(supervisor->directory);
+	if (!*supervisor->session.lanes)
+		return;
+	unlink(supervisor->session.lanes);
+	rmdir(supervisor->lanes_directory);
+}
+
+static uint64_t clock_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Makes the file of the lanes, with the blocks of the first ones. */
+static bool make_lanes_in(struct supervisor *supervisor, const char *temporary, uint64_t random)
+{
+	struct tr_collect *collect = &supervisor->collect;
+	char *directory = supervisor->lanes_directory, *path = supervisor->session.lanes;
+	int error = 0;
+
+	snprintf(directory, PATH_MAX, "%s/tr-record-XXXXXX", temporary);
+	if (!mkdtemp(directory))
+		return false;
+	int len = snprintf(path, PATH_MAX, "%s/%016" PRIx64, directory, random);
+	collect->fd = -1;
+	if (len < PATH_MAX && chmod(directory, 0711) == 0)
+		collect->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (collect->fd < 0 || fchmod(collect->fd, 0666) != 0)
+		error = errno;
+	if (!error)
+		error = posix_fallocate(collect->fd, 0, TR_LANES_PAGE);
+	for (unsigned lane = 0; lane < TR_LANES_FIRST && !error; lane++)
+		error = tr_lanes_allocate(collect->fd, lane);
+	void *page = error ? MAP_FAILED
+			   : mmap(NULL, TR_LANES_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  collect->fd, 0);
+	if (page != MAP_FAILED) {
+		collect->page = page;
+		return true;
+	}
+	error = error ? error : errno;
+	if (collect->fd >= 0)
+		close(collect->fd);
+	unlink(path);
+	rmdir(directory);
+	*path = '\0';
+	errno = error;
+	return false;
+}
+
+static void set_place(const char *path, uint64_t place[2])
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		place[0] = st.st_dev;
+		place[1] = st.st_ino;
+	}
+}
+
+/*
+ * Makes the lanes in memory, where a write cannot fail once there was room for the blocks; else
+ * where the journal is.
+ */
+static bool make_lanes(struct tr_cli *cli, struct supervisor *supervisor, const char *temporary)
+{
+	struct tr_collect *collect = &supervisor->collect;
+	uint64_t random;
+
+	if (getrandom(&random, sizeof random, 0) != sizeof random ||
+	    (!make_lanes_in(supervisor, "/dev/shm", random) &&
+	     !make_lanes_in(supervisor, temporary, random))) {
+		tr_cli_fail(cli, "%s: %s", supervisor->lanes_directory, strerror(errno));
+		return false;
+	}
+	collect->mark = supervisor->session.mark;
+	collect->page->count = TR_LANES_FIRST;
+	set_place("/", collect->page->root);
+	set_place("/proc/self/ns/mnt", collect->page->mounts);
+	supervisor->decode.calls = collect;
+	return true;
 }
 
 /*
  * Makes the journal. Programs that change their user write to it, too, so its directory can be
- * entered, but not listed, and its name cannot be guessed.
+ * entered, but not listed, and its name cannot be guessed. files: with lanes for file calls.
  */
-static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor)
+static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool files)
 {
 	const char *temporary = getenv("TMPDIR");
 	struct tr_journal *session = &supervisor->session;
@@ -123,8 +211,13 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor)
 		return false;
 	}
 	session->page = page;
+	session->page->epoch = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
 	supervisor->read = supervisor->freed = TR_JOURNAL_PAGE;
 	supervisor->decode.mark = session->mark;
+	if (files && !make_lanes(cli, supervisor, temporary)) {
+		remove_journal(supervisor);
+		return false;
+	}
 	return true;
 }
 
@@ -153,12 +246,33 @@ static void write_log(struct supervisor *supervisor)
 	tr_buffer_reset(out);
 }
 
-/* Reads what the journal has got, and writes the log of it. */
+/* Writes the ends of children whose calls are written. */
+static void write_ends(struct supervisor *supervisor)
+{
+	struct tr_buffer *ended = &supervisor->ended;
+	struct end_of_child *end = (void *)ended->data;
+	size_t count = ended->len / sizeof *end, done = 0;
+
+	while (done < count &&
+	       (!supervisor->decode.calls || end[done].time <= supervisor->collect.horizon)) {
+		tr_decode_ended(&supervisor->decode, (uint32_t)end[done].pid, end[done].status,
+				&supervisor->out);
+		write_log(supervisor);
+		done++;
+	}
+	memmove(end, end + done, (count - done) * sizeof *end);
+	ended->len = (count - done) * sizeof *end;
+}
+
+/* Reads what the programs have recorded, and writes the log of it. */
 static void pump(struct supervisor *supervisor, bool final)
 {
 	struct tr_buffer *in = &supervisor->in;
 	ssize_t n;
 
+	if (supervisor->decode.calls)
+		tr_collect_pass(&supervisor->collect, tr_journal_now(supervisor->session.page),
+				final);
 	do {
 		char *room = tr_buffer_room(in, CHUNK);
 		n = room ? pread(supervisor->journal, room, CHUNK, supervisor->read) : -1;
@@ -167,14 +281,17 @@ static void pump(struct supervisor *supervisor, bool final)
 			supervisor->read += n;
 		}
 		supervisor->incomplete |= n < 0;
-		if (!in->len)
-			break;
-		size_t used = tr_decode(&supervisor->decode, in->data, in->len, final && n <= 0,
-					&supervisor->out);
-		memmove(in->data, in->data + used, in->len - used);
-		in->len -= used;
-		write_log(supervisor);
+		supervisor->decode.read_all = n <= 0;
+		do {
+			size_t used = tr_decode(&supervisor->decode, in->data, in->len,
+						final && n <= 0, &supervisor->out);
+			memmove(in->data, in->data + used, in->len - used);
+			in->len -= used;
+			write_log(supervisor);
+		} while (supervisor->decode.more);
 	} while (n > 0);
+	if (supervisor->ended.len)
+		write_ends(supervisor);
 	if (supervisor->read - supervisor->freed >= CHUNK &&
 	    fallocate(supervisor->journal, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      supervisor->freed, supervisor->read - supervisor->freed) == 0)
@@ -184,19 +301,17 @@ static void pump(struct supervisor *supervisor, bool final)
 /* Takes the ends of children. False: there are no more. */
 static bool reap(struct supervisor *supervisor)
 {
-	struct timespec now;
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		clock_gettime(CLOCK_REALTIME, &now);
 		if (pid == supervisor->command)
 			supervisor->status = status;
+		const struct end_of_child end = { tr_journal_now(supervisor->session.page), pid,
+						  status };
+		tr_buffer_put(&supervisor->ended, (const char *)&end, sizeof end);
+		supervisor->incomplete |= supervisor->ended.failed;
 		pump(supervisor, false); /* its last record was written before it ended */
-		tr_decode_ended(&supervisor->decode, (uint32_t)pid, status,
-				(uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-				&supervisor->out);
-		write_log(supervisor);
 	}
 	return pid == 0;
 }
@@ -240,8 +355,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, &old);
-	if (!supervisor->alone)
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	supervisor->status = TROUBLE << 8;
 	if (start->divert)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -262,17 +376,23 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	tr_decode_finish(&supervisor->decode, &supervisor->out);
 	write_log(supervisor);
 	remove_journal(supervisor);
+	uint64_t lost = supervisor->session.page->lost + supervisor->decode.unplaced;
+	if (supervisor->decode.calls)
+		lost += supervisor->collect.page->lost;
 	*supervisor->losses = (struct tr_preload_losses){
-		.lost = supervisor->session.page->lost,
-		.torn = supervisor->decode.torn,
+		.lost = lost,
+		.torn = supervisor->decode.torn + supervisor->collect.torn,
 		.opaque = supervisor->decode.opaque,
 		.unnoticed = supervisor->decode.unnoticed,
 		.outside = supervisor->session.page->outside,
-		.incomplete = supervisor->incomplete || supervisor->decode.out_of_memory,
+		.incomplete = supervisor->incomplete || supervisor->decode.out_of_memory ||
+			      supervisor->collect.failed,
 	};
+	tr_collect_free(&supervisor->collect);
 	tr_decode_free(&supervisor->decode);
 	tr_buffer_free(&supervisor->in);
 	tr_buffer_free(&supervisor->out);
+	tr_buffer_free(&supervisor->ended);
 	tr_end_as(supervisor->status);
 }
 
@@ -281,7 +401,8 @@ struct tr_preload_notes {
 	int fd;
 	off_t read;
 	char journal[PATH_MAX], directory[PATH_MAX];
-	struct tr_id_map by_line; /* struct noted */
+	char lanes[PATH_MAX], lanes_directory[PATH_MAX]; /* "": there are none */
+	struct tr_id_map by_line;			 /* struct noted */
 	struct noted *current;
 };
 
@@ -353,6 +474,8 @@ void tr_preload_free(struct tr_capture *capture)
 		free(noted);
 	unlink(notes->journal); /* they are there if the supervisor was killed */
 	rmdir(notes->directory);
+	unlink(notes->lanes);
+	rmdir(notes->lanes_directory);
 	tr_id_map_free(&notes->by_line);
 	free(notes->current);
 	close(notes->fd);
@@ -361,12 +484,11 @@ void tr_preload_free(struct tr_capture *capture)
 
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
 {
-	struct supervisor supervisor = { .journal = -1, .alone = capture->alone };
+	struct supervisor supervisor = { .journal = -1 };
 	int ends[2];
 
-	/* without a library, the command is announced as one that cannot load it */
-	if ((!capture->alone && !find_library(cli, supervisor.session.library)) ||
-	    !make_journal(cli, &supervisor))
+	if (!find_library(cli, supervisor.session.library) ||
+	    !make_journal(cli, &supervisor, capture->files))
 		return false;
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -375,6 +497,8 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	if (capture->notes) {
 		memcpy(capture->notes->journal, supervisor.session.path, PATH_MAX);
 		memcpy(capture->notes->directory, supervisor.directory, PATH_MAX);
+		memcpy(capture->notes->lanes, supervisor.session.lanes, PATH_MAX);
+		memcpy(capture->notes->lanes_directory, supervisor.lanes_directory, PATH_MAX);
 	}
 	if (supervisor.losses == MAP_FAILED || !capture->notes || pipe2(ends, O_CLOEXEC) != 0) {
 		capture->losses = NULL;
@@ -393,6 +517,10 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	close(ends[1]);
 	close(supervisor.journal);
 	munmap(supervisor.session.page, TR_JOURNAL_PAGE);
+	if (supervisor.collect.page) {
+		close(supervisor.collect.fd);
+		munmap(supervisor.collect.page, TR_LANES_PAGE);
+	}
 	if (capture->supervisor < 0) {
 		tr_cli_fail(cli, "cannot start a process: %s", strerror(errno));
 		close(ends[0]);

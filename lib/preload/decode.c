@@ -2,6 +2,7 @@
 #include "preload/decode.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,9 +12,11 @@
 #include <sys/wait.h>
 
 #include "preload/journal.h"
+#include "preload/print.h"
 
 enum {
 	LARGEST = 1 << 30,
+	ENOUGH = 1 << 20,     /* bytes of lines that are written at once */
 	SETTLED = 1000000000, /* nanoseconds after which the status of an exit is taken as final */
 };
 
@@ -26,6 +29,7 @@ struct announced {
 	struct tr_buffer tail; /* of its line, after the directory */
 	struct tr_buffer cwd;
 	struct tr_buffer files;
+	struct tr_buffer actions; /* what libc does in its process: copies of records */
 };
 
 struct tr_decode_process {
@@ -37,6 +41,7 @@ struct tr_decode_process {
 	uint64_t token;		/* of the open exec */
 	uint64_t line;		/* of the open exec */
 	struct announced *runs; /* what it was created to run, if that is not written yet */
+	char *cwd;		/* NULL: unknown */
 	int status;
 	uint64_t time; /* of the exit */
 	struct tr_decode_process *earlier, *later;
@@ -69,23 +74,17 @@ static void put_format(struct tr_buffer *out, const char *format, ...)
 
 static void put_time(struct tr_buffer *out, uint32_t pid, uint64_t time)
 {
-	put_format(out, "%" PRIu32 " %" PRIu64 ".%09" PRIu64 " ", pid, time / 1000000000,
-		   time % 1000000000);
-}
+	char fraction[10];
+	uint64_t rest = time % 1000000000;
 
-/* Escapes what the syntax or a line does not allow; brackets too, where a path is in them. */
-static void put_escaped(struct tr_buffer *out, const char *string)
-{
-	for (const char *p = string; *p;) {
-		size_t plain = 0;
-		for (unsigned char c; (c = (unsigned char)p[plain]) >= ' ' && c < 0x7f &&
-				      c != '"' && c != '\\' && c != '<' && c != '>';)
-			plain++;
-		tr_buffer_put(out, p, plain);
-		p += plain;
-		if (*p)
-			put_format(out, "\\%03o", (unsigned char)*p++);
-	}
+	for (int i = 9; i > 0; i--, rest /= 10)
+		fraction[i] = (char)('0' + rest % 10);
+	fraction[0] = '.';
+	tr_buffer_put_decimal(out, pid);
+	tr_buffer_put_byte(out, ' ');
+	tr_buffer_put_decimal(out, time / 1000000000);
+	tr_buffer_put(out, fraction, sizeof fraction);
+	tr_buffer_put_byte(out, ' ');
 }
 
 static const char *put_strings(struct tr_buffer *out, const char *strings, uint32_t count)
@@ -93,7 +92,7 @@ static const char *put_strings(struct tr_buffer *out, const char *strings, uint3
 	tr_buffer_put_byte(out, '[');
 	for (uint32_t i = 0; i < count; i++) {
 		tr_buffer_put_text(out, i ? TR_TEXT(", \"") : TR_TEXT("\""));
-		put_escaped(out, strings);
+		tr_print_escaped(out, strings);
 		tr_buffer_put_byte(out, '"');
 		strings += strlen(strings) + 1;
 	}
@@ -107,7 +106,7 @@ static void put_tail(struct tr_buffer *out, const struct item *item)
 	const char *strings;
 
 	tr_buffer_put_literal(out, ">, \"");
-	put_escaped(out, item->path);
+	tr_print_escaped(out, item->path);
 	tr_buffer_put_literal(out, "\", ");
 	strings = put_strings(out, item->lists, item->head.argc);
 	tr_buffer_put_literal(out, ", ");
@@ -120,26 +119,14 @@ static void put_exec(struct tr_buffer *out, uint32_t pid, uint64_t time, const c
 {
 	put_time(out, pid, time);
 	tr_buffer_put_literal(out, "execveat(AT_FDCWD<");
-	put_escaped(out, cwd);
-}
-
-static void put_error(struct tr_buffer *out, int error)
-{
-	const char *name = strerrorname_np(error);
-
-	if (error == 0)
-		tr_buffer_put_literal(out, "0\n");
-	else if (name)
-		put_format(out, "-1 %s (%s)\n", name, strerror(error));
-	else
-		put_format(out, "-1 (errno %d)\n", error);
+	tr_print_escaped(out, cwd);
 }
 
 static void put_resumed(struct tr_buffer *out, uint32_t pid, uint64_t time, int error)
 {
 	put_time(out, pid, time);
 	tr_buffer_put_literal(out, "<... execveat resumed>) = ");
-	put_error(out, error);
+	tr_print_result(out, error);
 }
 
 static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int status)
@@ -215,11 +202,31 @@ static void stop_exiting(struct tr_decode *decode, struct tr_decode_process *pro
 	process->exiting = false;
 }
 
+static void free_process(struct tr_decode_process *process)
+{
+	free(process->cwd);
+	free(process);
+}
+
 static void forget(struct tr_decode *decode, struct tr_decode_process *process)
 {
 	stop_exiting(decode, process);
 	tr_id_map_take(&decode->processes, process->pid);
-	free(process);
+	free_process(process);
+}
+
+/* Directories are followed for the calls that are relative to them. */
+static void set_cwd(struct tr_decode *decode, struct tr_decode_process *process, const char *cwd)
+{
+	if (!decode->calls || !process)
+		return;
+	free(process->cwd);
+	process->cwd = cwd && *cwd == '/' ? strdup(cwd) : NULL;
+}
+
+static const char *cwd_of(const struct tr_decode_process *process)
+{
+	return process && process->cwd ? process->cwd : "";
 }
 
 static void free_announced(struct announced *program)
@@ -227,6 +234,7 @@ static void free_announced(struct announced *program)
 	tr_buffer_free(&program->tail);
 	tr_buffer_free(&program->cwd);
 	tr_buffer_free(&program->files);
+	tr_buffer_free(&program->actions);
 	free(program);
 }
 
@@ -236,9 +244,86 @@ static void release(struct tr_decode *decode, struct announced *program)
 	free_announced(program);
 }
 
+/* What a path names has changed. below: the directory that it is relative to. */
+static void change_name(struct tr_links *links, const char *cwd, int below, const char *path)
+{
+	if (below == AT_FDCWD || *path == '/')
+		tr_links_changed(links, cwd, path);
+	else
+		tr_links_changed_somewhere(links, path);
+}
+
+/* The links that a call may have changed. */
+static void follow_links(struct tr_links *links, const struct tr_call_record *call, const char *cwd)
+{
+	const char *first = tr_call_string(call, 0), *second = tr_call_string(call, 1);
+	bool at = call->kind == TR_CALL_RENAMEAT || call->kind == TR_CALL_RENAMEAT2;
+
+	switch (call->kind) {
+	case TR_CALL_RENAME:
+	case TR_CALL_RENAMEAT:
+	case TR_CALL_RENAMEAT2:
+		change_name(links, cwd, at ? call->fd : AT_FDCWD, first);
+		change_name(links, cwd, at ? call->other : AT_FDCWD, second);
+		break;
+	case TR_CALL_SYMLINK:
+		tr_links_made(links, cwd, second, first);
+		break;
+	case TR_CALL_SYMLINKAT:
+		if (call->fd == AT_FDCWD || *second == '/')
+			tr_links_made(links, cwd, second, first);
+		else
+			tr_links_changed_somewhere(links, second);
+		break;
+	case TR_CALL_UNLINK:
+	case TR_CALL_RMDIR:
+		tr_links_changed(links, cwd, first);
+		break;
+	case TR_CALL_UNLINKAT:
+		if (call->fd == AT_FDCWD || *first == '/')
+			tr_links_changed(links, cwd, first);
+		else
+			tr_links_removed_somewhere(links, first);
+		break;
+	}
+}
+
+/* Appends the lines of a file call. */
+static void put_call(struct tr_decode *decode, const struct tr_call_record *call, uint32_t pid,
+		     const char *cwd, struct tr_buffer *out)
+{
+	struct tr_buffer *prefix = &decode->prefix;
+	const char *real = NULL;
+
+	tr_buffer_reset(prefix);
+	put_time(prefix, pid, call->time);
+	decode->out_of_memory |= prefix->failed;
+	if (!call->error && call->strings) {
+		bool opens = call->kind == TR_CALL_OPENAT || call->kind == TR_CALL_CREAT ||
+			     call->kind == TR_CALL_LOAD;
+		real = tr_call_string(call, 1);
+		if (opens && !real && call->fd == AT_FDCWD &&
+		    (call->flags & O_TMPFILE) != O_TMPFILE)
+			real = tr_links_resolve(&decode->links, cwd, tr_call_string(call, 0),
+						!(call->flags & O_NOFOLLOW));
+		if (!opens)
+			follow_links(&decode->links, call, cwd);
+	}
+	tr_call_print(call, tr_buffer_text(prefix), cwd, real, out);
+}
+
 static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
 		      struct tr_buffer *out)
 {
+	const char *action = program->actions.data;
+
+	for (size_t left = program->actions.len; left;) {
+		const struct tr_call_record *call = (const void *)action;
+		put_call(decode, call, program->child, program->cwd.data, out);
+		action += call->length;
+		left -= call->length;
+	}
+	set_cwd(decode, find(decode, program->child), cwd);
 	put_note(decode, next_line(decode, out), program->flags, tr_buffer_text(&program->files));
 	put_exec(out, program->child, program->time, cwd);
 	tr_buffer_put_text(out, tr_buffer_text(&program->tail));
@@ -269,6 +354,7 @@ static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, 
 
 	if (created)
 		created->parent = parent;
+	set_cwd(decode, created, process ? process->cwd : NULL);
 	if (!process || process->dead)
 		return; /* of the recorder, or adopted by another process */
 	touch_known(decode, process, out);
@@ -392,6 +478,7 @@ static void take_exec(struct tr_decode *decode, const struct item *item, struct 
 	process->open = true;
 	process->flags = head->flags;
 	process->token = token_of(head);
+	set_cwd(decode, process, item->cwd);
 }
 
 /* A program has begun in the process that libc created for it, which may be known already. */
@@ -441,13 +528,16 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 			put_note(decode, process->line, 0, item->files);
 		put_resumed(out, head->pid, head->time, is_it ? 0 : ENOEXEC);
 		process->open = false;
+		set_cwd(decode, process, item->cwd);
 		if (same)
 			return;
 	}
 	if (head->kind == TR_JOURNAL_LOADED)
 		return; /* its announcement is lost, and counted as that */
-	if (!touch(decode, item, out))
+	process = touch(decode, item, out);
+	if (!process)
 		return;
+	set_cwd(decode, process, item->cwd);
 	put_note(decode, next_line(decode, out), 0, item->files);
 	put_exec(out, head->pid, head->time, item->cwd);
 	put_tail(out, item);
@@ -548,6 +638,7 @@ static void take_fork(struct tr_decode *decode, const struct item *item, struct 
 static void take(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
+	struct tr_decode_process *process;
 
 	decode->now = head->time;
 	switch (head->kind) {
@@ -576,28 +667,71 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		take_wait(decode, item, out);
 		break;
 	case TR_JOURNAL_CHDIR:
-		touch(decode, item, out);
+		process = touch(decode, item, out);
+		if (!head->value)
+			set_cwd(decode, process, item->path);
 		put_time(out, head->pid, head->time);
 		tr_buffer_put_literal(out, "chdir(\"");
-		put_escaped(out, item->cwd);
+		tr_print_escaped(out, item->cwd);
 		tr_buffer_put_literal(out, "\") = ");
-		put_error(out, head->value);
+		tr_print_result(out, head->value);
 		break;
 	case TR_JOURNAL_FCHDIR:
-		touch(decode, item, out);
+		process = touch(decode, item, out);
+		if (!head->value)
+			set_cwd(decode, process, item->cwd);
 		put_time(out, head->pid, head->time);
 		put_format(out, "fchdir(%" PRId32, (int32_t)head->child);
 		if (!head->value) {
 			tr_buffer_put_byte(out, '<');
-			put_escaped(out, item->cwd);
+			tr_print_escaped(out, item->cwd);
 			tr_buffer_put_byte(out, '>');
 		}
 		tr_buffer_put_literal(out, ") = ");
-		put_error(out, head->value);
+		tr_print_result(out, head->value);
 		break;
 	default:
 		decode->torn++;
 	}
+}
+
+/* A file call. The first record of a child of vfork may be one. */
+static void take_call(struct tr_decode *decode, const struct tr_call_record *call,
+		      struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, call->pid);
+
+	decode->now = call->time;
+	if (call->token) {
+		struct announced *program = tr_id_map_get(&decode->announced, call->token);
+		if (program && !program->started)
+			tr_buffer_put(&program->actions, (const char *)call, call->length);
+		decode->out_of_memory |= program && program->actions.failed;
+		return;
+	}
+	if (call->ppid && (!process || process->dead || process->exiting)) {
+		process = replace(decode, call->pid, out);
+		if (process)
+			put_fork(decode, call->ppid, call->pid, call->time, "vfork()", out);
+	}
+	/* a thread of a program that another program replaces, or one that is unknown */
+	if (!process || process->dead || process->open) {
+		decode->unplaced++;
+		return;
+	}
+	touch_known(decode, process, out);
+	put_call(decode, call, call->pid, cwd_of(process), out);
+}
+
+/* Takes the calls up to that time, unless there is enough to write. */
+static void take_calls(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
+{
+	const struct tr_call_record *call;
+
+	while (out->len - decode->begun < ENOUGH &&
+	       (call = tr_collect_next(decode->calls, until)) != NULL)
+		take_call(decode, call, out);
+	decode->more = out->len - decode->begun >= ENOUGH;
 }
 
 /* Reads the record at data. False: it is torn, or not one. */
@@ -672,9 +806,16 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	struct item item;
 	size_t at = 0;
 
-	decode->counted = out->len;
-	while (at < len) {
+	decode->counted = decode->begun = out->len;
+	decode->more = false;
+	while (at < len && !decode->more) {
 		if (look(decode, data + at, len - at, &item) == WHOLE) {
+			if (decode->calls && item.head.time > decode->calls->horizon)
+				break;
+			if (decode->calls)
+				take_calls(decode, item.head.time, out);
+			if (decode->more)
+				break;
 			take(decode, &item, out);
 			at += item.head.length;
 			continue;
@@ -686,6 +827,8 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 		decode->torn++;
 		at += next;
 	}
+	if (decode->calls && decode->read_all && !decode->more)
+		take_calls(decode, decode->calls->horizon, out);
 	while (decode->first_exit && decode->now - decode->first_exit->time > SETTLED &&
 	       decode->now > decode->first_exit->time)
 		settle(decode, decode->first_exit, out);
@@ -693,12 +836,9 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	return at;
 }
 
-void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
-		     struct tr_buffer *out)
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, struct tr_buffer *out)
 {
 	decode->counted = out->len;
-	if (time > decode->now)
-		decode->now = time;
 	end(decode, 0, pid, wait_status, out);
 	next_line(decode, out);
 }
@@ -728,10 +868,12 @@ void tr_decode_free(struct tr_decode *decode)
 	void *entry;
 
 	for (size_t i = 0; (entry = tr_id_map_next(&decode->processes, &i)) != NULL;)
-		free(entry);
+		free_process(entry);
 	for (size_t i = 0; (entry = tr_id_map_next(&decode->announced, &i)) != NULL;)
 		free_announced(entry);
 	tr_buffer_free(&decode->notes);
+	tr_buffer_free(&decode->prefix);
+	tr_links_free(&decode->links);
 	tr_id_map_free(&decode->processes);
 	tr_id_map_free(&decode->announced);
 }

@@ -12,6 +12,8 @@
 
 #include "core/buffer.h"
 #include "core/map.h"
+#include "preload/collect.h"
+#include "preload/links.h"
 
 struct tr_decode_process;
 
@@ -25,6 +27,8 @@ struct tr_decode_note {
 /* Zero it, and set mark. */
 struct tr_decode {
 	uint32_t mark;		    /* of the session */
+	struct tr_collect *calls;   /* file calls; NULL: they are not recorded */
+	bool read_all;		    /* data ends where the journal ended after the pass of calls */
 	uint64_t lines;		    /* of the log, as far as they are counted */
 	size_t counted;		    /* the bytes of out in which they are counted */
 	struct tr_buffer notes;	    /* appended here; the caller takes them before the lines */
@@ -35,18 +39,26 @@ struct tr_decode {
 	uint64_t torn;					  /* places at which bytes were skipped */
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
+	uint64_t unplaced;  /* file calls whose process is unknown */
+	bool more;	    /* there is enough to write, and more to decode */
 	bool out_of_memory;
+
+	/* private */
+	size_t begun; /* the bytes of out before */
+	struct tr_links links;
+	struct tr_buffer prefix;
 };
 
 /*
- * Appends the lines for the records in data to out. final: nothing follows. Returns how many bytes
- * were used; the rest is the beginning of a record.
+ * Appends the lines for the records in data, and for the file calls up to the horizon, to out. final:
+ * nothing follows. Returns how many bytes were used; the rest is the beginning of a record, or later
+ * than the horizon, or there is more.
  */
 size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
 		 struct tr_buffer *out);
 
-/* The recorder has learned the end of a child of its own; time: nanoseconds since the epoch. */
-void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
+/* The recorder has learned the end of a process of its own. */
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status,
 		     struct tr_buffer *out);
 
 /* Whether a process of that number is known and has not ended. */

@@ -38,19 +38,19 @@ static bool is_known(const struct tr_gathered *files, const char *name, size_t l
 static bool read_file(struct tr_gathered *files, const char *path)
 {
 	struct stat st;
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-			  0);
+	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, path,
+				     O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	bool good = fd >= 0 && fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode);
 	size_t room = (size_t)(files->end - files->free), len = 0;
 
 	for (long n = 1; good && n; len += (size_t)n) {
-		n = syscall(SYS_read, (int)fd, files->free + len, room - len);
+		n = tr_journal_syscall(SYS_read, (int)fd, files->free + len, room - len);
 		good = n >= 0 && len + (size_t)n < room;
 		if (!good)
 			break;
 	}
 	if (fd >= 0)
-		syscall(SYS_close, (int)fd);
+		tr_journal_syscall(SYS_close, (int)fd);
 	if (!good || memchr(files->free, '\0', len))
 		return false;
 	files->free[len] = '\0';

@@ -26,9 +26,7 @@
 #include <unistd.h>
 
 #include "preload/gather.h"
-#include "preload/launch.h"
-
-#define HOOK __attribute__((visibility("default")))
+#include "preload/hooks.h"
 
 extern char **environ;
 
@@ -38,8 +36,6 @@ static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
 
-/* The function that a hook replaces: libc's, or that of a library that is loaded later. */
-#define REAL(name) ((__typeof__(&name))real(&real_##name, #name))
 /* clang-format off */
 #define REPLACED(X) \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn) X(posix_spawnp) X(system) \
@@ -47,10 +43,9 @@ static volatile uint32_t forking_pid;	 /* of the process that called fork last *
 	X(fork) X(prctl)
 /* clang-format on */
 
-#define DECLARE(name) static void *_Atomic real_##name;
-REPLACED(DECLARE)
+REPLACED(DECLARE_REAL)
 
-static void *real(void *_Atomic *known, const char *name)
+void *tr_hook_real(void *_Atomic *known, const char *name)
 {
 	void *function = atomic_load_explicit(known, memory_order_relaxed);
 
@@ -64,8 +59,9 @@ static void *real(void *_Atomic *known, const char *name)
 /* Finds all functions before the program begins: a search in the child of a vfork could lock. */
 static void find_all(void)
 {
-#define FIND(name) (void)REAL(name);
-	REPLACED(FIND)
+	REPLACED(FIND_REAL)
+	tr_journal_syscall = REAL(syscall);
+	tr_files_find();
 }
 
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
@@ -90,6 +86,7 @@ static int run(const struct tr_launch_program *program, int flags)
 	char *const *env = program->env;
 
 	if (recording) {
+		tr_files_loaded();
 		tr_launch_begin(&launch, &session, program);
 		env = launch.env;
 	}
@@ -146,6 +143,7 @@ enum { SET_MODE_STRICT, SET_MODE_FILTER };
 static void fall_silent(void)
 {
 	recording = false;
+	tr_files_stop();
 }
 
 HOOK int prctl(int option, ...)
@@ -162,11 +160,11 @@ HOOK int prctl(int option, ...)
 	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
-/* Programs may make system calls by number. The library's own go through here as well. */
+/* Programs may make system calls by number. The library's own do not come here. */
 HOOK long syscall(long number, ...)
 {
 	va_list list;
-	long a[6];
+	long a[6], result;
 
 	va_start(list, number);
 	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
@@ -187,6 +185,8 @@ HOOK long syscall(long number, ...)
 	case SYS_exit_group:
 		_exit((int)a[0]);
 	default:
+		if (tr_files_syscall(number, a, &result))
+			return result;
 		return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	}
 }
@@ -252,6 +252,7 @@ static int spawn(pid_t *pid, const char *path, bool search,
 	if (!recording)
 		return function(pid, path, actions, attributes, argv, env);
 	tr_launch_begin(&launch, &session, &program);
+	tr_files_spawn(&launch, actions);
 	int error = function(&child, path, actions, attributes, argv, launch.env);
 	if (error) {
 		int saved = errno;
@@ -321,6 +322,30 @@ HOOK int system(const char *command)
 	return status;
 }
 
+/* The child that this thread has created last; 0: it is unknown. */
+static int newest_child(void)
+{
+	char text[256];
+	int child = 0;
+	long n = 1, fd = tr_journal_syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/children",
+					    O_RDONLY | O_CLOEXEC, 0);
+
+	for (int number = 0; fd >= 0 && n > 0;) {
+		n = tr_journal_syscall(SYS_read, (int)fd, text, sizeof text);
+		for (long i = 0; i < n; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				number = number * 10 + text[i] - '0';
+			} else if (number) {
+				child = number;
+				number = 0;
+			}
+		}
+	}
+	if (fd >= 0)
+		tr_journal_syscall(SYS_close, (int)fd);
+	return child;
+}
+
 /* Streams of popen, whose shells pclose waits for. */
 static struct {
 	FILE *_Atomic stream;
@@ -334,13 +359,17 @@ HOOK FILE *popen(const char *command, const char *mode)
 	if (!recording)
 		return REAL(popen)(command, mode);
 	char **own = lend_environment(&launch, command);
+	struct tr_files_pipe ends = tr_files_popen(&launch, mode);
 	FILE *stream = REAL(popen)(command, mode);
 	int saved = errno;
 	restore_environment(&launch, own);
-	if (!stream)
+	if (!stream) {
 		tr_launch_failed(&launch, saved);
-	else if (launch.announced)
-		tr_launch_spawned(&launch, 0);
+	} else if (launch.announced) {
+		launch.record.child = (uint32_t)newest_child();
+		tr_launch_spawned(&launch, (int)launch.record.child);
+	}
+	tr_files_popened(&ends, stream);
 	for (size_t i = 0; stream && launch.announced && i < sizeof streams / sizeof *streams;
 	     i++) {
 		FILE *none = NULL;
@@ -364,6 +393,8 @@ HOOK int pclose(FILE *stream)
 		streams[i].stream = NULL;
 		break;
 	}
+	if (recording)
+		tr_files_closed(fileno(stream));
 	int status = REAL(pclose)(stream);
 	record.kind = TR_JOURNAL_WAIT;
 	record.value = status;
@@ -376,6 +407,7 @@ HOOK int pclose(FILE *stream)
 
 static void report_exit(int status)
 {
+	tr_files_loaded();
 	if (recording)
 		append(record_of(TR_JOURNAL_EXIT, status & 0xff), NULL);
 }
@@ -469,8 +501,17 @@ HOOK int chdir(const char *path)
 {
 	int result = REAL(chdir)(path), saved = errno;
 
-	if (recording)
-		append(record_of(TR_JOURNAL_CHDIR, result ? saved : 0), path);
+	if (recording) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_CHDIR, result ? saved : 0);
+		char *directory = result ? NULL : tr_journal_borrow(PATH_MAX);
+		if (directory)
+			tr_journal_cwd(directory, PATH_MAX);
+		if (result && saved == EFAULT)
+			path = "";
+		tr_journal_append(&session, &record,
+				  &(struct tr_journal_text){ .cwd = path, .path = directory });
+		tr_journal_return(directory, PATH_MAX);
+	}
 	errno = saved;
 	return result;
 }
@@ -521,9 +562,11 @@ static void begin_child(void)
 	int saved = errno;
 	struct tr_journal_record record = record_of(TR_JOURNAL_FORK, 0);
 
+	tr_files_forked();
 	if (record.ppid == 0) { /* in another pid namespace */
 		session.page->outside++;
 		recording = false;
+		tr_files_stop();
 		return;
 	}
 	record.ppid = forking_pid;
@@ -652,6 +695,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	}
 	report_program(&token, argv, environ);
+	tr_files_begin(&session);
 	pthread_atfork(begin_fork, NULL, begin_child);
 	on_exit(leave, NULL);
 	errno = saved;

@@ -47,14 +47,25 @@ uint32_t tr_journal_hash(const char *path)
 	return (uint32_t)tr_journal_sum(0, path, strlen(path));
 }
 
+long (*tr_journal_syscall)(long number, ...) = syscall;
+
+uint64_t tr_journal_now(const struct tr_journal_page *page)
+{
+	uint64_t epoch = page ? page->epoch : 0;
+	struct timespec now;
+
+	clock_gettime(epoch ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+	return epoch + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 int tr_journal_getpid(void)
 {
-	return (int)syscall(SYS_getpid);
+	return (int)tr_journal_syscall(SYS_getpid);
 }
 
 void tr_journal_cwd(char *directory, size_t size)
 {
-	if (syscall(SYS_getcwd, directory, size) <= 0 || *directory != '/')
+	if (tr_journal_syscall(SYS_getcwd, directory, size) <= 0 || *directory != '/')
 		*directory = '\0';
 }
 
@@ -151,11 +162,11 @@ static long write_pieces(int fd, const struct iovec *pieces, int used)
 	sigset_t before, signals;
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return syscall(SYS_writev, fd, pieces, used);
+		return tr_journal_syscall(SYS_writev, fd, pieces, used);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGXFSZ);
 	sigprocmask(SIG_BLOCK, &signals, &before);
-	long written = syscall(SYS_writev, fd, pieces, used);
+	long written = tr_journal_syscall(SYS_writev, fd, pieces, used);
 	if (written < 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
 		sigtimedwait(&signals, NULL, &at_once);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -165,13 +176,13 @@ static long write_pieces(int fd, const struct iovec *pieces, int used)
 static bool write_all(const struct tr_journal *journal, const struct iovec *pieces, size_t used,
 		      size_t bytes)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, journal->path,
-			  O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0);
+	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, journal->path,
+				     O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return false;
 	/* one call, because other processes append, too; a second one would not be in its place */
 	long written = write_pieces((int)fd, pieces, (int)used);
-	syscall(SYS_close, (int)fd);
+	tr_journal_syscall(SYS_close, (int)fd);
 	return written >= 0 && (size_t)written == bytes;
 }
 
@@ -181,7 +192,6 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 	static const struct tr_journal_text none;
 	struct iovec few[FEW + 1];
 	struct strings strings = { .pieces = few, .used = 1 };
-	struct timespec now;
 	int saved = errno;
 	size_t envc = 0, size = 0;
 	char *memory = NULL;
@@ -191,9 +201,8 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 		text = &none;
 	for (char *const *p = text->env; p && *p; p++)
 		envc += !is_ours(*p);
-	clock_gettime(CLOCK_REALTIME, &now);
 	record->mark = journal->mark;
-	record->time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	record->time = tr_journal_now(journal->page);
 	record->argc = (uint32_t)count(text->argv);
 	record->envc = (uint32_t)envc;
 	record->files = (uint32_t)count(text->files);

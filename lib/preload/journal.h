@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder's library, which tr-record loads into each program with LD_PRELOAD, and the file
- * through which its records reach tr-record. The path of the data:
+ * The recorder's library, which tr-record loads into each program with LD_PRELOAD, and the
+ * files through which its records reach tr-record. The path of the data:
  *
- *	call of the program, such as execve (hooks.c)
- *	  | announced, with the variables that load the library into the next program (launch.c)
- *	record ---- one writev to the end of the journal (journal.c)
- *	  | read while it grows
- *	log ------- in the words of strace (decode.c), so that the reader of strace makes the stream
+ *	call of the program, such as execve (hooks.c)	  call that concerns files (file_hooks.c)
+ *	  | announced, with the variables that load	    |
+ *	  | the library into the next program (launch.c)    |
+ *	record ---- one writev to the end of the	  record ---- shared memory (lanes.c)
+ *	  |	    journal (journal.c)			    | collected in order (collect.c)
+ *	  | read while it grows				    |
+ *	log ------- in the words of strace (decode.c, print.c), so that the reader of strace makes
+ *		    the stream
  *
- * The code that runs in other people's programs (journal.c, launch.c, hooks.c) uses no malloc, no
- * stdio, no lock and little stack, keeps no descriptor, does not wait, and preserves errno: it may
+ * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c,
+ * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not wait, and preserves errno: it may
  * run in a signal handler, in the child of a vfork, or on a stack of 16 KiB.
  */
 #ifndef TR_PRELOAD_JOURNAL_H
@@ -22,10 +25,11 @@
 #include <stdint.h>
 
 /*
- * The variable that connects a program with its recording, "TOKEN:MARK:JOURNAL:LIBRARY". TOKEN names
- * the announcement of the exec ("FLAGS:PID:NUMBER:HASH", all hexadecimal), MARK begins each record
- * of the journal. JOURNAL has no colon, and LIBRARY neither colon nor blank, which LD_PRELOAD would
- * split. The library hides the variable from the program.
+ * The variable that connects a program with its recording, "TOKEN:MARK:JOURNAL:LANES:LIBRARY". TOKEN
+ * names the announcement of the exec ("FLAGS:PID:NUMBER:HASH", all hexadecimal), MARK begins each
+ * record of the journal. JOURNAL and LANES have no colon, LANES may be empty, and LIBRARY has
+ * neither colon nor blank, which LD_PRELOAD would split. The library hides the variable from the
+ * program.
  */
 #define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
 
@@ -33,6 +37,7 @@
 struct tr_journal_page {
 	_Atomic uint64_t lost;	  /* records that could not be appended */
 	_Atomic uint64_t outside; /* processes in other pid namespaces, which are not watched */
+	uint64_t epoch; /* nanoseconds from CLOCK_MONOTONIC to the time of records; 0: unknown */
 };
 enum { TR_JOURNAL_PAGE = 4096 };
 
@@ -48,7 +53,8 @@ enum tr_journal_kind {
 	TR_JOURNAL_FORKED,  /* the same, from the parent, which may end before: pid created child */
 	TR_JOURNAL_EXIT,    /* pid ends; value: exit status */
 	TR_JOURNAL_WAIT,    /* pid learned the end of child; value: wait status */
-	TR_JOURNAL_CHDIR,   /* pid called chdir with a path; value: errno or 0 */
+	TR_JOURNAL_CHDIR,   /* pid called chdir with a path, and is in the directory that follows;
+			     * value: errno or 0 */
 	TR_JOURNAL_FCHDIR,  /* pid called fchdir with child and is in the directory now */
 };
 
@@ -90,6 +96,7 @@ struct tr_journal_text {
 /* A session as a program knows it. */
 struct tr_journal {
 	char path[PATH_MAX], library[PATH_MAX];
+	char lanes[PATH_MAX]; /* the file of file calls (lanes.h); "": they are not recorded */
 	uint32_t mark;
 	struct tr_journal_page *page; /* NULL: losses are not counted */
 };
@@ -108,6 +115,12 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 
 /* A hash of the path of a program, by which it recognises its announcement. */
 uint32_t tr_journal_hash(const char *path);
+
+/* The time of a record. */
+uint64_t tr_journal_now(const struct tr_journal_page *page);
+
+/* syscall of libc. In the library it is not the hook, which records what programs do. */
+extern long (*tr_journal_syscall)(long number, ...);
 
 /* System calls that no library may replace, and that are no point of cancellation. */
 int tr_journal_getpid(void);

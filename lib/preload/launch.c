@@ -60,6 +60,19 @@ static bool read_hex(const char **p, uint32_t *number)
 	return digits && *(*p)++ == ':';
 }
 
+/* Reads the path up to that byte. */
+static bool read_path(const char **p, char end, char path[PATH_MAX])
+{
+	size_t len = end ? strcspn(*p, ":") : strlen(*p);
+
+	if ((*p)[len] != end || len >= PATH_MAX)
+		return false;
+	memcpy(path, *p, len);
+	path[len] = '\0';
+	*p += len + (end != '\0');
+	return true;
+}
+
 bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal)
 {
 	uint32_t flags;
@@ -69,14 +82,8 @@ bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_
 	    !read_hex(&value, &journal->mark))
 		return false;
 	token->flags = flags;
-	const char *colon = strchr(value, ':');
-	size_t len = colon ? (size_t)(colon - value) : 0;
-	if (!colon || len >= sizeof journal->path || strlen(colon + 1) >= sizeof journal->library)
-		return false;
-	memcpy(journal->path, value, len);
-	journal->path[len] = '\0';
-	memcpy(journal->library, colon + 1, strlen(colon + 1) + 1);
-	return true;
+	return read_path(&value, ':', journal->path) && *journal->path &&
+	       read_path(&value, ':', journal->lanes) && read_path(&value, '\0', journal->library);
 }
 
 /* What the file of a program says about it. */
@@ -123,13 +130,14 @@ static bool gains_rights(int fd, const struct stat *st)
 {
 	char capabilities[64];
 
-	if ((st->st_mode & S_ISUID) && (long)st->st_uid != syscall(SYS_getuid))
+	if ((st->st_mode & S_ISUID) && (long)st->st_uid != tr_journal_syscall(SYS_getuid))
 		return true;
 	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-	    (long)st->st_gid != syscall(SYS_getgid))
+	    (long)st->st_gid != tr_journal_syscall(SYS_getgid))
 		return true;
-	return syscall(SYS_getuid) != 0 && syscall(SYS_fgetxattr, fd, "security.capability",
-						   capabilities, sizeof capabilities) > 0;
+	return tr_journal_syscall(SYS_getuid) != 0 &&
+	       tr_journal_syscall(SYS_fgetxattr, fd, "security.capability", capabilities,
+				  sizeof capabilities) > 0;
 }
 
 /* The file that a script names after "#!". False: it is none. */
@@ -158,17 +166,18 @@ static bool examine(int directory, const char *path, unsigned *flags)
 
 	*flags = 0;
 	for (int level = 0; level < LEVELS; level++) {
-		long fd = syscall(SYS_openat, directory, path,
-				  O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+		long fd = tr_journal_syscall(SYS_openat, directory, path,
+					     O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 		if (fd < 0 && !*path)
 			return true; /* a descriptor */
 		if (fd < 0)
-			return level || syscall(SYS_faccessat, directory, path, X_OK) == 0;
-		long len = syscall(SYS_pread64, (int)fd, head, HEAD, 0L);
+			return level ||
+			       tr_journal_syscall(SYS_faccessat, directory, path, X_OK) == 0;
+		long len = tr_journal_syscall(SYS_pread64, (int)fd, head, HEAD, 0L);
 		bool good = fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode) &&
 			    (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH));
 		bool secure = good && gains_rights((int)fd, &st);
-		syscall(SYS_close, (int)fd);
+		tr_journal_syscall(SYS_close, (int)fd);
 		if (!good || len < 0)
 			return level;
 		char *name;
@@ -228,7 +237,8 @@ static bool from_descriptor(struct scratch *scratch, int fd, const char *path)
 	while ((number /= 10) != 0);
 	put_string(&link, "/proc/self/fd/");
 	put_string(&link, p);
-	long len = syscall(SYS_readlinkat, AT_FDCWD, scratch->link, scratch->path, PATH_MAX - 1L);
+	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, scratch->link, scratch->path,
+				      PATH_MAX - 1L);
 	if (len <= 0)
 		return false;
 	for (;; path += 2) { /* as a path in the directory itself would be joined */
@@ -310,6 +320,8 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
 	put_hex(&text, launch->journal->mark);
 	put_string(&text, launch->journal->path);
 	put(&text, ":", 1);
+	put_string(&text, launch->journal->lanes);
+	put(&text, ":", 1);
 	put_string(&text, launch->journal->library);
 	launch->variable[sizeof launch->variable - 1] = '\0';
 }
@@ -373,9 +385,9 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->size = 0;
 	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
 	/* below another root there may be no library */
-	if (syscall(SYS_faccessat, AT_FDCWD, journal->library, R_OK) != 0)
+	if (tr_journal_syscall(SYS_faccessat, AT_FDCWD, journal->library, R_OK) != 0)
 		flags |= TR_JOURNAL_CLOSED;
-	if (path && syscall(SYS_getppid) == 0) {
+	if (path && tr_journal_syscall(SYS_getppid) == 0) {
 		/* the first process of another pid namespace: its numbers mean nothing here */
 		if (journal->page)
 			journal->page->outside++;
@@ -385,7 +397,7 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 			.kind = TR_JOURNAL_EXEC,
 			.flags = (uint16_t)(flags | program->flags),
 			.pid = (uint32_t)tr_journal_getpid(),
-			.ppid = (uint32_t)syscall(SYS_getppid),
+			.ppid = (uint32_t)tr_journal_syscall(SYS_getppid),
 			.token = atomic_fetch_add(&numbers, 1),
 		};
 		launch->record.token_pid = launch->record.pid;

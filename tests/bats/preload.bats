@@ -136,8 +136,8 @@ END
 }
 
 @test "options that the library does not support are refused" {
-	run -2 --separate-stderr tr-record --backend=preload --files -o out.trec touch ran
-	[[ $stderr == *"--files needs --backend=strace"* ]]
+	run -2 --separate-stderr tr-record --backend=preload --files --stat -o out.trec touch ran
+	[[ $stderr == *"--stat needs --backend=strace"* ]]
 	[ ! -e ran ]
 }
 

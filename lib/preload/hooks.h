@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two files with functions of libc have in common. For the library alone. */
+#ifndef TR_PRELOAD_HOOKS_H
+#define TR_PRELOAD_HOOKS_H
+
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "preload/launch.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+/* The function that a hook replaces: libc's, or that of a library that is loaded later. */
+#define REAL(name) ((__typeof__(&name))tr_hook_real(&real_##name, #name))
+#define DECLARE_REAL(name) static void *_Atomic real_##name;
+#define FIND_REAL(name) (void)REAL(name);
+
+void *tr_hook_real(void *_Atomic *known, const char *name);
+
+/*
+ * file_hooks.c. Finds the functions that it replaces; a search in the child of a vfork could lock.
+ */
+void tr_files_find(void);
+/* Begins to record file calls, if the session wants it, and the objects that are loaded already. */
+void tr_files_begin(const struct tr_journal *session);
+/* This is the child of a fork. */
+void tr_files_forked(void);
+/* Records none any more. */
+void tr_files_stop(void);
+/* Records the objects that dlopen has loaded: before the program ends, or another one begins. */
+void tr_files_loaded(void);
+/* Records what libc does with descriptors in the process that it creates for the program. */
+void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actions_t *actions);
+/* The pipe that popen is about to make for the program. */
+struct tr_files_pipe {
+	int own, other; /* own -1: none is recorded */
+};
+struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode);
+void tr_files_popened(const struct tr_files_pipe *pipe, bool good);
+/* A descriptor is closed by libc itself. */
+void tr_files_closed(int fd);
+/* Makes the call if it is one that concerns files. False: it is another. */
+bool tr_files_syscall(long number, const long *a, long *result);
+
+#endif

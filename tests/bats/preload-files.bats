@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-record --backend=preload --files: the library sees the calls that concern files, as strace does.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+	calls=$top_builddir/tests/helper/preload_calls
+}
+
+needs_strace() {
+	timeout 10 strace -V >/dev/null 2>&1 || skip "strace is not installed"
+	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
+}
+
+# record COMMAND...: into out.trec
+record() {
+	tr-record --backend=preload --files -o out.trec -- "$@"
+}
+
+# both COMMAND...: records it in copies of the folder "build" in work, into strace.trec and preload.trec
+both() {
+	local backend
+	for backend in strace preload; do
+		rm -rf work
+		cp -R build work
+		(cd work && tr-record --backend=$backend --files -o ../$backend.trec -- "$@" >/dev/null)
+	done
+}
+
+# calls TRACE: those between mkdir of "begin" and "end", without the paths that strace adds to
+# descriptors, random names, and what the library does not see: transfers, and fcntl without effect
+calls() {
+	sed -n '/mkdir\tpath="begin"/,/mkdir\tpath="end"/p' "$1" | grep ^sys | cut -f5- |
+		sed -E 's/(\t[a-z]*fd=)<"[^\t]*;(-?[0-9]+|AT_FDCWD)>/\1\2/g
+			s/<"[/a-z]*:[^"]*";([0-9]+)>/\1/g; s/<"[^"]*#[^"]*";([0-9]+)>/\1/g
+			s/^(dup[23]?|fcntl)(.*return=)<.*;([0-9]+)>/\1\2\3/
+			s#(["/])[td][A-Za-z0-9]{6}(\.c|")#\1tXXXXXX\2#g; s/path=(0x8|null)/path=/' |
+		grep -vE $'^(read|write|pread64)\t|\tcmd=F_GET'
+}
+
+# uses TRACE: which command read and wrote what, but for what libc opens by itself
+uses() {
+	tr-deps "$1" | tr-tojson | jq -rs '
+		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
+		.[] | select(.kind == "use") |
+		select(.name | test("^/usr/(lib|share)/locale/|/gconv/|^/etc/(ld.so.cache|locale.alias|nsswitch.conf|passwd|group)$") | not) |
+		# a command may read what it writes; this is no dependency
+		((.does - ["stat"]) | if index("write") then . - ["read"] else . end | sort) as $does |
+		select($does != [] and $does != ["missing"]) |
+		[($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' |
+		sed -E 's#/(cc|st|sed|t|d)[A-Za-z0-9]{6}([.\t ]|$)#/\1XXXXXX\2#g' | LC_ALL=C sort -u
+}
+
+# same: both recordings have the same uses, outputs, and inputs
+same() {
+	local backend
+	for backend in strace preload; do
+		uses $backend.trec >$backend.uses
+		tr-deps --outputs $backend.trec | LC_ALL=C sort >$backend.outputs
+		tr-deps --inputs $backend.trec | grep -v '^/usr/\|^/etc/' | LC_ALL=C sort >$backend.inputs
+	done
+	diff strace.uses preload.uses
+	diff strace.outputs preload.outputs
+	diff strace.inputs preload.inputs
+}
+
+@test "every call, with its arguments, result and error" {
+	needs_strace
+	mkdir build
+	both "$calls"
+	# freopen opens the file under another number, and then gives it the one of the stream
+	calls strace.trec | sed -zE \
+		's/;([0-9]+)>\ndup3\toldfd=\1\tnewfd=([0-9]+)\tflags=0[^\n]*\nclose\tfd=\1[^\n]*/;\2>/g' >strace.calls
+	calls preload.trec >preload.calls
+	diff strace.calls preload.calls
+	[ "$(wc -l <preload.calls)" -ge 150 ]
+	same
+}
+
+@test "a build has the same inputs, outputs and dependencies" {
+	needs_strace
+	for tool in make gcc tar; do
+		command -v $tool >/dev/null || skip "$tool is not installed"
+	done
+	mkdir build
+	cat >build/Makefile <<'END'
+all: prog lib.a inst/prog out.tar gen.txt
+prog: a.o b.o
+	gcc -o $@ a.o b.o
+%.o: %.c
+	gcc -pipe -O1 -MMD -c $< -o $@
+b.o: gen.h
+gen.h: gen.in
+	sed 's/@X@/7/' <gen.in | sed -n p | grep -v none >$@.tmp && mv $@.tmp $@
+lib.a: a.o b.o
+	ar rcs $@ $^
+inst/prog: prog
+	mkdir -p inst
+	install -m 755 prog inst/prog
+	cp -p a.c inst/copy.c
+	ln -s copy.c inst/link.c
+	sed -i s/a/b/ inst/link.c
+out.tar: a.c b.c
+	tar cf $@ a.c b.c && mkdir -p x && tar xf $@ -C x && rm -r x
+gen.txt: prog
+	(cat a.c; echo hi; ./prog) | sort | tee t1 >gen.txt; rm t1
+END
+	echo 'int a(void) { return 1; }' >build/a.c
+	printf '#include <stdio.h>\n#include "gen.h"\nint a(void);\nint main(void) { return puts("x") < a() - X; }\n' >build/b.c
+	echo '#define X @X@' >build/gen.in
+	both make -s -j2
+	same
+	[ "$(wc -l <preload.uses)" -ge 100 ]
+	tr-deps --of='*/work/prog' preload.trec >needs
+	grep -q '/a\.c$' needs
+	grep -q '/gen\.in$' needs
+}
+
+@test "a library that is loaded by dlopen is used before what is written after it" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	mkdir -p objects/further
+	echo 'int further(void) { return 3; }' | gcc -shared -fPIC -x c -o objects/further/libfurther.so -
+	cat >objects/plugin.c <<'END'
+#include <dlfcn.h>
+int further(void);
+int plugin(void) { return dlopen("libfurther.so", RTLD_NOW) ? 3 : 4; }
+END
+	# only the path in the plugin leads to the library, for the plugin alone
+	gcc -shared -fPIC -o plugin.so objects/plugin.c -Wl,-rpath,"$PWD/objects/further"
+	cat >main.c <<'END'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	void *object = dlopen("./plugin.so", RTLD_NOW);
+	int (*plugin)(void) = object ? (int (*)(void))dlsym(object, "plugin") : 0;
+	int status = plugin ? plugin() : 9;
+	close(open("written", O_WRONLY | O_CREAT, 0600));
+	return status;
+}
+END
+	gcc -o main main.c -ldl
+	run -3 ./main
+	run -3 record ./main
+	tr-deps --of='*/written' out.trec >needs
+	grep -q '/plugin\.so$' needs
+	grep -q '/objects/further/libfurther\.so$' needs
+}
+
+@test "a recorder that is stopped loses nothing" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >opens.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 50000; i++)
+		close(open("opens.c", O_RDONLY));
+	return 0;
+}
+END
+	gcc -O2 -o opens opens.c
+	record sh -c 'kill -STOP $PPID; ./opens & ./opens; wait; kill -CONT $PPID'
+	[ "$(tr-filter -c 'name == "openat" and path == "opens.c"' out.trec)" -eq 100000 ]
+	run ! grep -q ^lost out.trec
+	[ -z "$(ls -d /dev/shm/tr-record-* 2>/dev/null)" ] || ls -d /dev/shm/tr-record-*
+}
