@@ -145,50 +145,41 @@ enum {
 	NEWEST = 4, /* uses of a version that are looked at first */
 };
 
-/* Finds a use of a command that has more than a few; *id: where it is in the map, or would be. */
-static struct tr_deps_use *find_mapped(const struct tr_deps_graph *graph,
-				       const struct tr_deps_command *command,
+/*
+ * Finds a use of a command with many: they are in the map from the first time on that one is looked
+ * for here, which few commands need.
+ */
+static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				       const struct tr_deps_version *version,
-				       const struct tr_deps_path *path, uint64_t *id)
+				       const struct tr_deps_path *path)
 {
 	struct tr_deps_use *use;
+	uint64_t id;
 
 	/* two uses with one id are as good as impossible, and follow each other */
-	for (*id = id_of(command, version, path); (use = tr_id_map_get(&graph->uses, *id)); ++*id)
+	for (use = command->uses; use != command->mapped; use = use->next_of_command) {
+		for (id = id_of(command, use->version, use->path); tr_id_map_get(&graph->uses, id);
+		     id++)
+			;
+		graph->failed |= !tr_id_map_put(&graph->uses, id, use);
+	}
+	command->mapped = command->uses;
+	for (id = id_of(command, version, path); (use = tr_id_map_get(&graph->uses, id)); id++)
 		if (use->command == command && use->version == version && use->path == path)
 			break;
 	return use;
-}
-
-static struct tr_deps_use **list_of(struct tr_deps_version *version, struct tr_deps_path *path)
-{
-	return version ? &version->uses : &path->missed;
-}
-
-/* Puts a use of a command with more than a few into the map, unless it is found without that. */
-static void map_use(struct tr_deps_graph *graph, struct tr_deps_use *use)
-{
-	const struct tr_deps_command *command = use->command;
-	uint64_t id;
-
-	/* a command that has ended gets no more uses, so its uses are never looked up */
-	if (command->use_count >= FEW && command->ended == TR_DEPS_NEVER &&
-	    *list_of(use->version, use->path) != use &&
-	    !find_mapped(graph, command, use->version, use->path, &id))
-		graph->failed |= !tr_id_map_put(&graph->uses, id, use);
 }
 
 /*
  * Finds a use. Usually that of the command is one of the newest of its version (or path, if it has
  * no file), or they are older than the command, which then has none.
  */
-static struct tr_deps_use *find_use(const struct tr_deps_graph *graph, struct tr_deps_use *newest,
-				    const struct tr_deps_command *command,
+static struct tr_deps_use *find_use(struct tr_deps_graph *graph, struct tr_deps_use *newest,
+				    struct tr_deps_command *command,
 				    const struct tr_deps_version *version,
 				    const struct tr_deps_path *path)
 {
 	struct tr_deps_use *use = newest;
-	uint64_t id;
 
 	for (int i = 0; i < NEWEST; i++, use = use->next_of_version) {
 		if (!use || use->first < command->began)
@@ -196,8 +187,8 @@ static struct tr_deps_use *find_use(const struct tr_deps_graph *graph, struct tr
 		if (use->command == command && use->path == path)
 			return use;
 	}
-	if (command->use_count >= FEW)
-		return find_mapped(graph, command, version, path, &id);
+	if (command->use_count > FEW)
+		return find_mapped(graph, command, version, path);
 	for (use = command->uses; use; use = use->next_of_command)
 		if (use->version == version && use->path == path)
 			break;
@@ -207,7 +198,7 @@ static struct tr_deps_use *find_use(const struct tr_deps_graph *graph, struct tr
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path)
 {
-	struct tr_deps_use **list = list_of(version, path);
+	struct tr_deps_use **list = version ? &version->uses : &path->missed;
 	struct tr_deps_use *newest = *list, *use = find_use(graph, newest, command, version, path);
 
 	if (use)
@@ -233,11 +224,7 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 	use->next_of_version = newest;
 	*list = use;
 	graph->use_count++;
-	if (newest)
-		map_use(graph, newest);
-	if (++command->use_count == FEW)
-		for (struct tr_deps_use *each = use; each; each = each->next_of_command)
-			map_use(graph, each);
+	command->use_count++;
 	return graph->failed ? NULL : use;
 }
 

@@ -68,6 +68,7 @@ struct tr_deps_command {
 	struct tr_text task, time, name; /* cells, as trec spells them */
 	struct tr_text argv;		 /* the field's value, as trec spells it; data NULL: none */
 	struct tr_deps_use *uses;	 /* the newest first */
+	struct tr_deps_use *mapped;	 /* private: this one and older ones are in graph->uses */
 	uint64_t bytes_read, bytes_written; /* by its calls, as far as the trace has them */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
