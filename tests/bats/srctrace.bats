@@ -214,9 +214,11 @@ setup() {
 	[[ $stderr == *"damaged:6: Base64 of a source trace: incomplete group"* ]]
 	[ "$(grep -c ^%trec <<<"$output")" -ge 2 ]
 	diff <(grep ^unit <<<"$output") <(tr-parse good-tiny good-a2-be | grep ^unit)
-	# more than a memory can hold, and more at a time than are expected
+	# the limit is for what is kept of the others: the first is never kept
 	run -2 --separate-stderr tr-parse --max-record=200 mixed
-	[[ $stderr == *"(--max-record)"* ]]
+	[ "$(grep -c 'too long to be kept (--max-record)' <<<"$stderr")" -eq 2 ]
+	[ "$(grep ^unit <<<"$output" | head -n 3)" = "$(tr-parse good-tiny | grep ^unit)" ]
+	# more at a time than are expected
 	for i in $(seq 1 100); do echo "<$i> == GNATcoverage source trace file =="; done >begun
 	run -2 --separate-stderr timeout 20 tr-parse begun
 	[[ $stderr == *"36 source traces are left out: they begin within 64 others"* ]]
@@ -246,6 +248,20 @@ bad() {
 	bad bad-huge 0x8b 'the trace ends in an entry is longer than the rest of the file' 0
 	bad bad-huge-info 0x33 'the trace ends in an entry is longer than the rest of the file' 0
 	run -2 tr-parse --strict bad-checked
+}
+
+@test "entries longer than --max-record are left out: which, and all others are there" {
+	for limit in 300:3 119:2 111:1 96:1 95:0; do
+		run --separate-stderr tr-parse --max-record=${limit%:*} good-tiny
+		[ "$(grep -c ^unit <<<"$output")" -eq ${limit#*:} ]
+	done
+	[ "$stderr" = "tr-parse: good-tiny:@0x60 (record 3): an entry of 120 bytes is left out (--max-record)
+tr-parse: good-tiny:@0xd8 (record 3): an entry of 112 bytes is left out (--max-record)
+tr-parse: good-tiny:@0x148 (record 3): an entry of 96 bytes is left out (--max-record)" ]
+	tr-repack -O base64=yes good-tiny >log # its lines are the positions
+	run -2 --separate-stderr tr-parse -f srctrace --max-record=119 log
+	[ "$stderr" = "tr-parse: log:5: an entry of 120 bytes is left out (--max-record)" ]
+	[ "$(grep -c ^unit <<<"$output")" -eq 2 ]
 }
 
 @test "a fingerprint that is none leaves the unit out" {

@@ -202,6 +202,19 @@ small() {
 	tr-envdiff --base=top n.trec | tr-envdiff | cmp - n.trec
 }
 
+@test "each segment decides anew: what differences refer to, and whether case counts in names" {
+	# in the first, all differences refer to the first environment, and case counts
+	stream two.trec '%trec>1' 'env>0>->->->vars={"Path":"/bin"}' 'exec>1>->1>/a>envtop={"A":"1"}' '!end>2' \
+		'%trec>1' 'env>0>->->->vars={"ComSpec":"cmd","Path":"C:\\a"}' \
+		'exec>1>->1>a.exe>envdiff={"PATH":"C:\\b"}' '!end>2' \
+		'%trec>1' 'env>0>->->->vars={"Path":"/bin"}' 'exec>1>->1>/a>parent=9' \
+		'exec>2>->1>/a>env={"PATH":"/sbin","Path":"x"}' '!end>3'
+	[ "$(tr-envdiff --base=none two.trec | grep ^exec | cut -f6-)" = 'env={"Path":"/bin","A":"1"}
+env={"ComSpec":"cmd","PATH":"C:\\b"}
+parent=9
+env={"PATH":"/sbin","Path":"x"}' ]
+}
+
 @test "what says nothing of environments is told so, and left alone" {
 	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
 	run -0 --separate-stderr tr-envdiff --base=none c.trec
