@@ -46,7 +46,7 @@ struct tr_writer_steps {
 				 struct tr_error *err);
 	/*
 	 * Writes a record, as tr_writer_put. TR_END: nothing was written, because the format cannot hold
-	 * the kind; base->reason may state why.
+	 * the kind; base->reason may state why. The caller adds the position of the record to err.
 	 */
 	enum tr_status (*put)(struct tr_writer *base, struct tr_record *record,
 			      struct tr_error *err);

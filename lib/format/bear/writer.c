@@ -500,21 +500,18 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 				 struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	enum tr_status status = TR_END;
 
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (tr_text_is(record->kind, "exec"))
-		status = put_exec(writer, record, err);
-	else if (tr_text_is(record->kind, "exit"))
-		status = put_exit(writer, record, err);
-	else if (tr_text_is(record->kind, "raw"))
-		status = put_raw(writer, record, err);
-	else if (tr_text_is(record->kind, "env"))
-		status = tr_follow_record(&writer->follow, record, err);
-	if (status == TR_WARN || status == TR_FATAL)
-		tr_error_at_line(err, record->source_line);
-	return status;
+		return put_exec(writer, record, err);
+	if (tr_text_is(record->kind, "exit"))
+		return put_exit(writer, record, err);
+	if (tr_text_is(record->kind, "raw"))
+		return put_raw(writer, record, err);
+	if (tr_text_is(record->kind, "env"))
+		return tr_follow_record(&writer->follow, record, err);
+	return TR_END;
 }
 
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)

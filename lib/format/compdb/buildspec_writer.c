@@ -224,12 +224,8 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (tr_command_failed(record))
 		return TR_OK;
 	tr_buffer_reset(&writer->item);
-	enum tr_status status = writer->tools || writer->base.faithful
-					? put_chosen(writer, record, err)
-					: put_call(writer, record, err);
-	if (status != TR_OK)
-		tr_error_at_line(err, record->source_line);
-	return status;
+	return writer->tools || writer->base.faithful ? put_chosen(writer, record, err)
+						      : put_call(writer, record, err);
 }
 
 /* Only executions have a place in a specification. */

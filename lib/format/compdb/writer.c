@@ -378,7 +378,7 @@ static uint64_t number_of(const char *hex)
 	uint64_t n = 0;
 
 	for (int i = 0; i < 16; i++)
-		n = n << 4 | (uint64_t)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
+		n = n << 4 | (unsigned)tr_hex_digit(hex[i]);
 	return n;
 }
 
@@ -566,23 +566,16 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
 	struct tr_call call;
-	enum tr_status status;
 
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (tr_command_failed(record))
 		return TR_OK;
 	struct tr_text file = tr_command_string(record, "file");
-	if (file.data) {
-		status = put_again(writer, record, file, err);
-	} else {
-		status = tr_call_read(record, &writer->calls, &call, err);
-		if (status == TR_OK)
-			status = put_call(writer, record, &call, err);
-	}
-	if (status != TR_OK)
-		tr_error_at_line(err, record->source_line);
-	return status;
+	if (file.data)
+		return put_again(writer, record, file, err);
+	enum tr_status status = tr_call_read(record, &writer->calls, &call, err);
+	return status == TR_OK ? put_call(writer, record, &call, err) : status;
 }
 
 /* Adds an entry for a header, which is written at the end if no other one is of that file. */

@@ -179,8 +179,6 @@ static bool find_hits(struct reader *reader)
 	struct tr_input *in = reader->base.in;
 	bool promised = has(reader->list.head.flavor, "hits");
 	uint64_t count, limit = promised ? reader->base.max_record : UNPROMISED;
-	if (limit > SIZE_MAX / 4)
-		limit = SIZE_MAX / 4;
 	size_t at, size = (size_t)reader->count * TR_DRCOV_HIT;
 	if (!end_of_blocks(reader, (size_t)limit, &at))
 		return true;

@@ -715,11 +715,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 		return tr_error_memory(err);
 	enum tr_status status = writer->own ? put_own(writer, record, err)
 					    : foreign_put(&writer->foreign, record, err);
-	if (status == TR_END)
-		return TR_END;
-	writer->begun = true;
-	if (status == TR_WARN)
-		tr_error_at_line(err, record->source_line);
+	writer->begun |= status != TR_END;
 	return status;
 }
 

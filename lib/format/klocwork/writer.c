@@ -654,10 +654,8 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	enum tr_status begun = begin_trace(writer, record, &remark);
 	enum tr_status status =
 		exec ? put_exec(writer, record, err) : put_context(writer, record, err);
-	if (status != TR_OK) {
-		tr_error_at_line(err, record->source_line);
+	if (status != TR_OK)
 		return status;
-	}
 	if (begun != TR_OK)
 		*err = remark;
 	return begun;

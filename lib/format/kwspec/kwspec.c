@@ -424,10 +424,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	if (!tr_text_is(record->kind, "exec"))
 		return TR_END;
 	struct writer *writer = tr_container(base, struct writer, base);
-	enum tr_status status = put_exec(writer, record, err);
-	if (status != TR_OK)
-		tr_error_at_line(err, record->source_line);
-	return status;
+	return put_exec(writer, record, err);
 }
 
 /* Writes what the filter has held back. */

@@ -322,10 +322,8 @@ static enum tr_status print(struct printer *p, struct tr_record *record, struct 
 	}
 	if (p->line.failed)
 		tr_error_memory(err);
-	if (err->cause) {
-		tr_error_at_line(err, record->source_line);
+	if (err->cause)
 		return tr_error_status(err);
-	}
 	if (!has_line)
 		return TR_END;
 	tr_buffer_put_byte(&p->line, '\n');

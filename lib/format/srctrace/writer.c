@@ -387,15 +387,6 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	return choose_layout(writer, header, err);
 }
 
-/* Sets the position of a message about a record. */
-static enum tr_status about(const struct tr_record *record, enum tr_status status,
-			    struct tr_error *err)
-{
-	if (status == TR_WARN)
-		tr_error_at_line(err, record->source_line);
-	return status;
-}
-
 /* Supplies a header if the stream has none. TR_WARN: err is a note on it. */
 static enum tr_status supply_header(struct writer *writer, struct tr_error *err)
 {
@@ -421,7 +412,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	if (!unit && writer->units) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "a source trace cannot hold information after a unit");
-		return about(record, TR_WARN, err);
+		return TR_WARN;
 	}
 	tr_buffer_reset(entry);
 	enum tr_status status = unit ? build_unit(record, &writer->layout, entry, err)
@@ -429,7 +420,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 	if (status == TR_OK && entry->failed)
 		return tr_error_memory(err);
 	if (status != TR_OK)
-		return about(record, status, err);
+		return status;
 	if (writer->same_layout && !keep_raw(record, unit, &writer->layout, entry))
 		return tr_error_memory(err);
 	if (unit)
