@@ -28,13 +28,13 @@ static char *block_bytes(struct tr_arena_block *block)
  * Blocks double up to KEPT_BLOCK; the one after that has FIRST_BLOCK again, or what the allocation
  * needs.
  */
-void *tr_arena_grow(struct tr_arena *arena, size_t size)
+void *tr_arena_grow(struct tr_arena *arena, size_t size, size_t room)
 {
 	size_t want = FIRST_BLOCK;
 	if (arena->blocks && arena->blocks->size <= KEPT_BLOCK / 2)
 		want = arena->blocks->size * 2;
-	if (want < size)
-		want = size;
+	if (want < room)
+		want = room;
 	if (want > PTRDIFF_MAX - sizeof(struct tr_arena_block))
 		return NULL;
 	/* written without a sum, which could overflow */
@@ -50,8 +50,9 @@ void *tr_arena_grow(struct tr_arena *arena, size_t size)
 	arena->blocks = block;
 	arena->held += want;
 	arena->grown = true;
-	arena->pos = block_bytes(block) + size;
+	arena->pos = block_bytes(block) + room;
 	arena->end = block_bytes(block) + want;
+	tr_arena_close(block_bytes(block) + size, want - size);
 	return block_bytes(block);
 }
 
@@ -89,6 +90,7 @@ void tr_arena_shrink(struct tr_arena *arena)
 		kept->next = NULL;
 		arena->empty = block_bytes(kept);
 		arena->end = arena->empty + kept->size;
+		tr_arena_close(arena->empty, kept->size);
 	}
 	arena->pos = arena->empty;
 }

@@ -18,6 +18,27 @@
 #include "core/error.h"
 #include "core/text.h"
 
+/*
+ * With AddressSanitizer, the bytes of an allocation can be used until the next reset, and the bytes
+ * between two allocations never. Otherwise a pointer that is kept for too long, or an index that is
+ * too large, would read what another allocation has there.
+ */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define TR_ARENA_GUARDED
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined TR_ARENA_GUARDED
+#include <sanitizer/asan_interface.h>
+#define TR_ARENA_GAP 16
+#define tr_arena_open(p, size) ASAN_UNPOISON_MEMORY_REGION(p, size)
+#define tr_arena_close(p, size) ASAN_POISON_MEMORY_REGION(p, size)
+#else
+#define TR_ARENA_GAP 0
+#define tr_arena_open(p, size) ((void)(p), (void)(size))
+#define tr_arena_close(p, size) ((void)(p), (void)(size))
+#endif
+
 struct tr_arena_block;
 
 struct tr_arena {
@@ -34,21 +55,22 @@ struct tr_arena {
 		NULL, NULL, NULL, NULL, false, false, 0, 0 \
 	}
 
-/* Slow path of tr_arena_alloc. Use that. */
-void *tr_arena_grow(struct tr_arena *arena, size_t size);
+/* Slow path of tr_arena_alloc. Use that. `room` is what `size` takes in the arena. */
+void *tr_arena_grow(struct tr_arena *arena, size_t size, size_t room);
 
 /* Allocates size bytes (0 is allowed), aligned to 16, not initialised. NULL: out of memory. */
 static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 {
-	if (size > PTRDIFF_MAX - 15)
+	if (size > PTRDIFF_MAX - 15 - TR_ARENA_GAP)
 		return NULL;
-	size = (size + !size + 15) & ~(size_t)15;
-	if (size <= (size_t)(arena->end - arena->pos)) {
+	size_t room = (size + !size + 15 + TR_ARENA_GAP) & ~(size_t)15;
+	if (room <= (size_t)(arena->end - arena->pos)) {
 		char *result = arena->pos;
-		arena->pos += size;
+		arena->pos += room;
+		tr_arena_open(result, size);
 		return result;
 	}
-	return tr_arena_grow(arena, size);
+	return tr_arena_grow(arena, size, room);
 }
 
 /* Copies t into the arena. data is NULL when memory is exhausted. */
@@ -65,10 +87,12 @@ static inline bool tr_arena_is_empty(const struct tr_arena *arena)
 /* Forgets every allocation. Frees all blocks but the largest, and any block above 1 MiB. */
 static inline void tr_arena_reset(struct tr_arena *arena)
 {
-	if (arena->grown)
+	if (arena->grown) {
 		tr_arena_shrink(arena);
-	else
-		arena->pos = arena->empty;
+		return;
+	}
+	tr_arena_close(arena->empty, (size_t)(arena->pos - arena->empty));
+	arena->pos = arena->empty;
 }
 
 /*
