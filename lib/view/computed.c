@@ -434,13 +434,15 @@ static bool add_string(struct tr_value *list, struct tr_text bytes, struct tr_ar
 	return fine;
 }
 
-/* The output for a source, or without one (data NULL) for all sources together. */
+/*
+ * The output for a source, or without one (data NULL) for all sources together. Sets *failed when
+ * memory is exhausted.
+ */
 static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
 				struct tr_arena *arena, bool *failed)
 {
-	struct tr_text output = { NULL, 0 };
+	struct tr_text output;
 
-	*failed = false;
 	if (!source.data) {
 		output = invocation->output.data ? invocation->output : invocation->product;
 		return output.data || invocation->tool == TR_TOOL_DRIVER_CL ? output

@@ -304,6 +304,9 @@ setup() {
 [null,null,null,null,3.25]
 [null,null,null,null,"mine"]' ]
 	[ "$(jq -c '[.frame]' <<<"$output" | head -1)" = '[null]' ]
+	# addresses wrap at their own width
+	printf 'block\t0\t-\t-\t%s\tsize=32\top=block\n' 0xfffffff0 0x00000000fffffff0 0xfffffffffffffff0 >wrap.trec
+	[ "$(tr-filter --fields=end block wrap.trec)" = $'0x10\n0x100000010\n0x10' ]
 	run -2 tr-tojson --computed --typed own.trec
 }
 

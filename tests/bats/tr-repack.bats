@@ -573,3 +573,25 @@ events() {
 	run -2 tr-repack -t trec -z zstd -j x -o none out
 	[ ! -e none ]
 }
+
+@test "a record that a format cannot hold is left out and reported, and all else is written" {
+	local format='' before=() record='' count=0 bad=0
+	while IFS= read -r line; do
+		case $line in
+		'@ '*) format=${line#@ } ;;
+		'= %trec'*) before=("${line#= }") ;;
+		'= '*) before+=("${line#= }") ;;
+		'< '*) record=${line#< } ;;
+		'! '*)
+			count=$((count + 1))
+			printf '%s\n' "${before[@]}" >good.trec
+			printf '%s\n' "${before[@]}" "$record" >bad.trec
+			tr-repack -q -t "$format" -z none -o want good.trec
+			run -2 tr-repack -q -t "$format" -z none -o got bad.trec
+			[ "$output" = "tr-repack: bad.trec:$((${#before[@]} + 1)): ${line#! }" ] && cmp got want ||
+				{ echo "$format: $record: $output" && bad=1; }
+			;;
+		esac
+	done <"$top_srcdir/tests/data/format/left-out.cases"
+	[ "$bad" -eq 0 ] && [ "$count" -ge 100 ]
+}
