@@ -316,6 +316,40 @@ static void test_rules(void)
 	}
 }
 
+/* However many files a command uses and however many others use them: one use of each content. */
+static void test_many_uses(void)
+{
+	enum { FILES = 80, OTHERS = 6 };
+	struct tr_deps_graph graph;
+	struct tr_deps_tracker tracker;
+	struct tr_buffer log = TR_BUFFER_INIT;
+	char line[100];
+
+	tr_buffer_put_literal(&log, EXEC("1", "/a"));
+	for (int i = 0; i < OTHERS; i++) {
+		snprintf(line, sizeof line, FORK("1", "%d", "SIGCHLD") EXEC("%d", "/b"), 2 + i,
+			 2 + i);
+		tr_buffer_put_text(&log, tr_text_from(line));
+	}
+	/* all read all files, by turns, and then once more; some are missing */
+	for (int i = 0; i < 2 * FILES * (1 + OTHERS); i++) {
+		int file = i / (1 + OTHERS) % FILES, task = 1 + i % (1 + OTHERS);
+		snprintf(line, sizeof line, "sys %d open path=\"/f%d\" flags=O_RDONLY -> %s\n",
+			 task, file, file % 8 ? "return=3" : "error=ENOENT");
+		tr_buffer_put_text(&log, tr_text_from(line));
+	}
+	tr_buffer_put_byte(&log, '\0');
+	tr_deps_graph_init(&graph);
+	tr_deps_tracker_init(&tracker, &graph);
+	bool good = log_put(&tracker, log.data) && !log.failed;
+	for (const struct tr_deps_command *c = graph.first_command; c; c = c->next)
+		good = good && (!c->program || c->use_count == 1 + FILES);
+	ok(good, "one use of each file, however many there are");
+	tr_buffer_free(&log);
+	tr_deps_tracker_free(&tracker);
+	tr_deps_graph_free(&graph);
+}
+
 /* What --of and --from are made of: everything that a search finds, in the order of its paths. */
 struct search {
 	const char *what, *log, *path;
@@ -503,6 +537,7 @@ static void test_searches(void)
 int main(void)
 {
 	test_rules();
+	test_many_uses();
 	test_searches();
 	return done_testing();
 }
