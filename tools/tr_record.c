@@ -27,7 +27,7 @@
 #include "process/command.h"
 #include "process/path.h"
 
-enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT };
+enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT, WRAP, APPEND };
 enum { MARKS = 64 }; /* patterns of --only that are reported where they match nothing */
 
 static const struct tr_option options[] = {
@@ -42,6 +42,12 @@ static const struct tr_option options[] = {
 	  "do not wait for processes that go on after the command, such as servers" },
 	{ BACKEND, 0, "backend", "strace|preload",
 	  "what watches the command: strace(1), or a library that its programs load" },
+	{ WRAP, 0, "wrap", NULL,
+	  "record COMMAND alone and not what it starts: for CC='tr-record --wrap --append=FILE -- "
+	  "cc'" },
+	{ APPEND, 0, "append", "FILE",
+	  "add the records to FILE when the command ends; others may do the same at the same "
+	  "time" },
 	{ 0 },
 };
 
@@ -50,6 +56,8 @@ static const char *const examples[] = {
 	"tr-record -o build.trec -- make -j8 && tr-repack -t compdb build.trec",
 	"which programs a test runs",
 	"tr-record -- ./test.sh | tr-filter --fields=name exec",
+	"a build in which only the compiler can be replaced",
+	"make CC=\"tr-record --wrap --append=$PWD/build.trec -- cc\"",
 	NULL,
 };
 
@@ -68,6 +76,7 @@ static const struct tr_tool tool = {
 struct recorder {
 	struct tr_cli cli;
 	struct tr_capture capture;
+	const char *append;  /* the file of --append; NULL: none */
 	const char *only;    /* NULL: everything */
 	bool matched[MARKS]; /* the patterns of only that some program matched */
 	bool respfiles;
@@ -391,6 +400,31 @@ static int open_output(struct tr_cli *cli, const char *path)
 	return fd;
 }
 
+/* Opens the file of --append before anything runs. NULL: it cannot be used, which is reported. */
+static struct tr_sink *open_append(struct tr_cli *cli, const char *path)
+{
+	enum { PATIENCE = 60 /* seconds for which other processes may keep the file locked */ };
+	const struct tr_append_format trec = {
+		.begin = TR_TEXT("%trec\t1"),
+		.last = TR_TEXT("!end\t"),
+		.cut = TR_TEXT("!end\t0\ttruncated=true\n"),
+	};
+	const struct tr_codec *codec;
+	struct tr_error err;
+
+	cli->output_path = path; /* for messages */
+	if (!tr_cli_name_codec(cli, false, &codec))
+		return NULL;
+	if (codec) {
+		tr_cli_usage(cli, "%s: --append takes a file that is not compressed", path);
+		return NULL;
+	}
+	struct tr_sink *sink = tr_sink_append(path, &trec, PATIENCE, &err);
+	if (!sink)
+		tr_cli_fail(cli, "%s", err.text);
+	return sink;
+}
+
 /* Writes records to the file, once the command has the standard output. fd -1: there is none. */
 static bool take_output(struct tr_cli *cli, int fd)
 {
@@ -417,6 +451,7 @@ static bool take_output(struct tr_cli *cli, int fd)
 static void read_options(struct recorder *recorder)
 {
 	struct tr_cli *cli = &recorder->cli;
+	bool watches = false; /* --backend was given */
 
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
 		if (id == ONLY)
@@ -429,11 +464,18 @@ static void read_options(struct recorder *recorder)
 			recorder->capture.files = true;
 		else if (id == STAT)
 			recorder->capture.stat = true;
-		else
+		else if (id == WRAP)
+			recorder->capture.alone = true;
+		else if (id == APPEND)
+			recorder->append = cli->argument;
+		else {
 			recorder->capture.backend = (enum tr_backend)tr_cli_choice(cli);
+			watches = true;
+		}
 	}
 	if (cli->stop)
 		return;
+	watches |= recorder->capture.files;
 	struct tr_text cwd = tr_setting_get(&cli->config.read.settings, "cwd", "/");
 	if (recorder->only && !recorder->only[strspn(recorder->only, ",")])
 		tr_cli_usage(cli, "--only takes names of programs, such as cc1,ld");
@@ -442,10 +484,17 @@ static void read_options(struct recorder *recorder)
 			     cwd.data);
 	else if (recorder->capture.stat && !recorder->capture.files)
 		tr_cli_usage(cli, "--stat needs --files");
+	else if (recorder->capture.alone && watches)
+		tr_cli_usage(cli, "--wrap watches nothing: it cannot be combined with --backend "
+				  "or --files");
+	else if (recorder->append && cli->output_path)
+		tr_cli_usage(cli, "-o cannot be combined with --append");
 	else if (recorder->capture.stat && recorder->capture.backend != TR_BACKEND_STRACE)
 		tr_cli_usage(cli, "--stat needs --backend=strace");
 	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
+	if (recorder->capture.alone)
+		recorder->capture.backend = TR_BACKEND_PRELOAD;
 }
 
 /* Reports what the library could not record. */
@@ -467,7 +516,7 @@ static void report_losses(struct recorder *recorder)
 			"records that were cut, because a process was killed while it wrote, or "
 			"because the disk was full: %" PRIu64,
 			losses->torn);
-	if (losses->opaque)
+	if (losses->opaque && !recorder->capture.alone)
 		tr_cli_note(
 			cli,
 			"programs that could not load the library: %" PRIu64
@@ -509,18 +558,25 @@ static bool run(struct recorder *recorder, int *status)
 {
 	struct tr_cli *cli = &recorder->cli;
 	const char *path = cli->output_path;
-	bool divert = !path || strcmp(path, "-") == 0;
+	bool divert = !path && !recorder->append;
+	struct tr_sink *sink = NULL;
+	int fd = -1;
 
 	/* before the command runs, and before the output is opened */
 	if (!tr_cli_log_open(cli))
 		return false;
-	int fd = divert ? -1 : open_output(cli, path);
-
-	if (!divert && fd < 0)
+	if (recorder->append)
+		sink = open_append(cli, recorder->append);
+	else if (path)
+		fd = open_output(cli, path);
+	if (!divert && !sink && fd < 0)
 		return false;
-	if (!tr_capture_begin(cli, &recorder->capture, cli->operands, divert, status))
+	if (!tr_capture_begin(cli, &recorder->capture, cli->operands, divert, status)) {
+		if (sink)
+			sink->close(sink);
 		return false;
-	if (take_output(cli, fd))
+	}
+	if (sink ? tr_cli_output_on(cli, sink) : take_output(cli, fd))
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
 	report_losses(recorder);

@@ -35,6 +35,7 @@ struct tr_capture {
 	int log;	  /* read end of the pipe that the log is written to */
 	bool files;	  /* record the calls that concern files */
 	bool stat;	  /* those that only look at files, too */
+	bool alone;	  /* the command only, and not what it starts */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */
 	const struct tr_preload_losses *losses; /* complete when the log ends; NULL: of strace */
 	struct tr_preload_notes *notes;		/* about programs; NULL: of strace */

@@ -3,6 +3,9 @@
  * Runs the command with the library of lib/preload. A supervisor makes the journal, starts the
  * command, and reads the journal while it grows: the command never waits for it. Processes that
  * lose their parent become its children, so it knows when all have ended.
+ *
+ * With --wrap there is no library. Only the start of the command is in the journal, and the
+ * supervisor ends when the command does.
  */
 
 #include "cli.h"
@@ -57,6 +60,7 @@ struct supervisor {
 	struct tr_preload_losses *losses;
 	pid_t command;
 	int status;	 /* of the command */
+	bool alone;	 /* nothing else is recorded */
 	bool incomplete; /* an allocation, a read or the write of a note failed */
 };
 
@@ -256,7 +260,7 @@ static void write_ends(struct supervisor *supervisor)
 	while (done < count &&
 	       (!supervisor->decode.calls || end[done].time <= supervisor->collect.horizon)) {
 		tr_decode_ended(&supervisor->decode, (uint32_t)end[done].pid, end[done].status,
-				&supervisor->out);
+				end[done].time, &supervisor->out);
 		write_log(supervisor);
 		done++;
 	}
@@ -355,7 +359,8 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, &old);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (!supervisor->alone)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	supervisor->status = TROUBLE << 8;
 	if (start->divert)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -484,10 +489,11 @@ void tr_preload_free(struct tr_capture *capture)
 
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
 {
-	struct supervisor supervisor = { .journal = -1 };
+	struct supervisor supervisor = { .journal = -1, .alone = capture->alone };
 	int ends[2];
 
-	if (!find_library(cli, supervisor.session.library) ||
+	/* without a library, the command is announced as one that cannot load it */
+	if ((!capture->alone && !find_library(cli, supervisor.session.library)) ||
 	    !make_journal(cli, &supervisor, capture->files))
 		return false;
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,

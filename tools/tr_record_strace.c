@@ -493,6 +493,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 		return false;
 	tr_mind_signals(pass_on);
 	signal(SIGPIPE, SIG_IGN); /* the command survives the reader of the records */
+	signal(SIGXFSZ, SIG_IGN); /* and a limit for the size of files */
 	return true;
 }
 

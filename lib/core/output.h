@@ -2,7 +2,7 @@
 /*
  * Buffered output (blocks of 256 KiB), and the sinks at its end.
  *
- *	writer -> tr_output -> encoder -> tr_sink_file, tr_sink_fd or tr_sink_terminal
+ *	writer -> tr_output -> encoder -> tr_sink_file, tr_sink_append, tr_sink_fd or tr_sink_terminal
  *
  * The public buffer lets writers compose text in place:
  *
@@ -94,6 +94,22 @@ struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
  * NULL if there is none. It is freed with the sink, so copy it.
  */
 const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink);
+
+/* What is known of a file that is added to, as lines; at most 64 bytes each. */
+struct tr_append_format {
+	struct tr_text begin; /* of the file, unless it is empty: others are not changed */
+	struct tr_text last;  /* begin of the last line */
+	struct tr_text cut;   /* lines to write after another last line, which a crash has left */
+};
+
+/*
+ * A sink that adds to a regular file, which other processes add to at the same time. finish appends
+ * all that was written, under a lock of the whole file (flock), or nothing: after a failed write the
+ * file is as it was. It waits for the lock for patience seconds. The file is created if it is
+ * missing, and opened here: a relative path is used only once. NULL: err is filled.
+ */
+struct tr_sink *tr_sink_append(const char *path, const struct tr_append_format *format,
+			       unsigned patience, struct tr_error *err);
 
 /* Flushes after every record (for a terminal, or with --line-buffered). */
 void tr_output_line_buffered(struct tr_output *out, bool on);

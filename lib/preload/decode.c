@@ -836,9 +836,12 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	return at;
 }
 
-void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, struct tr_buffer *out)
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
+		     struct tr_buffer *out)
 {
 	decode->counted = out->len;
+	if (time > decode->now)
+		decode->now = time;
 	end(decode, 0, pid, wait_status, out);
 	next_line(decode, out);
 }

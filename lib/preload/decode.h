@@ -57,8 +57,8 @@ struct tr_decode {
 size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
 		 struct tr_buffer *out);
 
-/* The recorder has learned the end of a process of its own. */
-void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status,
+/* The recorder has learned the end of a child of its own; time: nanoseconds since the epoch. */
+void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
 		     struct tr_buffer *out);
 
 /* Whether a process of that number is known and has not ended. */

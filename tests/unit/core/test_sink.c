@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,6 +248,44 @@ static void test_nonblocking(void)
 	ok(written && status == 0, "a non-blocking pipe");
 }
 
+static bool append(const char *path, const char *content, bool finish)
+{
+	const struct tr_append_format format = { TR_TEXT("%t"), TR_TEXT("%"), TR_TEXT("% cut\n") };
+	struct tr_sink *sink = tr_sink_append(path, &format, 0, &error);
+	if (!sink)
+		return false;
+	bool done = sink->write(sink, content, strlen(content), &error) &&
+		    sink->flush(sink, &error) && (!finish || sink->finish(sink, &error));
+	sink->close(sink);
+	return done;
+}
+
+static void test_append(void)
+{
+	ok(append("added", "%t a\n", true) && append("added", "%t b\n", true) &&
+		   holds("added", "%t a\n%t b\n"),
+	   "one output after the other");
+	ok(append("added", "%t c\n", false) && holds("added", "%t a\n%t b\n"),
+	   "an output that is not finished is not added");
+	put_file("added", "%t cu", 0600);
+	ok(append("added", "%t d\n", true) && holds("added", "%t cu\n% cut\n%t d\n"),
+	   "a process was killed while it wrote a line");
+	put_file("added", "%t\nd\n", 0600);
+	ok(append("added", "%t e\n", true) && holds("added", "%t\nd\n% cut\n%t e\n"),
+	   "and before it wrote the last line");
+	put_file("added", "other", 0600);
+	ok(!append("added", "%t e\n", true) && error.cause == TR_CAUSE_USAGE &&
+		   holds("added", "other"),
+	   "a file that begins in another way stays: %s", error.text);
+	put_file("added", "", 0600);
+	int fd = open("added", O_RDONLY);
+	ok(flock(fd, LOCK_EX) == 0 && !append("added", "%t f\n", true) && holds("added", ""),
+	   "a locked file is not waited for without an end: %s", error.text);
+	close(fd);
+	ok(!append(".", "", true) && error.sys_errno == EISDIR, "not a directory: %s", error.text);
+	unlink("added");
+}
+
 int main(void)
 {
 	char directory[] = "/tmp/trec-sink-XXXXXX";
@@ -263,6 +302,7 @@ int main(void)
 	test_descriptor();
 	test_pipe();
 	test_nonblocking();
+	test_append();
 	if (chdir("/") != 0)
 		return 1;
 	char command[100];
