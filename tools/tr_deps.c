@@ -311,13 +311,14 @@ static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 		struct tr_text glob = tr_text_from(globs->globs[i]);
 		if (!glob.len || *glob.data == '/' || *glob.data == '*')
 			continue;
-		while (tr_text_starts(glob, TR_TEXT("./"))) {
-			glob.data += 2;
-			glob.len -= 2;
-		}
+		const struct tr_deps_path *directory = deps->tracker.directory;
+		for (bool up; (up = tr_text_skip(&glob, TR_TEXT("../"))) ||
+			      tr_text_skip(&glob, TR_TEXT("./"));)
+			if (up && directory && directory->parent)
+				directory = directory->parent;
 		tr_buffer_reset(&deps->text);
-		if (deps->tracker.directory)
-			tr_deps_path_write(deps->tracker.directory, &deps->text);
+		if (directory)
+			tr_deps_path_write(directory, &deps->text);
 		else if (*globs->globs[i] != '*')
 			tr_cli_fail(
 				&deps->cli,

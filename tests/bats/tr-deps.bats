@@ -426,6 +426,18 @@ declared() {
 	[ "$(tr-deps --of=/w/out --commands --as=trec log)" = $'exec\t0\t-\t1\t/w/a\targv=["a","x y"]' ]
 }
 
+@test "a GLOB that is a relative path begins in the directory of the first command" {
+	local glob
+	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' \
+		'1 openat(AT_FDCWD, "/w/x/out", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4' >log
+	for glob in out ./out ././o* ../x/out ./../x/out ../../w/x/out ../../../../w/x/out; do
+		[ "$(tr-deps -O cwd=/w/x --of="$glob" log)" = $'/w/a\n/w/in' ]
+	done
+	for glob in ../out ..out ./../out x/out; do
+		run -2 tr-deps -O cwd=/w/x --of="$glob" log
+	done
+}
+
 @test "a damaged log: what can be known, and exit status 2" {
 	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/in", O_RDONLY) = 3' \
 		'1 openat(AT_FDCWD, "/w/cut' '1 openat(AT_FDCWD, "/w/out", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4' >log
