@@ -47,10 +47,13 @@ wanted() {
 		begin
 		tr-record --files -o ../files $shell script
 		begin
+		tr-record --backend=preload --files -o ../library $shell script
+		begin
 		timeout -k 30 120 strace -f -y -s 4096 -o ../plain \
 			-e trace=%file,%process,close,dup,dup2,dup3,fcntl,pipe,pipe2,fchdir $shell script
 		tr-repack -q -t etrace -o ../etrace ../plain
 		echo "$shell: files" && diff ../seen <(edges "$PWD" ../files)
+		echo "$shell: library" && diff ../assumed <(edges "$PWD" ../library)
 		echo "$shell: strace" && diff ../assumed <(edges "$PWD" ../plain)
 		# which does not show that ar has deleted its temporary file
 		echo "$shell: etrace" && diff ../assumed <(edges "$PWD" ../etrace | grep -v '/st...... ')
@@ -94,9 +97,20 @@ exact() {
 		$root/build/libfirst.a
 		$root/build/libsecond.so
 	END
+	# the same with the library
+	ninja -C p/build -t clean >log
+	tr-record --backend=preload --files -o library ninja -d keepdepfile -C p/build >log
+	exact "$PWD/library" "$root" "$root/build"
+	# but for what ninja keeps of the build before
+	diff <(grep -v '/[.]ninja_' all) <(edges "$root" library | grep -v '/[.]ninja_')
 	# installation
-	DESTDIR=$PWD/to tr-record --files -o installed cmake --install p/build --prefix /usr >log
-	tr-deps --of="$PWD/to/usr/bin/libsecond.so" --direct installed | grep -x "$root/build/libsecond.so"
+	local backend
+	for backend in strace preload; do
+		DESTDIR=$PWD/to tr-record --backend=$backend --files -o installed \
+			cmake --install p/build --prefix /usr >log
+		tr-deps --of="$PWD/to/usr/bin/libsecond.so" --direct installed | grep -x "$root/build/libsecond.so"
+		rm -r to
+	done
 
 	# ninja builds it by its rules: everything, nothing, then what depends on a header
 	tr-deps --as=ninja --of="$root/build/demo" --project="$root" files >build.ninja
@@ -131,18 +145,23 @@ exact() {
 	mkdir p && cd p
 	local root=$PWD
 	libtool_project 4 || skip "libtoolize and autoconf make no configure script here"
-	tr-record --files -o ../files make -j2
-	mkdir to
-	tr-record --files -o ../installed make install DESTDIR="$PWD/to" >../log 2>&1
-	cd ..
-	exact "$PWD/files" "$root" "$root"
-	[ "$(cut -d' ' -f1 want | sort -u | wc -l)" = 9 ]
-	edges "$root" files >all
-	diff - <(sed -n "s,^$root/.libs/libdemo.so.0.0.0 ,,p" all) < <(printf "$root/.libs/f%d.o\n" 1 2 3 4)
-	diff - <(sed -n "s,^$root/.libs/libdemo.a ,,p" all) < <(printf "$root/f%d.o\n" 1 2 3 4)
-	diff - <(sed -n "s,^$root/.libs/demo ,,p" all) < <(printf "$root/%s\n" .libs/libdemo.so.0.0.0 main.o)
-	[ "$(tr-deps --of="$root/to/demo" --direct installed | grep "^$root")" = "$root/.libs/demo" ]
-	[ "$(tr-deps --of="$root/to/libdemo.a" --direct installed | grep "^$root")" = "$root/.libs/libdemo.a" ]
+	local backend
+	for backend in strace preload; do
+		rm -rf to .libs ./*.o ./*.lo ./*.la ./*.a ./*.d
+		tr-record --backend=$backend --files -o ../files make -j2
+		mkdir to
+		tr-record --backend=$backend --files -o ../installed make install DESTDIR="$PWD/to" >../log 2>&1
+		cd ..
+		exact "$PWD/files" "$root" "$root"
+		[ "$(cut -d' ' -f1 want | sort -u | wc -l)" = 9 ]
+		edges "$root" files >all
+		diff - <(sed -n "s,^$root/.libs/libdemo.so.0.0.0 ,,p" all) < <(printf "$root/.libs/f%d.o\n" 1 2 3 4)
+		diff - <(sed -n "s,^$root/.libs/libdemo.a ,,p" all) < <(printf "$root/f%d.o\n" 1 2 3 4)
+		diff - <(sed -n "s,^$root/.libs/demo ,,p" all) < <(printf "$root/%s\n" .libs/libdemo.so.0.0.0 main.o)
+		[ "$(tr-deps --of="$root/to/demo" --direct installed | grep "^$root")" = "$root/.libs/demo" ]
+		[ "$(tr-deps --of="$root/to/libdemo.a" --direct installed | grep "^$root")" = "$root/.libs/libdemo.a" ]
+		cd p
+	done
 }
 
 @test "ccache: the same dependencies for a miss and a hit" {
@@ -153,16 +172,20 @@ exact() {
 	printf 'all: $(patsubst src/%%.c,%%.o,$(wildcard src/*.c))\n%%.o: src/%%.c ; ccache gcc -Iinc -MMD -c -o $@ $<\n' >Makefile
 	unset CCACHE_DISABLE
 	export CCACHE_DIR=$BATS_TEST_TMPDIR/cache
-	for run in miss hit; do
+	for run in miss hit library; do
 		rm -f ./*.o ./*.d
-		tr-record --files -o ../files make -j2
+		if [ $run = library ]; then
+			tr-record --backend=preload --files -o ../files make -j2
+		else
+			tr-record --files -o ../files make -j2
+		fi
 		(cd .. && exact "$PWD/files" "$root" "$root")
 		compilers=$(tr-filter -c 'exec and basename(name) == "cc1"' ../files) || true
-		[ $run = hit ] && [ "$compilers" = 0 ] || [ "$compilers" -ge 11 ]
+		[ $run != miss ] && [ "$compilers" = 0 ] || [ "$compilers" -ge 11 ]
 	done
 }
 
-@test "one build, recorded in five ways: the same inputs, outputs and edges" {
+@test "one build, recorded in six ways: the same inputs, outputs and edges" {
 	needs strace gcc make ar
 	mkdir p && cd p
 	sources 6
@@ -180,6 +203,8 @@ exact() {
 	timeout -k 30 120 strace -f -s 4096 -e trace=$calls -o ../plain make
 	clean
 	tr-record --files -o ../files make
+	clean
+	tr-record --backend=preload --files -o ../library make
 	cd ..
 	tr-repack -q -t etrace -o etrace strace
 	tr-parse strace | tr-filter 'not (sys and name in {"read", "write", "pread64", "sendfile", "copy_file_range"})' >assumed
@@ -191,7 +216,7 @@ exact() {
 	all_edges() { # as edges, of the whole system
 		tr-deps -q --as=dot "$1" | sed -n 's/^  "\(.*\)" -> "\(.*\)";$/\2\n\1/p' | resolved | paste -d' ' - -
 	}
-	for log in strace plain files assumed etrace; do
+	for log in strace plain files library assumed etrace; do
 		for question in inputs outputs; do
 			tr-deps -q --$question $log | resolved | same >$log.$question
 		done
@@ -207,6 +232,13 @@ exact() {
 		done
 		diff temporary <(tr-deps --temporary $log | same)
 	done
+	# the library does not see what libc opens by itself
+	local own='/etc/(ld\.so\.cache|locale\.alias)|/locale/|/gconv/'
+	for question in inputs outputs edges; do
+		echo "library $question"
+		diff <(grep -vE "$own" strace.$question) library.$question
+	done
+	diff temporary <(tr-deps --temporary library | same)
 	# etrace has no removals: what was temporary is there, and nothing else
 	diff strace.inputs etrace.inputs
 	diff <(sort -u strace.outputs temporary) etrace.outputs
@@ -217,6 +249,7 @@ exact() {
 	# whose transfers are recorded, nothing is assumed
 	run -1 grep $'\tassumed=' <(tr-deps strace; tr-deps files)
 	grep -q $'\tassumed=' <(tr-deps assumed)
+	grep -q $'\tassumed=' <(tr-deps library)
 	grep -q $'\tassumed=' <(tr-deps -q etrace)
 }
 
