@@ -37,11 +37,11 @@ enum key {
 	FD_IN,
 	IN_FD,
 	ERROR,
+	RETURN,
 	FD_OUT,
 	OUT_FD,
 	TARGET,
 	LENGTH,
-	RETURN,
 	FAILED,
 	STATBUF,
 	STATXBUF,
@@ -80,11 +80,11 @@ static const struct tr_text keys[KEYS] = {
 	[FD_IN] = TEXT("fd_in"),
 	[IN_FD] = TEXT("in_fd"),
 	[ERROR] = TEXT("error"),
+	[RETURN] = TEXT("return"),
 	[FD_OUT] = TEXT("fd_out"),
 	[OUT_FD] = TEXT("out_fd"),
 	[TARGET] = TEXT("target"),
 	[LENGTH] = TEXT("length"),
-	[RETURN] = TEXT("return"),
 	[FAILED] = TEXT("failed"),
 	[STATBUF] = TEXT("statbuf"),
 	[STATXBUF] = TEXT("statxbuf"),
@@ -219,6 +219,27 @@ static const struct row {
 #undef BY_FD
 };
 
+/* Compares len bytes. Names are short, and memcmp takes longer to call than to compare them. */
+static inline bool same(const char *a, const char *b, size_t len)
+{
+	uint64_t long_a[2], long_b[2];
+	uint32_t short_a[2], short_b[2];
+
+	if (len >= 8 && len <= 16) { /* its first eight bytes, and its last */
+		memcpy(long_a, a, 8), memcpy(long_a + 1, a + len - 8, 8);
+		memcpy(long_b, b, 8), memcpy(long_b + 1, b + len - 8, 8);
+		return long_a[0] == long_b[0] && long_a[1] == long_b[1];
+	}
+	if (len >= 4 && len < 8) {
+		memcpy(short_a, a, 4), memcpy(short_a + 1, a + len - 4, 4);
+		memcpy(short_b, b, 4), memcpy(short_b + 1, b + len - 4, 4);
+		return short_a[0] == short_b[0] && short_a[1] == short_b[1];
+	}
+	while (len && a[len - 1] == b[len - 1])
+		len--;
+	return !len;
+}
+
 /* The row of a call, or NULL. */
 static const struct row *find_row(struct tr_text name)
 {
@@ -230,50 +251,64 @@ static const struct row *find_row(struct tr_text name)
 		return NULL;
 	for (const struct row *row = &rows[first[name.len]]; row < &rows[first[name.len + 1]];
 	     row++)
-		if (name.data[0] == row->name.data[0] && name.data[2] == row->name.data[2] &&
-		    memcmp(name.data, row->name.data, name.len) == 0)
+		if (same(name.data, row->name.data, name.len))
 			return row;
 	return NULL;
 }
 
-/* Words of flags, and what their numbers are on Linux if a log has no words. */
+/* Words of flags in the order of their lengths, and their numbers on Linux if a log has no words. */
 static const struct word {
 	struct tr_text word;
 	unsigned number, flag;
 } words[] = {
-	{ TEXT("O_RDONLY"), 0, TR_FILE_READS },
-	{ TEXT("O_WRONLY"), 01, TR_FILE_WRITES },
-	{ TEXT("O_RDWR"), 02, TR_FILE_READS | TR_FILE_WRITES },
-	{ TEXT("O_CREAT"), 0100, TR_FILE_CREATES },
+	{ TEXT("O_RDWR"), 0, TR_FILE_READS | TR_FILE_WRITES },
 	{ TEXT("O_EXCL"), 0200, TR_FILE_EXCLUSIVE },
-	{ TEXT("O_TRUNC"), 01000, TR_FILE_TRUNCATES },
-	{ TEXT("O_APPEND"), 02000, TR_FILE_APPENDS },
-	{ TEXT("O_DIRECTORY"), 0200000, TR_FILE_DIRECTORY },
-	{ TEXT("O_NOFOLLOW"), 0400000, TR_FILE_NOFOLLOW },
-	{ TEXT("O_CLOEXEC"), 02000000, TR_FILE_CLOEXEC },
 	{ TEXT("O_PATH"), 010000000, TR_FILE_PATH_ONLY },
-	{ TEXT("O_TMPFILE"), 020000000, TR_FILE_UNNAMED },
-	{ TEXT("SOCK_CLOEXEC"), 0, TR_FILE_CLOEXEC },
-	{ TEXT("MFD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
-	{ TEXT("FD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
-	{ TEXT("MSG_CMSG_CLOEXEC"), 0, TR_FILE_CLOEXEC },
-	{ TEXT("CLOSE_RANGE_CLOEXEC"), 0, TR_FILE_CLOEXEC },
-	{ TEXT("CLOSE_RANGE_UNSHARE"), 0, TR_FILE_FILES },
-	{ TEXT("AT_SYMLINK_NOFOLLOW"), 0, TR_FILE_NOFOLLOW },
-	{ TEXT("AT_SYMLINK_FOLLOW"), 0, TR_FILE_FOLLOW },
-	{ TEXT("AT_EMPTY_PATH"), 0, TR_FILE_EMPTY_PATH },
-	{ TEXT("AT_REMOVEDIR"), 0, TR_FILE_DIRECTORY },
-	{ TEXT("RENAME_EXCHANGE"), 0, TR_FILE_EXCHANGE },
-	{ TEXT("MAP_SHARED"), 0, TR_FILE_SHARED },
-	{ TEXT("MAP_SHARED_VALIDATE"), 0, TR_FILE_SHARED },
+	{ TEXT("O_CREAT"), 0100, TR_FILE_CREATES },
+	{ TEXT("O_TRUNC"), 01000, TR_FILE_TRUNCATES },
+	{ TEXT("O_RDONLY"), 0, TR_FILE_READS },
+	{ TEXT("O_WRONLY"), 0, TR_FILE_WRITES },
+	{ TEXT("O_APPEND"), 02000, TR_FILE_APPENDS },
+	{ TEXT("CLONE_FS"), 0, TR_FILE_FS },
+	{ TEXT("O_CLOEXEC"), 02000000, TR_FILE_CLOEXEC },
 	{ TEXT("PROT_READ"), 0, TR_FILE_READS },
 	{ TEXT("PROT_EXEC"), 0, TR_FILE_READS },
+	{ TEXT("O_TMPFILE"), 020000000, TR_FILE_UNNAMED },
+	{ TEXT("O_NOFOLLOW"), 0400000, TR_FILE_NOFOLLOW },
 	{ TEXT("PROT_WRITE"), 0, TR_FILE_WRITES },
+	{ TEXT("MAP_SHARED"), 0, TR_FILE_SHARED },
+	{ TEXT("FD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("O_DIRECTORY"), 0200000, TR_FILE_DIRECTORY },
+	{ TEXT("MFD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
 	{ TEXT("CLONE_FILES"), 0, TR_FILE_FILES },
-	{ TEXT("CLONE_FS"), 0, TR_FILE_FS },
-	{ TEXT("CLONE_NEWNS"), 0, TR_FILE_FS },	  /* unshare then does this, too */
+	{ TEXT("CLONE_NEWNS"), 0, TR_FILE_FS }, /* unshare then does this, too */
+	{ TEXT("SOCK_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("AT_REMOVEDIR"), 0, TR_FILE_DIRECTORY },
 	{ TEXT("CLONE_NEWUSER"), 0, TR_FILE_FS }, /* the same */
+	{ TEXT("AT_EMPTY_PATH"), 0, TR_FILE_EMPTY_PATH },
+	{ TEXT("RENAME_EXCHANGE"), 0, TR_FILE_EXCHANGE },
+	{ TEXT("MSG_CMSG_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("AT_SYMLINK_FOLLOW"), 0, TR_FILE_FOLLOW },
+	{ TEXT("MAP_SHARED_VALIDATE"), 0, TR_FILE_SHARED },
+	{ TEXT("AT_SYMLINK_NOFOLLOW"), 0, TR_FILE_NOFOLLOW },
+	{ TEXT("CLOSE_RANGE_CLOEXEC"), 0, TR_FILE_CLOEXEC },
+	{ TEXT("CLOSE_RANGE_UNSHARE"), 0, TR_FILE_FILES },
 };
+
+/* The flag of a word, or 0. */
+static inline unsigned flag_of(const char *p, size_t len)
+{
+	/* where the words of each length begin */
+	static const uint8_t first[] = { 0,  0,	 0,  0,	 0,  0,	 0,  3,	 5,  9, 13,
+					 17, 21, 23, 25, 25, 26, 27, 28, 28, 32 };
+
+	if (len + 1 >= sizeof first)
+		return 0;
+	for (const struct word *word = &words[first[len]]; word < &words[first[len + 1]]; word++)
+		if (same(p, word->word.data, len))
+			return word->flag;
+	return 0;
+}
 
 static bool read_digits(struct tr_text text, int64_t *number)
 {
@@ -301,18 +336,18 @@ static unsigned open_number(struct tr_text text)
 	else if (read_digits(text, &decimal))
 		number = (uint64_t)decimal;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (words[i].number > 2 && number & words[i].number)
+		if (number & words[i].number)
 			flags |= words[i].flag;
-	return flags | words[(number & 3) == 3 ? 2 : number & 3].flag;
+	return flags | ((number & 3) != 1 ? TR_FILE_READS : 0) | (number & 3 ? TR_FILE_WRITES : 0);
 }
 
 static unsigned read_flags(struct tr_text text, bool open)
 {
-	const char *end = memchr(text.data, '(', text.len);
 	unsigned flags = 0;
 
 	if (!text.len)
 		return 0;
+	const char *end = text.data[text.len - 1] == ')' ? memchr(text.data, '(', text.len) : NULL;
 	if (*text.data == '?' && end) /* ?(0x12): a number without names */
 		text = tr_text_span(end + 1, text.data + text.len - 1);
 	else if (end)
@@ -322,13 +357,7 @@ static unsigned read_flags(struct tr_text text, bool open)
 	for (const char *p = text.data; p < text.data + text.len;) {
 		const char *bar = memchr(p, '|', text.len - (size_t)(p - text.data));
 		const char *stop = bar ? bar : text.data + text.len;
-		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-			if ((size_t)(stop - p) == words[i].word.len &&
-			    p[2] == words[i].word.data[2] &&
-			    memcmp(p, words[i].word.data, words[i].word.len) == 0) {
-				flags |= words[i].flag;
-				break;
-			}
+		flags |= flag_of(p, (size_t)(stop - p));
 		p = stop + 1;
 	}
 	return flags;
@@ -353,11 +382,10 @@ static bool read_string(struct tr_text text, struct tr_arena *arena, struct tr_t
 	return bytes->data;
 }
 
-/* A number, or <"path";number> as strace -y gives it: *path is set then. */
-static bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd, struct tr_text *path)
+/* A descriptor that is no small number: <"path";number> as strace -y gives it, or AT_FDCWD. */
+static bool read_long_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd,
+			 struct tr_text *path)
 {
-	*fd = TR_FD_NONE;
-	*path = (struct tr_text){ NULL, 0 };
 	if (text.len > 3 && text.data[0] == '<' && text.data[1] == '"') {
 		const char *end = text.data + text.len - 1;
 		const char *human = string_end(text.data + 1, end);
@@ -377,6 +405,19 @@ static bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd, st
 		for (size_t i = 2; i < text.len; i++)
 			*fd = *fd << 4 | (tr_hex_digit(text.data[i]) & 15);
 	}
+	return true;
+}
+
+/* A number, or <"path";number>: *path is set then. No text: TR_FD_NONE. */
+static inline bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd,
+			   struct tr_text *path)
+{
+	*fd = TR_FD_NONE;
+	*path = (struct tr_text){ NULL, 0 };
+	if (text.len == 1 && *text.data >= '0' && *text.data <= '9')
+		*fd = *text.data - '0';
+	else if (text.len)
+		return read_long_fd(text, arena, fd, path);
 	return true;
 }
 
@@ -418,19 +459,32 @@ static enum tr_file_type read_type(struct tr_text text)
 					   : TR_FILE_IS_SPECIAL;
 }
 
+/* The texts of the arguments of a call. */
+struct arguments {
+	uint64_t known; /* a bit for each key; the texts of others are undefined */
+	struct tr_text text[KEYS];
+};
+
+/* The text of an argument; data NULL: the call does not have it. */
+static inline struct tr_text argument(const struct arguments *arguments, int key)
+{
+	return arguments->known >> key & 1 ? arguments->text[key] : (struct tr_text){ NULL, 0 };
+}
+
 /* Keeps the text of an argument that the table knows; of a key that is repeated, the last. */
-static void collect_one(struct tr_text key, struct tr_text value, struct tr_text *text)
+static inline void collect_one(struct tr_text key, struct tr_text value,
+			       struct arguments *arguments)
 {
 	/* where the keys of each length begin */
 	static const uint8_t first[] = { FD,	FD,	FD,	 BUF,	   PATH,
-					 DIRFD, FD_OUT, STATBUF, STATXBUF, KEYS };
+					 DIRFD, RETURN, STATBUF, STATXBUF, KEYS };
 
 	if (key.len < 2 || key.len + 1 >= sizeof first)
 		return;
 	for (int k = first[key.len]; k < first[key.len + 1]; k++) {
-		if (key.data[1] == keys[k].data[1] &&
-		    memcmp(key.data, keys[k].data, key.len) == 0) {
-			text[k] = value;
+		if (same(key.data, keys[k].data, key.len)) {
+			arguments->known |= UINT64_C(1) << k;
+			arguments->text[k] = value;
 			return;
 		}
 	}
@@ -447,70 +501,80 @@ static bool collect_field(void *context, struct tr_field *field, const struct tr
  * Collects the texts of all arguments. Those of a line that is not split are found here, without
  * the fields that tr_record_walk makes of them: a log has little else than such lines.
  */
-static void collect(struct tr_record *record, struct tr_text *text)
+static void collect(struct tr_record *record, struct arguments *arguments)
 {
+	enum { SHORT = 4 }; /* values for which a call of memchr takes longer than a look */
 	const char *p = record->rest.data, *end = p + record->rest.len;
 
+	arguments->known = 0;
 	if (record->split || !record->line.data) {
-		tr_record_walk(record, collect_field, text);
+		tr_record_walk(record, collect_field, arguments);
 		return;
 	}
 	while (p < end) {
-		const char *key = ++p, *tab;
+		const char *key = ++p, *value;
 		while (p < end && *p != '=' && *p != '\t')
 			p++;
 		if (p == end || *p == '\t')
 			continue;
-		tab = memchr(p, '\t', (size_t)(end - p));
-		tab = tab ? tab : end;
-		collect_one(tr_text_span(key, p), tr_text_span(p + 1, tab), text);
-		p = tab;
+		struct tr_text name = tr_text_span(key, p);
+		for (value = ++p; p < end && p < value + SHORT && *p != '\t' && *p != '"';)
+			p++;
+		if (p < end && *p != '\t') {
+			p = memchr(p, '\t', (size_t)(end - p));
+			p = p ? p : end;
+		}
+		collect_one(name, tr_text_span(value, p), arguments);
 	}
 }
 
-static bool read_path(const struct row *row, int which, const struct tr_text *text,
-		      struct tr_arena *arena, struct tr_file_path *path)
+static inline bool read_path(const struct arguments *arguments, int key, int dir,
+			     struct tr_arena *arena, struct tr_file_path *path)
 {
-	int key = which ? row->path2 : row->path, dir = which ? row->dir2 : row->dir;
+	struct tr_text directory = argument(arguments, dir);
 
-	path->dir = TR_FD_CWD;
-	if (key != NO && !read_string(text[key], arena, &path->text))
+	path->text = (struct tr_text){ NULL, 0 };
+	if (key != NO && !read_string(argument(arguments, key), arena, &path->text))
 		return false;
-	return dir == NO || !text[dir].data ||
-	       read_fd(text[dir], arena, &path->dir, &path->dir_text);
+	if (!read_fd(directory, arena, &path->dir, &path->dir_text))
+		return false;
+	if (!directory.data)
+		path->dir = TR_FD_CWD;
+	return true;
 }
 
 /* ioctl copies a file if that is its operation: from arg, or from src_fd in it. */
-static bool read_clone(const struct tr_text *text, struct tr_file_call *call)
+static bool read_clone(const struct arguments *arguments, struct tr_file_call *call)
 {
 	static const char member[] = "src_fd=";
+	struct tr_text op = argument(arguments, OP), arg = argument(arguments, ARG);
 	const char *from;
 
-	if (!text[OP].data || !text[ARG].data || !contains(text[OP], "FICLONE"))
+	if (!op.data || !arg.data || !contains(op, "FICLONE"))
 		return false;
-	if (!contains(text[OP], "RANGE"))
+	if (!contains(op, "RANGE"))
 		return call->fd >= 0;
-	from = memmem(text[ARG].data, text[ARG].len, member, strlen(member));
+	from = memmem(arg.data, arg.len, member, strlen(member));
 	if (!from)
 		return false;
 	from += strlen(member);
-	const char *end = text[ARG].data + text[ARG].len, *stop = from;
+	const char *end = arg.data + arg.len, *stop = from;
 	while (stop < end && *stop >= '0' && *stop <= '9')
 		stop++;
 	return read_digits(tr_text_span(from, stop), &call->fd);
 }
 
 /* fcntl has its meaning in cmd. */
-static bool read_control(const struct tr_text *text, struct tr_file_call *call)
+static bool read_control(const struct arguments *arguments, struct tr_file_call *call)
 {
-	struct tr_text cmd = text[CMD];
+	struct tr_text cmd = argument(arguments, CMD);
 
 	if (tr_text_is(cmd, "F_DUPFD") || tr_text_is(cmd, "F_DUPFD_CLOEXEC")) {
 		call->flags |= TR_FILE_DUPLICATES;
 		call->flags |= cmd.len > 7 ? TR_FILE_CLOEXEC : 0;
 	} else if (tr_text_is(cmd, "F_SETFD")) {
-		call->flags |= read_flags(text[ARG], false) & TR_FILE_CLOEXEC ? TR_FILE_CLOEXEC
-									      : TR_FILE_NO_CLOEXEC;
+		unsigned flags = read_flags(argument(arguments, ARG), false);
+		call->flags |= flags & TR_FILE_CLOEXEC ? TR_FILE_CLOEXEC : TR_FILE_NO_CLOEXEC;
 	} else {
 		return false;
 	}
@@ -531,70 +595,87 @@ bool tr_file_call_uses(struct tr_text name)
 	       row->op != TR_FILE_MOUNT && row->fd != ARG;
 }
 
+/* The flags of an open are words, or those of openat2 in its structure. */
+static struct tr_text open_flags(const struct arguments *arguments, struct tr_file_call *call)
+{
+	struct tr_text how = argument(arguments, HOW);
+	const char *member = how.data ? memmem(how.data, how.len, "flags=", 6) : NULL;
+
+	if (how.data && contains(how, "RESOLVE_IN_ROOT"))
+		call->flags |= TR_FILE_IN_ROOT;
+	if (!member)
+		return argument(arguments, FLAGS);
+	struct tr_text flags = tr_text_span(member + 6, how.data + how.len);
+	flags.len = strcspn(flags.data, ",}");
+	return flags;
+}
+
 enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
 				 struct tr_error *err)
 {
-	struct tr_text text[KEYS] = { { NULL, 0 } };
+	struct arguments arguments;
 	const struct row *row =
 		record->name.type == TR_CELL_TEXT ? find_row(record->name.text) : NULL;
+	struct tr_arena *arena = record->arena;
 
 	if (!row)
 		return TR_END;
-	collect(record, text);
-	memset(call, 0, offsetof(struct tr_file_call, fds));
+	collect(record, &arguments);
 	call->op = row->op;
 	call->flags = row->flags;
-	call->fd = call->other_fd = call->result = TR_FD_NONE;
-	if (text[ERROR].data)
-		call->error = text[ERROR];
-	else if (text[FAILED].data)
+	call->error = argument(&arguments, ERROR);
+	if (!call->error.data && argument(&arguments, FAILED).data)
 		call->error = TR_TEXT("");
-	struct tr_text flags = text[row->op == TR_FILE_CONTROL ? KEYS - 1 : FLAGS];
-	if (row->op == TR_FILE_OPEN && text[HOW].data) {
-		if (contains(text[HOW], "RESOLVE_IN_ROOT"))
-			call->flags |= TR_FILE_IN_ROOT;
-		const char *member = memmem(text[HOW].data, text[HOW].len, "flags=", 6);
-		if (member) {
-			flags = tr_text_span(member + 6, text[HOW].data + text[HOW].len);
-			flags.len = strcspn(flags.data, ",}");
-		}
-	}
-	if (flags.data)
-		call->flags |= read_flags(flags, row->op == TR_FILE_OPEN);
-	if (row->op == TR_FILE_MAP && text[PROT].data)
-		call->flags |= read_flags(text[PROT], false);
-	bool fine = read_path(row, 0, text, record->arena, &call->path[0]) &&
-		    read_path(row, 1, text, record->arena, &call->path[1]);
-	if (row->fd != NO)
-		fine = fine && read_fd(text[row->fd], record->arena, &call->fd, &call->fd_text);
-	if (row->fd2 != NO)
-		fine = fine && read_fd(text[row->fd2], record->arena, &call->other_fd,
-				       &call->other_fd_text);
-	if (text[RETURN].data)
-		fine = fine &&
-		       read_fd(text[RETURN], record->arena, &call->result, &call->result_text);
-	if (text[ORIG].data)
-		fine = fine && read_string(text[ORIG], record->arena, &call->original);
-	if (!fine)
+	call->fd_count = 0;
+	call->type = TR_FILE_UNKNOWN;
+	call->empty = row->op == TR_FILE_TRUNCATE && tr_text_is(argument(&arguments, LENGTH), "0");
+	if (!read_path(&arguments, row->path, row->dir, arena, &call->path[0]) ||
+	    !read_path(&arguments, row->path2, row->dir2, arena, &call->path[1]) ||
+	    !read_fd(argument(&arguments, row->fd), arena, &call->fd, &call->fd_text) ||
+	    !read_fd(argument(&arguments, row->fd2), arena, &call->other_fd,
+		     &call->other_fd_text) ||
+	    !read_fd(argument(&arguments, RETURN), arena, &call->result, &call->result_text) ||
+	    !read_string(argument(&arguments, ORIG), arena, &call->original))
 		return tr_error_memory(err);
-	if (row->op == TR_FILE_CONTROL && !read_control(text, call))
-		return TR_END;
-	if (row->op == TR_FILE_COPY && row->fd == ARG && !read_clone(text, call))
-		return TR_END;
-	if (row->op == TR_FILE_STAT)
-		call->type = read_type(text[text[STATXBUF].data ? STATXBUF : STATBUF]);
-	if (row->op == TR_FILE_MKNOD)
-		call->type = read_type(text[MODE]);
-	if (row->op == TR_FILE_PIPE || row->op == TR_FILE_SOCKETS)
-		read_fds(text[FDS], call, record->arena);
-	if ((row->op == TR_FILE_SEND || row->op == TR_FILE_RECEIVE) &&
-	    contains(text[MSG], "SCM_RIGHTS")) {
-		const char *data = memmem(text[MSG].data, text[MSG].len, "cmsg_data=[", 11);
-		if (data)
-			read_fds(tr_text_span(data, text[MSG].data + text[MSG].len), call,
-				 record->arena);
+	switch (row->op) {
+	case TR_FILE_OPEN:
+		call->flags |= read_flags(open_flags(&arguments, call), true);
+		break;
+	case TR_FILE_CONTROL:
+		return read_control(&arguments, call) ? TR_OK : TR_END;
+	default:
+		call->flags |= read_flags(argument(&arguments, FLAGS), false);
 	}
-	if (row->op == TR_FILE_TRUNCATE)
-		call->empty = tr_text_is(text[LENGTH], "0");
+	struct tr_text message = argument(&arguments, MSG);
+	switch (row->op) {
+	case TR_FILE_COPY:
+		return row->fd != ARG || read_clone(&arguments, call) ? TR_OK : TR_END;
+	case TR_FILE_MAP:
+		call->flags |= read_flags(argument(&arguments, PROT), false);
+		break;
+	case TR_FILE_STAT:
+		call->type = read_type(argument(&arguments, STATXBUF));
+		if (!argument(&arguments, STATXBUF).data)
+			call->type = read_type(argument(&arguments, STATBUF));
+		break;
+	case TR_FILE_MKNOD:
+		call->type = read_type(argument(&arguments, MODE));
+		break;
+	case TR_FILE_PIPE:
+	case TR_FILE_SOCKETS:
+		read_fds(argument(&arguments, FDS), call, arena);
+		break;
+	case TR_FILE_SEND:
+	case TR_FILE_RECEIVE:
+		if (message.data && contains(message, "SCM_RIGHTS")) {
+			const char *data = memmem(message.data, message.len, "cmsg_data=[", 11);
+			if (data)
+				read_fds(tr_text_span(data, message.data + message.len), call,
+					 arena);
+		}
+		break;
+	default:
+		break;
+	}
 	return TR_OK;
 }

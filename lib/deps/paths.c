@@ -6,11 +6,14 @@
 
 enum {
 	LINKS_MAX = 40, /* as Linux has it: more links in one path are a loop */
-	MEMO_COUNT = 1024,
+	MEMO_COUNT = 2048,
 	MEMO_TEXT = 104,
 };
 
-/* A text through which no link leads, so that it is the same node whether links count or not. */
+/*
+ * A text through which no link leads, so that it is the same node whether links count or not. The
+ * text of a directory ends in a slash.
+ */
 struct tr_deps_memo {
 	const struct tr_deps_path *base;
 	struct tr_deps_path *path; /* NULL: unused */
@@ -129,7 +132,9 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 	return base;
 }
 
-/* Where a text would be in the memo; NULL: it is too long for it. */
+/* The memo: texts that were resolved lately, and their directories, by their hashes. */
+
+/* Where a text is in the memo, or would be; NULL: it is too short or too long for it. */
 static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
 				      const struct tr_deps_path *base, struct tr_text text)
 {
@@ -147,6 +152,28 @@ static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
 	}
 }
 
+/* The path that the memo has for a text, or NULL. */
+static struct tr_deps_path *recall(const struct tr_deps_paths *paths,
+				   const struct tr_deps_memo *memo, const struct tr_deps_path *base,
+				   struct tr_text text)
+{
+	bool known = memo && memo->base == base && memo->links == paths->links &&
+		     memo->len == text.len && memcmp(memo->text, text.data, text.len) == 0;
+
+	return known ? memo->path : NULL;
+}
+
+/* Keeps where a text leads, unless it was through a link. */
+static void remember(const struct tr_deps_paths *paths, struct tr_deps_memo *memo,
+		     const struct tr_deps_path *base, struct tr_text text,
+		     struct tr_deps_path *path, int links)
+{
+	if (!memo || !path || links < LINKS_MAX || path->link.data)
+		return;
+	*memo = (struct tr_deps_memo){ base, path, paths->links, (uint32_t)text.len, "" };
+	memcpy(memo->text, text.data, text.len);
+}
+
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					    struct tr_text text, bool follow,
 					    struct tr_deps_path **spelled)
@@ -156,18 +183,26 @@ struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct 
 	if (text.len && *text.data == '/')
 		base = paths->top ? paths->top : paths->root;
 	struct tr_deps_memo *memo = find_memo(paths, base, text);
-	struct tr_deps_path *path = NULL;
-	if (memo && memo->path && memo->base == base && memo->links == paths->links &&
-	    memo->len == text.len && memcmp(memo->text, text.data, text.len) == 0)
-		path = memo->path;
-	else
-		path = walk(paths, base, text, follow, &links);
+	struct tr_deps_path *path = recall(paths, memo, base, text);
+	if (!path) {
+		struct tr_deps_path *from = base;
+		struct tr_text directory = text, name = text;
+		while (directory.len && directory.data[directory.len - 1] != '/')
+			directory.len--;
+		struct tr_deps_memo *place = find_memo(paths, base, directory);
+		if (place && directory.len < text.len) {
+			name = tr_text_span(text.data + directory.len, text.data + text.len);
+			from = recall(paths, place, base, directory);
+			if (!from) {
+				from = walk(paths, base, directory, true, &links);
+				remember(paths, place, base, directory, from, links);
+			}
+		}
+		path = walk(paths, from, name, follow, &links);
+		remember(paths, memo, base, text, path, links);
+	}
 	if (spelled)
 		*spelled = links == LINKS_MAX ? path : walk(paths, base, text, false, NULL);
-	if (memo && path && path != memo->path && links == LINKS_MAX && !path->link.data) {
-		*memo = (struct tr_deps_memo){ base, path, paths->links, (uint32_t)text.len, "" };
-		memcpy(memo->text, text.data, text.len);
-	}
 	return path;
 }
 

@@ -50,8 +50,8 @@ struct tr_deps_task {
 	struct tr_deps_directory *directory;
 	struct tr_deps_descriptors *descriptors;
 	uint64_t number;
-	struct tr_deps_task *ready; /* the next task whose records are pending no more */
-	bool is_ready;		    /* it is in that list, so it must not be freed */
+	struct tr_pending_item *pending; /* of a task in the list: its records that can be put */
+	struct tr_deps_task *ready;	 /* the next in that list; such tasks must not be freed */
 	size_t len;
 	char id[];
 };

@@ -9,7 +9,11 @@
 #include "record/literal.h"
 
 enum {
-	HELD_MAX = 20000, /* records that are pending on a fork */
+	/*
+	 * Records that are pending on a fork. A log has it after a few records of each new task; a
+	 * task whose fork is missing must not wait long, because the order of its uses counts.
+	 */
+	HELD_MAX = 1024,
 	HELD_BYTES = 64 << 20,
 };
 
@@ -17,7 +21,7 @@ void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph 
 {
 	*tracker = (struct tr_deps_tracker){ .graph = graph,
 					     .tasks = TR_MAP_INIT,
-					     .held = TR_PENDING_INIT(char),
+					     .held = TR_PENDING_INIT(uint64_t),
 					     .line = TR_BUFFER_INIT };
 }
 static bool has_flag(struct tr_text flags, const char *word)
@@ -78,66 +82,75 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 	tr_buffer_free(&path);
 }
 
-/* Puts the records that were pending on a task, which is known now. */
-static enum tr_status put_task(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-			       struct tr_error *err)
+/* The place of a pending record among those that ever were. */
+static uint64_t number_of(const struct tr_pending_item *item)
 {
-	struct tr_pending_item *item = tr_pending_resolve(&tracker->held, task->number);
-	enum tr_status worst = TR_OK;
-
-	if (!item)
-		return TR_OK;
-	struct tr_text id =
-		tr_arena_copy(&tracker->graph->arena, (struct tr_text){ task->id, task->len });
-
-	while (item && worst != TR_FATAL && id.data) {
-		struct tr_pending_item *next = item->sibling;
-		struct tr_record record;
-		struct tr_arena arena = TR_ARENA_INIT;
-		struct tr_deps_event event = { .does = 0 };
-		enum tr_status status;
-		tr_record_init(&record, &arena);
-		task = tr_deps_task_find(tracker, id);
-		if (tr_record_from_line(&record, item->text, err)) {
-			if (!task)
-				task = tr_deps_task_add(tracker, id);
-			if (task && !task->process)
-				tr_deps_task_begin(tracker, task, NULL, false, false, false);
-			const struct tr_deps_command *program =
-				task && task->process ? tr_deps_program(task->process->command)
-						      : NULL;
-			status = !tracker->graph->failed && task
-					 ? put_known(tracker, task, &record, &event, err)
-					 : TR_FATAL;
-			if (status > worst)
-				worst = status;
-			if (tracker->emit) {
-				annotate(tracker, &record, &event, program);
-				if (!tr_pending_replace(&tracker->held, item,
-							tr_buffer_text(&tracker->line)))
-					tracker->graph->failed = true;
-			}
-		}
-		tr_arena_free(&arena);
-		if (!tracker->emit) {
-			tr_pending_remove(&tracker->held, item);
-			tr_pending_free_item(item);
-		}
-		item = next;
-	}
-	return tracker->graph->failed ? tr_error_memory(err) : worst;
+	return *(const uint64_t *)item->data;
 }
 
-/* The same for all tasks that have become known; their records may make others known. */
+/* The task is known now: the records that are pending on it can be put. */
+static void make_ready(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	struct tr_pending_item *first = tr_pending_resolve(&tracker->held, task->number);
+
+	if (!first)
+		return;
+	task->pending = first;
+	task->ready = tracker->ready;
+	tracker->ready = task;
+}
+
+/* Puts a record that was pending on a task. */
+static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			       struct tr_pending_item *item, struct tr_error *err)
+{
+	struct tr_record record;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_deps_event event = { .does = 0 };
+	enum tr_status status = TR_OK;
+
+	tr_record_init(&record, &arena);
+	if (tr_record_from_line(&record, item->text, err)) {
+		const struct tr_deps_command *program = NULL;
+		if (task->process || /* else it has ended, and its number is used again */
+		    tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
+			program = tr_deps_program(task->process->command);
+			status = put_known(tracker, task, &record, &event, err);
+		}
+		if (tracker->emit && !tracker->graph->failed) {
+			annotate(tracker, &record, &event, program);
+			if (!tr_pending_replace(&tracker->held, item,
+						tr_buffer_text(&tracker->line)))
+				tracker->graph->failed = true;
+		}
+	}
+	tr_arena_free(&arena);
+	if (!tracker->emit) {
+		tr_pending_remove(&tracker->held, item);
+		tr_pending_free_item(item);
+	}
+	return tracker->graph->failed ? tr_error_memory(err) : status;
+}
+
+/*
+ * Puts the records of all tasks that have become known, in their order. They may make other tasks
+ * known.
+ */
 static enum tr_status put_held(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	enum tr_status worst = TR_OK;
 
 	while (tracker->ready && worst != TR_FATAL) {
-		struct tr_deps_task *task = tracker->ready;
-		tracker->ready = task->ready;
-		task->is_ready = false;
-		enum tr_status status = put_task(tracker, task, err);
+		struct tr_deps_task **oldest = &tracker->ready, **place;
+		for (place = oldest; *place; place = &(*place)->ready)
+			if (number_of((*place)->pending) < number_of((*oldest)->pending))
+				oldest = place;
+		struct tr_deps_task *task = *oldest;
+		struct tr_pending_item *item = task->pending;
+		task->pending = item->sibling;
+		if (!task->pending)
+			*oldest = task->ready;
+		enum tr_status status = put_item(tracker, task, item, err);
 		worst = status > worst ? status : worst;
 	}
 	return worst;
@@ -165,11 +178,7 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 		return tr_error_memory(err);
 	if (!thread && !tr_cell_number(&record->seq, &task->process->command->fork_seq))
 		task->process->command->fork_seq = TR_DEPS_NO_SEQ;
-	if (!task->is_ready) {
-		task->is_ready = true;
-		task->ready = tracker->ready;
-		tracker->ready = task;
-	}
+	make_ready(tracker, task);
 	return TR_OK;
 }
 
@@ -192,9 +201,8 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 		status = put_fork(tracker, task, record, err);
 	} else if (tr_text_is(record->kind, "exit")) {
 		tr_deps_task_leave(tracker, task);
-		if (task->is_ready)
-			return TR_OK;
-		tr_deps_task_remove(tracker, task);
+		if (!task->pending)
+			tr_deps_task_remove(tracker, task);
 	}
 	graph->failed |= graph->paths.failed;
 	return graph->failed ? tr_error_memory(err) : status;
@@ -234,12 +242,12 @@ static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *
 	tr_record_init(&record, &arena);
 	if (tr_record_from_line(&record, item->text, err)) {
 		struct tr_deps_task *task = tr_deps_task_find(tracker, record.task.text);
-		if (!task || !tr_deps_task_begin(tracker, task, NULL, false, false, false))
+		if (!task || !tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
 			status = tr_error_memory(err);
-		else
-			status = put_task(tracker, task, err);
-		if (status != TR_FATAL)
+		} else {
+			make_ready(tracker, task);
 			status = put_held(tracker, err);
+		}
 	} else { /* no line of a record: it must not be given up for ever */
 		tr_pending_release(&tracker->held, item);
 	}
@@ -291,8 +299,10 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 			tr_buffer_reset(&tracker->line);
 			tr_buffer_put_text(&tracker->line, record->line);
 		}
-		struct tr_pending_item *item = tr_pending_add(
-			&tracker->held, "", tr_buffer_text(&tracker->line), tracker->line.len);
+		struct tr_pending_item *item =
+			tr_pending_add(&tracker->held, &tracker->held_count,
+				       tr_buffer_text(&tracker->line), tracker->line.len);
+		tracker->held_count++;
 		if (!item || !tr_pending_hold(&tracker->held, item, task->number))
 			return tr_error_memory(err);
 		if (tracker->held.count > HELD_MAX || tracker->held.weight > HELD_BYTES)
@@ -300,7 +310,8 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 		return status;
 	}
 	if (task) {
-		program = tr_deps_program(task->process->command);
+		if (tracker->emit)
+			program = tr_deps_program(task->process->command);
 		status = put_known(tracker, task, record, &event, err);
 	}
 	if (!tracker->emit && status != TR_FATAL)
@@ -314,7 +325,8 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 		tr_error_clear(err);
 		return emit(tracker, tr_buffer_text(&tracker->line)) ? status : TR_FATAL;
 	}
-	if (!tr_pending_put(&tracker->held, "", tr_buffer_text(&tracker->line), 0, err) ||
+	if (!tr_pending_put(&tracker->held, &tracker->held_count, tr_buffer_text(&tracker->line), 0,
+			    err) ||
 	    put_held(tracker, err) == TR_FATAL)
 		return TR_FATAL;
 	return drain(tracker, err) == TR_FATAL ? TR_FATAL : status;

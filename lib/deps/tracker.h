@@ -57,8 +57,9 @@ struct tr_deps_tracker {
 	struct tr_map tasks;
 	struct tr_deps_task *recent; /* the task that was found last, or NULL */
 	uint64_t task_count;
-	struct tr_pending held;
-	struct tr_deps_task *ready;
+	struct tr_pending held; /* the data of an item is its number */
+	uint64_t held_count;
+	struct tr_deps_task *ready;		       /* those with records that can be put */
 	struct tr_deps_message sent[TR_DEPS_SENT_MAX]; /* the oldest first */
 	unsigned sent_count;
 	struct tr_buffer line;

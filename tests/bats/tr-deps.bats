@@ -454,6 +454,17 @@ declared() {
 	timeout 60 tr-deps --events log | grep -q 'path1="/w/in"'
 }
 
+@test "logs one after the other give the files of one of them" {
+	gzip -dc "$data/etrace/hello.nfsdb.gz" >one
+	cat one one one >three
+	# the same with other tasks, whose first ones have no fork record
+	sed 's/^0: \([0-9]*\)/0: 9\1/; s/!\(SchedFork|pid=\|New_proc_UPID|\|F|\)/&9/' one | cat one - >others
+	tr-deps -q --outputs one >want
+	[ "$(wc -l <want)" -gt 20 ]
+	tr-deps -q --outputs three | diff want -
+	tr-deps -q --outputs others | diff want -
+}
+
 @test "a damaged line takes away what it says, and nothing else" {
 	local line lost
 	uses() { sed -n 's/^use\t[^\t]*\t[^\t]*\t[^\t]*\t\([^\t]*\)\t.*\(does=[^\t]*\).*/\1 \2/p' "$1" | sort; }

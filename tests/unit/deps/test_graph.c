@@ -192,7 +192,7 @@ static const struct test tests[] = {
 	{ "records that come before their fork",
 	  EXEC("1", "/a") READS("2", "/x", "3") EXEC("3", "/c") FORK("2", "3", "SIGCHLD") EXIT("3")
 		  EXIT("2") FORK("1", "2", "SIGCHLD"),
-	  "/a(/a#0 Rs1) (/x#0 Ro3) () /c(/c#0 Rs6)" },
+	  "/a(/a#0 Rs1) (/x#0 Ro3) () /c(/c#0 Rs5)" },
 	{ "a task without a fork has no parent", EXEC("1", "/a") EXEC("2", "/b") EXIT("2"),
 	  "/a(/a#0 Rs1) /b(/b#0 Rs2)" },
 	{ "no process forks itself",
