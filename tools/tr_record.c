@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/decode.h"
 #include "process/command.h"
 #include "process/path.h"
 
@@ -191,45 +192,67 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	return replace(recorder, trailer);
 }
 
-/* Appends the line with the flag that the program cannot be watched. */
-static void put_flagged(struct tr_text line, struct tr_buffer *to)
+/* Appends the line with the flags of a note. */
+static void put_flagged(struct tr_text line, unsigned flags, struct tr_buffer *to)
 {
-	static const char flag[] = "\tflagged=[\"unwatched\"";
-	const char *list = memmem(line.data, line.len, "\tflagged=[", 10);
+	static const char *const names[] = { "unwatched", "orphan", "end-unknown" };
+	static const char begin[] = "\tflagged=[";
+	const char *list = memmem(line.data, line.len, begin, sizeof begin - 1);
+	const char *end = line.data + line.len - 1, *rest = list ? list + sizeof begin - 1 : "]";
+	const char *comma = "";
 
-	line.len--; /* the line feed */
-	if (list) {
-		tr_buffer_put(to, line.data, (size_t)(list - line.data));
-		tr_buffer_put(to, flag, sizeof flag - 1);
-		tr_buffer_put_byte(to, ',');
-		tr_buffer_put_text(to, tr_text_span(list + 10, line.data + line.len));
-	} else {
-		tr_buffer_put_text(to, line);
-		tr_buffer_put(to, flag, sizeof flag - 1);
-		tr_buffer_put_byte(to, ']');
+	tr_buffer_put_text(to, tr_text_span(line.data, list ? list : end));
+	tr_buffer_put(to, begin, sizeof begin - 1);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!(flags & 1U << i))
+			continue;
+		tr_buffer_put_text(to, tr_text_from(comma));
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, tr_text_from(names[i]));
+		tr_buffer_put_byte(to, '"');
+		comma = ",";
 	}
+	if (list)
+		tr_buffer_put_byte(to, ',');
+	tr_buffer_put_text(to, list ? tr_text_span(rest, end) : tr_text_from(rest));
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Adds to an exec record what the watcher knows about it. */
+/* Appends the line of an exit of which neither the time nor the status is known. */
+static void put_unknown_end(const struct tr_record *record, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "exit\t");
+	tr_buffer_put_text(to, record->seq.text);
+	tr_buffer_put_literal(to, "\t-\t");
+	tr_buffer_put_text(to, record->task.text);
+	tr_buffer_put_literal(to, "\t-\n");
+}
+
+/* Adds to a record what the watcher knows about it. */
 static bool complete(struct recorder *recorder, struct tr_record *record)
 {
 	const struct tr_preload_note *note =
 		tr_preload_note(&recorder->capture, record->source_line);
+	bool is_exec = tr_text_is(record->kind, "exec");
 	struct tr_buffer *line = &recorder->line;
 	bool good = true;
 
-	if (recorder->respfiles &&
+	if (is_exec && recorder->respfiles &&
 	    tr_record_respfiles(record, note ? note->files : TR_TEXT(""), line))
 		good = replace(recorder, record);
-	if (!good || line->failed || !note || !note->opaque)
+	if (!good || line->failed || !note || !note->flags)
 		return good && !line->failed;
-	struct tr_buffer before = *line;
+	struct tr_buffer before = *line, bare = TR_BUFFER_INIT;
 	struct tr_text old = record->line;
 	*line = (struct tr_buffer)TR_BUFFER_INIT;
-	put_flagged(old, line);
-	good = replace(recorder, record);
+	if (note->flags & TR_DECODE_END_UNKNOWN) {
+		put_unknown_end(record, &bare);
+		old = tr_buffer_text(&bare);
+	}
+	put_flagged(old, note->flags, line);
+	good = !bare.failed && replace(recorder, record);
 	tr_buffer_free(&before);
+	tr_buffer_free(&bare);
 	return good;
 }
 
@@ -272,7 +295,8 @@ static bool put(struct recorder *recorder, struct tr_record *record)
 	} else if (record->type == TR_RECORD) {
 		recorder->written++;
 		tr_buffer_reset(&recorder->line);
-		if (tr_text_is(record->kind, "exec"))
+		if (tr_text_is(record->kind, "exec") || tr_text_is(record->kind, "exit") ||
+		    tr_text_is(record->kind, "sys"))
 			good = complete(recorder, record);
 	}
 	if (!good)
@@ -522,6 +546,12 @@ static void report_losses(struct recorder *recorder)
 			"programs that could not load the library: %" PRIu64
 			"; what they started may be missing, unless --backend=strace records it",
 			losses->opaque);
+	if (losses->bypassing)
+		tr_cli_note(cli,
+			    "programs that make system calls themselves: %" PRIu64
+			    "; what they started may be missing, unless --backend=strace records "
+			    "it",
+			    losses->bypassing);
 	if (losses->outside)
 		tr_cli_note(cli,
 			    "processes in other pid namespaces, which the library does not watch, "
@@ -529,6 +559,11 @@ static void report_losses(struct recorder *recorder)
 			    losses->outside);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
+	if (losses->strangers)
+		tr_cli_note(cli,
+			    "processes of which only the end was seen, because programs that are "
+			    "not watched created them: %" PRIu64,
+			    losses->strangers);
 }
 
 /* False: *status of tr_capture_end is not that of the command; the cause is reported. */
@@ -537,7 +572,10 @@ static bool judge_end(struct recorder *recorder, int *status)
 	enum { NOT_EXECUTABLE = 126, TROUBLE = 2 };
 	struct tr_cli *cli = &recorder->cli;
 
-	if (!recorder->all_read || (recorder->ran && recorder->ended))
+	const struct tr_preload_losses *losses = recorder->capture.losses;
+
+	/* lost records are reported, and the supervisor knows the status */
+	if (!recorder->all_read || (recorder->ran && recorder->ended) || (losses && losses->lost))
 		return true;
 	if (recorder->ended) {
 		*status = NOT_EXECUTABLE; /* strace has reported why */

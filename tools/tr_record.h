@@ -24,6 +24,8 @@ struct tr_preload_losses {
 	uint64_t torn;	    /* places at which the records are damaged */
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
+	uint64_t bypassing; /* programs that make system calls themselves */
+	uint64_t strangers; /* processes of which only the end is known */
 	uint64_t outside;   /* processes in other pid namespaces */
 	bool incomplete;    /* the recorder ran out of memory, or could not read the records */
 };
@@ -77,13 +79,14 @@ int tr_capture_end(struct tr_capture *capture);
  */
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start);
 
-/* What the library has noted about an exec. */
+/* What the library has noted about an event. */
 struct tr_preload_note {
-	bool opaque;	      /* the program cannot load the library */
-	struct tr_text files; /* names and contents of response files, each with a NUL */
+	unsigned flags; /* TR_DECODE_… */
+	struct tr_text
+		files; /* of an exec: names and contents of response files, each with a NUL */
 };
 
-/* The note about the exec on that line of the log, valid until the next call; NULL: none. */
+/* The note about the event on that line of the log, valid until the next call; NULL: none. */
 const struct tr_preload_note *tr_preload_note(struct tr_capture *capture, uint64_t line);
 void tr_preload_free(struct tr_capture *capture);
 

@@ -186,6 +186,7 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool
 	const char *temporary = getenv("TMPDIR");
 	struct tr_journal *session = &supervisor->session;
 	uint64_t random[2];
+	struct stat st;
 
 	if (!temporary || *temporary != '/' || strchr(temporary, ':') ||
 	    strlen(temporary) > TR_LAUNCH_LIST / 4)
@@ -216,6 +217,8 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool
 	}
 	session->page = page;
 	session->page->epoch = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		session->page->namespace = st.st_ino;
 	supervisor->read = supervisor->freed = TR_JOURNAL_PAGE;
 	supervisor->decode.mark = session->mark;
 	if (files && !make_lanes(cli, supervisor, temporary)) {
@@ -342,6 +345,7 @@ static void run_command(struct supervisor *supervisor, const struct tr_start *st
 			.env = environ,
 		};
 		struct tr_launch launch;
+		supervisor->session.pid = (uint32_t)getpid();
 		tr_launch_begin(&launch, &supervisor->session, &program);
 		execvpe(program.path, program.argv, launch.env);
 		tr_launch_failed(&launch, errno);
@@ -372,13 +376,14 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	}
 	tr_mind_signals(SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	while (supervisor->command > 0 && reap(supervisor)) {
+	bool ended = false;
+	while (supervisor->command > 0 && !(ended = !reap(supervisor))) {
 		if (sigtimedwait(&signals, NULL, &patience) == SIGUSR1)
 			break;
 		pump(supervisor, false);
 	}
 	pump(supervisor, true);
-	tr_decode_finish(&supervisor->decode, &supervisor->out);
+	tr_decode_finish(&supervisor->decode, ended, &supervisor->out);
 	write_log(supervisor);
 	remove_journal(supervisor);
 	uint64_t lost = supervisor->session.page->lost + supervisor->decode.unplaced;
@@ -389,6 +394,8 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 		.torn = supervisor->decode.torn + supervisor->collect.torn,
 		.opaque = supervisor->decode.opaque,
 		.unnoticed = supervisor->decode.unnoticed,
+		.strangers = supervisor->decode.strangers,
+		.bypassing = supervisor->decode.bypassing,
 		.outside = supervisor->session.page->outside,
 		.incomplete = supervisor->incomplete || supervisor->decode.out_of_memory ||
 			      supervisor->collect.failed,
@@ -445,7 +452,7 @@ static bool read_note(struct tr_preload_notes *notes)
 		free(noted);
 		return false;
 	}
-	noted->note = (struct tr_preload_note){ head.opaque != 0, { noted->files, head.len } };
+	noted->note = (struct tr_preload_note){ head.flags, { noted->files, head.len } };
 	notes->read += (off_t)(sizeof head + head.len);
 	free(tr_id_map_take(&notes->by_line, head.line));
 	if (!tr_id_map_put(&notes->by_line, head.line, noted)) {

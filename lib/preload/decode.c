@@ -33,13 +33,21 @@ struct announced {
 };
 
 struct tr_decode_process {
-	uint32_t pid, parent;	/* parent 0: unknown */
-	bool open;		/* its exec has begun, and whether it succeeded is unknown */
-	bool dead;		/* its end is written, but its parent has not learned of it */
-	bool exiting;		/* its status may still change */
+	uint32_t pid, parent; /* parent 0: unknown */
+	bool open;	      /* its exec has begun, and whether it succeeded is unknown */
+	bool dead;	      /* its end is written, but its parent has not learned of it */
+	bool exiting;	      /* its status may still change */
+	bool loaded;	      /* it has the library, unless its open exec succeeded */
+	bool orphan;	      /* its parent is unknown, and it has run no program yet */
+	bool flagged;	      /* its program makes system calls itself, and says so */
+	bool unwatched;	      /* what it started is not known */
+	unsigned outsiders;   /* children in other pid namespaces */
+	int filter;	      /* 0: it has set none, else the number of the call: see put_filter */
+	uint64_t filter_time;
 	unsigned flags;		/* of the open exec */
 	uint64_t token;		/* of the open exec */
 	uint64_t line;		/* of the open exec */
+	unsigned note;		/* its flags */
 	struct announced *runs; /* what it was created to run, if that is not written yet */
 	char *cwd;		/* NULL: unknown */
 	int status;
@@ -163,14 +171,32 @@ static void put_note(struct tr_decode *decode, uint64_t line, unsigned flags, st
 	struct tr_decode_note note = {
 		.line = line,
 		.len = (uint32_t)files.len,
-		.opaque = flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED),
+		.flags = flags,
 	};
 
-	if (!note.len && !note.opaque)
+	if (!note.len && !note.flags)
 		return;
 	tr_buffer_put(&decode->notes, (const char *)&note, sizeof note);
 	tr_buffer_put(&decode->notes, files.data, files.len);
 	decode->out_of_memory |= decode->notes.failed;
+}
+
+/* The flag of a program that was announced with these. */
+static unsigned flag_of(unsigned flags)
+{
+	return flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED | TR_JOURNAL_BYPASS)
+		       ? TR_DECODE_UNWATCHED
+		       : 0;
+}
+
+/* The flag of the first program of a process whose parent is unknown. */
+static unsigned orphan_flag(struct tr_decode_process *process)
+{
+	bool orphan = process && process->orphan;
+
+	if (process)
+		process->orphan = false;
+	return orphan ? TR_DECODE_ORPHAN : 0;
 }
 
 /* Processes. */
@@ -315,6 +341,7 @@ static void put_call(struct tr_decode *decode, const struct tr_call_record *call
 static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
 		      struct tr_buffer *out)
 {
+	struct tr_decode_process *process = find(decode, program->child);
 	const char *action = program->actions.data;
 
 	for (size_t left = program->actions.len; left;) {
@@ -323,12 +350,34 @@ static void put_whole(struct tr_decode *decode, struct announced *program, const
 		action += call->length;
 		left -= call->length;
 	}
-	set_cwd(decode, find(decode, program->child), cwd);
-	put_note(decode, next_line(decode, out), program->flags, tr_buffer_text(&program->files));
+	set_cwd(decode, process, cwd);
+	put_note(decode, next_line(decode, out), flag_of(program->flags) | orphan_flag(process),
+		 tr_buffer_text(&program->files));
 	put_exec(out, program->child, program->time, cwd);
 	tr_buffer_put_text(out, tr_buffer_text(&program->tail));
 	tr_buffer_put_literal(out, ") = 0\n");
 	program->started = true;
+	if (process)
+		process->loaded = false; /* the program reports itself, or does not */
+}
+
+/* Calls that set a filter. */
+enum { BY_SECCOMP = 1, BY_PRCTL = 2, STRICTLY = 4 };
+
+/* The process has set a filter for system calls, and what it started since then is unknown. */
+static void put_filter(struct tr_decode *decode, struct tr_decode_process *process,
+		       struct tr_buffer *out)
+{
+	const char *mode = process->filter & STRICTLY ? "STRICT" : "FILTER";
+
+	put_note(decode, next_line(decode, out), TR_DECODE_UNWATCHED, TR_TEXT(""));
+	put_time(out, process->pid, process->filter_time);
+	if (process->filter & BY_PRCTL)
+		put_format(out, "prctl(PR_SET_SECCOMP, SECCOMP_MODE_%s) = 0\n", mode);
+	else
+		put_format(out, "seccomp(SECCOMP_SET_MODE_%s, 0) = 0\n", mode);
+	process->filter = 0;
+	process->loaded = false;
 }
 
 /* The process has done something since its exec, which therefore succeeded. */
@@ -337,9 +386,13 @@ static void touch_known(struct tr_decode *decode, struct tr_decode_process *proc
 {
 	struct announced *program = process->runs;
 
-	if (process->open)
+	if (process->open) {
 		put_resumed(out, process->pid, decode->now, 0);
+		process->loaded = false;
+	}
 	process->open = false;
+	if (process->filter)
+		put_filter(decode, process, out);
 	if (program) {
 		put_whole(decode, program, program->cwd.data, out);
 		process->runs = NULL;
@@ -352,14 +405,29 @@ static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, 
 {
 	struct tr_decode_process *process = find(decode, parent), *created = find(decode, child);
 
-	if (created)
+	if (created) {
 		created->parent = parent;
+		created->loaded = !process || process->loaded;
+	}
 	set_cwd(decode, created, process ? process->cwd : NULL);
-	if (!process || process->dead)
-		return; /* of the recorder, or adopted by another process */
+	if (!decode->first)
+		decode->first = child;
+	if (!process || process->dead) { /* of the recorder, or adopted by another process */
+		if (created)
+			created->orphan = child != decode->first;
+		return;
+	}
 	touch_known(decode, process, out);
 	put_time(out, parent, time);
 	put_format(out, "%s = %" PRIu32 "\n", call, child);
+}
+
+/* Flags the end that comes next if children of the process are not known. */
+static void note_end(struct tr_decode *decode, const struct tr_decode_process *process,
+		     struct tr_buffer *out)
+{
+	if (process->unwatched)
+		put_note(decode, next_line(decode, out), TR_DECODE_UNWATCHED, TR_TEXT(""));
 }
 
 static void settle(struct tr_decode *decode, struct tr_decode_process *process,
@@ -367,9 +435,18 @@ static void settle(struct tr_decode *decode, struct tr_decode_process *process,
 {
 	if (!process->exiting)
 		return;
+	note_end(decode, process, out);
 	put_end(out, process->pid, process->time, process->status);
 	stop_exiting(decode, process);
 	process->dead = true;
+}
+
+/* Writes an end that only marks that the process is gone. */
+static void put_unknown_end(struct tr_decode *decode, uint32_t pid, struct tr_buffer *out)
+{
+	decode->unnoticed++;
+	put_note(decode, next_line(decode, out), TR_DECODE_END_UNKNOWN, TR_TEXT(""));
+	put_end(out, pid, decode->now, 0);
 }
 
 /* A new process has the number of an old one. */
@@ -381,7 +458,8 @@ static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
 	if (process) {
 		touch_known(decode, process, out);
 		settle(decode, process, out);
-		decode->unnoticed += !process->dead;
+		if (!process->dead)
+			put_unknown_end(decode, pid, out);
 		forget(decode, process);
 	}
 	return add(decode, pid);
@@ -396,11 +474,14 @@ static struct tr_decode_process *touch(struct tr_decode *decode, const struct it
 
 	if (process && !process->dead && !process->exiting) {
 		touch_known(decode, process, out);
+		process->loaded = true;
 		return process;
 	}
 	process = replace(decode, head->pid, out);
-	if (process)
+	if (process) {
 		put_fork(decode, head->ppid, head->pid, head->time, "vfork()", out);
+		process->loaded = true;
+	}
 	return process;
 }
 
@@ -415,12 +496,31 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 	}
 	if (!process)
 		return;
-	bool in_doubt = process->open && WIFSIGNALED(status) &&
-			!(process->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED));
-	if (!in_doubt)
+	bool unloaded = process->open && !flag_of(process->flags); /* it did not report itself */
+	if (unloaded && WIFEXITED(status)) {
+		decode->opaque++;
+		put_note(decode, process->line, process->note | TR_DECODE_UNWATCHED, TR_TEXT(""));
+		process->loaded = false;
+	}
+	if (process->runs && !flag_of(process->runs->flags) && WIFEXITED(status)) {
+		decode->opaque++;
+		process->runs->flags |= TR_JOURNAL_CLOSED;
+	}
+	if (!unloaded || WIFEXITED(status))
 		touch_known(decode, process, out);
-	if (!process->dead)
+	/* functions of libc report the end of a process before it ends */
+	if (process->loaded && !process->exiting && WIFEXITED(status)) {
+		struct tr_decode_process *creator = find(decode, process->parent);
+		process->unwatched = true;
+		if (creator && creator->outsiders)
+			creator->outsiders--; /* it is one of them */
+		else
+			decode->bypassing++;
+	}
+	if (!process->dead) {
+		note_end(decode, process, out);
 		put_end(out, pid, process->exiting ? process->time : decode->now, status);
+	}
 	if (process->runs)
 		release(decode, process->runs);
 	forget(decode, process);
@@ -471,14 +571,23 @@ static void take_exec(struct tr_decode *decode, const struct item *item, struct 
 	if (!process)
 		return;
 	process->line = next_line(decode, out);
-	put_note(decode, process->line, head->flags, item->files);
+	process->note = flag_of(head->flags) | orphan_flag(process);
+	put_note(decode, process->line, process->note, item->files);
 	put_exec(out, head->pid, head->time, item->cwd);
 	put_tail(out, item);
 	tr_buffer_put_literal(out, " <unfinished ...>\n");
 	process->open = true;
+	process->loaded = true;
 	process->flags = head->flags;
 	process->token = token_of(head);
 	set_cwd(decode, process, item->cwd);
+}
+
+/* The program of the process has reported itself. */
+static void set_begun(struct tr_decode_process *process, const struct tr_journal_record *head)
+{
+	process->flagged = head->flags & TR_JOURNAL_BYPASS;
+	process->loaded = !process->flagged;
 }
 
 /* A program has begun in the process that libc created for it, which may be known already. */
@@ -500,8 +609,11 @@ static void start(struct tr_decode *decode, struct announced *program, const str
 	}
 	tr_buffer_reset(&program->files);
 	tr_buffer_put_text(&program->files, item->files);
+	program->flags |= head->flags & TR_JOURNAL_BYPASS;
 	put_whole(decode, program, item->cwd, out);
 	struct tr_decode_process *process = find(decode, head->pid);
+	if (process)
+		set_begun(process, head);
 	if (process && process->runs) {
 		process->runs = NULL;
 		release(decode, program);
@@ -514,8 +626,9 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 	const struct tr_journal_record *head = &item->head;
 	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
 	struct tr_decode_process *process = find(decode, head->pid);
-	bool same = head->flags & TR_JOURNAL_SAME;
+	bool same = head->flags & TR_JOURNAL_SAME, bypasses = head->flags & TR_JOURNAL_BYPASS;
 
+	decode->bypassing += bypasses;
 	if (program && !program->started && (!program->child || program->child == head->pid) &&
 	    (same || !(program->flags & TR_JOURNAL_STATIC))) {
 		start(decode, program, item, out);
@@ -525,10 +638,12 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 		bool is_it = same || (process->flags & TR_JOURNAL_STATIC);
 		/* execvp gives what the kernel cannot run to the shell */
 		if (same)
-			put_note(decode, process->line, 0, item->files);
+			put_note(decode, process->line, process->note | flag_of(head->flags),
+				 item->files);
 		put_resumed(out, head->pid, head->time, is_it ? 0 : ENOEXEC);
 		process->open = false;
 		set_cwd(decode, process, item->cwd);
+		set_begun(process, head);
 		if (same)
 			return;
 	}
@@ -537,8 +652,10 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 	process = touch(decode, item, out);
 	if (!process)
 		return;
+	set_begun(process, head);
 	set_cwd(decode, process, item->cwd);
-	put_note(decode, next_line(decode, out), 0, item->files);
+	put_note(decode, next_line(decode, out),
+		 (bypasses ? TR_DECODE_UNWATCHED : 0) | orphan_flag(process), item->files);
 	put_exec(out, head->pid, head->time, item->cwd);
 	put_tail(out, item);
 	tr_buffer_put_literal(out, ") = 0\n");
@@ -605,6 +722,8 @@ static void take_exit(struct tr_decode *decode, const struct item *item, struct 
 		process = touch(decode, item, out);
 	if (!process)
 		return;
+	process->unwatched = (item->head.flags & TR_JOURNAL_BYPASS) && !process->flagged;
+	decode->bypassing += process->unwatched;
 	stop_exiting(decode, process); /* _exit after exit: the last status counts */
 	process->status = (item->head.value & 0xff) << 8;
 	process->time = item->head.time;
@@ -633,6 +752,47 @@ static void take_fork(struct tr_decode *decode, const struct item *item, struct 
 			 "clone(child_stack=NULL, "
 			 "flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD)",
 			 out);
+}
+
+/* A process that reports nothing was found between two that are known. */
+static void take_ancestor(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+	struct tr_decode_process *process = find(decode, head->pid);
+
+	if ((process && !process->dead && !process->exiting) || !replace(decode, head->pid, out))
+		return;
+	put_fork(decode, head->ppid, head->pid, head->time, "fork()", out);
+	if (program && !program->child && program->parent == head->ppid) {
+		program->child = head->pid; /* which its parent reports later */
+		put_whole(decode, program, program->cwd.data, out);
+	}
+}
+
+static void take_filter(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	struct tr_decode_process *process = touch(decode, item, out);
+
+	if (!process)
+		return;
+	process->filter =
+		(item->head.child ? BY_PRCTL : BY_SECCOMP) | (item->head.value ? 0 : STRICTLY);
+	process->filter_time = item->head.time;
+}
+
+/* The numbers of the process that was created mean nothing here. */
+static void take_outside(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, item->head.pid);
+
+	if (!process || process->dead)
+		return;
+	touch_known(decode, process, out);
+	process->outsiders++;
+	put_note(decode, next_line(decode, out), TR_DECODE_UNWATCHED, TR_TEXT(""));
+	put_time(out, process->pid, item->head.time);
+	tr_buffer_put_literal(out, "clone(child_stack=NULL, flags=CLONE_NEWPID|SIGCHLD) = ?\n");
 }
 
 static void take(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
@@ -690,6 +850,20 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		tr_buffer_put_literal(out, ") = ");
 		tr_print_result(out, head->value);
 		break;
+	case TR_JOURNAL_FILTER:
+		take_filter(decode, item, out);
+		break;
+	case TR_JOURNAL_UNFILTERED:
+		process = find(decode, head->pid);
+		if (process)
+			process->filter = 0;
+		break;
+	case TR_JOURNAL_OUTSIDE:
+		take_outside(decode, item, out);
+		break;
+	case TR_JOURNAL_ANCESTOR:
+		take_ancestor(decode, item, out);
+		break;
 	default:
 		decode->torn++;
 	}
@@ -720,6 +894,7 @@ static void take_call(struct tr_decode *decode, const struct tr_call_record *cal
 		return;
 	}
 	touch_known(decode, process, out);
+	process->loaded = true;
 	put_call(decode, call, call->pid, cwd_of(process), out);
 }
 
@@ -842,7 +1017,13 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 	decode->counted = out->len;
 	if (time > decode->now)
 		decode->now = time;
-	end(decode, 0, pid, wait_status, out);
+	if (find(decode, pid)) {
+		end(decode, 0, pid, wait_status, out);
+	} else {
+		decode->strangers++;
+		put_note(decode, next_line(decode, out), TR_DECODE_ORPHAN, TR_TEXT(""));
+		put_end(out, pid, decode->now, wait_status);
+	}
 	next_line(decode, out);
 }
 
@@ -853,7 +1034,7 @@ bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid)
 	return process && !process->dead && !process->exiting;
 }
 
-void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out)
+void tr_decode_finish(struct tr_decode *decode, bool ended, struct tr_buffer *out)
 {
 	struct tr_decode_process *process;
 
@@ -862,8 +1043,10 @@ void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out)
 		settle(decode, decode->first_exit, out);
 	for (size_t i = 0; (process = tr_id_map_next(&decode->processes, &i)) != NULL;) {
 		touch_known(decode, process, out);
-		decode->unnoticed += !process->dead;
+		if (ended && !process->dead)
+			put_unknown_end(decode, process->pid, out);
 	}
+	next_line(decode, out);
 }
 
 void tr_decode_free(struct tr_decode *decode)

@@ -17,11 +17,18 @@
 
 struct tr_decode_process;
 
-/* What is known of an exec besides its line. In a buffer, followed by len bytes. */
+/* What is known of an event besides its line. In a buffer, followed by len bytes. */
 struct tr_decode_note {
-	uint64_t line;	 /* on which the exec begins; the first line of the log is 1 */
-	uint32_t len;	 /* of names and contents of response files, each with a NUL */
-	uint32_t opaque; /* not 0: the program cannot load the library */
+	uint64_t line;	/* on which it begins; the first line of the log is 1 */
+	uint32_t len;	/* of names and contents of response files, each with a NUL */
+	uint32_t flags; /* TR_DECODE_… */
+};
+
+enum {
+	TR_DECODE_UNWATCHED = 1, /* what the process started may be missing */
+	TR_DECODE_ORPHAN = 2,	 /* nothing else is known of the process */
+	TR_DECODE_END_UNKNOWN =
+		4, /* the line says how and when the process ended, but is made up */
 };
 
 /* Zero it, and set mark. */
@@ -34,11 +41,14 @@ struct tr_decode {
 	struct tr_buffer notes;	    /* appended here; the caller takes them before the lines */
 	struct tr_id_map processes; /* by pid */
 	struct tr_id_map announced; /* programs that start in new processes, by token */
+	uint32_t first;		    /* process, whose parent is the recorder */
 	struct tr_decode_process *first_exit, *last_exit; /* whose status may still change */
 	uint64_t now;					  /* the time of the last record */
 	uint64_t torn;					  /* places at which bytes were skipped */
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
+	uint64_t bypassing; /* programs that make system calls themselves */
+	uint64_t strangers; /* processes of which nothing but the end is known */
 	uint64_t unplaced;  /* file calls whose process is unknown */
 	bool more;	    /* there is enough to write, and more to decode */
 	bool out_of_memory;
@@ -64,8 +74,8 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 /* Whether a process of that number is known and has not ended. */
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid);
 
-/* Appends what was held back. */
-void tr_decode_finish(struct tr_decode *decode, struct tr_buffer *out);
+/* Appends what was held back. ended: no process of the recording runs any more. */
+void tr_decode_finish(struct tr_decode *decode, bool ended, struct tr_buffer *out);
 void tr_decode_free(struct tr_decode *decode);
 
 #endif

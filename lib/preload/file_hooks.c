@@ -284,9 +284,17 @@ void tr_files_forked(void)
 	expected = 0; /* the lock of the list may belong to a thread that is not here */
 }
 
-void tr_files_stop(void)
+bool tr_files_stop(void)
 {
+	bool before = on;
+
 	on = false;
+	return before;
+}
+
+void tr_files_continue(void)
+{
+	on = true;
 }
 
 /* Opening. */

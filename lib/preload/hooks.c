@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -21,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +37,7 @@ static struct tr_journal session;
 static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
+static _Atomic long accounted; /* the page faults of children whose end libc has returned */
 
 /* clang-format off */
 #define REPLACED(X) \
@@ -70,6 +73,17 @@ static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 					   .value = value,
 					   .pid = (uint32_t)tr_journal_getpid(),
 					   .ppid = (uint32_t)getppid() };
+}
+
+/*
+ * The page faults of all children that were waited for, by whatever call. Every process has some, so
+ * more than are accounted for are those of a child that the program created and waited for itself.
+ */
+static long faults_of_children(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
 static void append(struct tr_journal_record record, const char *cwd)
@@ -133,17 +147,43 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
 }
 
+/* What is recorded of a process. */
+enum { PROGRAMS = 1, FILES = 2 };
+
 /* The operations of seccomp(2) that restrict the process. */
 enum { SET_MODE_STRICT, SET_MODE_FILTER };
 
 /*
  * A filter may kill the process for a call that only the library makes, so it makes none from now
- * on. The parent learns how the process ends.
+ * on. The parent learns how the process ends. Returns what was recorded before.
  */
-static void fall_silent(void)
+static unsigned fall_silent(int operation, bool by_prctl)
 {
+	int saved = errno;
+	unsigned before = recording ? PROGRAMS : 0;
+
+	if (before) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_FILTER, operation);
+		record.child = by_prctl;
+		append(record, NULL);
+	}
 	recording = false;
-	tr_files_stop();
+	before |= tr_files_stop() ? FILES : 0;
+	errno = saved;
+	return before;
+}
+
+/* There is no new filter. Programs try out whether they could set one. */
+static void continue_after(unsigned before)
+{
+	int error = errno;
+
+	recording = before & PROGRAMS;
+	if (recording)
+		append(record_of(TR_JOURNAL_UNFILTERED, error), NULL);
+	if (before & FILES)
+		tr_files_continue();
+	errno = error;
 }
 
 HOOK int prctl(int option, ...)
@@ -155,14 +195,19 @@ HOOK int prctl(int option, ...)
 	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
-	if (option == PR_SET_SECCOMP)
-		fall_silent();
-	return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	if (option != PR_SET_SECCOMP)
+		return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	unsigned before = fall_silent(a[0] == 1 ? SET_MODE_STRICT : SET_MODE_FILTER, true);
+	int result = REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+	if (before && result < 0)
+		continue_after(before);
+	return result;
 }
 
 /* Programs may make system calls by number. The library's own do not come here. */
 HOOK long syscall(long number, ...)
 {
+	unsigned before = 0;
 	va_list list;
 	long a[6], result;
 
@@ -175,8 +220,11 @@ HOOK long syscall(long number, ...)
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	case SYS_seccomp:
 		if (a[0] == SET_MODE_STRICT || a[0] == SET_MODE_FILTER)
-			fall_silent();
-		return REAL(syscall)(number, a[0], a[1], a[2]);
+			before = fall_silent((int)a[0], false);
+		result = REAL(syscall)(number, a[0], a[1], a[2]);
+		if (before && result < 0)
+			continue_after(before);
+		return result;
 	case SYS_execve:
 		return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
 	case SYS_execveat:
@@ -255,6 +303,7 @@ static int spawn(pid_t *pid, const char *path, bool search,
 	tr_files_spawn(&launch, actions);
 	int error = function(&child, path, actions, attributes, argv, launch.env);
 	if (error) {
+		accounted = faults_of_children(); /* libc has waited for a child */
 		int saved = errno;
 		tr_launch_failed(&launch, error);
 		errno = saved;
@@ -309,7 +358,9 @@ HOOK int system(const char *command)
 	if (!recording || !command)
 		return REAL(system)(command);
 	char **own = lend_environment(&launch, command);
+	long before = faults_of_children();
 	int status = REAL(system)(command), saved = errno;
+	accounted += faults_of_children() - before;
 	restore_environment(&launch, own);
 	struct tr_journal_record record = launch.record;
 	record.kind = TR_JOURNAL_WAIT;
@@ -395,7 +446,9 @@ HOOK int pclose(FILE *stream)
 	}
 	if (recording)
 		tr_files_closed(fileno(stream));
+	long before = faults_of_children();
 	int status = REAL(pclose)(stream);
+	accounted += faults_of_children() - before;
 	record.kind = TR_JOURNAL_WAIT;
 	record.value = status;
 	if (recording && record.token_pid && status != -1)
@@ -408,8 +461,12 @@ HOOK int pclose(FILE *stream)
 static void report_exit(int status)
 {
 	tr_files_loaded();
-	if (recording)
-		append(record_of(TR_JOURNAL_EXIT, status & 0xff), NULL);
+	if (!recording)
+		return;
+	struct tr_journal_record record = record_of(TR_JOURNAL_EXIT, status & 0xff);
+	if (record.pid == session.pid && faults_of_children() > accounted)
+		record.flags = TR_JOURNAL_BYPASS;
+	append(record, NULL);
 }
 
 static void leave(int status, void *unused)
@@ -452,9 +509,14 @@ static void report_wait(pid_t child, int status)
 
 HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
+	struct rusage of_child;
 	int local = 0;
-	pid_t child = REAL(wait4)(pid, &local, options, usage);
 
+	if (!usage)
+		usage = &of_child;
+	pid_t child = REAL(wait4)(pid, &local, options, usage);
+	if (child > 0 && (WIFEXITED(local) || WIFSIGNALED(local)))
+		accounted += usage->ru_minflt + usage->ru_majflt;
 	report_wait(child, local);
 	if (status && child > 0)
 		*status = local;
@@ -483,7 +545,10 @@ HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	if (!info)
 		info = &local;
 	info->si_pid = 0;
+	long before = recording ? faults_of_children() : 0;
 	int result = REAL(waitid)(type, id, info, options);
+	if (recording)
+		accounted += faults_of_children() - before;
 	if (result != 0 || !info->si_pid || (options & WNOWAIT))
 		return result;
 	if (info->si_code == CLD_EXITED)
@@ -564,11 +629,18 @@ static void begin_child(void)
 
 	tr_files_forked();
 	if (record.ppid == 0) { /* in another pid namespace */
+		record.kind = TR_JOURNAL_OUTSIDE;
+		record.pid = forking_pid;
 		session.page->outside++;
+		if (recording)
+			append(record, NULL);
 		recording = false;
 		tr_files_stop();
+		errno = saved;
 		return;
 	}
+	session.pid = record.pid;
+	accounted = 0;
 	record.ppid = forking_pid;
 	if (recording)
 		append(record, NULL);
@@ -626,7 +698,8 @@ static void hide(char **list, bool adjacent)
 }
 
 /* Reports the program, which tr-record or another program has announced, or not. */
-static void report_program(const struct tr_launch_token *token, char **argv, char **env)
+static void report_program(const struct tr_launch_token *token, bool bypass, char **argv,
+			   char **env)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
 	struct tr_journal_record record = record_of(TR_JOURNAL_FOREIGN, 0);
@@ -637,11 +710,13 @@ static void report_program(const struct tr_launch_token *token, char **argv, cha
 
 	record.token_pid = token->pid;
 	record.token = token->number;
-	record.flags = (uint16_t)(token->flags | (same ? TR_JOURNAL_SAME : 0));
+	record.flags = (uint16_t)(token->flags & ~(unsigned)TR_JOURNAL_BYPASS) |
+		       (same ? TR_JOURNAL_SAME : 0) | (bypass ? TR_JOURNAL_BYPASS : 0);
 	if (cwd)
 		tr_journal_cwd(cwd, PATH_MAX);
-	bool announced = same && process == token->pid &&
-			 !(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL));
+	bool announced =
+		same && process == token->pid &&
+		!(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL | TR_JOURNAL_BYPASS));
 	if (announced)
 		record.kind = TR_JOURNAL_LOADED;
 	struct tr_journal_text text = { .cwd = cwd ? cwd : "" };
@@ -670,6 +745,72 @@ static struct tr_journal_page *map_page(void)
 	return page == MAP_FAILED ? &uncounted : page;
 }
 
+/* The recorder's numbers of processes mean nothing in another namespace. */
+static bool is_outside(void)
+{
+	struct stat st;
+
+	return getppid() == 0 || (session.page->namespace && stat("/proc/self/ns/pid", &st) == 0 &&
+				  st.st_ino != session.page->namespace);
+}
+
+/*
+ * Reports the processes between this one and the program that announced the one whose variables it
+ * has inherited: no other process knows them.
+ */
+static void report_ancestors(const struct tr_launch_token *token)
+{
+	enum { LEVELS = 32 };
+	uint32_t chain[LEVELS], count = 1;
+
+	chain[0] = (uint32_t)getppid();
+	while (chain[count - 1] != token->pid) {
+		uint32_t parent = count < LEVELS ? tr_journal_parent(chain[count - 1]) : 0;
+		if (parent <= 1)
+			return;
+		chain[count++] = parent;
+	}
+	while (--count) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_ANCESTOR, 0);
+		record.pid = chain[count - 1];
+		record.ppid = chain[count];
+		record.token_pid = token->pid;
+		record.token = token->number;
+		append(record, NULL);
+	}
+}
+
+/* Whether the program was made by the compiler of Go, whose programs make system calls themselves. */
+static bool is_go(void)
+{
+	static const char owner[] = "Go";
+	const ElfW(Phdr) *parts = (const void *)getauxval(AT_PHDR), *part;
+	size_t count = parts ? getauxval(AT_PHNUM) : 0;
+	const char *base = NULL;
+
+	for (part = parts; part < parts + count; part++)
+		if (part->p_type == PT_PHDR)
+			base = (const char *)parts - part->p_vaddr;
+	for (part = parts; base && part < parts + count; part++) {
+		const char *p = base + part->p_vaddr, *end = p + part->p_memsz;
+		ElfW(Nhdr) note;
+		if (part->p_type != PT_NOTE)
+			continue;
+		for (; (size_t)(end - p) >= sizeof note; p += note.n_namesz + note.n_descsz) {
+			memcpy(&note, p, sizeof note);
+			p += sizeof note;
+			note.n_namesz = (note.n_namesz + 3) & ~3U;
+			note.n_descsz = (note.n_descsz + 3) & ~3U;
+			size_t left = (size_t)(end - p);
+			if (note.n_namesz > left || note.n_descsz > left - note.n_namesz)
+				break;
+			if (note.n_namesz == 4 && memcmp(p, owner, sizeof owner) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 __attribute__((constructor)) static void begin(int argc, char **argv, char **env)
 {
 	struct tr_launch_token token;
@@ -684,17 +825,31 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	session.page = map_page();
 	find_all();
-	if (environ && *environ)
-		hide(environ, environ == env);
-	if (env && env != environ && *env)
-		hide(env, false);
-	recording = getppid() != 0;
+	session.pid = (uint32_t)tr_journal_getpid();
+	recording = !is_outside();
+	bool bypass = recording && is_go();
+	if (bypass) { /* what it starts inherits the variables, or is missing */
+		tr_launch_mark((char *)value, token.flags | TR_JOURNAL_BYPASS);
+	} else {
+		if (environ && *environ)
+			hide(environ, environ == env);
+		if (env && env != environ && *env)
+			hide(env, false);
+	}
 	if (!recording) {
 		session.page->outside++;
+		if (token.flags & TR_JOURNAL_IN_CHILD) {
+			struct tr_journal_record record = record_of(TR_JOURNAL_OUTSIDE, 0);
+			record.pid = token.pid;
+			append(record, NULL);
+		}
 		errno = saved;
 		return;
 	}
-	report_program(&token, argv, environ);
+	accounted = faults_of_children();
+	if (token.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))
+		report_ancestors(&token);
+	report_program(&token, bypass, argv, environ);
 	tr_files_begin(&session);
 	pthread_atfork(begin_fork, NULL, begin_child);
 	on_exit(leave, NULL);

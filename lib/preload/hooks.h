@@ -26,8 +26,10 @@ void tr_files_find(void);
 void tr_files_begin(const struct tr_journal *session);
 /* This is the child of a fork. */
 void tr_files_forked(void);
-/* Records none any more. */
-void tr_files_stop(void);
+/* Records none any more. Returns whether it did. */
+bool tr_files_stop(void);
+/* Records them again. */
+void tr_files_continue(void);
 /* Records the objects that dlopen has loaded: before the program ends, or another one begins. */
 void tr_files_loaded(void);
 /* Records what libc does with descriptors in the process that it creates for the program. */

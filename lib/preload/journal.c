@@ -63,6 +63,31 @@ int tr_journal_getpid(void)
 	return (int)tr_journal_syscall(SYS_getpid);
 }
 
+uint32_t tr_journal_parent(uint32_t pid)
+{
+	static const char before[] = "/proc/", after[] = "/stat";
+	char path[32], stat[512], *p = path + sizeof path - sizeof after;
+	uint32_t parent = 0;
+
+	memcpy(p, after, sizeof after);
+	do
+		*--p = (char)('0' + pid % 10);
+	while ((pid /= 10) != 0);
+	p -= sizeof before - 1;
+	memcpy(p, before, sizeof before - 1);
+	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, p, O_RDONLY | O_CLOEXEC, 0);
+	long len = fd < 0 ? -1 : tr_journal_syscall(SYS_read, (int)fd, stat, sizeof stat - 1);
+	if (fd >= 0)
+		tr_journal_syscall(SYS_close, (int)fd);
+	stat[len > 0 ? len : 0] = '\0';
+	p = strrchr(stat, ')'); /* the end of the name, which may contain anything */
+	if (!p || strlen(p) < 5)
+		return 0;
+	for (p += 4; *p >= '0' && *p <= '9'; p++) /* ") S " */
+		parent = parent * 10 + (uint32_t)(*p - '0');
+	return parent;
+}
+
 void tr_journal_cwd(char *directory, size_t size)
 {
 	if (tr_journal_syscall(SYS_getcwd, directory, size) <= 0 || *directory != '/')

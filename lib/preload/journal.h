@@ -38,6 +38,7 @@ struct tr_journal_page {
 	_Atomic uint64_t lost;	  /* records that could not be appended */
 	_Atomic uint64_t outside; /* processes in other pid namespaces, which are not watched */
 	uint64_t epoch; /* nanoseconds from CLOCK_MONOTONIC to the time of records; 0: unknown */
+	uint64_t namespace; /* the inode of the recorder's pid namespace; 0: unknown */
 };
 enum { TR_JOURNAL_PAGE = 4096 };
 
@@ -56,15 +57,22 @@ enum tr_journal_kind {
 	TR_JOURNAL_CHDIR,   /* pid called chdir with a path, and is in the directory that follows;
 			     * value: errno or 0 */
 	TR_JOURNAL_FCHDIR,  /* pid called fchdir with child and is in the directory now */
+	TR_JOURNAL_FILTER,  /* pid sets a filter for system calls, and reports nothing after that;
+			       value: SECCOMP_SET_MODE_…; child 1: by prctl */
+	TR_JOURNAL_UNFILTERED, /* and failed to; value: errno */
+	TR_JOURNAL_OUTSIDE,    /* pid created a process in another pid namespace */
+	TR_JOURNAL_ANCESTOR,   /* pid, which does not report itself, is a child of ppid */
 };
 
 enum {
 	TR_JOURNAL_IN_CHILD = 1, /* the exec happens in a new process that libc creates */
-	TR_JOURNAL_STATIC = 2, /* the program will not load the library, but inherits the variables
+	TR_JOURNAL_STATIC = 2,	/* the program will not load the library, but inherits the variables
 				*/
-	TR_JOURNAL_CLOSED = 4, /* the program cannot load the library and gets no variables */
-	TR_JOURNAL_SAME = 8,   /* the path of a program that began is the one that was announced */
-	TR_JOURNAL_SHELL = 16, /* libc chooses the arguments: the program reports them itself */
+	TR_JOURNAL_CLOSED = 4,	/* the program cannot load the library and gets no variables */
+	TR_JOURNAL_SAME = 8,	/* the path of a program that began is the one that was announced */
+	TR_JOURNAL_SHELL = 16,	/* libc chooses the arguments: the program reports them itself */
+	TR_JOURNAL_BYPASS = 32, /* the program makes system calls itself; programs that it starts
+				   may inherit the variables */
 };
 
 /*
@@ -98,6 +106,7 @@ struct tr_journal {
 	char path[PATH_MAX], library[PATH_MAX];
 	char lanes[PATH_MAX]; /* the file of file calls (lanes.h); "": they are not recorded */
 	uint32_t mark;
+	uint32_t pid;		      /* of the process; in a child of vfork that of its parent */
 	struct tr_journal_page *page; /* NULL: losses are not counted */
 };
 
@@ -124,6 +133,8 @@ extern long (*tr_journal_syscall)(long number, ...);
 
 /* System calls that no library may replace, and that are no point of cancellation. */
 int tr_journal_getpid(void);
+/* The parent of any process; 0: it is unknown. */
+uint32_t tr_journal_parent(uint32_t pid);
 /* The current directory; "" if it has no name. */
 void tr_journal_cwd(char *directory, size_t size);
 /* Memory for as long as a hook runs, which must give it back; NULL: there is none. */

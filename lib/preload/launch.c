@@ -86,6 +86,13 @@ bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_
 	       read_path(&value, ':', journal->lanes) && read_path(&value, '\0', journal->library);
 }
 
+void tr_launch_mark(char *value, unsigned flags)
+{
+	struct text text = { value, value + 8 }; /* the digits alone */
+
+	put_hex(&text, flags);
+}
+
 /* What the file of a program says about it. */
 
 enum { LEVELS = 5 /* of interpreters that are scripts themselves */, HEAD = 1024 };
@@ -308,6 +315,31 @@ static bool make_list(struct tr_launch *launch, const char *others)
 	return true;
 }
 
+/*
+ * Memory for count pointers. A child of vfork cannot give it back when its exec succeeds, so that is
+ * kept for the next child of the same thread: one at a time runs.
+ */
+static char **borrow_pointers(struct tr_launch *launch, size_t count)
+{
+	static __thread struct {
+		void *memory;
+		size_t size;
+	} kept __attribute__((tls_model("initial-exec")));
+	size_t size = count * sizeof(char *);
+
+	if ((uint32_t)tr_journal_getpid() == launch->journal->pid) {
+		launch->size = size;
+		launch->memory = tr_journal_borrow(size);
+		return launch->memory;
+	}
+	if (kept.size < size) {
+		tr_journal_return(kept.memory, kept.size);
+		kept.memory = tr_journal_borrow(size);
+		kept.size = kept.memory ? size : 0;
+	}
+	return kept.memory;
+}
+
 static void make_variable(struct tr_launch *launch, uint32_t hash)
 {
 	struct text text = { launch->variable, launch->variable + sizeof launch->variable };
@@ -347,9 +379,7 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 	if (!listed && !make_list(launch, others))
 		return false;
 	if (count > TR_LAUNCH_POINTERS) {
-		launch->size = count * sizeof *to;
-		launch->memory = tr_journal_borrow(launch->size);
-		to = launch->memory;
+		to = borrow_pointers(launch, count);
 		if (!to)
 			return false;
 	}
@@ -389,8 +419,12 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		flags |= TR_JOURNAL_CLOSED;
 	if (path && tr_journal_syscall(SYS_getppid) == 0) {
 		/* the first process of another pid namespace: its numbers mean nothing here */
+		struct tr_journal_record record = { .kind = TR_JOURNAL_OUTSIDE,
+						    .pid = journal->pid };
 		if (journal->page)
 			journal->page->outside++;
+		if (journal->pid != (uint32_t)tr_journal_getpid())
+			tr_journal_append(journal, &record, NULL);
 	} else if (path) {
 		launch->announced = true;
 		launch->record = (struct tr_journal_record){

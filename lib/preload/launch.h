@@ -20,7 +20,7 @@ struct tr_launch {
 	struct tr_journal_record record;
 	char variable[256 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];
-	void *memory; /* instead of pointers and list */
+	void *memory; /* instead of pointers; NULL: there is none, or it is kept */
 	size_t size;
 };
 
@@ -54,5 +54,8 @@ struct tr_launch_token {
  * page. False: it is malformed.
  */
 bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal);
+
+/* Changes the flags of the token in the value. */
+void tr_launch_mark(char *value, unsigned flags);
 
 #endif

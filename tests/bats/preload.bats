@@ -233,6 +233,97 @@ END
 	[ "$(tr-filter -c 'exec and flagged == "unwatched"' out.trec)" -eq 1 ]
 }
 
+# flags: the kinds and flags of the flagged records of out.trec
+flags() {
+	tr-tojson out.trec | jq -r '(.flagged // .results.flagged) as $flags | select($flags) | .kind + " " + ($flags | join(","))' | sort | xargs
+}
+
+@test "programs that make system calls themselves are flagged, and what they run if they can be" {
+	local traps=$top_builddir/tests/helper/preload_traps trap
+	run "$traps" raw-fork "$(type -P true)"
+	[ "$status" -ne 97 ] || skip "this processor has no test"
+	for trap in raw raw-mixed raw-fork raw-end; do
+		run -0 --separate-stderr record "$traps" $trap "$(type -P true)"
+		[[ $stderr == "tr-record: note: programs that make system calls themselves: 1; "* ]]
+		[ "$(flags)" = 'exit unwatched' ]
+	done
+	[ "$(tr-filter -c exec out.trec)" -eq 1 ]
+	# one that sets a filter, but not one that fails to
+	run "$traps" refused "$(type -P true)"
+	[ "$status" -ne 98 ] || skip "no seccomp here"
+	run -0 record "$traps" refused "$(type -P true)"
+	[ "$(flags)" = 'sys unwatched' ]
+	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	gcc -w -D_GNU_SOURCE -DGO_NOTE -pthread -o go "$top_srcdir/tests/helper/preload_traps.c"
+	run -0 --separate-stderr record ./go raw /bin/sh -c '/bin/true; exit 0'
+	[[ $stderr == "tr-record: note: programs that make system calls themselves: 1; "* ]]
+	[ "$(flags)" = 'exec unwatched' ]
+	[ "$(tr-filter -c 'exec and name == "/bin/true" and has(parent)' out.trec)" -eq 1 ]
+	[ "$(tr-filter -c 'exec and name == "/bin/sh" and parent == 0' out.trec)" -eq 1 ]
+}
+
+@test "ends and parents that are unknown are marked" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >run.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+/* Runs a program as a grandchild; "wait": waits for it. */
+int main(int argc, char **argv)
+{
+	int status, waits = argv[1][0] == 'w';
+	if (fork() == 0) {
+		if (fork() == 0) {
+			usleep(waits ? 0 : 300000);
+			execv(argv[2], argv + 2);
+		}
+		if (waits)
+			wait(&status);
+		_exit(0);
+	}
+	wait(&status);
+	return 0;
+}
+END
+	gcc -static -o run run.c 2>/dev/null || skip "no static libc"
+	run -0 --separate-stderr record ./run wait /bin/sh -c '/bin/true; kill -9 $$'
+	[ "$(flags)" = 'exec unwatched exit end-unknown exit end-unknown' ]
+	[[ $stderr == *"note: processes whose end is unknown: 2" ]]
+	[ "$(grep -cP '^exit\t[0-9]+\t-\t[0-9]+\t-\tflagged=\["end-unknown"\]$' out.trec)" -eq 2 ]
+	# the process between was found by its child
+	[ "$(tr-filter -c 'exec and name == "/bin/sh" and parent == 0' out.trec)" -eq 1 ]
+	tr-totext --style=tree out.trec
+	run -0 --separate-stderr record ./run leave /bin/sh -c '/bin/true; exit 3'
+	[ "$(flags)" = 'exec orphan exec unwatched' ]
+	[ "$(tr-filter -c 'exec and name == "/bin/true" and has(parent)' out.trec)" -eq 1 ]
+	# a process of which nothing but the end is seen
+	cat >leave.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	if (fork() == 0)
+		usleep(300000);
+	return 0;
+}
+END
+	gcc -static -o leave leave.c
+	run -0 --separate-stderr record ./leave
+	[ "$(flags)" = 'exec unwatched exit orphan' ]
+	[[ $stderr == *"note: processes of which only the end was seen, "*": 1" ]]
+	# a program that the loader cannot start
+	echo 'int f(void); int main(void) { return f(); }' >main.c
+	echo 'int f(void) { return 0; }' >f.c
+	gcc -shared -fPIC -o libf.so f.c
+	gcc -o main main.c -L. -lf -Wl,-rpath,"$PWD"
+	rm libf.so
+	run -0 record sh -c './main 2>/dev/null; true'
+	[ "$(flags)" = 'exec unwatched' ]
+}
+
+@test "children of vfork leave no memory to their parent" {
+	record "$top_builddir/tests/helper/preload_traps" vforks-leak /bin/true
+}
+
 @test "long argument lists, many variables, closed descriptors, limited files" {
 	# shellcheck disable=SC2046 # many words
 	record "$(type -P true)" $(seq 20000)
@@ -335,6 +426,9 @@ END
 	run -5 --separate-stderr record unshare -Urpf sh -c '/bin/true; exit 5'
 	[ "$stderr" = "tr-record: note: processes in other pid namespaces, which the library does not watch, nor what they start: 1" ]
 	[ "$(tr-filter -c 'exit and status == 5' out.trec)" -eq 2 ]
+	# the process that created it is flagged, and so is its end
+	[ "$(tr-filter -c 'sys and name == "clone" and flagged == "unwatched"' out.trec)" -eq 1 ]
+	[ "$(tr-filter -c 'exit and flagged == "unwatched"' out.trec)" -eq 1 ]
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	mkdir root
 	echo 'int main(void) { return 4; }' >main.c

@@ -21,7 +21,15 @@
 
 extern char **environ;
 
-static char **arguments;
+static char **arguments, **inherited;
+
+#ifdef GO_NOTE /* the mark of programs in Go */
+__asm__(".pushsection .note.go.buildid, \"a\", %note\n"
+	"	.balign 4\n"
+	"	.long 4, 4, 4\n"
+	"	.asciz \"Go\\0\", \"id\\0\"\n"
+	".popsection\n");
+#endif
 
 static int wait_for(pid_t pid)
 {
@@ -164,6 +172,41 @@ static int vforks(void)
 	return bad;
 }
 
+/* Pages of this process. */
+static int pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	int count = 0;
+
+	if (!file || fscanf(file, "%d", &count) != 1)
+		count = 0;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* Children of vfork with many variables run programs: their memory is that of this process. */
+static int vforks_leak(void)
+{
+	static char *env[1001];
+	static int before, round;
+
+	for (int i = 0; i < 1000; i++)
+		env[i] = (char *)"X=1";
+	for (; round < 50; round++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			execve(arguments[0], arguments, env);
+			_exit(1);
+		}
+		if (wait_for(pid) != 0)
+			return 8;
+		if (round == 1)
+			before = pages();
+	}
+	return pages() > before ? 7 : 0;
+}
+
 /* Ends in ways that no function of libc sees. */
 static int ends(void)
 {
@@ -240,16 +283,114 @@ static int filtered(void)
 	return 0;
 }
 
+#if defined __x86_64__
+static long raw(long number, long a, long b, long c, long d)
+{
+	register long r10 __asm__("r10") = d;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+#elif defined __aarch64__
+static long raw(long number, long a, long b, long c, long d)
+{
+	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
+			 x2 __asm__("x2") = c, x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+}
+#else
+enum { NO_RAW = 97 };
+static long raw(long number, long a, long b, long c, long d)
+{
+	(void)number, (void)a, (void)b, (void)c, (void)d;
+	_exit(NO_RAW);
+}
+#endif
+
+/* Creates a process that runs the arguments, as programs in Go do. */
+static long create_raw(void)
+{
+	long pid = raw(SYS_clone, SIGCHLD, 0, 0, 0);
+
+	if (pid == 0) {
+		raw(SYS_execve, (long)arguments[0], (long)arguments, (long)inherited, 0);
+		raw(SYS_exit_group, 1, 0, 0, 0);
+	}
+	return pid;
+}
+
+/* libc learns nothing of the child. */
+static int run_raw(void)
+{
+	int status = 0;
+
+	raw(SYS_wait4, create_raw(), (long)&status, 0, 0);
+	return WEXITSTATUS(status);
+}
+
+/* The same, in a program that has children of libc, too. */
+static int run_mixed(void)
+{
+	if (spawns() != 0 || (long)run_arguments(NULL) != 0)
+		return 9;
+	return run_raw();
+}
+
+/* libc waits for a child that it did not create. */
+static int raw_fork(void)
+{
+	return wait_for((pid_t)create_raw());
+}
+
+/* libc does not learn that the process ends. */
+static int raw_end(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		run_raw();
+		raw(SYS_exit_group, 3, 0, 0, 0);
+	}
+	return wait_for(pid) == 3 ? 0 : 9;
+}
+
+/* A filter that the kernel refuses, and a program; one that it accepts, and a program. */
+static int refused(void)
+{
+	static struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog program = { 1, code }, none = { 0, NULL };
+
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &none) == 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &none) == 0 ||
+	    (long)run_arguments(NULL) != 0)
+		return 9;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 98;
+	return (int)(long)run_arguments(NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(void);
-	} traps[] = { { "forms", forms },   { "spawns", spawns },    { "small-stack", small_stack },
-		      { "closed", closed }, { "vforks", vforks },    { "ends", ends },
-		      { "killed", killed }, { "filtered", filtered } };
+	} traps[] = {
+		{ "forms", forms },	{ "spawns", spawns },	    { "small-stack", small_stack },
+		{ "closed", closed },	{ "vforks", vforks },	    { "ends", ends },
+		{ "killed", killed },	{ "filtered", filtered },   { "vforks-leak", vforks_leak },
+		{ "raw", run_raw },	{ "raw-mixed", run_mixed }, { "raw-fork", raw_fork },
+		{ "raw-end", raw_end }, { "refused", refused }
+	};
 
 	arguments = argv + 2;
+	inherited = argv + argc + 1;
 	for (size_t i = 0; argc > 1 && i < sizeof traps / sizeof *traps; i++)
 		if (strcmp(argv[1], traps[i].name) == 0)
 			return traps[i].run();

@@ -401,7 +401,7 @@ static void test_log(void)
 	tr_collect_pass(&recording->collect, tr_journal_now(&page), true);
 	ok(len > 0 && tr_decode(&decode, data, (size_t)len, true, &log) == (size_t)len,
 	   "the journal is decoded");
-	tr_decode_finish(&decode, &log);
+	tr_decode_finish(&decode, false, &log);
 	if (!ok(strcmp(plain(&log), want) == 0, "the log has records and calls in their order"))
 		diag("%s", plain(&log));
 	ok(decode.unplaced == 1 && decode.torn == 0, "a call of an unknown process is counted");
