@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging traces: the cases of tests/data/coverage/merge.cases. */
+/*
+ * Merging traces: the cases of tests/data/coverage/merge.cases. In each, every allocation fails once:
+ * the merge then fails, or its result is the same.
+ */
 #include "coverage/merge.h"
 
 #include <inttypes.h>
@@ -8,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "failing_alloc.h"
 #include "memory.h"
 #include "record/line.h"
 #include "tap.h"
@@ -39,7 +43,7 @@ static bool merge(struct tr_text stream, struct tr_buffer *lines, struct tr_buff
 		tr_record_init(&record, &arena);
 		tr_buffer_reset(&copy);
 		tr_buffer_put_text(&copy, tr_text_span(p, lf + 1));
-		good = tr_record_from_line(&record, tr_buffer_text(&copy), &err);
+		good = !copy.failed && tr_record_from_line(&record, tr_buffer_text(&copy), &err);
 		enum tr_status status = good ? tr_merge_put(merge, &record, &err) : TR_OK;
 		if (status != TR_OK) {
 			char text[TR_ERROR_TEXT + 32];
@@ -47,7 +51,9 @@ static bool merge(struct tr_text stream, struct tr_buffer *lines, struct tr_buff
 					   err.severity == TR_NOTE ? '~' : '!', line, err.text);
 			tr_buffer_put(messages, text, (size_t)len);
 		}
-		memset(copy.data, '#', copy.len);
+		good = good && status != TR_FATAL;
+		if (copy.len)
+			memset(copy.data, '#', copy.len);
 		tr_arena_reset(&arena);
 		p = lf + 1;
 	}
@@ -68,6 +74,29 @@ static void check_text(const char *what, const struct merge_case *c, const struc
 		       (int)want->len, want->len ? want->data : "");
 }
 
+/* Memory runs out at each allocation in turn. */
+static void check_memory(struct merge_case *c)
+{
+	struct tr_buffer lines = TR_BUFFER_INIT, messages = TR_BUFFER_INIT;
+	bool good = true;
+	int at = 0;
+
+	for (failed = true; good && failed;) {
+		tr_buffer_free(&lines);
+		tr_buffer_free(&messages);
+		failed = false;
+		countdown = ++at;
+		bool merged = merge(tr_buffer_text(&c->stream), &lines, &messages);
+		countdown = 0;
+		good = merged ? tr_text_equal(tr_buffer_text(&lines), tr_buffer_text(&c->want))
+			      : failed;
+	}
+	if (!ok(good && at > 1, "%s: without memory", c->name))
+		diag("allocation %d: %.*s", at, (int)lines.len, lines.data);
+	tr_buffer_free(&lines);
+	tr_buffer_free(&messages);
+}
+
 /* The case, and what came out merged once more, which has to stay as it is. */
 static void check_case(struct merge_case *c)
 {
@@ -81,6 +110,7 @@ static void check_case(struct merge_case *c)
 		merge(tr_buffer_text(&lines), &again, &messages);
 		check_text("merged again", c, &again, &lines);
 		ok(messages.len == 0, "%s: merged again without messages", c->name);
+		check_memory(c);
 	}
 	tr_buffer_free(&lines);
 	tr_buffer_free(&messages);
