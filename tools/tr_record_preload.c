@@ -30,7 +30,9 @@
 #include "preload/decode.h"
 #include "preload/launch.h"
 
-#define LIBRARY "libasan.so/libtrec-preload.so" /* see lib/preload/Makemodule.am */
+/* See lib/preload/Makemodule.am. */
+#define LIBRARY "libasan.so/libtrec-preload.so"
+#define LIBRARY_FOR_FILES "libasan.so/libtrec-files.so"
 
 enum {
 	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
@@ -65,21 +67,24 @@ struct supervisor {
 };
 
 /* Finds the library: of this build, or installed. */
-static bool find_library(struct tr_cli *cli, char path[PATH_MAX])
+static bool find_library(struct tr_cli *cli, bool files, char path[PATH_MAX])
 {
+	const char *name = files ? LIBRARY_FOR_FILES : LIBRARY;
+	char installed[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[len > 0 ? len : 0] = '\0';
 	char *slash = strrchr(path, '/');
 	size_t room = slash ? PATH_MAX - (size_t)(slash - path) : 0;
-	if (slash && snprintf(slash, room, "/lib/preload/" LIBRARY) < (int)room &&
+	snprintf(installed, sizeof installed, TREC_PRELOAD_DIR "/%s", name);
+	if (slash && snprintf(slash, room, "/lib/preload/%s", name) < (int)room &&
 	    access(path, R_OK) == 0)
 		;
-	else if (access(TREC_PRELOAD_DIR "/" LIBRARY, R_OK) == 0)
-		snprintf(path, PATH_MAX, "%s", TREC_PRELOAD_DIR "/" LIBRARY);
+	else if (access(installed, R_OK) == 0)
+		memcpy(path, installed, sizeof installed);
 	else {
 		tr_cli_fail(cli, "%s: the library that the programs have to load is not there: %s",
-			    TREC_PRELOAD_DIR "/" LIBRARY, strerror(errno));
+			    installed, strerror(errno));
 		return false;
 	}
 	if (path[strcspn(path, ": \t\n")]) {
@@ -500,7 +505,7 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	int ends[2];
 
 	/* without a library, the command is announced as one that cannot load it */
-	if ((!capture->alone && !find_library(cli, supervisor.session.library)) ||
+	if ((!capture->alone && !find_library(cli, capture->files, supervisor.session.library)) ||
 	    !make_journal(cli, &supervisor, capture->files))
 		return false;
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,

@@ -18,9 +18,18 @@
 
 void *tr_hook_real(void *_Atomic *known, const char *name);
 
+/* The pipe that popen is about to make for the program. */
+struct tr_files_pipe {
+	int own, other; /* own -1: none is recorded */
+};
+
 /*
- * file_hooks.c. Finds the functions that it replaces; a search in the child of a vfork could lock.
+ * file_hooks.c is in the library of --files alone: without it there are no further hooks, which
+ * cost time when a program begins.
  */
+#ifdef TREC_FILE_CALLS
+
+/* Finds the functions that it replaces; a search in the child of a vfork could lock. */
 void tr_files_find(void);
 /* Begins to record file calls, if the session wants it, and the objects that are loaded already. */
 void tr_files_begin(const struct tr_journal *session);
@@ -34,10 +43,7 @@ void tr_files_continue(void);
 void tr_files_loaded(void);
 /* Records what libc does with descriptors in the process that it creates for the program. */
 void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actions_t *actions);
-/* The pipe that popen is about to make for the program. */
-struct tr_files_pipe {
-	int own, other; /* own -1: none is recorded */
-};
+/* The same for popen, before and after it was called. */
 struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode);
 void tr_files_popened(const struct tr_files_pipe *pipe, bool good);
 /* A descriptor is closed by libc itself. */
@@ -45,4 +51,19 @@ void tr_files_closed(int fd);
 /* Makes the call if it is one that concerns files. False: it is another. */
 bool tr_files_syscall(long number, const long *a, long *result);
 
+#else
+
+#define tr_files_find() ((void)0)
+#define tr_files_begin(session) ((void)(session))
+#define tr_files_forked() ((void)0)
+#define tr_files_stop() false
+#define tr_files_continue() ((void)0)
+#define tr_files_loaded() ((void)0)
+#define tr_files_spawn(launch, actions) ((void)(actions))
+#define tr_files_popen(launch, mode) ((struct tr_files_pipe){ -1, -1 })
+#define tr_files_popened(pipe, good) ((void)(pipe))
+#define tr_files_closed(fd) ((void)(fd))
+#define tr_files_syscall(number, a, result) (*(result) = 0, false)
+
+#endif
 #endif
