@@ -169,3 +169,113 @@ END
 	run ! grep -q ^lost out.trec
 	[ -z "$(ls -d /dev/shm/tr-record-* 2>/dev/null)" ] || ls -d /dev/shm/tr-record-*
 }
+
+# of tests/bats/preload.bats, which explains them
+@test "what programs do to the library, with file calls" {
+	local trap traps=$top_builddir/tests/helper/preload_traps
+	for trap in small-stack forms spawns vforks; do
+		run -0 --separate-stderr record "$traps" $trap /bin/true
+		[ -z "$stderr" ]
+	done
+	"$traps" closed /bin/true >bare
+	record "$traps" closed /bin/true >recorded
+	diff bare recorded
+	run --separate-stderr record "$traps" killed /bin/true
+	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: records that were cut, "* ]]
+	[ "$(tr-filter -c exit out.trec)" -eq 101 ]
+	: >truth
+	record "$top_builddir/tests/helper/preload_trees" 20261123 5 "$PWD/truth"
+	LC_ALL=C sort truth | diff - <("$top_srcdir/tests/helper/preload_seen" out.trec)
+	run ! grep -q $'flagged=\|^lost\t\|^raw\t' out.trec
+	run "$traps" filtered
+	[ "$status" -ne 98 ] || skip "no seccomp here"
+	run -0 --separate-stderr record "$traps" filtered
+	[ -z "$stderr" ]
+}
+
+@test "programs with sanitizers, which replace the same functions" {
+	unset ASAN_OPTIONS LSAN_OPTIONS
+	cat >main.c <<'END'
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	char line[100] = "";
+	int ends[2], fd = open("main.c", O_RDONLY);
+	FILE *file = fopen("main.c", "r"), *again = fdopen(dup(fd), "r");
+	DIR *directory = opendir(".");
+	if (!file || !again || !directory || pipe(ends) != 0 || dup2(fd, ends[0]) < 0)
+		return 1;
+	if (!fgets(line, sizeof line, file) || fclose(file) || fclose(again) || closedir(directory))
+		return 2;
+	printf("%s%d\n", line, fd);
+	unlink("made");
+	return close(open("made", O_WRONLY | O_CREAT, 0600)) + rename("made", "kept");
+}
+END
+	local count=0 options
+	for options in 'gcc -fsanitize=address' 'clang -fsanitize=address' 'gcc -fsanitize=thread' 'gcc -fsanitize=undefined'; do
+		[ -z "${TREC_SANITIZED-}" ] || [ "$count" -lt 2 ] || break # a build with sanitizers is slow
+		# shellcheck disable=SC2086
+		$options -g0 -o with main.c 2>/dev/null || continue
+		run -0 --separate-stderr ./with
+		printf '%s\n' "$output" "$stderr" >bare
+		run -0 --separate-stderr record ./with
+		# LeakSanitizer creates a process itself
+		printf '%s\n' "$output" "$(grep -v '^tr-record: note: ' <<<"$stderr")" | diff bare -
+		[ "$(tr-filter -c 'name == "openat" and path == "main.c"' out.trec)" -eq 2 ]
+		[ "$(tr-deps --outputs out.trec)" = "$PWD/kept" ]
+		rm kept
+		count=$((count + 1))
+	done
+	[ "$count" -gt 0 ] || skip "no compiler has a sanitizer"
+}
+
+@test "other mounts and roots: paths are those that the program sees" {
+	unshare -Urm true 2>/dev/null || skip "no user namespaces here"
+	mkdir -p inside outside
+	ln -s x inside/link
+	ln -s y outside/link
+	echo text | tee inside/x >outside/y
+	record unshare -Urm sh -c 'mount --bind inside outside && exec cat outside/link'
+	tr-filter --raw --fields=return 'name == "openat" and path == "outside/link"' out.trec >seen
+	grep -qF "$PWD/outside/x" seen
+	# dash goes there and calls cat relative to a descriptor
+	record tar cf out.tar -C inside x
+	[ "$(tr-deps --inputs out.trec | grep -c "^$PWD/inside/x$")" -eq 1 ]
+}
+
+@test "memory for file calls that ends: they are counted, and nothing else happens" {
+	unshare -Urm sh -c 'mount -t tmpfs none /dev/shm' 2>/dev/null || skip "no user namespaces here"
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >opens.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 100000; i++)
+		if (close(open("opens.c", O_RDONLY)) != 0)
+			return 1;
+	return 3;
+}
+END
+	gcc -O2 -o opens opens.c
+	cat >small.sh <<'END'
+mount -t tmpfs -o size=$1 none /dev/shm || exit 99
+exec tr-record --backend=preload --files -o out.trec sh -c 'kill -STOP $PPID; ./opens; s=$?; kill -CONT $PPID; exit $s'
+END
+	run -3 --separate-stderr unshare -Urm sh small.sh 5m
+	[[ $stderr == "tr-record: records that could not be written: "* ]]
+	lost=$(tr-filter --raw --fields=events lost out.trec)
+	seen=$(tr-filter -c 'name in {"openat", "close"} and time >= 0' out.trec)
+	[ "$lost" -gt 1000 ]
+	[ $((lost + seen)) -ge 200000 ]
+	[ $((lost + seen)) -le 200100 ]
+	# where there is no room for the first lanes they are in TMPDIR
+	TMPDIR=$PWD run -3 --separate-stderr unshare -Urm sh small.sh 1m
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c 'name == "openat" and path == "opens.c"' out.trec)" -eq 100000 ]
+	[ -z "$(ls -d tr-record-* 2>/dev/null)" ]
+}
