@@ -674,7 +674,7 @@ bool tr_filter_whole(struct tr_filter *filter, struct tr_record *record, bool in
 
 	if (filter->cli->stop || (selected && !tr_filter_keep(filter, record)))
 		return false;
-	return end_frame(filter, kinds);
+	return !kinds || end_frame(filter, kinds);
 }
 
 /* Ends a call, which is not in the list any more, with its leave. */

@@ -521,8 +521,8 @@ enum tr_record_sort tr_filter_sort(const struct tr_filter *filter, const struct 
 	struct tr_text kind = record->kind;
 
 	/* the most frequent kinds first, then the first letters of the others */
-	if (tr_text_equal(kind, TR_TEXT("exec")) || tr_text_equal(kind, TR_TEXT("sys")) ||
-	    !memchr("eilmsu", *kind.data, 6))
+	if (tr_text_equal(kind, TR_TEXT("call")) || tr_text_equal(kind, TR_TEXT("exec")) ||
+	    tr_text_equal(kind, TR_TEXT("sys")) || !memchr("eilmsu", *kind.data, 6))
 		return TR_SORT_PLAIN;
 	if (tr_text_equal(kind, TR_TEXT("enter")))
 		return TR_SORT_ENTER;

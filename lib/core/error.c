@@ -85,8 +85,16 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 	snprintf(err->text + len, sizeof err->text - len, ": %s", strerror(sys_errno));
 }
 
+/* Without tr_error_set: views that have hardly another error fill err with this before each record. */
 enum tr_status tr_error_memory(struct tr_error *err)
 {
-	tr_error_set(err, TR_CAUSE_MEMORY, "out of memory");
+	static const char text[] = "out of memory";
+
+	tr_error_clear(err);
+	if (err) {
+		err->cause = TR_CAUSE_MEMORY;
+		err->pattern = text;
+		memcpy(err->text, text, sizeof text);
+	}
 	return TR_FATAL;
 }

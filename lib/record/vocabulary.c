@@ -80,8 +80,8 @@ const char *const tr_context_kinds[TR_CONTEXT_KINDS] = {
 
 int tr_context_kind(struct tr_text kind)
 {
-	for (int i = 0; i < TR_CONTEXT_KINDS; i++) {
-		if (tr_text_is(kind, tr_context_kinds[i]))
+	for (int i = 0; kind.len && i < TR_CONTEXT_KINDS; i++) {
+		if (*kind.data == *tr_context_kinds[i] && tr_text_is(kind, tr_context_kinds[i]))
 			return i;
 	}
 	return -1;
