@@ -35,6 +35,41 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   AM_CONDITIONAL([COVERAGE], [test "$enable_coverage" = yes])
 ])
 
+# AX_TREC_PRELOAD32: --enable-preload32, and how the compiler makes 32-bit programs on amd64. Debian
+# has the headers of the kernel in the folder of the 64-bit system only.
+AC_DEFUN([AX_TREC_PRELOAD32], [
+  AC_ARG_ENABLE([preload32], [AS_HELP_STRING([--enable-preload32],
+    [tr-record --backend=preload for 32-bit programs, too (default: where the compiler can)])],
+    [], [enable_preload32=auto])
+  PRELOAD32_FLAGS=
+  AS_IF([test "$enable_preload32" != no], [
+    AC_CACHE_CHECK([how to make 32-bit programs], [trec_cv_preload32], [
+      trec_cv_preload32=no
+      trec_save_cflags=$CFLAGS
+      trec_multiarch=`$CC -print-multiarch 2>/dev/null || echo x86_64-linux-gnu`
+      for trec_flags in "-m32" "-m32 -isystem /usr/include/$trec_multiarch"; do
+        CFLAGS="$trec_save_cflags $trec_flags"
+        AS_IF([test "$trec_cv_preload32" = no], [
+          AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <stdio.h>
+#include <sys/syscall.h>
+#ifndef __i386__
+#error "no second kind of programs"
+#endif]], [[printf("%d", SYS_openat);]])], [trec_cv_preload32=$trec_flags])])
+      done
+      CFLAGS=$trec_save_cflags])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#if !defined __x86_64__ || !defined __LP64__
+#error "no first kind of programs"
+#endif]])], [], [trec_cv_preload32=no])
+    AS_IF([test "$trec_cv_preload32" != no],
+        [enable_preload32=yes PRELOAD32_FLAGS=$trec_cv_preload32],
+      [test "$enable_preload32" = yes],
+        [AC_MSG_ERROR([$CC makes no 32-bit programs: on amd64, Debian has what it needs in libc6-dev-i386 and lib32gcc-N-dev, or gcc-multilib])],
+      [enable_preload32=no])
+  ])
+  AC_SUBST([PRELOAD32_FLAGS])
+  AM_CONDITIONAL([PRELOAD32], [test "$enable_preload32" = yes])
+])
+
 # AX_TREC_PTHREAD: threads are in libc or in -lpthread.
 AC_DEFUN([AX_TREC_PTHREAD], [
   AC_SEARCH_LIBS([pthread_create], [pthread], [],

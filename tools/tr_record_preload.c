@@ -67,10 +67,10 @@ struct supervisor {
 };
 
 /* Finds the library: of this build, or installed. */
-static bool find_library(struct tr_cli *cli, bool files, char path[PATH_MAX])
+static bool find_library(struct tr_cli *cli, bool files, struct tr_journal *session)
 {
 	const char *name = files ? LIBRARY_FOR_FILES : LIBRARY;
-	char installed[PATH_MAX];
+	char path[PATH_MAX], installed[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[len > 0 ? len : 0] = '\0';
@@ -87,8 +87,9 @@ static bool find_library(struct tr_cli *cli, bool files, char path[PATH_MAX])
 			    installed, strerror(errno));
 		return false;
 	}
-	if (path[strcspn(path, ": \t\n")]) {
-		tr_cli_fail(cli, "%s: LD_PRELOAD takes no path with blanks or colons", path);
+	if (path[strcspn(path, ": \t\n")] || !tr_launch_set_library(session, path)) {
+		tr_cli_fail(cli, "%s: LD_PRELOAD takes no long path, nor one with blanks or colons",
+			    path);
 		return false;
 	}
 	return true;
@@ -505,7 +506,7 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 	int ends[2];
 
 	/* without a library, the command is announced as one that cannot load it */
-	if ((!capture->alone && !find_library(cli, capture->files, supervisor.session.library)) ||
+	if ((!capture->alone && !find_library(cli, capture->files, &supervisor.session)) ||
 	    !make_journal(cli, &supervisor, capture->files))
 		return false;
 	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,

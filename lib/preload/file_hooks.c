@@ -186,7 +186,7 @@ static int put_object(struct dl_phdr_info *info, size_t size, void *data)
 	if (objects->skip) {
 		objects->skip--;
 	} else if (name && strchr(name, '/') && info->dlpi_addr != getauxval(AT_BASE) &&
-		   strcmp(name, session->library) != 0) {
+		   strcmp(name, session->own) != 0) {
 		char real[1024];
 		bool known = false;
 		if (elsewhere) {
@@ -256,9 +256,9 @@ HOOK int dlclose(void *object)
 
 static bool is_at(const char *path, const uint64_t place[2])
 {
-	struct stat st;
+	struct stat64 st;
 
-	return stat(path, &st) == 0 && st.st_dev == place[0] && st.st_ino == place[1];
+	return stat64(path, &st) == 0 && st.st_dev == place[0] && st.st_ino == place[1];
 }
 
 void tr_files_begin(const struct tr_journal *journal)

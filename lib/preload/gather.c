@@ -37,10 +37,10 @@ static bool is_known(const struct tr_gathered *files, const char *name, size_t l
 /* Reads the file to the free memory, as a string. False: it is no regular file, or too long. */
 static bool read_file(struct tr_gathered *files, const char *path)
 {
-	struct stat st;
+	struct stat64 st;
 	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, path,
 				     O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
-	bool good = fd >= 0 && fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool good = fd >= 0 && fstat64((int)fd, &st) == 0 && S_ISREG(st.st_mode);
 	size_t room = (size_t)(files->end - files->free), len = 0;
 
 	for (long n = 1; good && n; len += (size_t)n) {

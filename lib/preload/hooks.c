@@ -240,30 +240,30 @@ HOOK long syscall(long number, ...)
 }
 
 /* The number of arguments of a list that ends with NULL, and the list as an array. */
-static size_t count_arguments(va_list arguments)
+static size_t count_arguments(va_list *arguments)
 {
 	size_t count = 1;
 
-	while (va_arg(arguments, char *))
+	while (va_arg(*arguments, char *))
 		count++;
 	return count;
 }
 
-static void take_arguments(char **argv, const char *first, size_t count, va_list arguments)
+static void take_arguments(char **argv, const char *first, size_t count, va_list *arguments)
 {
 	argv[0] = (char *)first;
 	for (size_t i = 1; i <= count; i++) /* and the NULL */
-		argv[i] = va_arg(arguments, char *);
+		argv[i] = va_arg(*arguments, char *);
 }
 
 #define ARGUMENTS(argv, first) \
 	va_list arguments; \
 	va_start(arguments, first); \
-	size_t count = count_arguments(arguments); \
+	size_t count = count_arguments(&arguments); \
 	va_end(arguments); \
 	char *argv[count + 1]; \
 	va_start(arguments, first); \
-	take_arguments(argv, first, count, arguments)
+	take_arguments(argv, first, count, &arguments)
 
 HOOK int execl(const char *path, const char *first, ...)
 {
@@ -650,8 +650,8 @@ static void begin_child(void)
 /* Takes the library out of the value of LD_PRELOAD. False: nothing else was in it. */
 static bool shorten_list(char *value)
 {
-	size_t len = strlen(session.library);
-	char *found = strstr(value, session.library);
+	size_t len = strlen(session.own);
+	char *found = strstr(value, session.own);
 
 	if (!found)
 		return *value;
@@ -735,7 +735,8 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 
 static struct tr_journal_page *map_page(void)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, session.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	long fd = syscall(SYS_openat, AT_FDCWD, session.path,
+			  O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE, 0);
 	void *page = MAP_FAILED;
 
 	if (fd >= 0) {
@@ -748,10 +749,11 @@ static struct tr_journal_page *map_page(void)
 /* The recorder's numbers of processes mean nothing in another namespace. */
 static bool is_outside(void)
 {
-	struct stat st;
+	struct stat64 st;
 
-	return getppid() == 0 || (session.page->namespace && stat("/proc/self/ns/pid", &st) == 0 &&
-				  st.st_ino != session.page->namespace);
+	return getppid() == 0 ||
+	       (session.page->namespace && stat64("/proc/self/ns/pid", &st) == 0 &&
+		st.st_ino != session.page->namespace);
 }
 
 /*

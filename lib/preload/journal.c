@@ -201,8 +201,9 @@ static long write_pieces(int fd, const struct iovec *pieces, int used)
 static bool write_all(const struct tr_journal *journal, const struct iovec *pieces, size_t used,
 		      size_t bytes)
 {
-	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, journal->path,
-				     O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0);
+	long fd = tr_journal_syscall(
+		SYS_openat, AT_FDCWD, journal->path,
+		O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_LARGEFILE, 0);
 	if (fd < 0)
 		return false;
 	/* one call, because other processes append, too; a second one would not be in its place */

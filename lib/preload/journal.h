@@ -71,6 +71,7 @@ enum {
 	TR_JOURNAL_CLOSED = 4,	/* the program cannot load the library and gets no variables */
 	TR_JOURNAL_SAME = 8,	/* the path of a program that began is the one that was announced */
 	TR_JOURNAL_SHELL = 16,	/* libc chooses the arguments: the program reports them itself */
+	TR_JOURNAL_SECOND = 64, /* the program needs the second library */
 	TR_JOURNAL_BYPASS = 32, /* the program makes system calls itself; programs that it starts
 				   may inherit the variables */
 };
@@ -93,6 +94,7 @@ struct tr_journal_record {
 	uint32_t files; /* strings of files: two of each */
 	uint32_t unused;
 };
+_Static_assert(sizeof(struct tr_journal_record) == 72, "the same for programs of 32 and 64 bits");
 
 /* The strings of a record; each may be NULL, and path is if cwd is. Lists end with NULL. */
 struct tr_journal_text {
@@ -103,8 +105,11 @@ struct tr_journal_text {
 
 /* A session as a program knows it. */
 struct tr_journal {
-	char path[PATH_MAX], library[PATH_MAX];
-	char lanes[PATH_MAX]; /* the file of file calls (lanes.h); "": they are not recorded */
+	char path[PATH_MAX];
+	char library[PATH_MAX]; /* for programs of the kind of tr-record */
+	char second[PATH_MAX];	/* for 32-bit programs where those have 64 bits */
+	const char *own;	/* the one in this program */
+	char lanes[PATH_MAX];	/* the file of file calls (lanes.h); "": they are not recorded */
 	uint32_t mark;
 	uint32_t pid;		      /* of the process; in a child of vfork that of its parent */
 	struct tr_journal_page *page; /* NULL: losses are not counted */
@@ -130,6 +135,13 @@ uint64_t tr_journal_now(const struct tr_journal_page *page);
 
 /* syscall of libc. In the library it is not the hook, which records what programs do. */
 extern long (*tr_journal_syscall)(long number, ...);
+
+/* An offset in a file, as a system call that is called by its number takes it. */
+#if __SIZEOF_LONG__ == 8
+#define TR_JOURNAL_OFFSET(offset) (long)(offset)
+#else
+#define TR_JOURNAL_OFFSET(offset) (long)(offset), (long)((uint64_t)(offset) >> 32)
+#endif
 
 /* System calls that no library may replace, and that are no point of cancellation. */
 int tr_journal_getpid(void);

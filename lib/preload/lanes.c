@@ -21,7 +21,7 @@ static off_t offset_of(unsigned lane)
 static int open_file(const struct tr_lanes *lanes)
 {
 	return (int)tr_journal_syscall(SYS_openat, AT_FDCWD, lanes->path,
-				       O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0);
+				       O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_LARGEFILE, 0);
 }
 
 static void *map(int fd, size_t size, off_t offset)
@@ -52,14 +52,16 @@ int tr_lanes_allocate(int fd, unsigned lane)
 	/* a file that is longer than the limit would end the program */
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
 		return EFBIG;
-	if (tr_journal_syscall(SYS_fallocate, fd, 0, offset, (off_t)TR_LANE_SIZE) == 0)
+	if (tr_journal_syscall(SYS_fallocate, fd, 0, TR_JOURNAL_OFFSET(offset),
+			       TR_JOURNAL_OFFSET(TR_LANE_SIZE)) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != ENOSYS)
 		return errno;
 	void *zeros = tr_journal_borrow(TR_LANE_SIZE);
 	if (!zeros)
 		return ENOMEM;
-	long written = tr_journal_syscall(SYS_pwrite64, fd, zeros, (size_t)TR_LANE_SIZE, offset);
+	long written = tr_journal_syscall(SYS_pwrite64, fd, zeros, (size_t)TR_LANE_SIZE,
+					  TR_JOURNAL_OFFSET(offset));
 	tr_journal_return(zeros, TR_LANE_SIZE);
 	return written == TR_LANE_SIZE ? 0 : ENOSPC;
 }

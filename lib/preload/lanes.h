@@ -28,8 +28,9 @@ enum {
 };
 
 struct tr_lanes_page {
-	_Atomic uint64_t lost;		 /* records that found no place */
-	_Atomic uint32_t count;		 /* lanes that have their blocks */
+	_Atomic uint64_t lost;	/* records that found no place */
+	_Atomic uint32_t count; /* lanes that have their blocks */
+	uint32_t unused;
 	uint64_t root[2], mounts[2];	 /* device and inode of the recorder's root directory, and
 					  * of its mount namespace */
 	_Atomic uint64_t used[TR_LANES]; /* generation << 32 | bytes that are reserved */
@@ -88,6 +89,10 @@ struct tr_call_record {
 	 */
 	uint64_t token;
 };
+
+/* The same for programs of 32 and 64 bits. */
+_Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_page, used) == 48,
+	       "no gaps");
 
 /* The lanes as a program knows them. Zero it. */
 struct tr_lanes {

@@ -60,16 +60,34 @@ static bool read_hex(const char **p, uint32_t *number)
 	return digits && *(*p)++ == ':';
 }
 
-/* Reads the path up to that byte. */
-static bool read_path(const char **p, char end, char path[PATH_MAX])
+/* Reads the path up to the colon. */
+static bool read_path(const char **p, char path[PATH_MAX])
 {
-	size_t len = end ? strcspn(*p, ":") : strlen(*p);
+	size_t len = strcspn(*p, ":");
 
-	if ((*p)[len] != end || len >= PATH_MAX)
+	if ((*p)[len] != ':' || len >= PATH_MAX)
 		return false;
 	memcpy(path, *p, len);
 	path[len] = '\0';
-	*p += len + (end != '\0');
+	*p += len + 1;
+	return true;
+}
+
+bool tr_launch_set_library(struct tr_journal *journal, const char *library)
+{
+	static const char before[] = ".so", after[] = "32.so";
+	size_t len = strlen(library), end = sizeof before - 1;
+
+	if (len + sizeof after > PATH_MAX || len < end || strcmp(library + len - end, before) != 0)
+		return false;
+	memcpy(journal->library, library, len + 1);
+	memcpy(journal->second, library, len - end);
+	memcpy(journal->second + len - end, after, sizeof after);
+#ifdef TREC_PRELOAD_SECOND
+	journal->own = journal->second;
+#else
+	journal->own = journal->library;
+#endif
 	return true;
 }
 
@@ -82,8 +100,8 @@ bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_
 	    !read_hex(&value, &journal->mark))
 		return false;
 	token->flags = flags;
-	return read_path(&value, ':', journal->path) && *journal->path &&
-	       read_path(&value, ':', journal->lanes) && read_path(&value, '\0', journal->library);
+	return read_path(&value, journal->path) && *journal->path &&
+	       read_path(&value, journal->lanes) && tr_launch_set_library(journal, value);
 }
 
 void tr_launch_mark(char *value, unsigned flags)
@@ -97,52 +115,114 @@ void tr_launch_mark(char *value, unsigned flags)
 
 enum { LEVELS = 5 /* of interpreters that are scripts themselves */, HEAD = 1024 };
 
+/* A kind of programs that one library serves. */
+struct kind {
+	unsigned char class;
+	uint16_t machine;
+	unsigned flags; /* of its programs */
+};
+
+static const struct kind kinds[] = {
+#if defined __x86_64__ && defined __LP64__ || defined TREC_PRELOAD_SECOND
+	{ ELFCLASS64, EM_X86_64, 0 },
+	{ ELFCLASS32, EM_386, TR_JOURNAL_SECOND },
+#else
+	{ 0, 0, 0 }, /* that of this program or library */
+#endif
+};
+
 /* The first bytes of this program or library, which the linker names. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+/* Both kinds of headers begin with the same members. */
+static const struct kind *find_kind(const char *head)
+{
+	const ElfW(Ehdr) *own = &__ehdr_start;
+	Elf32_Ehdr elf;
+
+	memcpy(&elf, head, sizeof elf);
+	if (elf.e_ident[EI_DATA] != own->e_ident[EI_DATA])
+		return NULL;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		bool is_own = !kinds[i].class;
+		if (elf.e_ident[EI_CLASS] == (is_own ? own->e_ident[EI_CLASS] : kinds[i].class) &&
+		    elf.e_machine == (is_own ? own->e_machine : kinds[i].machine))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+/* A part of a program. */
+struct part {
+	uint32_t type;
+	uint64_t offset, size;
+};
+
+/* The number of parts of the program. read_part: false: it is not in these bytes. */
+#define PARTS(bits) \
+	static size_t count_parts_##bits(const char *head) \
+	{ \
+		Elf##bits##_Ehdr elf; \
+		memcpy(&elf, head, sizeof elf); \
+		return elf.e_phnum; \
+	} \
+	static bool read_part_##bits(const char *head, size_t len, size_t i, struct part *part) \
+	{ \
+		Elf##bits##_Ehdr elf; \
+		Elf##bits##_Phdr found; \
+		memcpy(&elf, head, sizeof elf); \
+		size_t before = i * elf.e_phentsize; \
+		if (elf.e_phoff > len || before + sizeof found > len - elf.e_phoff) \
+			return false; \
+		memcpy(&found, head + elf.e_phoff + before, sizeof found); \
+		*part = (struct part){ found.p_type, found.p_offset, found.p_filesz }; \
+		return true; \
+	}
+PARTS(32)
+PARTS(64)
 
 /* The flags for an ELF file that begins with these bytes. */
 static unsigned judge_elf(const char *head, size_t len)
 {
-	const ElfW(Ehdr) *own = &__ehdr_start;
-	bool interpreted = false;
-	ElfW(Ehdr) elf;
-	ElfW(Phdr) part;
+	const struct kind *kind = len < sizeof(Elf64_Ehdr) ? NULL : find_kind(head);
+	bool interpreted = false, wide = kind && head[EI_CLASS] == ELFCLASS64;
 
-	if (len < sizeof elf)
+	if (!kind)
 		return TR_JOURNAL_CLOSED;
-	memcpy(&elf, head, sizeof elf);
-	if (elf.e_ident[EI_CLASS] != own->e_ident[EI_CLASS] ||
-	    elf.e_ident[EI_DATA] != own->e_ident[EI_DATA] || elf.e_machine != own->e_machine)
-		return TR_JOURNAL_CLOSED;
-	for (size_t i = 0; i < elf.e_phnum; i++) {
-		size_t before = i * elf.e_phentsize;
-		if (elf.e_phoff > len || before + sizeof part > len - elf.e_phoff)
-			return 0; /* unknown: most programs are dynamic */
-		memcpy(&part, head + elf.e_phoff + before, sizeof part);
-		if (part.p_type != PT_INTERP)
+	size_t count = wide ? count_parts_64(head) : count_parts_32(head);
+	for (size_t i = 0; i < count; i++) {
+		struct part part = { 0 };
+		if (!(wide ? read_part_64(head, len, i, &part) : read_part_32(head, len, i, &part)))
+			return kind->flags; /* unknown: most programs are dynamic */
+		if (part.type != PT_INTERP)
 			continue;
 		interpreted = true;
-		size_t name = part.p_offset, size = part.p_filesz;
-		if (name < len && size <= len - name &&
-		    !memmem(head + name, size, "/ld-linux", 9) &&
-		    !memmem(head + name, size, "/ld64.so", 8) &&
-		    !memmem(head + name, size, "/ld.so", 6))
+		const char *name = head + part.offset;
+		if (part.offset < len && part.size <= len - part.offset &&
+		    !memmem(name, (size_t)part.size, "/ld-linux", 9) &&
+		    !memmem(name, (size_t)part.size, "/ld64.so", 8) &&
+		    !memmem(name, (size_t)part.size, "/ld.so", 6))
 			return TR_JOURNAL_CLOSED; /* of another libc */
 	}
-	return interpreted ? 0 : TR_JOURNAL_STATIC;
+	return kind->flags | (interpreted ? 0 : TR_JOURNAL_STATIC);
 }
 
 /* True: the loader ignores LD_PRELOAD, because the program gains rights. */
-static bool gains_rights(int fd, const struct stat *st)
+static bool gains_rights(int fd, const struct stat64 *st)
 {
+#ifdef SYS_getuid32
+	enum { GETUID = SYS_getuid32, GETGID = SYS_getgid32 };
+#else
+	enum { GETUID = SYS_getuid, GETGID = SYS_getgid };
+#endif
 	char capabilities[64];
 
-	if ((st->st_mode & S_ISUID) && (long)st->st_uid != tr_journal_syscall(SYS_getuid))
+	if ((st->st_mode & S_ISUID) && (long)st->st_uid != tr_journal_syscall(GETUID))
 		return true;
 	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-	    (long)st->st_gid != tr_journal_syscall(SYS_getgid))
+	    (long)st->st_gid != tr_journal_syscall(GETGID))
 		return true;
-	return tr_journal_syscall(SYS_getuid) != 0 &&
+	return tr_journal_syscall(GETUID) != 0 &&
 	       tr_journal_syscall(SYS_fgetxattr, fd, "security.capability", capabilities,
 				  sizeof capabilities) > 0;
 }
@@ -169,19 +249,21 @@ static bool read_interpreter(char *head, size_t len, char **name)
 static bool examine(int directory, const char *path, unsigned *flags)
 {
 	char head[HEAD + 1];
-	struct stat st;
+	struct stat64 st;
 
 	*flags = 0;
 	for (int level = 0; level < LEVELS; level++) {
-		long fd = tr_journal_syscall(SYS_openat, directory, path,
-					     O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+		long fd = tr_journal_syscall(
+			SYS_openat, directory, path,
+			O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_LARGEFILE, 0);
 		if (fd < 0 && !*path)
 			return true; /* a descriptor */
 		if (fd < 0)
 			return level ||
 			       tr_journal_syscall(SYS_faccessat, directory, path, X_OK) == 0;
-		long len = tr_journal_syscall(SYS_pread64, (int)fd, head, HEAD, 0L);
-		bool good = fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		long len = tr_journal_syscall(SYS_pread64, (int)fd, head, (long)HEAD,
+					      TR_JOURNAL_OFFSET(0));
+		bool good = fstat64((int)fd, &st) == 0 && S_ISREG(st.st_mode) &&
 			    (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH));
 		bool secure = good && gains_rights((int)fd, &st);
 		tr_journal_syscall(SYS_close, (int)fd);
@@ -299,7 +381,7 @@ static bool has_library(const char *list, const char *library)
 /* LD_PRELOAD with the library in it. others: the list of the program itself, or NULL. */
 static bool make_list(struct tr_launch *launch, const char *others)
 {
-	const char *library = launch->journal->library;
+	const char *library = launch->library;
 	size_t need = sizeof LIST + (others ? strlen(others) + 1 : 0) + strlen(library);
 	char *to = launch->list;
 
@@ -375,7 +457,7 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 		if (!others && strncmp(*p, LIST, sizeof LIST - 1) == 0)
 			others = *p + sizeof LIST - 1;
 	}
-	bool listed = others && has_library(others, launch->journal->library);
+	bool listed = others && has_library(others, launch->library);
 	if (!listed && !make_list(launch, others))
 		return false;
 	if (count > TR_LAUNCH_POINTERS) {
@@ -415,7 +497,8 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->size = 0;
 	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
 	/* below another root there may be no library */
-	if (tr_journal_syscall(SYS_faccessat, AT_FDCWD, journal->library, R_OK) != 0)
+	launch->library = flags & TR_JOURNAL_SECOND ? journal->second : journal->library;
+	if (tr_journal_syscall(SYS_faccessat, AT_FDCWD, launch->library, R_OK) != 0)
 		flags |= TR_JOURNAL_CLOSED;
 	if (path && tr_journal_syscall(SYS_getppid) == 0) {
 		/* the first process of another pid namespace: its numbers mean nothing here */

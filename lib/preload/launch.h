@@ -15,8 +15,9 @@ enum {
 
 struct tr_launch {
 	const struct tr_journal *journal;
-	char *const *env; /* for the program; valid until tr_launch_end */
-	bool announced;	  /* else there is nothing to run, or to watch, and env is the caller's */
+	const char *library; /* for the program */
+	char *const *env;    /* for the program; valid until tr_launch_end */
+	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
 	struct tr_journal_record record;
 	char variable[256 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];
@@ -42,6 +43,12 @@ void tr_launch_failed(struct tr_launch *launch, int error);
 void tr_launch_spawned(struct tr_launch *launch, int pid);
 /* Gives memory back. */
 void tr_launch_end(struct tr_launch *launch);
+
+/*
+ * Sets the paths of the libraries; library is that of the first, and the second is beside it. False:
+ * the path is too long, or does not end in .so.
+ */
+bool tr_launch_set_library(struct tr_journal *journal, const char *library);
 
 /* A token that was read from the environment. */
 struct tr_launch_token {
