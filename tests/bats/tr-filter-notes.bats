@@ -328,6 +328,13 @@ setup() {
 	[ "$(tr-filter --fields=seq 'backtrace[0].function == "draw" and backtrace[1].line == 12' t.trec)" = 5 ]
 	[ "$(tr-filter --fields=seq 'backtrace.module $= "bar.so" and len(backtrace) == 2' t.trec)" = 5 ]
 	[ "$(tr-filter --fields=seq 'has(backtrace)' t.trec)" = $'5\n6' ]
+	# frames are those of the segment, and of definitions before its header
+	printf '%s\t%s\t-\t%s\n' %trec 1 x=1 %frame K1 'function="a"' %frame K2 'function="b"' \
+		call 0 $'-\tg\t.bt=[K1,K2]\t->' !end 1 x=1 %frame K1 'function="new"' %trec 1 x=1 \
+		%frame K3 'function="c"' call 0 $'-\tg\t.bt=[K1,K2,K3]\t->' |
+		sed -E 's/^(%trec|!end)\t1\t-/\1\t1/' >segments.trec
+	[ "$(tr-filter --fields=backtrace call segments.trec)" = '[{"function":"a"},{"function":"b"}]
+[{"function":"new"},K2,{"function":"c"}]' ]
 	[ "$(tr-stat --by=backtrace[0].function --json t.trec | jq -c '[.by[].count]')" != '[]' ]
 }
 

@@ -264,6 +264,18 @@ setup() {
 	[ ! -e out ]
 }
 
+@test "records without a place are counted by kind, and those of the 32nd and further kinds together" {
+	{ printf '%%trec\t1\n'; for i in {1..40} {1..31}; do printf 'kind%d\t%d\t-\t-\tx\n' "$i" "$i"; done
+		printf 'exec\t1\t-\t7\t/a\n!end\t72\n'; } >kinds.trec
+	run -0 tr-repack --report=report -t klocwork -o out kinds.trec
+	grep -o 'kind[0-9]* records: [0-9]*' report | diff - <(for i in {1..31}; do echo "kind$i records: 2"; done
+		echo "kind32 records: 9")
+	# in one line: as many as it has room for
+	sed -i /^exec/d kinds.trec
+	run -2 tr-repack -q -t klocwork -o none kinds.trec
+	[[ $output == *"cannot hold any of the records here: 2 kind1, 2 kind2, 2 kind3, "* ]]
+}
+
 @test "a format that holds none of the input's kinds fails and names them" {
 	printf 'use\t0\t-\t-\t/a\nprobe\t1\t-\t1\t-\nuse\t2\t-\t-\t/b\n' >other
 	printf 'meta\t0\t-\t-\tversion\tvalue="1"\n' >context
