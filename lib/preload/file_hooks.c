@@ -52,7 +52,8 @@ int __xmknodat(int version, int directory, const char *path, mode_t mode, dev_t 
 	X(__fcntl) X(pipe) X(pipe2) X(socketpair) X(rename) X(renameat) X(renameat2) X(link) \
 	X(linkat) X(symlink) X(symlinkat) X(unlink) X(unlinkat) X(remove) X(rmdir) X(mkdir) \
 	X(mkdirat) X(mknod) X(mknodat) X(__xmknod) X(__xmknodat) X(mkfifo) X(mkfifoat) \
-	X(truncate) X(truncate64) X(ftruncate) X(ftruncate64) X(chroot) X(dlopen) X(dlclose)
+	X(truncate) X(truncate64) X(ftruncate) X(ftruncate64) X(sendmsg) X(recvmsg) \
+	X(chroot) X(dlopen) X(dlclose)
 /* clang-format on */
 
 REPLACED(DECLARE_REAL)
@@ -919,6 +920,65 @@ TRUNCATE(truncate64, off64_t)
 	}
 FTRUNCATE(ftruncate, off_t)
 FTRUNCATE(ftruncate64, off64_t)
+
+/* Messages. Those without descriptors are transfers. */
+
+/* Lists the descriptors as "4, 5". False: there are none. */
+static bool list_descriptors(const struct msghdr *message, char text[512], int64_t *bytes)
+{
+	char *to = text, digits[12];
+
+	if (!message->msg_control || message->msg_controllen < sizeof(struct cmsghdr))
+		return false;
+	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS ||
+	    control->cmsg_len > message->msg_controllen || control->cmsg_len < CMSG_LEN(0))
+		return false;
+	size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	*bytes = (int64_t)control->cmsg_len;
+	for (size_t i = 0; i < count && to < text + 512 - 2 * sizeof digits; i++) {
+		int fd, len = 0;
+		memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
+		for (unsigned number = (unsigned)fd; number || !len; number /= 10)
+			digits[len++] = (char)('0' + number % 10);
+		if (i) {
+			*to++ = ',';
+			*to++ = ' ';
+		}
+		while (len)
+			*to++ = digits[--len];
+	}
+	*to = '\0';
+	return count;
+}
+
+static void note_message(ssize_t result, struct tr_call_record record, const struct msghdr *message)
+{
+	int saved = errno;
+	char text[512];
+
+	if (result >= 0 && list_descriptors(message, text, &record.size))
+		note((int)result, record, text);
+	errno = saved;
+}
+
+HOOK ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	ssize_t result = REAL(sendmsg)(fd, message, flags);
+
+	if (on)
+		note_message(result, CALL(SENDMSG, .fd = fd, .flags = (unsigned)flags), message);
+	return result;
+}
+
+HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t result = REAL(recvmsg)(fd, message, flags);
+
+	if (on)
+		note_message(result, CALL(RECVMSG, .fd = fd, .flags = (unsigned)flags), message);
+	return result;
+}
 
 /* The call is not recorded, as strace is not asked for it. */
 HOOK int chroot(const char *path)

@@ -65,6 +65,8 @@ enum tr_call_kind {
 	TR_CALL_TRUNCATE,
 	TR_CALL_FTRUNCATE,
 	TR_CALL_MEMFD_CREATE,
+	TR_CALL_SENDMSG, /* with descriptors, which its string lists; size: the bytes of these */
+	TR_CALL_RECVMSG,
 	TR_CALL_LOAD, /* of an object by the loader: as OPENAT, and closed again */
 	TR_CALLS
 };

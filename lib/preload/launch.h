@@ -19,7 +19,7 @@ struct tr_launch {
 	char *const *env;    /* for the program; valid until tr_launch_end */
 	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
 	struct tr_journal_record record;
-	char variable[256 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
+	char variable[512 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];
 	void *memory; /* instead of pointers; NULL: there is none, or it is kept */
 	size_t size;

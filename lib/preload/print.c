@@ -133,6 +133,9 @@ static const struct word memory_words[] = {
 };
 static const struct word fd_words[] = { WORD(FD_CLOEXEC), { 0 } };
 static const struct word socket_words[] = { WORD(SOCK_CLOEXEC), WORD(SOCK_NONBLOCK), { 0 } };
+static const struct word message_words[] = {
+	WORD(MSG_NOSIGNAL), WORD(MSG_DONTWAIT), WORD(MSG_CMSG_CLOEXEC), { 0 }
+};
 static const struct word resolve_words[] = {
 	{ 1, { "RESOLVE_NO_XDEV", 15 } },
 	{ 2, { "RESOLVE_NO_MAGICLINKS", 21 } },
@@ -365,6 +368,17 @@ static void put_arguments(struct tr_buffer *out, const struct tr_call_record *ca
 		put_comma(out);
 		put_words(out, call->flags, memory_words, false);
 		break;
+	case TR_CALL_SENDMSG:
+	case TR_CALL_RECVMSG:
+		put_number(out, call->fd);
+		tr_buffer_put_literal(out, ", {msg_control=[{cmsg_len=");
+		put_number(out, call->size);
+		tr_buffer_put_literal(out,
+				      ", cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[");
+		tr_print_escaped(out, tr_call_string(call, 0));
+		tr_buffer_put_literal(out, "]}]}, ");
+		put_words(out, call->flags, message_words, false);
+		break;
 	case TR_CALLS:
 		break;
 	}
@@ -403,6 +417,8 @@ static struct tr_text name_of(enum tr_call_kind kind)
 		NAME(FTRUNCATE, "ftruncate"),
 		NAME(MEMFD_CREATE, "memfd_create"),
 		NAME(LOAD, "openat"),
+		NAME(SENDMSG, "sendmsg"),
+		NAME(RECVMSG, "recvmsg"),
 #undef NAME
 	};
 

@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +178,43 @@ static int run_by_vfork(void)
 	return waitpid(pid, &status, 0) != pid || status;
 }
 
+/* Sends a descriptor to a child, which copies it to its output. */
+static int message(void)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	char byte = 'x';
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof control };
+	int ends[2], status;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		if (recvmsg(ends[1], &message, MSG_CMSG_CLOEXEC) != 1)
+			_exit(1);
+		dup2(*(int *)(void *)CMSG_DATA(&control.head), 0);
+		dup2(open("sent", O_WRONLY | O_CREAT, 0600), 1);
+		execlp("cat", "cat", NULL);
+		_exit(9);
+	}
+	int fd = open("x", O_RDWR);
+	bool good = fd >= 0 && write(fd, "text", 4) == 4 && lseek(fd, 0, SEEK_SET) == 0;
+	control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+					 .cmsg_type = SCM_RIGHTS,
+					 .cmsg_len = CMSG_LEN(sizeof fd) };
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+	good = good && sendmsg(ends[0], &message, 0) == 1;
+	return !good || waitpid(pid, &status, 0) != pid || status;
+}
+
 /* What libc opens in the processes that it creates, and how they inherit it. */
 static int processes(void)
 {
@@ -196,7 +235,7 @@ static int processes(void)
 	bad += !pipe || fputs("data", pipe) < 0 || pclose(pipe);
 	pipe = popen("cat out", "r");
 	bad += !pipe || pclose(pipe);
-	return bad + run_by_vfork();
+	return bad + run_by_vfork() + message();
 }
 
 int main(int argc, char **argv)
