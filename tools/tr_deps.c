@@ -693,69 +693,54 @@ struct row {
 	uint64_t count;
 };
 
-static int compare_rows(const void *a, const void *b)
+/* The row of the path for the program, or NULL: it would be at *id in the map. */
+static struct row *find_row(const struct tr_id_map *map, const struct tr_deps_command *program,
+			    const struct tr_deps_path *path, uint64_t *id)
 {
-	const struct row *x = a, *y = b;
+	struct row *row;
 
-	if (x->program != y->program)
-		return x->program < y->program ? -1 : 1;
-	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
-	return x->first->first < y->first->first ? -1 : x->first->first > y->first->first;
+	*id = (uintptr_t)program * UINT64_C(0x9e3779b97f4a7c15);
+	*id = ((*id >> 32 | *id << 32) ^ (uintptr_t)path) * UINT64_C(0x94d049bb133111eb);
+	while ((row = tr_id_map_get(map, *id)) && (row->program != program || row->path != path))
+		++*id;
+	return row;
 }
 
-static int compare_first(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return x->first->first < y->first->first ? -1 : x->first->first > y->first->first;
-}
-
+/* The rows in the order of their first events. NULL: memory is exhausted, which is reported. */
 static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *only, size_t *count)
 {
 	struct row *rows = calloc(deps->graph.use_count + 1, sizeof *rows);
-	size_t n = 0, kept = 0;
+	struct tr_id_map map = TR_ID_MAP_INIT;
+	const struct tr_deps_use *use = deps->graph.first_use;
+	bool good = rows;
+	uint64_t id;
 
-	if (!rows) {
-		tr_cli_out_of_memory(&deps->cli);
-		return NULL;
-	}
-	for (const struct tr_deps_command *c = deps->graph.first_command; c; c = c->next) {
-		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
-			if (!use->path || !use->does || !tr_deps_is_shown(deps, use->path) ||
-			    (only && use->path->set != only->id))
-				continue;
-			bool read = use->read == TR_EVIDENCE_PASSED;
-			bool write = use->written == TR_EVIDENCE_PASSED;
-			rows[n++] = (struct row){
-				.program = tr_deps_program(c),
-				.path = use->path,
-				.first = use,
-				.from = use->details->from,
-				.error = use->details->error,
-				.does = use->does,
-				.assumed = (read ? TR_DOES_READ : 0) | (write ? TR_DOES_WRITE : 0),
-				.count = use->details->count,
-			};
-		}
-	}
-	qsort(rows, n, sizeof *rows, compare_rows);
-	for (size_t i = 0; i < n; i++) {
-		struct row *last = kept ? &rows[kept - 1] : NULL;
-		if (!last || last->program != rows[i].program || last->path != rows[i].path) {
-			rows[kept++] = rows[i];
+	for (; good && use; use = use->details->next) {
+		const struct tr_deps_details *details = use->details;
+		if (!use->path || !use->does || !tr_deps_is_shown(deps, use->path) ||
+		    (only && use->path->set != only->id))
 			continue;
+		const struct tr_deps_command *program = tr_deps_program(use->command);
+		struct row *row = find_row(&map, program, use->path, &id);
+		if (!row) {
+			row = &rows[(*count)++];
+			*row = (struct row){ program, use->path, use, .error = details->error };
+			good = tr_id_map_put(&map, id, row);
 		}
-		last->does |= rows[i].does;
-		last->assumed |= rows[i].assumed;
-		last->count += rows[i].count;
-		last->from = last->from ? last->from : rows[i].from;
-		if (!rows[i].error.data)
-			last->error.data = NULL; /* the file was found in the end */
+		row->does |= use->does;
+		row->assumed |= use->read == TR_EVIDENCE_PASSED ? TR_DOES_READ : 0;
+		row->assumed |= use->written == TR_EVIDENCE_PASSED ? TR_DOES_WRITE : 0;
+		row->count += details->count;
+		row->from = row->from ? row->from : details->from;
+		if (!details->error.data)
+			row->error.data = NULL; /* the file was found in the end */
 	}
-	qsort(rows, kept, sizeof *rows, compare_first);
-	*count = kept;
-	return rows;
+	tr_id_map_free(&map);
+	if (good)
+		return rows;
+	free(rows);
+	tr_cli_out_of_memory(&deps->cli);
+	return NULL;
 }
 
 /* The files that are listed: the paths alone, or what all commands did with each of them. */

@@ -193,7 +193,6 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	command->executable = path;
 	if (!tracker->directory)
 		tracker->directory = task->directory->path;
-	inherit(tracker, task, before, record);
 	for (int i = 0; i < 2 && !graph->failed; i++) {
 		struct tr_text text = name;
 		if (i == 1) { /* of a script: its interpreter */
@@ -217,6 +216,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 		tr_deps_use_reads(graph, use, TR_EVIDENCE_SEEN);
 		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
 	}
+	inherit(tracker, task, before, record);
 	event->does = TR_DOES_EXEC;
 }
 

@@ -208,10 +208,13 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 		use->details = add(graph, sizeof *use->details);
 	if (graph->failed)
 		return NULL;
-	if (use->details)
+	if (use->details) {
 		*use->details = (struct tr_deps_details){ .spelled = path,
 							  .seq = TR_DEPS_NO_SEQ,
 							  .closed = TR_INSTANT_NONE };
+		*(graph->last_use ? &graph->last_use->details->next : &graph->first_use) = use;
+		graph->last_use = use;
+	}
 	if (path)
 		path->used = true;
 	use->command = command;

@@ -113,8 +113,9 @@ struct tr_deps_details {
 	uint64_t count;		      /* of events */
 	uint64_t seq;		      /* of the record of the first event */
 	struct tr_text time, task;    /* of that record: cells, as trec spells them */
-	struct tr_text error; /* "ENOENT", of the first failure; data NULL: there was none */
-	int64_t closed;	      /* the time of written_until, or TR_INSTANT_NONE */
+	struct tr_text error;	  /* "ENOENT", of the first failure; data NULL: there was none */
+	int64_t closed;		  /* the time of written_until, or TR_INSTANT_NONE */
+	struct tr_deps_use *next; /* of all, in the order in which they were added */
 };
 
 /* 64 bytes, because a trace has many of them. */
@@ -136,9 +137,10 @@ struct tr_deps_graph {
 	struct tr_id_map uses; /* private: those of commands with many */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
-	bool details;		/* keep the details of uses */
-	bool without_arguments; /* leave the arguments of commands out */
-	uint32_t now;		/* the moment of the event that is being put */
+	struct tr_deps_use *first_use, *last_use; /* of those with details */
+	bool details;				  /* keep the details of uses */
+	bool without_arguments;			  /* leave the arguments of commands out */
+	uint32_t now;				  /* the moment of the event that is being put */
 	uint32_t searches;
 	int64_t instant;	    /* the time of now, or TR_INSTANT_NONE */
 	bool has_reads, has_writes; /* the trace has calls that say how many bytes they moved */

@@ -64,7 +64,7 @@ static const struct test tests[] = {
 	  EXEC("1", "/a") MAKES("1", "/x", "0")
 		  MAKES("1", "/y", "1") "sys 1 close_range first=0 last=0 "
 					"flags=CLOSE_RANGE_CLOEXEC -> return=0\n" EXEC("1", "/b"),
-	  "/a(/a#0 Rs1 /x#0 Wo5 /y#0 wo5) /b(/y#0 Wp5 /b#0 Rs5)" },
+	  "/a(/a#0 Rs1 /x#0 Wo5 /y#0 wo5) /b(/b#0 Rs5 /y#0 Wp5)" },
 	{ "O_TRUNC begins another content, O_APPEND adds to the old one",
 	  EXEC("1", "/a") READS("1", "/x", "3") CLOSE("1", "3") MAKES("1", "/x", "3") CLOSE(
 		  "1", "3") EXIT("1") EXEC("2", "/b") OPEN("2", "/x", "O_WRONLY|O_APPEND", "3")
@@ -93,31 +93,31 @@ static const struct test tests[] = {
 	{ "a redirection: who inherits it writes, unless transfers were seen",
 	  EXEC("1", "/sh") FORK("1", "2", "SIGCHLD") MAKES("2", "/x", "3") DUP("2", "3", "1")
 		  CLOSE("2", "3") EXEC("2", "/b") EXIT("2"),
-	  "/sh(/sh#0 Rs1) (/x#0 wo6) /b(/x#0 Wp7 /b#0 Rs6)" },
+	  "/sh(/sh#0 Rs1) (/x#0 wo6) /b(/b#0 Rs6 /x#0 Wp7)" },
 	{ "the same, with a write of another",
 	  EXEC("1", "/sh") MAKES("1", "/x", "1") FORK("1", "2", "SIGCHLD")
 		  EXEC("2", "/b") "sys 1 write fd=1 count=3 -> return=3\n" EXIT("2") EXIT("1"),
-	  "/sh(/sh#0 Rs1 /x#0 Ws7) () /b(/x#0 wp6 /b#0 Rs4)" },
+	  "/sh(/sh#0 Rs1 /x#0 Ws7) () /b(/b#0 Rs4 /x#0 wp6)" },
 	{ "standard input that is inherited is read",
 	  EXEC("1", "/sh") FORK("1", "2", "SIGCHLD") READS("2", "/x", "0") EXEC("2", "/b"),
-	  "/sh(/sh#0 Rs1) (/x#0 Ro3) /b(/x#0 Rp4 /b#0 Rs4)" },
+	  "/sh(/sh#0 Rs1) (/x#0 Ro3) /b(/b#0 Rs4 /x#0 Rp4)" },
 	{ "a descriptor above 2 is meant for a program if a fork opened it for it",
 	  EXEC("1", "/sh") READS("1", "/mine", "8") FORK("1", "2", "SIGCHLD") READS("2", "/x", "9")
 		  EXEC("2", "/b"),
-	  "/sh(/sh#0 Rs1 /mine#0 Ro2) (/x#0 Ro4) /b(/x#0 Rp5 /b#0 Rs5)" },
+	  "/sh(/sh#0 Rs1 /mine#0 Ro2) (/x#0 Ro4) /b(/b#0 Rs5 /x#0 Rp5)" },
 	{ "a pipe between two commands",
 	  EXEC("1", "/sh") PIPE("1", "3,4") FORK("1", "2", "SIGCHLD") DUP("2", "4", "1")
 		  EXEC("2", "/a") FORK("1", "3", "SIGCHLD") CLOSE("3", "4") DUP("3", "3", "0")
 			  EXEC("3", "/b") EXIT("2") EXIT("3"),
-	  "/sh(/sh#0 Rs1 |#0 wh11) (|#0 wo5) /a(|#0 Wp10 /a#0 Rs5) (|#0 ro7) /b(|#0 Rp9 /b#0 "
-	  "Rs9)" },
+	  "/sh(/sh#0 Rs1 |#0 wh11) (|#0 wo5) /a(/a#0 Rs5 |#0 Wp10) (|#0 ro7) /b(/b#0 Rs9 |#0 "
+	  "Rp9)" },
 	{ "the jobserver of make is neither read nor written",
 	  EXEC("1", "/make") PIPE("1", "3,4") FORK("1", "2", "SIGCHLD") EXEC("2", "/a"),
 	  "/make(/make#0 Rs1 |#0 -) () /a(/a#0 Rs4)" },
 	{ "a program that has only the read end of a pipe reads it",
 	  EXEC("1", "/make") PIPE("1", "3,4") FORK("1", "2", "SIGCHLD") CLOSE("2", "4")
 		  EXEC("2", "/a"),
-	  "/make(/make#0 Rs1 |#0 -) (|#0 ro4) /a(|#0 Rp5 /a#0 Rs5)" },
+	  "/make(/make#0 Rs1 |#0 -) (|#0 ro4) /a(/a#0 Rs5 |#0 Rp5)" },
 	{ "a fork has the descriptors of its parent, and its own after that",
 	  EXEC("1", "/a") MAKES("1", "/x", "3") FORK("1", "2", "SIGCHLD")
 		  CLOSE("2", "3") "sys 1 write fd=3 count=1 -> return=1\n" EXIT(
