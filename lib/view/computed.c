@@ -245,7 +245,6 @@ static bool follow_time(struct tr_computed *c, struct tr_record *record)
 	int64_t now = tr_instant_from_cell(&record->time);
 	struct tr_text task = cell_text(c, &record->task);
 
-	c->began = TR_INSTANT_NONE;
 	/* without times there are no durations to prepare */
 	if (now == TR_INSTANT_NONE)
 		return true;

@@ -111,6 +111,22 @@ setup() {
 	[ "$(tr-parse less | grep -c ^block)" -eq 2 ]
 }
 
+@test "a row keeps its spelling in a table of the same columns, and in no other" {
+	for columns in 'id, base, end, mine, path' 'mine, base, end, entry, path'; do
+		row='0,0x1000,   0x2000, 0x7,/a'
+		printf 'DRCOV VERSION: 2\nDRCOV FLAVOR: x\nModule Table: version 2, count 1\nColumns: %s\n%s\n' \
+			"$columns" "$row" >head
+		{ cat head && printf 'BB Table: 1 bbs\n\0\0\0\0\10\0\0\0'; } >own
+		tr-parse own | tr-repack | cmp - own
+		tr-parse own | tr-repack -O table=2 | head -n 5 >got
+		[ "$(tail -n 2 got | head -n 1)" = 'Columns: id, base, end, entry, path' ]
+		[[ $(tail -n 1 got) == '  0, 0x0000000000001000, 0x0000000000002000, '*',  /a' ]]
+		# the same in an execution trace and back
+		tr-parse own | tr-repack -q -t gnatcov -o through
+		grep -qaF "$row" through
+	done
+}
+
 # bad NAME PLACE MESSAGE BLOCKS: reported there, exit 2, so many blocks all the same
 bad() {
 	run -2 --separate-stderr tr-parse "$1"
