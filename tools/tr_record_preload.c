@@ -393,8 +393,10 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	write_log(supervisor);
 	remove_journal(supervisor);
 	uint64_t lost = supervisor->session.page->lost + supervisor->decode.unplaced;
-	if (supervisor->decode.calls)
+	if (supervisor->decode.calls) {
 		lost += supervisor->collect.page->lost;
+		supervisor->collect.page->count = 0; /* for those that continue */
+	}
 	*supervisor->losses = (struct tr_preload_losses){
 		.lost = lost,
 		.torn = supervisor->decode.torn + supervisor->collect.torn,

@@ -123,7 +123,7 @@ static char *find_lane(struct tr_lanes *lanes, uint32_t length, bool own, unsign
 
 	for (;;) {
 		uint32_t count = atomic_load_explicit(&page->count, memory_order_acquire);
-		for (uint32_t i = 0; count && i < count; i++) {
+		for (uint32_t i = 0; i < count; i++) {
 			*lane = (first + i) % count;
 			uint64_t used =
 				atomic_load_explicit(&page->used[*lane], memory_order_relaxed);
@@ -133,7 +133,7 @@ static char *find_lane(struct tr_lanes *lanes, uint32_t length, bool own, unsign
 				atomic_store_explicit(&lanes->current, *lane, memory_order_relaxed);
 			return find_memory(lanes, *lane, own, borrowed);
 		}
-		if (!add_lane(lanes, count))
+		if (!count || !add_lane(lanes, count))
 			return NULL;
 		first = count;
 	}
@@ -183,7 +183,7 @@ void tr_lanes_put(struct tr_lanes *lanes, struct tr_call_record *record, const c
 		if (borrowed)
 			munmap(memory, TR_LANE_SIZE);
 	}
-	if (!done)
+	if (!done && lanes->page->count)
 		lanes->page->lost++;
 	errno = saved;
 }

@@ -29,7 +29,7 @@ enum {
 
 struct tr_lanes_page {
 	_Atomic uint64_t lost;	/* records that found no place */
-	_Atomic uint32_t count; /* lanes that have their blocks */
+	_Atomic uint32_t count; /* lanes that have their blocks; 0: the recording has ended */
 	uint32_t unused;
 	uint64_t root[2], mounts[2];	 /* device and inode of the recorder's root directory, and
 					  * of its mount namespace */

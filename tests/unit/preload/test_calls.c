@@ -208,6 +208,10 @@ static void test_full(void)
 	for (unsigned i = 0; page->lost == LOST && i < 10 * count; i++)
 		put(recording, 100, 10, "a");
 	ok(page->lost == LOST + 1 && page->count == 3, "the same without the file");
+	page->count = 0;
+	uint64_t used = page->used[2];
+	put(recording, 100, 10, "a");
+	ok(page->lost == LOST + 1 && page->used[2] == used, "nothing more when it has ended");
 	end(recording);
 }
 
