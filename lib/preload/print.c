@@ -106,11 +106,26 @@ struct word {
 #bits, sizeof #bits - 1 \
 		} \
 	}
+#define LARGE_FILE 0100000 /* of 32-bit programs; O_LARGEFILE is 0 where all files are large */
 static const struct word open_words[] = {
-	WORD(O_CREAT),	   WORD(O_EXCL),    WORD(O_NOCTTY),  WORD(O_TRUNC),  WORD(O_APPEND),
-	WORD(O_NONBLOCK),  WORD(O_SYNC),    WORD(O_DSYNC),   WORD(O_DIRECT), WORD(O_ASYNC),
-	WORD(O_NOFOLLOW),  WORD(O_NOATIME), WORD(O_CLOEXEC), WORD(O_PATH),   WORD(O_TMPFILE),
-	WORD(O_DIRECTORY), { 0 },
+	WORD(O_CREAT),
+	WORD(O_EXCL),
+	WORD(O_NOCTTY),
+	WORD(O_TRUNC),
+	WORD(O_APPEND),
+	WORD(O_NONBLOCK),
+	WORD(O_SYNC),
+	WORD(O_DSYNC),
+	WORD(O_DIRECT),
+	{ LARGE_FILE, { "O_LARGEFILE", 11 } },
+	WORD(O_NOFOLLOW),
+	WORD(O_NOATIME),
+	WORD(O_CLOEXEC),
+	WORD(O_PATH),
+	WORD(O_TMPFILE),
+	WORD(O_DIRECTORY),
+	{ O_ASYNC, { "FASYNC", 6 } },
+	{ 0 },
 };
 static const struct word at_words[] = { WORD(AT_SYMLINK_FOLLOW), WORD(AT_EMPTY_PATH), { 0 } };
 static const struct word unlink_words[] = { WORD(AT_REMOVEDIR), { 0 } };

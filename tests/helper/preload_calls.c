@@ -54,6 +54,13 @@ static void opening(int directory)
 	close(open(".", O_TMPFILE | O_RDWR, 0600));
 	close(open("sub", O_PATH | O_DIRECTORY | O_NOFOLLOW));
 	close(open("a/b", O_RDONLY));
+	/* all flags, also the one that is 0 where all files are large, and one that is none */
+	close(open("no",
+		   O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |
+			   O_DIRECT | O_ASYNC | 0100000 | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |
+			   O_DIRECTORY | 0x20000000,
+		   0600));
+	close(open("no", O_ACCMODE | O_DSYNC));
 	close(open((char *)8, O_RDONLY));
 	close(creat("c", 0604));
 	close(creat64("c", 0));
