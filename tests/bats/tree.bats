@@ -209,3 +209,14 @@ early() {
 		tr-totext --style=tree long | wc -c'
 	[ "$output" -gt 40000000 ]
 }
+
+@test "processes that ended before their fork: as many in each segment" {
+	{ printf '%%trec\t1\n'
+		for i in {1..1100}; do printf 'exit\t%d\t9\t%d\t-\tstatus=0\n' "$i" $((i + 100)); done
+		printf '!end\t1100\n'; } >first
+	printf '%s\n' $'%trec\t1' $'exec\t1\t10\t1\t/bin/make\targv=["make"]' $'exit\t2\t12\t5\t-\tstatus=3' \
+		$'fork\t3\t10.5\t1\t-\tchild=5' $'exit\t4\t14\t1\t-\tstatus=0' $'!end\t4' >second
+	run -0 tr-totext --style=tree second
+	[ "${lines[2]}" = '  1.500     3    3  └─ (fork)' ]
+	cat first second | tr-totext --style=tree | cmp - <(tr-totext --style=tree second)
+}

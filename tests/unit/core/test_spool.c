@@ -62,8 +62,27 @@ static void look_at(uint64_t size, size_t most)
 	tr_spool_free(spool);
 }
 
+/* Reads bytes one at a time, from the file and from memory. */
+static void read_bytes(uint64_t size)
+{
+	struct tr_spool *spool = tr_spool_new(UINT64_MAX);
+	struct tr_error err;
+	bool good = fill(spool, size);
+
+	for (uint64_t offset = 0; good && offset < size; offset += 997) {
+		char buf[1];
+		const char *data;
+		size_t n = 1;
+		good = tr_spool_read(spool, offset, buf, &data, &n, &err) && n == 1 &&
+		       *data == byte_at(offset);
+	}
+	ok(good, "%llu bytes, one at a time", (unsigned long long)size);
+	tr_spool_free(spool);
+}
+
 int main(void)
 {
+	read_bytes(5 << 20);
 	look_at(100, 7);
 	look_at(1 << 20, 5000); /* in memory, to the last byte */
 	look_at((1 << 20) + 1, 5000);
