@@ -221,6 +221,46 @@ twice() {
 	event 9 1 /usr/bin/gcc gcc -c ../sub/a.c
 }
 
+@test "-O include, exclude and existing choose sources by their paths" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	calls() {
+		event 2 1 /usr/bin/gcc gcc -c a.c
+		event 3 1 /usr/bin/gcc gcc -c x/b.c -o b.o
+		event 4 1 /usr/bin/gcc gcc -c "$PWD/sub/gone.c"
+		event 5 1 /usr/bin/gcc gcc -c a.c ./x/b.c
+	}
+	mkdir -p sub/x
+	touch sub/a.c sub/x/b.c
+	chosen() { build calls | tr-repack -q -t compdb -O unique=none "$@" | jq -r '.[].file' | sed "s,$PWD/sub/,,"; }
+	[ "$(chosen | sort -u | tr '\n' ' ')" = 'a.c gone.c x/b.c ' ]
+	[ "$(chosen -O existing=yes | sort -u | tr '\n' ' ')" = 'a.c x/b.c ' ]
+	[ "$(chosen -O include='*/x/*' | tr '\n' ' ')" = 'x/b.c x/b.c ' ]
+	[ "$(chosen -O include='*/x/*' -O include="$PWD/sub/a.?" | tr '\n' ' ')" = 'a.c x/b.c a.c x/b.c ' ]
+	[ "$(chosen -O exclude='*/x/*' -O exclude='*/gone.c' | tr '\n' ' ')" = 'a.c a.c ' ]
+	[ "$(chosen -O include='*.c' -O exclude='*/[ab].c' -O existing=no)" = gone.c ]
+	# a GLOB is for the whole path
+	[ -z "$(chosen -O include=a.c -O include='*/sub')" ]
+	build calls >trace
+	run -0 --separate-stderr tr-repack -t compdb -O include='*.f' trace
+	[ "$output" = '[]' ]
+	[ "$stderr" = 'tr-repack: trace: note: -O leaves out all 5 entries: the database has none' ]
+	# a database is chosen from, too
+	tr-repack -q -t compdb trace | tr-repack -q -t compdb -O existing=yes | jq -r '.[].file' | { run -1 grep gone; }
+}
+
+@test "-O form=command and output=no" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	calls() { event 2 1 /usr/bin/gcc gcc "-DX=a b" "-DY='\"'" -c 'a$.c' -o a.o; }
+	build calls >trace
+	tr-repack -t compdb trace >list
+	tr-repack -t compdb -O form=command -O output=no trace >texts
+	[ "$(jq -c '.[] | keys' texts)" = '["command","directory","file"]' ]
+	# a shell, and the reader, split it into the same words
+	eval "printf '%s\n' $(jq -r '.[0].command' texts)" >words
+	jq -r '.[0].arguments[]' list | cmp - words
+	tr-parse texts | tr-repack -q -t compdb | jq -c '.[0].arguments' | cmp - <(jq -c '.[0].arguments' list)
+}
+
 @test "-O unique" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	count() { build twice | tr-repack -t compdb "$@" | jq length; }

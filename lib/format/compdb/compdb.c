@@ -305,6 +305,13 @@ static const char *const extensions[] = { ".compile_commands.json", NULL };
 static const struct tr_format_option options[] = {
 	{ "unique", "file|file+output|all|none", false, true,
 	  "what makes two entries the same, so that the first stays (file+output)" },
+	{ "include", "GLOB", false, true,
+	  "only sources whose whole path matches; * also matches / (repeatable)" },
+	{ "exclude", "GLOB", false, true, "no sources whose whole path matches (repeatable)" },
+	{ "existing", "no|yes", false, true, "only sources that are on this machine (no)" },
+	{ "form", "arguments|command", false, true,
+	  "command lines as lists of words (default), or as texts for a shell" },
+	{ "output", "yes|no", false, true, "the member output (yes)" },
 	{ "headers", "no|yes|all", false, true,
 	  "entries for headers, from the trace's file calls: of the project, or all (no)" },
 	{ "respfiles", "inline|keep", false, true,

@@ -5,8 +5,12 @@
  * head. The filter of calls then decides which calls stand for the others (process/call_filter.h)
  * and emits their entries; put_entries leaves out the repeated ones.
  */
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/arena.h"
 #include "core/buffer.h"
@@ -25,6 +29,20 @@ enum unique {
 	UNIQUE_FILE,
 	UNIQUE_ALL,
 	UNIQUE_NONE,
+};
+
+struct globs {
+	char **list; /* owned */
+	size_t count, cap;
+};
+
+/* Which entries are written, and how: the settings. */
+struct style {
+	enum unique unique;
+	bool as_command, without_output;
+	bool existing;		       /* only sources that are on this machine */
+	struct globs include, exclude; /* of sources */
+	uint64_t left_out;	       /* entries that the settings left out */
 };
 
 /* The parts of an entry, as bytes. */
@@ -71,16 +89,37 @@ static void put_arguments(struct tr_buffer *to, const struct entry *entry)
 		tr_buffer_put_byte(to, ']');
 }
 
-/* The layout is Bear's, so that diff(1) shows only real differences. */
-static void put_json(struct tr_buffer *to, const struct entry *entry)
+/* Appends the command line as one text for a shell. */
+static void put_command(struct tr_buffer *to, const struct entry *entry)
+{
+	struct tr_buffer line = TR_BUFFER_INIT;
+
+	for (size_t i = 0; i < entry->argc; i++) {
+		if (i)
+			tr_buffer_put_byte(&line, ' ');
+		tr_shell_quote(entry->argv[i], &line);
+	}
+	put_member(to, "command", tr_buffer_text(&line));
+	to->failed |= line.failed;
+	tr_buffer_free(&line);
+}
+
+/*
+ * The layout is Bear's, so that diff(1) shows only real differences. On Windows, those who read a
+ * command split it by other rules than those of a shell, so the entry keeps its arguments.
+ */
+static void put_json(struct tr_buffer *to, const struct entry *entry, const struct style *style)
 {
 	tr_buffer_put_literal(to, "  {\n");
-	put_arguments(to, entry);
+	if (style->as_command && !tr_path_has_drive(entry->directory))
+		put_command(to, entry);
+	else
+		put_arguments(to, entry);
 	tr_buffer_put_literal(to, ",\n");
 	put_member(to, "directory", entry->directory);
 	tr_buffer_put_literal(to, ",\n");
 	put_member(to, "file", entry->file);
-	if (entry->output.data) {
+	if (entry->output.data && !style->without_output) {
 		tr_buffer_put_literal(to, ",\n");
 		put_member(to, "output", entry->output);
 	}
@@ -119,21 +158,51 @@ static bool put_key(const struct entry *entry, enum unique unique, struct tr_tex
 	return done;
 }
 
-/* Appends an entry. False: memory is exhausted. */
-static bool append_entry(const struct entry *entry, enum unique unique, bool fallback,
+static bool matches(const struct globs *globs, const char *path)
+{
+	for (size_t i = 0; i < globs->count; i++)
+		if (fnmatch(globs->list[i], path, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the settings leave the entry out. */
+static bool is_left_out(const struct entry *entry, struct style *style, bool *failed)
+{
+	struct tr_buffer path = TR_BUFFER_INIT;
+	struct stat st;
+
+	if (!style->existing && !style->include.count && !style->exclude.count)
+		return false;
+	tr_path_join(entry->directory, entry->file, &path);
+	tr_buffer_put_byte(&path, '\0');
+	*failed = path.failed;
+	bool out = path.failed || (style->include.count && !matches(&style->include, path.data)) ||
+		   matches(&style->exclude, path.data) ||
+		   (style->existing && stat(path.data, &st) != 0);
+	tr_buffer_free(&path);
+	style->left_out += out;
+	return out;
+}
+
+/* Appends an entry, unless it is left out. False: memory is exhausted. */
+static bool append_entry(const struct entry *entry, struct style *style, bool fallback,
 			 struct tr_buffer *to)
 {
 	struct head head = { .fallback = fallback };
 	size_t begin = to->len;
+	bool failed = false;
 
+	if (is_left_out(entry, style, &failed))
+		return !failed;
 	tr_buffer_put(to, (const char *)&head, sizeof head);
 	size_t text = to->len;
-	put_json(to, entry);
+	put_json(to, entry, style);
 	if (to->failed)
 		return false;
 	struct tr_text json = { to->data + text, to->len - text };
 	head.len = json.len;
-	if (!put_key(entry, unique, json, &head))
+	if (!put_key(entry, style->unique, json, &head))
 		return false;
 	memcpy(to->data + begin, &head, sizeof head);
 	return true;
@@ -303,7 +372,7 @@ static bool append_seed(struct tr_record *record, const struct tr_call *call,
 
 /* record: NULL, or that of the call if headers get entries, too. */
 static bool put_source(struct tr_record *record, const struct tr_call *call, struct line *line,
-		       const struct source *source, enum unique unique, struct tr_arena *arena,
+		       const struct source *source, struct style *style, struct tr_arena *arena,
 		       struct tr_buffer *to)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -324,8 +393,9 @@ static bool put_source(struct tr_record *record, const struct tr_call *call, str
 	}
 	if (failed || !entry.file.data || (output.data && !entry.output.data))
 		return false;
-	return append_entry(&entry, unique, call->libtool, to) &&
-	       (!record || append_seed(record, call, line, source, entry.file, begin, to));
+	return append_entry(&entry, style, call->libtool, to) &&
+	       (!record || to->len == begin ||
+		append_seed(record, call, line, source, entry.file, begin, to));
 }
 
 /*
@@ -334,7 +404,7 @@ static bool put_source(struct tr_record *record, const struct tr_call *call, str
  * would be too long, and none is appended. TR_FATAL: memory is exhausted.
  */
 static enum tr_status append_call(struct tr_record *record, const struct tr_call *call,
-				  bool inlined, enum unique unique, struct tr_arena *arena,
+				  bool inlined, struct style *style, struct tr_arena *arena,
 				  struct tr_buffer *to, struct tr_error *err)
 {
 	size_t begin = to->len;
@@ -346,7 +416,7 @@ static enum tr_status append_call(struct tr_record *record, const struct tr_call
 	    (record && !tr_compdb_headers_line(call, line.shared[0], arena, &line.headers)))
 		return tr_error_memory(err);
 	for (size_t i = 0; i < line.source_count; i++) {
-		if (!put_source(record, call, &line, &line.sources[i], unique, arena, to))
+		if (!put_source(record, call, &line, &line.sources[i], style, arena, to))
 			return tr_error_memory(err);
 		if (to->len - begin <= TR_CALL_TEXT_MAX)
 			continue;
@@ -360,7 +430,7 @@ struct writer {
 	struct tr_writer base;
 	struct tr_call_config calls;
 	struct tr_tool_config *tools;
-	enum unique unique;
+	struct style style;
 	bool inlined;
 	struct tr_compdb_headers *headers; /* NULL: they get no entries */
 
@@ -397,7 +467,7 @@ static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
 static bool put_entry(struct writer *writer, const struct head *head, struct tr_text json)
 {
 	bool done = true;
-	bool fresh = writer->unique == UNIQUE_NONE || is_new(&writer->keys, head->key, &done);
+	bool fresh = writer->style.unique == UNIQUE_NONE || is_new(&writer->keys, head->key, &done);
 
 	is_new(&writer->files, head->file, &done);
 	if (!fresh)
@@ -476,7 +546,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	tr_buffer_reset(&writer->entries);
 	if (wanted && !lost)
 		status = append_call(writer->headers ? record : NULL, call, writer->inlined,
-				     writer->unique, record->arena, &writer->entries, err);
+				     &writer->style, record->arena, &writer->entries, err);
 	if (status == TR_FATAL)
 		return status;
 	enum tr_call_verdict verdict = tr_call_filter_put(
@@ -548,7 +618,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
 		tr_buffer_reset(&writer->entries);
 		if ((!entry.output.data && !find_implied(record, &entry)) ||
-		    !append_entry(&entry, writer->unique, false, &writer->entries) ||
+		    !append_entry(&entry, &writer->style, false, &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
 		else
@@ -585,7 +655,7 @@ static bool add_header(void *context, struct tr_text directory, struct tr_text f
 	struct writer *writer = context;
 	struct entry entry = { .directory = directory, .file = file, .argv = argv, .argc = argc };
 
-	return append_entry(&entry, writer->unique, true, &writer->fallback);
+	return append_entry(&entry, &writer->style, true, &writer->fallback);
 }
 
 /* Writes what the filter has held back, and finds the headers of the segment. */
@@ -631,6 +701,7 @@ static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 		tr_output_put_literal(writer->base.out, "\n]\n");
 	else
 		tr_output_put_literal(writer->base.out, "[]\n");
+	base->noted_empty = writer->style.left_out; /* report says why */
 	return TR_OK;
 }
 
@@ -638,13 +709,30 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
+	if (!base->entries && writer->style.left_out) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "-O leaves out all %" PRIu64 " entries: the database has none",
+			     writer->style.left_out);
+		tr_error_is_note(err);
+		writer->style.left_out = 0;
+		return TR_WARN;
+	}
 	return writer->headers ? tr_compdb_headers_report(writer->headers, err) : TR_OK;
+}
+
+static void free_globs(struct globs *globs)
+{
+	while (globs->count)
+		free(globs->list[--globs->count]);
+	free(globs->list);
 }
 
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
+	free_globs(&writer->style.include);
+	free_globs(&writer->style.exclude);
 	tr_compdb_headers_free(writer->headers);
 	tr_tool_config_free(writer->tools);
 	tr_file_roots_free(&writer->calls.roots);
@@ -665,6 +753,21 @@ static const struct tr_writer_steps steps = {
 	.discard = discard,
 };
 
+/* Copies the values of all settings of that key. False: memory is exhausted. */
+static bool get_globs(const struct tr_settings *settings, const char *key, struct globs *globs)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		struct tr_text value = settings->list[i].value;
+		if (!tr_text_is(settings->list[i].key, key))
+			continue;
+		if (!tr_array_room(globs->list, globs->count, globs->cap) ||
+		    !(globs->list[globs->count] = strndup(value.data, value.len)))
+			return false;
+		globs->count++;
+	}
+	return true;
+}
+
 /* Reads the settings. False: err is filled. */
 static bool set_up(struct writer *writer, const struct tr_settings *settings, struct tr_error *err)
 {
@@ -673,8 +776,17 @@ static bool set_up(struct writer *writer, const struct tr_settings *settings, st
 
 	for (unsigned i = 0; i < sizeof uniques / sizeof *uniques; i++)
 		if (tr_text_is(unique, uniques[i]))
-			writer->unique = (enum unique)i;
+			writer->style.unique = (enum unique)i;
 	writer->inlined = tr_text_is(tr_setting_get(settings, "respfiles", "inline"), "inline");
+	struct style *style = &writer->style;
+	style->as_command = tr_text_is(tr_setting_get(settings, "form", ""), "command");
+	style->without_output = tr_text_is(tr_setting_get(settings, "output", ""), "no");
+	style->existing = tr_text_is(tr_setting_get(settings, "existing", ""), "yes");
+	if (!get_globs(settings, "include", &style->include) ||
+	    !get_globs(settings, "exclude", &style->exclude)) {
+		tr_error_memory(err);
+		return false;
+	}
 	struct tr_text headers = tr_setting_get(settings, "headers", "no");
 	if (!tr_text_is(headers, "no")) {
 		writer->headers = tr_compdb_headers_new(tr_text_is(headers, "all"), err);
