@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -70,18 +71,12 @@ void tr_files_find(void)
 
 /* Records. */
 
-static uint64_t now(void)
-{
-	return tr_journal_now(session->page);
-}
-
 static void put(struct tr_call_record *record, const char *first, const char *second)
 {
 	record->pid = (uint32_t)tr_journal_getpid();
 	if (record->pid != lanes.pid)
 		record->ppid = (uint32_t)tr_journal_syscall(SYS_getppid);
-	if (!record->time)
-		record->time = now();
+	record->time = tr_journal_now(session->page);
 	tr_lanes_put(&lanes, record, first, second);
 }
 
@@ -413,10 +408,14 @@ static int descriptor_of(FILE *stream)
 	return fd;
 }
 
-static void note_close(int fd, uint64_t time, int result)
+/*
+ * A descriptor is about to be closed. In a process with threads this has to be recorded before,
+ * because another thread may have the number, and record it, as soon as it is free.
+ */
+static void note_close(int fd)
 {
 	if (fd >= 0)
-		note(result, CALL(CLOSE, .fd = fd, .time = time), NULL);
+		note(0, CALL(CLOSE, .fd = fd), NULL);
 }
 
 /* Without a path the stream keeps its file. */
@@ -425,31 +424,22 @@ static void note_close(int fd, uint64_t time, int result)
 	{ \
 		bool records = on && path; \
 		int before = records ? descriptor_of(stream) : -1; \
-		uint64_t time = records ? now() : 0; \
 		FILE *result = REAL(name)(path, mode, stream); \
 		if (!records) \
 			return result; \
 		if (!result || descriptor_of(result) != before) \
-			note_close(before, time, 0); \
+			note_close(before); \
 		note_stream(result, path, mode); \
 		return result; \
 	}
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
-/*
- * The time of a close is before the call: another thread may have the number as soon as it is
- * free.
- */
 HOOK int fclose(FILE *stream)
 {
-	if (!on)
-		return REAL(fclose)(stream);
-	int fd = descriptor_of(stream);
-	uint64_t time = now();
-	int result = REAL(fclose)(stream);
-	note_close(fd, time, 0);
-	return result;
+	if (on)
+		note_close(descriptor_of(stream));
+	return REAL(fclose)(stream);
 }
 
 void tr_files_closed(int fd)
@@ -457,7 +447,7 @@ void tr_files_closed(int fd)
 	int saved = errno;
 
 	if (on)
-		note_close(fd, now(), 0);
+		note_close(fd);
 	errno = saved;
 }
 
@@ -473,13 +463,9 @@ HOOK DIR *opendir(const char *path)
 
 HOOK int closedir(DIR *directory)
 {
-	if (!on)
-		return REAL(closedir)(directory);
-	int fd = dirfd(directory);
-	uint64_t time = now();
-	int result = REAL(closedir)(directory);
-	note_close(fd, time, result);
-	return result;
+	if (on)
+		note_close(dirfd(directory));
+	return REAL(closedir)(directory);
 }
 
 /* A name has been found, or the pattern is wrong, which the kernel does not see. */
@@ -574,40 +560,56 @@ HOOK int memfd_create(const char *name, unsigned flags)
 
 /* Descriptors. */
 
+/* Whether the close of an open descriptor has to be recorded before, as note_close says. */
+static bool closes_early(int fd)
+{
+	return !__libc_single_threaded && tr_journal_syscall(SYS_fcntl, fd, F_GETFD, 0) >= 0;
+}
+
 #define CLOSE(name) \
 	HOOK int name(int fd) \
 	{ \
-		if (!on) \
-			return REAL(name)(fd); \
-		uint64_t time = now(); \
+		bool early = on && closes_early(fd); \
+		if (early) \
+			note_close(fd); \
 		int result = REAL(name)(fd); \
-		note(result, CALL(CLOSE, .fd = fd, .time = time), NULL); \
+		if (on && !early) \
+			note(result, CALL(CLOSE, .fd = fd), NULL); \
 		return result; \
 	}
 CLOSE(close)
 CLOSE(__close)
 
+static void note_range(int result, unsigned first, unsigned last, unsigned flags)
+{
+	note(result, CALL(CLOSE_RANGE, .fd = (int)first, .other = (int)last, .flags = flags), NULL);
+}
+
+static int close_all(unsigned first, unsigned last, unsigned flags)
+{
+	enum { KNOWN = 2 | 4 /* CLOSE_RANGE_UNSHARE, CLOSE_RANGE_CLOEXEC */ };
+	bool early = !__libc_single_threaded && first <= last && !(flags & ~(unsigned)KNOWN);
+
+	if (early)
+		note_range(0, first, last, flags);
+	int result = REAL(close_range)
+			     ? REAL(close_range)(first, last, (int)flags)
+			     : (int)tr_journal_syscall(SYS_close_range, first, last, flags);
+	if (!early)
+		note_range(result, first, last, flags);
+	return result;
+}
+
 HOOK int close_range(unsigned first, unsigned last, int flags)
 {
-	uint64_t time = on ? now() : 0;
-	int result = REAL(close_range)(first, last, flags);
-
-	if (on)
-		note(result,
-		     CALL(CLOSE_RANGE, .fd = (int)first, .other = (int)last,
-			  .flags = (unsigned)flags, .time = time),
-		     NULL);
-	return result;
+	return on ? close_all(first, last, (unsigned)flags) : REAL(close_range)(first, last, flags);
 }
 
 HOOK void closefrom(int first)
 {
-	uint64_t time = on ? now() : 0;
-
-	REAL(closefrom)(first);
 	if (on)
-		note(0, CALL(CLOSE_RANGE, .fd = first < 0 ? 0 : first, .other = -1, .time = time),
-		     NULL);
+		note_range(0, first < 0 ? 0 : (unsigned)first, ~0U, 0);
+	REAL(closefrom)(first);
 }
 
 HOOK int dup(int fd)
@@ -1117,11 +1119,7 @@ bool tr_files_syscall(long number, const long *a, long *result)
 		*result = close((int)a[0]);
 		return true;
 	case SYS_close_range:
-		*result = tr_journal_syscall(number, a[0], a[1], a[2]);
-		note((int)*result,
-		     CALL(CLOSE_RANGE, .fd = (int)a[0], .other = (int)a[1],
-			  .flags = (unsigned)a[2]),
-		     NULL);
+		*result = close_all((unsigned)a[0], (unsigned)a[1], (unsigned)a[2]);
 		return true;
 	case SYS_dup:
 		*result = dup((int)a[0]);
