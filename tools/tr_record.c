@@ -41,8 +41,9 @@ static const struct tr_option options[] = {
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
 	  "do not wait for processes that go on after the command, such as servers" },
-	{ BACKEND, 0, "backend", "strace|preload",
-	  "what watches the command: strace(1), or a library that its programs load" },
+	{ BACKEND, 0, "backend", "strace|preload|auto",
+	  "what watches the command: strace(1), a library that its programs load, or that library "
+	  "with strace for programs that cannot load it" },
 	{ WRAP, 0, "wrap", NULL,
 	  "record COMMAND alone and not what it starts: for CC='tr-record --wrap --append=FILE -- "
 	  "cc'" },
@@ -511,6 +512,8 @@ static void read_options(struct recorder *recorder)
 	else if (recorder->capture.alone && watches)
 		tr_cli_usage(cli, "--wrap watches nothing: it cannot be combined with --backend "
 				  "or --files");
+	else if (recorder->capture.files && recorder->capture.backend == TR_BACKEND_AUTO)
+		tr_cli_usage(cli, "--files needs --backend=strace or --backend=preload");
 	else if (recorder->append && cli->output_path)
 		tr_cli_usage(cli, "-o cannot be combined with --append");
 	else if (recorder->capture.stat && recorder->capture.backend != TR_BACKEND_STRACE)

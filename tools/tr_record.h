@@ -16,6 +16,7 @@ struct tr_cli;
 enum tr_backend {
 	TR_BACKEND_STRACE,
 	TR_BACKEND_PRELOAD, /* the library of lib/preload */
+	TR_BACKEND_AUTO,    /* the library, and strace for programs that cannot load it */
 };
 
 /* What the library could not record. It is shared with the supervisor. */
@@ -38,6 +39,7 @@ struct tr_capture {
 	bool files;	  /* record the calls that concern files */
 	bool stat;	  /* those that only look at files, too */
 	bool alone;	  /* the command only, and not what it starts */
+	bool attaches;	  /* with the library: strace for programs that cannot load it */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */
 	const struct tr_preload_losses *losses; /* complete when the log ends; NULL: of strace */
 	struct tr_preload_notes *notes;		/* about programs; NULL: of strace */
@@ -78,6 +80,12 @@ int tr_capture_end(struct tr_capture *capture);
  * the pipe. False: nothing runs, which is reported.
  */
 bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start);
+
+/* Whether the library is there. */
+bool tr_preload_is_there(void);
+
+/* Becomes strace, which watches the running process and writes to the file log, or returns. */
+void tr_strace_attach(const char *log, pid_t pid);
 
 /* What the library has noted about an event. */
 struct tr_preload_note {

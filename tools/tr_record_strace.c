@@ -405,6 +405,15 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	execvp("strace", (char *const *)argv);
 }
 
+void tr_strace_attach(const char *log, pid_t pid)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%ld", (long)pid);
+	execlp("strace", "strace", "-q", "-f", "-v", "-y", "-ttt", "-s", "1048576", "-e",
+	       "signal=!SIGCHLD", "-e", CALLS, "-o", log, "-p", number, (char *)NULL);
+}
+
 /* Ends as the command did, without a core file. */
 void tr_end_as(int wait_status)
 {
@@ -485,6 +494,10 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	char path[PATH_MAX];
 	struct tr_start start = { .command = command, .divert = divert };
 
+	if (capture->backend == TR_BACKEND_AUTO) {
+		capture->attaches = find_program("strace", path) == 0 && ptrace_error() == 0;
+		capture->backend = tr_preload_is_there() ? TR_BACKEND_PRELOAD : TR_BACKEND_STRACE;
+	}
 	if (!can_record(cli, capture->backend, command[0], path, status))
 		return false;
 	start.script = is_plain_script(path) ? path : NULL;

@@ -37,6 +37,7 @@ struct tr_decode_process {
 	bool open;	      /* its exec has begun, and whether it succeeded is unknown */
 	bool dead;	      /* its end is written, but its parent has not learned of it */
 	bool exiting;	      /* its status may still change */
+	bool traced;	      /* strace reports it */
 	bool loaded;	      /* it has the library, unless its open exec succeeded */
 	bool orphan;	      /* its parent is unknown, and it has run no program yet */
 	bool flagged;	      /* its program makes system calls itself, and says so */
@@ -455,7 +456,9 @@ static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
 {
 	struct tr_decode_process *process = find(decode, pid);
 
-	if (process) {
+	if (process && process->traced) {
+		forget(decode, process);
+	} else if (process) {
 		touch_known(decode, process, out);
 		settle(decode, process, out);
 		if (!process->dead)
@@ -494,7 +497,9 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 		process = add(decode, pid);
 		put_fork(decode, parent, pid, decode->now, "vfork()", out);
 	}
-	if (!process)
+	if (process && process->traced)
+		forget(decode, process);
+	if (!process || !find(decode, pid))
 		return;
 	bool unloaded = process->open && !flag_of(process->flags); /* it did not report itself */
 	if (unloaded && WIFEXITED(status)) {
@@ -569,6 +574,10 @@ static void take_exec(struct tr_decode *decode, const struct item *item, struct 
 	}
 	process = touch(decode, item, out);
 	if (!process)
+		return;
+	process->traced = head->flags & TR_JOURNAL_TRACED;
+	process->token = token_of(head);
+	if (process->traced)
 		return;
 	process->line = next_line(decode, out);
 	process->note = flag_of(head->flags) | orphan_flag(process);
@@ -672,6 +681,10 @@ static void take_failure(struct tr_decode *decode, const struct item *item, stru
 	} else if (process && process->open && process->token == token_of(head)) {
 		put_resumed(out, head->pid, head->time, head->value);
 		process->open = false;
+	} else if (process && process->traced && process->token == token_of(head)) {
+		process->traced = false; /* another program may be tried, or the process ends */
+		tr_buffer_put(&decode->detach, (const char *)&head->pid, sizeof head->pid);
+		decode->out_of_memory |= decode->detach.failed;
 	}
 }
 
@@ -803,7 +816,7 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 	decode->now = head->time;
 	switch (head->kind) {
 	case TR_JOURNAL_EXEC:
-		decode->opaque += (head->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED)) != 0;
+		decode->opaque += flag_of(head->flags) && !(head->flags & TR_JOURNAL_TRACED);
 		take_exec(decode, item, out);
 		break;
 	case TR_JOURNAL_LOADED:
@@ -849,6 +862,11 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		}
 		tr_buffer_put_literal(out, ") = ");
 		tr_print_result(out, head->value);
+		break;
+	case TR_JOURNAL_ATTACH:
+		if (touch(decode, item, out))
+			tr_buffer_put(&decode->attach, (const char *)&head->pid, sizeof head->pid);
+		decode->out_of_memory |= decode->attach.failed;
 		break;
 	case TR_JOURNAL_FILTER:
 		take_filter(decode, item, out);
@@ -991,6 +1009,8 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 				take_calls(decode, item.head.time, out);
 			if (decode->more)
 				break;
+			if (decode->insert)
+				decode->insert(decode->context, item.head.time, out);
 			take(decode, &item, out);
 			at += item.head.length;
 			continue;
@@ -1027,6 +1047,20 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 	next_line(decode, out);
 }
 
+void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out)
+{
+	decode->counted = out->len;
+	decode->insert(decode->context, UINT64_MAX, out);
+	next_line(decode, out);
+}
+
+bool tr_decode_is_traced(const struct tr_decode *decode, uint32_t pid)
+{
+	const struct tr_decode_process *process = find(decode, pid);
+
+	return process && process->traced;
+}
+
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid)
 {
 	const struct tr_decode_process *process = find(decode, pid);
@@ -1042,6 +1076,8 @@ void tr_decode_finish(struct tr_decode *decode, bool ended, struct tr_buffer *ou
 	while (decode->first_exit)
 		settle(decode, decode->first_exit, out);
 	for (size_t i = 0; (process = tr_id_map_next(&decode->processes, &i)) != NULL;) {
+		if (process->traced)
+			continue;
 		touch_known(decode, process, out);
 		if (ended && !process->dead)
 			put_unknown_end(decode, process->pid, out);
@@ -1058,6 +1094,8 @@ void tr_decode_free(struct tr_decode *decode)
 	for (size_t i = 0; (entry = tr_id_map_next(&decode->announced, &i)) != NULL;)
 		free_announced(entry);
 	tr_buffer_free(&decode->notes);
+	tr_buffer_free(&decode->attach);
+	tr_buffer_free(&decode->detach);
 	tr_buffer_free(&decode->prefix);
 	tr_links_free(&decode->links);
 	tr_id_map_free(&decode->processes);

@@ -33,11 +33,16 @@ enum {
 
 /* Zero it, and set mark. */
 struct tr_decode {
-	uint32_t mark;		    /* of the session */
-	struct tr_collect *calls;   /* file calls; NULL: they are not recorded */
-	bool read_all;		    /* data ends where the journal ended after the pass of calls */
-	uint64_t lines;		    /* of the log, as far as they are counted */
-	size_t counted;		    /* the bytes of out in which they are counted */
+	uint32_t mark;		  /* of the session */
+	struct tr_collect *calls; /* file calls; NULL: they are not recorded */
+	bool read_all;		  /* data ends where the journal ended after the pass of calls */
+	uint64_t lines;		  /* of the log, as far as they are counted */
+	size_t counted;		  /* the bytes of out in which they are counted */
+	/* appends the caller's lines up to that time; NULL: there are none */
+	void (*insert)(void *context, uint64_t time, struct tr_buffer *out);
+	void *context;
+	struct tr_buffer attach;    /* pids that wait for strace, for the caller; pid_t */
+	struct tr_buffer detach;    /* those that are not to be watched after all */
 	struct tr_buffer notes;	    /* appended here; the caller takes them before the lines */
 	struct tr_id_map processes; /* by pid */
 	struct tr_id_map announced; /* programs that start in new processes, by token */
@@ -70,6 +75,12 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 /* The recorder has learned the end of a child of its own; time: nanoseconds since the epoch. */
 void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
 		     struct tr_buffer *out);
+
+/* Lets the caller append all lines that it has. */
+void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out);
+
+/* Whether strace reports the process. */
+bool tr_decode_is_traced(const struct tr_decode *decode, uint32_t pid);
 
 /* Whether a process of that number is known and has not ended. */
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid);

@@ -287,6 +287,14 @@ HOOK int execle(const char *path, const char *first, ...)
 	return execve(path, argv, env);
 }
 
+static void report_fork(pid_t child)
+{
+	struct tr_journal_record record = record_of(TR_JOURNAL_FORKED, 0);
+
+	record.child = (uint32_t)child;
+	append(record, NULL);
+}
+
 static int spawn(pid_t *pid, const char *path, bool search,
 		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
 		 char *const argv[], char *const env[])
@@ -301,6 +309,10 @@ static int spawn(pid_t *pid, const char *path, bool search,
 		return function(pid, path, actions, attributes, argv, env);
 	tr_launch_begin(&launch, &session, &program);
 	tr_files_spawn(&launch, actions);
+	if (launch.instead) {
+		path = launch.instead;
+		function = REAL(posix_spawn);
+	}
 	int error = function(&child, path, actions, attributes, argv, launch.env);
 	if (error) {
 		accounted = faults_of_children(); /* libc has waited for a child */
@@ -309,7 +321,10 @@ static int spawn(pid_t *pid, const char *path, bool search,
 		errno = saved;
 		return error;
 	}
-	tr_launch_spawned(&launch, child);
+	if (launch.instead)
+		report_fork(child);
+	else
+		tr_launch_spawned(&launch, child);
 	tr_launch_end(&launch);
 	if (pid)
 		*pid = child;
@@ -605,11 +620,8 @@ HOOK pid_t fork(void)
 {
 	pid_t child = REAL(fork)();
 
-	if (recording && child > 0) {
-		struct tr_journal_record record = record_of(TR_JOURNAL_FORKED, 0);
-		record.child = (uint32_t)child;
-		append(record, NULL);
-	}
+	if (recording && child > 0)
+		report_fork(child);
 	return child;
 }
 
@@ -681,6 +693,7 @@ static void hide(char **list, bool adjacent)
 		char *variable = *p;
 		size_t old = strlen(variable) + 1;
 		if (strncmp(variable, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0 ||
+		    strncmp(variable, TR_PRELOAD_START, sizeof TR_PRELOAD_START - 1) == 0 ||
 		    (strncmp(variable, "LD_PRELOAD=", 11) == 0 && !shorten_list(variable + 11))) {
 			move = adjacent;
 			continue;
@@ -813,6 +826,23 @@ static bool is_go(void)
 	return false;
 }
 
+/* Copies the path of the program that is to be started; NULL: there is none. */
+static char *copy_start(void)
+{
+	char *copy = NULL;
+
+	for (char **p = environ; p && *p && !copy; p++) {
+		if (strncmp(*p, TR_PRELOAD_START, sizeof TR_PRELOAD_START - 1) != 0)
+			continue;
+		const char *path = *p + sizeof TR_PRELOAD_START - 1;
+		size_t size = strlen(path) + 1;
+		copy = tr_journal_borrow(size);
+		if (copy)
+			memcpy(copy, path, size);
+	}
+	return copy;
+}
+
 __attribute__((constructor)) static void begin(int argc, char **argv, char **env)
 {
 	struct tr_launch_token token;
@@ -829,6 +859,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	find_all();
 	session.pid = (uint32_t)tr_journal_getpid();
 	recording = !is_outside();
+	char *start = token.flags & TR_JOURNAL_START ? copy_start() : NULL;
 	bool bypass = recording && is_go();
 	if (bypass) { /* what it starts inherits the variables, or is missing */
 		tr_launch_mark((char *)value, token.flags | TR_JOURNAL_BYPASS);
@@ -849,6 +880,10 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	}
 	accounted = faults_of_children();
+	if (start) {
+		execve(start, argv, environ);
+		REAL(_exit)(127);
+	}
 	if (token.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))
 		report_ancestors(&token);
 	report_program(&token, bypass, argv, environ);

@@ -32,13 +32,17 @@
  * program.
  */
 #define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
+/* The path of the program that one with TR_JOURNAL_START has to start. */
+#define TR_PRELOAD_START "TREC_PRELOAD_START="
 
 /* The journal begins with this page, and records follow. It is shared by all processes. */
 struct tr_journal_page {
 	_Atomic uint64_t lost;	  /* records that could not be appended */
 	_Atomic uint64_t outside; /* processes in other pid namespaces, which are not watched */
 	uint64_t epoch; /* nanoseconds from CLOCK_MONOTONIC to the time of records; 0: unknown */
-	uint64_t namespace; /* the inode of the recorder's pid namespace; 0: unknown */
+	uint64_t namespace;	  /* the inode of the recorder's pid namespace; 0: unknown */
+	uint32_t tracer;	  /* pid of the recorder if it attaches strace on demand; else 0 */
+	_Atomic uint32_t refused; /* the last process to which strace could not be attached */
 };
 enum { TR_JOURNAL_PAGE = 4096 };
 
@@ -62,6 +66,7 @@ enum tr_journal_kind {
 	TR_JOURNAL_UNFILTERED, /* and failed to; value: errno */
 	TR_JOURNAL_OUTSIDE,    /* pid created a process in another pid namespace */
 	TR_JOURNAL_ANCESTOR,   /* pid, which does not report itself, is a child of ppid */
+	TR_JOURNAL_ATTACH,     /* pid waits until strace watches it */
 };
 
 enum {
@@ -72,7 +77,10 @@ enum {
 	TR_JOURNAL_SAME = 8,	/* the path of a program that began is the one that was announced */
 	TR_JOURNAL_SHELL = 16,	/* libc chooses the arguments: the program reports them itself */
 	TR_JOURNAL_SECOND = 64, /* the program needs the second library */
-	TR_JOURNAL_BYPASS = 32, /* the program makes system calls itself; programs that it starts
+	TR_JOURNAL_TRACED = 128, /* strace reports the exec, and what follows */
+	TR_JOURNAL_SECURE = 256, /* the program gains rights */
+	TR_JOURNAL_START = 512,	 /* the program is only there to start one under strace */
+	TR_JOURNAL_BYPASS = 32,	 /* the program makes system calls itself; programs that it starts
 				   may inherit the variables */
 };
 

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -271,7 +272,8 @@ static bool examine(int directory, const char *path, unsigned *flags)
 			return level;
 		char *name;
 		if (len >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
-			*flags = secure ? TR_JOURNAL_CLOSED : judge_elf(head, (size_t)len);
+			*flags = secure ? TR_JOURNAL_CLOSED | TR_JOURNAL_SECURE
+					: judge_elf(head, (size_t)len);
 			return true;
 		}
 		if (!read_interpreter(head, (size_t)len, &name))
@@ -448,7 +450,7 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 {
 	char **to = launch->pointers;
 	const char *others = NULL;
-	size_t count = 3;
+	size_t count = 4;
 
 	for (char *const *p = env; p && *p; p++, count++) {
 		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0 &&
@@ -476,10 +478,87 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 			*to++ = *p;
 	}
 	*to++ = launch->variable;
+	if (launch->start)
+		*to++ = launch->start;
 	if (!others)
 		*to++ = launch->list;
 	*to = NULL;
 	return true;
+}
+
+/* Programs that the library cannot watch run under strace, where the recorder attaches it. */
+
+/* A small dynamic program, in which the library waits for strace. */
+#define STARTER "/bin/true"
+
+enum { START_SIZE = sizeof TR_PRELOAD_START + PATH_MAX };
+
+static bool is_traced(void)
+{
+	static const char field[] = "TracerPid:\t";
+	char status[512];
+	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
+				     O_RDONLY | O_CLOEXEC, 0);
+	long len = fd < 0 ? -1 : tr_journal_syscall(SYS_read, (int)fd, status, sizeof status);
+
+	if (fd >= 0)
+		tr_journal_syscall(SYS_close, (int)fd);
+	const char *found = len > 0 ? memmem(status, (size_t)len, field, sizeof field - 1) : NULL;
+	return found && found + sizeof field - 1 < status + len && found[sizeof field - 1] != '0';
+}
+
+/* Waits until strace watches this process, for a few seconds at most. */
+static bool attach(const struct tr_journal *journal)
+{
+	enum { TRIES = 3000 };
+	struct tr_journal_record record = { .kind = TR_JOURNAL_ATTACH,
+					    .pid = (uint32_t)tr_journal_getpid(),
+					    .ppid = (uint32_t)tr_journal_syscall(SYS_getppid) };
+
+	if (is_traced())
+		return false; /* by another program */
+	tr_journal_syscall(SYS_prctl, PR_SET_PTRACER, (long)journal->page->tracer, 0, 0, 0);
+	tr_journal_append(journal, &record, NULL);
+	for (int i = 0; i < TRIES && journal->page->refused != record.pid; i++) {
+		struct timespec moment = { .tv_nsec = 1000000 }; /* the kernel changes it */
+		tr_journal_syscall(SYS_ppoll, NULL, 0L, &moment, NULL, 0L);
+		if (is_traced())
+			return true;
+	}
+	return false;
+}
+
+/* Prepares the start of another program, which starts the one at path. False: it cannot be. */
+static bool start_instead(struct tr_launch *launch, const struct tr_launch_program *program,
+			  const char *path)
+{
+	unsigned flags = 0;
+
+	if (!examine(AT_FDCWD, STARTER, &flags) || flags)
+		return false;
+	launch->start = tr_journal_borrow(START_SIZE);
+	if (!launch->start)
+		return false;
+	struct text text = { launch->start, launch->start + START_SIZE };
+	put_string(&text, TR_PRELOAD_START);
+	put_string(&text, path);
+	launch->record = (struct tr_journal_record){ .flags = TR_JOURNAL_START };
+	launch->library = launch->journal->library;
+	if (!make_env(launch, program->env, 0)) {
+		tr_launch_end(launch);
+		launch->env = program->env;
+		return false;
+	}
+	launch->instead = STARTER;
+	return true;
+}
+
+/* Whether the recorder can attach strace to a program with these flags. */
+static bool is_traceable(const struct tr_journal *journal, unsigned flags)
+{
+	return journal->page && journal->page->tracer && !(flags & TR_JOURNAL_SECURE) &&
+	       (flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED)) &&
+	       tr_journal_syscall(SYS_faccessat, AT_FDCWD, journal->path, W_OK) == 0;
 }
 
 void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
@@ -494,6 +573,8 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->env = program->env;
 	launch->announced = false;
 	launch->memory = NULL;
+	launch->start = NULL;
+	launch->instead = NULL;
 	launch->size = 0;
 	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
 	/* below another root there may be no library */
@@ -508,7 +589,12 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 			journal->page->outside++;
 		if (journal->pid != (uint32_t)tr_journal_getpid())
 			tr_journal_append(journal, &record, NULL);
+	} else if (path && is_traceable(journal, flags) && program->flags == TR_JOURNAL_IN_CHILD &&
+		   start_instead(launch, program, path)) {
+		;
 	} else if (path) {
+		if (!program->flags && is_traceable(journal, flags) && attach(journal))
+			flags |= TR_JOURNAL_TRACED | TR_JOURNAL_CLOSED;
 		launch->announced = true;
 		launch->record = (struct tr_journal_record){
 			.kind = TR_JOURNAL_EXEC,
@@ -564,5 +650,7 @@ void tr_launch_spawned(struct tr_launch *launch, int pid)
 void tr_launch_end(struct tr_launch *launch)
 {
 	tr_journal_return(launch->memory, launch->size);
+	tr_journal_return(launch->start, START_SIZE);
 	launch->memory = NULL;
+	launch->start = NULL;
 }

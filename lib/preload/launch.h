@@ -17,10 +17,12 @@ struct tr_launch {
 	const struct tr_journal *journal;
 	const char *library; /* for the program */
 	char *const *env;    /* for the program; valid until tr_launch_end */
+	const char *instead; /* the program to start in its place; NULL: itself */
 	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
 	struct tr_journal_record record;
 	char variable[512 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];
+	char *start;  /* the variable with the path, where there is a program instead */
 	void *memory; /* instead of pointers; NULL: there is none, or it is kept */
 	size_t size;
 };
