@@ -682,65 +682,79 @@ static bool put_chosen_commands(struct tr_deps *deps)
 	return !deps->cli.stop;
 }
 
-/* All uses of one path by one program are one record. */
-struct row {
-	const struct tr_deps_command *program;
-	struct tr_deps_path *path;
-	const struct tr_deps_use *first;
-	struct tr_deps_path *from;
-	struct tr_text error;
-	unsigned does, assumed;
-	uint64_t count;
-};
-
-/* The row of the path for the program, or NULL: it would be at *id in the map. */
-static struct row *find_row(const struct tr_id_map *map, const struct tr_deps_command *program,
-			    const struct tr_deps_path *path, uint64_t *id)
+/* The program of a command, or the task that has none. */
+static const struct tr_deps_command *owner_of(const struct tr_deps_command *command)
 {
-	struct row *row;
-
-	*id = (uintptr_t)program * UINT64_C(0x9e3779b97f4a7c15);
-	*id = ((*id >> 32 | *id << 32) ^ (uintptr_t)path) * UINT64_C(0x94d049bb133111eb);
-	while ((row = tr_id_map_get(map, *id)) && (row->program != program || row->path != path))
-		++*id;
-	return row;
+	while (!command->program && command->parent)
+		command = command->parent;
+	return command;
 }
 
-/* The rows in the order of their first events. NULL: memory is exhausted, which is reported. */
-static struct row *make_rows(struct tr_deps *deps, const struct tr_deps_set *only, size_t *count)
+/* The next of these siblings that is no program. */
+static const struct tr_deps_command *next_fork(const struct tr_deps_command *command)
 {
-	struct row *rows = calloc(deps->graph.use_count + 1, sizeof *rows);
-	struct tr_id_map map = TR_ID_MAP_INIT;
-	const struct tr_deps_use *use = deps->graph.first_use;
-	bool good = rows;
-	uint64_t id;
+	while (command && command->program)
+		command = command->sibling;
+	return command;
+}
 
-	for (; good && use; use = use->details->next) {
-		const struct tr_deps_details *details = use->details;
-		if (!use->path || !use->does || !tr_deps_is_shown(deps, use->path) ||
-		    (only && use->path->set != only->id))
-			continue;
-		const struct tr_deps_command *program = tr_deps_program(use->command);
-		struct row *row = find_row(&map, program, use->path, &id);
-		if (!row) {
-			row = &rows[(*count)++];
-			*row = (struct row){ program, use->path, use, .error = details->error };
-			good = tr_id_map_put(&map, id, row);
+/* The forks below owner, one after the other, without those of other programs. NULL: the last. */
+static const struct tr_deps_command *next_of_owner(const struct tr_deps_command *command,
+						   const struct tr_deps_command *owner)
+{
+	const struct tr_deps_command *next = next_fork(command->children);
+
+	for (; !next && command != owner; command = command->parent)
+		next = next_fork(command->sibling);
+	return next;
+}
+
+static unsigned assumed(const struct tr_deps_use *use)
+{
+	return (use->read == TR_EVIDENCE_PASSED ? TR_DOES_READ : 0) |
+	       (use->written == TR_EVIDENCE_PASSED ? TR_DOES_WRITE : 0) | use->details->assumed;
+}
+
+/* Adds a use to an earlier one of the same path by the same program, which stands for both. */
+static void join(struct tr_deps_use *use, struct tr_deps_use *later)
+{
+	struct tr_deps_details *details = use->details, *more = later->details;
+
+	use->does |= later->does;
+	details->assumed |= (uint16_t)assumed(later);
+	details->count += more->count;
+	details->from = details->from ? details->from : more->from;
+	if (!more->error.data)
+		details->error.data = NULL; /* the file was found in the end */
+	more->joined = true;
+}
+
+/* All uses of one path by one program are one record. */
+static void join_uses(struct tr_deps *deps)
+{
+	struct tr_deps_use *use;
+
+	for (use = deps->graph.first_use; use; use = use->details->next)
+		if (use->path)
+			use->path->user = NULL; /* its first use by the command in question */
+	for (const struct tr_deps_command *owner = deps->graph.first_command; owner;
+	     owner = owner->next) {
+		const struct tr_deps_command *command = owner_of(owner) == owner ? owner : NULL;
+		for (; command; command = next_of_owner(command, owner)) {
+			for (use = command->uses; use; use = use->next_of_command) {
+				if (!use->path || !use->does)
+					continue;
+				struct tr_deps_use *first = use->path->user;
+				if (first && owner_of(first->command) != owner)
+					first = NULL;
+				bool earlier = !first || use->first < first->first;
+				if (earlier)
+					use->path->user = use;
+				if (first)
+					join(earlier ? use : first, earlier ? first : use);
+			}
 		}
-		row->does |= use->does;
-		row->assumed |= use->read == TR_EVIDENCE_PASSED ? TR_DOES_READ : 0;
-		row->assumed |= use->written == TR_EVIDENCE_PASSED ? TR_DOES_WRITE : 0;
-		row->count += details->count;
-		row->from = row->from ? row->from : details->from;
-		if (!details->error.data)
-			row->error.data = NULL; /* the file was found in the end */
 	}
-	tr_id_map_free(&map);
-	if (good)
-		return rows;
-	free(rows);
-	tr_cli_out_of_memory(&deps->cli);
-	return NULL;
 }
 
 /* The files that are listed: the paths alone, or what all commands did with each of them. */
@@ -792,47 +806,53 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 	return !deps->cli.stop;
 }
 
-static uint64_t put_rows(struct tr_deps *deps, const struct tr_deps_set *only)
+/* Writes the uses in the order of their first events; only: of these paths. Returns their number. */
+static uint64_t put_uses(struct tr_deps *deps, const struct tr_deps_set *only)
 {
-	size_t count = 0;
-	struct row *rows = make_rows(deps, only, &count);
 	struct tr_buffer *line = &deps->line;
+	const struct tr_deps_use *use = deps->graph.first_use;
+	uint64_t count = 0;
 
-	for (size_t i = 0; rows && i < count && !deps->cli.stop; i++) {
-		const struct row *row = &rows[i];
+	join_uses(deps);
+	for (; use && !deps->cli.stop; use = use->details->next) {
+		const struct tr_deps_details *details = use->details;
+		const struct tr_deps_command *program = tr_deps_program(use->command);
+		unsigned unseen = assumed(use);
+		if (!use->path || !use->does || details->joined ||
+		    !tr_deps_is_shown(deps, use->path) || (only && use->path->set != only->id))
+			continue;
 		tr_buffer_reset(line);
 		tr_buffer_put_literal(line, "use\t");
-		const struct tr_deps_details *first = row->first->details;
-		put_columns(line, first->seq, first->time, first->task);
-		tr_cell_escape(tr_deps_text(deps, row->path), false, line);
-		if (row->program && row->program->seq != TR_DEPS_NO_SEQ) {
+		put_columns(line, details->seq, details->time, details->task);
+		tr_cell_escape(tr_deps_text(deps, use->path), false, line);
+		if (program && program->seq != TR_DEPS_NO_SEQ) {
 			tr_buffer_put_literal(line, "\texec=");
-			tr_buffer_put_decimal(line, row->program->seq);
+			tr_buffer_put_decimal(line, program->seq);
 		}
 		tr_buffer_put_literal(line, "\tdoes=[");
-		tr_deps_does_write(row->does, ",", line);
+		tr_deps_does_write(use->does, ",", line);
 		tr_buffer_put_byte(line, ']');
-		if (row->assumed) {
+		if (unseen) {
 			tr_buffer_put_literal(line, "\tassumed=[");
-			tr_deps_does_write(row->assumed, ",", line);
+			tr_deps_does_write(unseen, ",", line);
 			tr_buffer_put_byte(line, ']');
 		}
-		if (row->from) {
+		if (details->from) {
 			tr_buffer_put_literal(line, "\tfrom=\"");
-			tr_string_escape(tr_deps_text(deps, row->from), line);
+			tr_string_escape(tr_deps_text(deps, details->from), line);
 			tr_buffer_put_byte(line, '"');
 		}
-		if (row->error.data && row->error.len) {
+		if (details->error.data && details->error.len) {
 			tr_buffer_put_literal(line, "\terror=");
-			tr_buffer_put_text(line, row->error);
+			tr_buffer_put_text(line, details->error);
 		}
-		if (row->count > 1) {
+		if (details->count > 1) {
 			tr_buffer_put_literal(line, "\tcount=");
-			tr_buffer_put_decimal(line, row->count);
+			tr_buffer_put_decimal(line, details->count);
 		}
 		put_record(deps);
+		count++;
 	}
-	free(rows);
 	return count;
 }
 
@@ -870,7 +890,7 @@ static bool write_files(struct tr_deps *deps, struct tr_deps_set *set)
 	if (deps->as >= AS_MAKE)
 		return tr_deps_write_rules(deps, set);
 	if (deps->as == AS_TREC) {
-		put_rows(deps, set);
+		put_uses(deps, set);
 		return !deps->cli.stop;
 	}
 	return put_files(deps, set);
@@ -993,7 +1013,7 @@ static void read_records(struct tr_deps *deps)
 		if (!stream || cli->stop)
 			continue;
 		if (record->type == TR_HEADER || record->type == TR_TRAILER) {
-			written += put_rows(deps, NULL);
+			written += put_uses(deps, NULL);
 			if (!begin_segment(deps))
 				break;
 		}
@@ -1010,7 +1030,7 @@ static void read_records(struct tr_deps *deps)
 	if (!cli->stop && tr_deps_finish(&deps->tracker, &err) == TR_FATAL)
 		tr_cli_abort(cli, &err);
 	else if (stream && !cli->stop) /* of a stream without a trailer */
-		put_rows(deps, NULL);
+		put_uses(deps, NULL);
 }
 
 int main(int argc, char **argv)

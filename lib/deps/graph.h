@@ -110,12 +110,17 @@ struct tr_deps_version {
 struct tr_deps_details {
 	struct tr_deps_path *spelled; /* its path without links being resolved */
 	struct tr_deps_path *from;    /* of a rename or link */
-	uint64_t count;		      /* of events */
 	uint64_t seq;		      /* of the record of the first event */
 	struct tr_text time, task;    /* of that record: cells, as trec spells them */
 	struct tr_text error;	  /* "ENOENT", of the first failure; data NULL: there was none */
 	int64_t closed;		  /* the time of written_until, or TR_INSTANT_NONE */
 	struct tr_deps_use *next; /* of all, in the order in which they were added */
+
+	uint32_t count; /* of events */
+
+	/* for the user of the graph */
+	uint16_t assumed;
+	bool joined;
 };
 
 /* 64 bytes, because a trace has many of them. */
