@@ -45,8 +45,9 @@ enum {
 #define FILES \
 	",?open,openat,?openat2,?creat,?rename,renameat,?renameat2,?link,linkat,?symlink," \
 	"symlinkat,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?mknod,mknodat,truncate,ftruncate," \
-	"close,?close_range,dup,?dup2,dup3,fcntl,?pipe,pipe2,socketpair,sendmsg,recvmsg," \
-	"sendfile,?copy_file_range,splice,tee,?memfd_create,exit," RAW
+	"?truncate64,?ftruncate64,close,?close_range,dup,?dup2,dup3,fcntl,?fcntl64,?pipe," \
+	"pipe2,socketpair,sendmsg,recvmsg,sendfile,?copy_file_range,splice,tee,?memfd_create," \
+	"exit," RAW
 #define RAW "read,write,pread64,pwrite64,readv,writev,preadv,pwritev"
 #define STATS \
 	",?stat,?lstat,fstat,?newfstatat,?statx,?access,faccessat,?faccessat2,?readlink," \

@@ -293,7 +293,7 @@ void tr_files_continue(void)
 	on = true;
 }
 
-/* Opening. */
+/* Opening. The variants for large files set a bit of 32-bit programs, and else none. */
 
 #define MODE(flags, last) \
 	mode_t mode = 0; \
@@ -304,54 +304,54 @@ void tr_files_continue(void)
 		va_end(list); \
 	}
 
-#define OPEN(name) \
+#define OPEN(name, more) \
 	HOOK int name(const char *path, int flags, ...) \
 	{ \
 		MODE(flags, flags) \
 		int fd = REAL(name)(path, flags, mode); \
 		if (on) \
-			note_open(fd, AT_FDCWD, path, flags, mode); \
+			note_open(fd, AT_FDCWD, path, flags | (more), mode); \
 		return fd; \
 	}
-OPEN(open)
-OPEN(open64)
-OPEN(__open)
-OPEN(__open64)
+OPEN(open, 0)
+OPEN(open64, O_LARGEFILE)
+OPEN(__open, 0)
+OPEN(__open64, O_LARGEFILE)
 
-#define OPENAT(name) \
+#define OPENAT(name, more) \
 	HOOK int name(int directory, const char *path, int flags, ...) \
 	{ \
 		MODE(flags, flags) \
 		int fd = REAL(name)(directory, path, flags, mode); \
 		if (on) \
-			note_open(fd, directory, path, flags, mode); \
+			note_open(fd, directory, path, flags | (more), mode); \
 		return fd; \
 	}
-OPENAT(openat)
-OPENAT(openat64)
+OPENAT(openat, 0)
+OPENAT(openat64, O_LARGEFILE)
 
 /* The forms that the compiler calls if the flags do not ask for a mode. */
-#define OPEN_2(name) \
+#define OPEN_2(name, more) \
 	HOOK int name(const char *path, int flags) \
 	{ \
 		int fd = REAL(name)(path, flags); \
 		if (on) \
-			note_open(fd, AT_FDCWD, path, flags, 0); \
+			note_open(fd, AT_FDCWD, path, flags | (more), 0); \
 		return fd; \
 	}
-OPEN_2(__open_2)
-OPEN_2(__open64_2)
+OPEN_2(__open_2, 0)
+OPEN_2(__open64_2, O_LARGEFILE)
 
-#define OPENAT_2(name) \
+#define OPENAT_2(name, more) \
 	HOOK int name(int directory, const char *path, int flags) \
 	{ \
 		int fd = REAL(name)(directory, path, flags); \
 		if (on) \
-			note_open(fd, directory, path, flags, 0); \
+			note_open(fd, directory, path, flags | (more), 0); \
 		return fd; \
 	}
-OPENAT_2(__openat_2)
-OPENAT_2(__openat64_2)
+OPENAT_2(__openat_2, 0)
+OPENAT_2(__openat64_2, O_LARGEFILE)
 
 #define CREAT(name) \
 	HOOK int name(const char *path, mode_t mode) \
