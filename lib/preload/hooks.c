@@ -37,6 +37,7 @@ static struct tr_journal session;
 static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
+static bool checks_leaks; /* LeakSanitizer is there, which creates and waits for a process itself */
 static _Atomic long accounted; /* the page faults of children whose end libc has returned */
 
 /* clang-format off */
@@ -479,7 +480,7 @@ static void report_exit(int status)
 	if (!recording)
 		return;
 	struct tr_journal_record record = record_of(TR_JOURNAL_EXIT, status & 0xff);
-	if (record.pid == session.pid && faults_of_children() > accounted)
+	if (!checks_leaks && record.pid == session.pid && faults_of_children() > accounted)
 		record.flags = TR_JOURNAL_BYPASS;
 	append(record, NULL);
 }
@@ -880,6 +881,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	}
 	accounted = faults_of_children();
+	checks_leaks = dlsym(RTLD_DEFAULT, "__lsan_do_leak_check");
 	if (start) {
 		execve(start, argv, environ);
 		REAL(_exit)(127);
