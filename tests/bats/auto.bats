@@ -121,12 +121,15 @@ END
 @test "many at the same time, in the order of time, and nothing is left" {
 	mkdir tmp
 	export TMPDIR=$PWD/tmp
+	local count=40
+	# a program waits for strace for a limited time, which is too short for a slow build on a busy machine
+	[ -z "${TREC_SANITIZED-}" ] || count=4
 	run -0 --separate-stderr tr-record --backend=auto -o out.trec -- \
-		sh -c 'seq 40 | xargs -P 8 -I{} ./dynamic "$PWD/static" /bin/sh -c "exit 0"'
+		sh -c "seq $count"' | xargs -P 8 -I{} ./dynamic "$PWD/static" /bin/sh -c "exit 0"'
 	[ -z "$stderr" ] || { echo "$stderr"; return 1; }
 	[ -z "$(ls tmp)" ]
-	[ "$(tr-filter -c 'exec and basename(name) == "static"' out.trec)" -eq 80 ]
-	[ "$(tr-filter -c 'exec and basename(name) == "sh" and has(parent)' out.trec)" -eq 160 ]
+	[ "$(tr-filter -c 'exec and basename(name) == "static"' out.trec)" -eq $((2 * count)) ]
+	[ "$(tr-filter -c 'exec and basename(name) == "sh" and has(parent)' out.trec)" -eq $((4 * count)) ]
 	[ "$(tr-filter -c 'exit and not has(tgid)' out.trec)" -eq "$(($(tr-filter -c 'fork' out.trec) + 1))" ]
 	run ! grep -q $'flagged=\|^raw\t\|^lost\t' out.trec
 }

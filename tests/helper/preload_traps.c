@@ -100,6 +100,7 @@ static int spawns(void)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addchdir_np(&actions, "/");
 	bad += posix_spawn(&pid, "/bin/true", &actions, NULL, argv, NULL) || wait_for(pid);
+	posix_spawn_file_actions_destroy(&actions);
 	bad += posix_spawnp(&pid, "true", NULL, NULL, argv, environ) || wait_for(pid);
 	bad += posix_spawnp(&pid, "no-such-program", NULL, NULL, argv, environ) == 0;
 	bad += system("exit 3") != 3 << 8;
