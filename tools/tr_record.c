@@ -437,6 +437,10 @@ static struct tr_sink *open_append(struct tr_cli *cli, const char *path)
 	const struct tr_codec *codec;
 	struct tr_error err;
 
+	if (strcmp(path, "-") == 0) {
+		tr_cli_usage(cli, "--append takes a file, not the standard output");
+		return NULL;
+	}
 	cli->output_path = path; /* for messages */
 	if (!tr_cli_name_codec(cli, false, &codec))
 		return NULL;

@@ -21,14 +21,15 @@ enum tr_backend {
 
 /* What the library could not record. It is shared with the supervisor. */
 struct tr_preload_losses {
-	uint64_t lost;	    /* records that could not be written */
-	uint64_t torn;	    /* places at which the records are damaged */
-	uint64_t opaque;    /* programs that cannot load the library */
-	uint64_t unnoticed; /* processes whose end is unknown */
-	uint64_t bypassing; /* programs that make system calls themselves */
-	uint64_t strangers; /* processes of which only the end is known */
-	uint64_t outside;   /* processes in other pid namespaces */
-	bool incomplete;    /* the recorder ran out of memory, or could not read the records */
+	_Atomic uint64_t noted; /* bytes of notes that were written before the lines of the log */
+	uint64_t lost;		/* records that could not be written */
+	uint64_t torn;		/* places at which the records are damaged */
+	uint64_t opaque;	/* programs that cannot load the library */
+	uint64_t unnoticed;	/* processes whose end is unknown */
+	uint64_t bypassing;	/* programs that make system calls themselves */
+	uint64_t strangers;	/* processes of which only the end is known */
+	uint64_t outside;	/* processes in other pid namespaces */
+	bool incomplete;	/* the recorder ran out of memory, or could not read the records */
 };
 
 /* A command that is watched; the log is written to a pipe. */

@@ -75,7 +75,6 @@ struct supervisor {
 	struct tr_collect collect; /* the file calls */
 	struct tr_buffer ended;	   /* struct end_of_child */
 	off_t read, freed;	   /* offsets in the journal */
-	off_t noted;
 	struct tr_buffer in, out;
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
@@ -274,12 +273,14 @@ static void write_log(struct supervisor *supervisor)
 {
 	struct tr_buffer *out = &supervisor->out, *notes = &supervisor->decode.notes;
 
-	if (!notes->failed && pwrite(supervisor->notes, notes->data, notes->len,
-				     supervisor->noted) == (ssize_t)notes->len)
-		supervisor->noted += (off_t)notes->len;
-	else
-		supervisor->incomplete = true;
-	supervisor->incomplete |= out->failed;
+	supervisor->incomplete |= out->failed || notes->failed;
+	if (notes->len && !notes->failed) {
+		if (pwrite(supervisor->notes, notes->data, notes->len,
+			   (off_t)supervisor->losses->noted) == (ssize_t)notes->len)
+			supervisor->losses->noted += notes->len;
+		else
+			supervisor->incomplete = true;
+	}
 	tr_buffer_reset(notes);
 
 	for (size_t at = 0; at < out->len && supervisor->log >= 0;) {
@@ -663,17 +664,16 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 		lost += supervisor->collect.page->lost;
 		supervisor->collect.page->count = 0; /* for those that continue */
 	}
-	*supervisor->losses = (struct tr_preload_losses){
-		.lost = lost,
-		.torn = supervisor->decode.torn + supervisor->collect.torn,
-		.opaque = supervisor->decode.opaque,
-		.unnoticed = supervisor->decode.unnoticed,
-		.strangers = supervisor->decode.strangers,
-		.bypassing = supervisor->decode.bypassing,
-		.outside = supervisor->session.page->outside,
-		.incomplete = supervisor->incomplete || supervisor->decode.out_of_memory ||
-			      supervisor->collect.failed,
-	};
+	struct tr_preload_losses *losses = supervisor->losses;
+	losses->lost = lost;
+	losses->torn = supervisor->decode.torn + supervisor->collect.torn;
+	losses->opaque = supervisor->decode.opaque;
+	losses->unnoticed = supervisor->decode.unnoticed;
+	losses->strangers = supervisor->decode.strangers;
+	losses->bypassing = supervisor->decode.bypassing;
+	losses->outside = supervisor->session.page->outside;
+	losses->incomplete = supervisor->incomplete || supervisor->decode.out_of_memory ||
+			     supervisor->collect.failed;
 	tr_collect_free(&supervisor->collect);
 	tr_decode_free(&supervisor->decode);
 	tr_buffer_free(&supervisor->in);
@@ -744,7 +744,7 @@ const struct tr_preload_note *tr_preload_note(struct tr_capture *capture, uint64
 
 	if (!notes)
 		return NULL;
-	while (read_note(notes))
+	while (notes->read < (off_t)capture->losses->noted && read_note(notes))
 		;
 	free(notes->current);
 	notes->current = tr_id_map_take(&notes->by_line, line);

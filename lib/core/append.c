@@ -36,7 +36,7 @@ static bool append_write(struct tr_sink *sink, const char *data, size_t len, str
 	return tr_spool_write(self(sink)->spool, data, len, err);
 }
 
-/* What is not complete is not shown. */
+/* Only complete output is added to the file, so nothing is flushed. */
 static bool append_flush(struct tr_sink *sink, struct tr_error *err)
 {
 	(void)sink, (void)err;

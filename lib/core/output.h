@@ -95,7 +95,7 @@ struct tr_sink *tr_sink_file_at(int dir, const char *name, const char *path,
  */
 const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink);
 
-/* What is known of a file that is added to, as lines; at most 64 bytes each. */
+/* The lines by which a file that is added to is recognised; at most 64 bytes each. */
 struct tr_append_format {
 	struct tr_text begin; /* of the file, unless it is empty: others are not changed */
 	struct tr_text last;  /* begin of the last line */

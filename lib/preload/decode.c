@@ -271,7 +271,7 @@ static void release(struct tr_decode *decode, struct announced *program)
 	free_announced(program);
 }
 
-/* What a path names has changed. below: the directory that it is relative to. */
+/* The path names another file now, or none. below: the directory that it is relative to. */
 static void change_name(struct tr_links *links, const char *cwd, int below, const char *path)
 {
 	if (below == AT_FDCWD || *path == '/')

@@ -17,7 +17,7 @@
 
 struct tr_decode_process;
 
-/* What is known of an event besides its line. In a buffer, followed by len bytes. */
+/* Data about an event that its line does not have. In a buffer, followed by len bytes. */
 struct tr_decode_note {
 	uint64_t line;	/* on which it begins; the first line of the log is 1 */
 	uint32_t len;	/* of names and contents of response files, each with a NUL */

@@ -241,7 +241,7 @@ HOOK void *dlopen(const char *file, int mode)
 	return REAL(dlopen)(file, mode);
 }
 
-/* What it removes from the list is recorded first. */
+/* Objects that were loaded are recorded before dlclose removes them from the list. */
 HOOK int dlclose(void *object)
 {
 	tr_files_loaded();
@@ -992,7 +992,7 @@ HOOK int chroot(const char *path)
 	return result;
 }
 
-/* What libc does in processes that it creates. */
+/* Calls that libc makes in processes that it creates, before their programs begin. */
 
 /* An element of a posix_spawn_file_actions_t, as every version of glibc has it. */
 struct action {

@@ -148,7 +148,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
 }
 
-/* What is recorded of a process. */
+/* The two kinds of events of a process that can be recorded. */
 enum { PROGRAMS = 1, FILES = 2 };
 
 /* The operations of seccomp(2) that restrict the process. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files with functions of libc have in common. For the library alone. */
+/* The interface between hooks.c and file_hooks.c, which replace functions of libc. For the library alone. */
 #ifndef TR_PRELOAD_HOOKS_H
 #define TR_PRELOAD_HOOKS_H
 

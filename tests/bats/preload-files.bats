@@ -20,13 +20,13 @@ record() {
 	tr-record --backend=preload --files -o out.trec -- "$@"
 }
 
-# both COMMAND...: records it in copies of the folder "build" in work, into strace.trec and preload.trec
+# both COMMAND...: records it in copies of the folder "build" in demo, into strace.trec and preload.trec
 both() {
 	local backend
 	for backend in strace preload; do
-		rm -rf work
-		cp -R build work
-		(cd work && tr-record --backend=$backend --files -o ../$backend.trec -- "$@" >/dev/null)
+		rm -rf demo
+		cp -R build demo
+		(cd demo && tr-record --backend=$backend --files -o ../$backend.trec -- "$@" >/dev/null)
 	done
 }
 
@@ -116,7 +116,7 @@ END
 	both make -s -j2
 	same
 	[ "$(wc -l <preload.uses)" -ge 100 ]
-	tr-deps --of='*/work/prog' preload.trec >needs
+	tr-deps --of='*/demo/prog' preload.trec >needs
 	grep -q '/a\.c$' needs
 	grep -q '/gen\.in$' needs
 }
