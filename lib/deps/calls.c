@@ -265,8 +265,8 @@ static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
 	return path;
 }
 
-/* Finds the two nodes of a path tr_deps_argument. False: it is unknown. */
-static bool find_path(struct doing *d, int which, const struct tr_file_path *from)
+/* Finds the two nodes of a path argument, which stay NULL if it is unknown. */
+static void find_path(struct doing *d, int which, const struct tr_file_path *from)
 {
 	struct tr_deps_paths *paths = &d->graph->paths;
 	struct tr_deps_path *base = d->task->directory->path;
@@ -275,7 +275,7 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 	bool follow = !(d->call->flags & TR_FILE_NOFOLLOW) || d->call->flags & TR_FILE_FOLLOW;
 
 	if (!text.data)
-		return false;
+		return;
 	bool in_root = d->call->flags & TR_FILE_IN_ROOT;
 	bool relative = !text.len || *text.data != '/' || in_root;
 	if (text.len > 8 && !in_root &&
@@ -294,7 +294,7 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 			if (rest.len)
 				d->path[which] =
 					tr_deps_paths_resolved(paths, base, rest, follow, NULL);
-			return d->path[which];
+			return;
 		}
 		base = NULL;
 	}
@@ -310,7 +310,7 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 	if (!text.len) {
 		d->path[which] = d->spelled[which] =
 			d->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
-		return d->path[which];
+		return;
 	}
 	struct tr_deps_path *top = paths->top;
 	if (in_root)
@@ -323,7 +323,6 @@ static bool find_path(struct doing *d, int which, const struct tr_file_path *fro
 		d->spelled[which] = tr_deps_paths_spelled(paths, base, d->call->original);
 	if (!d->path[which] && paths->too_long == too_long && !paths->failed)
 		d->tracker->unknown++;
-	return d->path[which];
 }
 
 /* A version for what the command writes now; the old one, if only this command has used it. */

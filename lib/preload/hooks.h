@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between hooks.c and file_hooks.c, which replace functions of libc. For the library alone. */
+/* The interface between hooks.c and file_hooks.c, which replace functions of libc: not for others. */
 #ifndef TR_PRELOAD_HOOKS_H
 #define TR_PRELOAD_HOOKS_H
 

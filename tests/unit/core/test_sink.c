@@ -47,15 +47,20 @@ static int entries(void)
 	return count;
 }
 
-static bool write_file(const char *path, const char *content, bool finish)
+/* Writes to the sink, NULL if it could not be made, and closes it. */
+static bool write_to(struct tr_sink *sink, const char *content, bool finish)
 {
-	struct tr_sink *sink = tr_sink_file(path, &error);
 	if (!sink)
 		return false;
 	bool done = sink->write(sink, content, strlen(content), &error) &&
 		    sink->flush(sink, &error) && (!finish || sink->finish(sink, &error));
 	sink->close(sink);
 	return done;
+}
+
+static bool write_file(const char *path, const char *content, bool finish)
+{
+	return write_to(tr_sink_file(path, &error), content, finish);
 }
 
 static mode_t mode_of(const char *path)
@@ -251,13 +256,7 @@ static void test_nonblocking(void)
 static bool append(const char *path, const char *content, bool finish)
 {
 	const struct tr_append_format format = { TR_TEXT("%t"), TR_TEXT("%"), TR_TEXT("% cut\n") };
-	struct tr_sink *sink = tr_sink_append(path, &format, 0, &error);
-	if (!sink)
-		return false;
-	bool done = sink->write(sink, content, strlen(content), &error) &&
-		    sink->flush(sink, &error) && (!finish || sink->finish(sink, &error));
-	sink->close(sink);
-	return done;
+	return write_to(tr_sink_append(path, &format, 0, &error), content, finish);
 }
 
 static void test_append(void)
