@@ -244,6 +244,11 @@ twice() {
 	run -0 --separate-stderr tr-repack -t compdb -O include='*.f' trace
 	[ "$output" = '[]' ]
 	[ "$stderr" = 'tr-repack: trace: note: -O leaves out all 5 entries: the database has none' ]
+	# headers are chosen, too, and come from sources that were chosen
+	headers() { tr-repack -q -t compdb -O headers=yes "$@" "$data/files.strace.gz" | jq -r '.[].file' | sed -n 's,.*/\(.*[.]h\)$,\1,p' | tr '\n' ' '; }
+	[ "$(headers)" = 'gen.h h1.h h3.h h6.h ' ]
+	[ "$(headers -O exclude='*/h?.h')" = 'gen.h ' ]
+	[ "$(headers -O exclude='*/main.c')" = 'h1.h h3.h h6.h ' ]
 	# a database is chosen from, too
 	tr-repack -q -t compdb trace | tr-repack -q -t compdb -O existing=yes | jq -r '.[].file' | { run -1 grep gone; }
 }
