@@ -3,6 +3,7 @@
 #ifndef TR_TOOLS_TR_RECORD_H
 #define TR_TOOLS_TR_RECORD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -11,6 +12,8 @@
 #include "record/record.h"
 
 struct tr_cli;
+struct tr_decode;
+struct tr_journal_page;
 
 /* What watches the command. */
 enum tr_backend {
@@ -84,6 +87,39 @@ bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const stru
 
 /* Whether the library is there. */
 bool tr_preload_is_there(void);
+
+/*
+ * tr_record_tracers.c: the straces that watch programs which cannot load the library. Zero it, and
+ * set the members above "private".
+ */
+struct tr_tracers {
+	const char *directory;	      /* for their logs */
+	struct tr_journal_page *page; /* where a process learns that it is not watched */
+	struct tr_decode *decode;     /* what the library recorded, and who asks for strace */
+	sigset_t signals;	      /* that strace does not block */
+	bool incomplete; /* records are missing: a strace was killed, or memory ended */
+	size_t count;	 /* those that run, or whose lines were not all inserted */
+
+	/* private */
+	struct tr_tracer *list;
+	size_t cap, made;
+	struct tr_id_map traced; /* pids of which strace has reported something */
+};
+
+/* Starts straces for the processes that ask for it, and ends those that are not needed. */
+void tr_tracers_serve(struct tr_tracers *tracers);
+/* Reads what the straces have written. */
+void tr_tracers_read(struct tr_tracers *tracers);
+/* Appends the lines up to that time; context: struct tr_tracers. */
+void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out);
+/* Forgets the straces that have ended. True: there was more to read, which was read. */
+bool tr_tracers_more(struct tr_tracers *tracers);
+/* A child of this process has ended. True: it was a strace. */
+bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status);
+/* Whether a strace has reported a process with that number. */
+bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid);
+/* Ends the straces that run; the processes that they watch continue. */
+void tr_tracers_free(struct tr_tracers *tracers);
 
 /* Becomes strace, which watches the running process and writes to the file log, or returns. */
 void tr_strace_attach(const char *log, pid_t pid);

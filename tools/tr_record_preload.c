@@ -4,9 +4,8 @@
  * command, and reads the journal while it grows: the command never waits for it. Processes that
  * lose their parent become its children, so it knows when all have ended.
  *
- * With --backend=auto, a process that is about to run a program that cannot load the library waits
- * until a strace of the supervisor watches it. The lines of strace are inserted into the log by their
- * time.
+ * With --backend=auto, straces of the supervisor watch the programs that cannot load the library
+ * (tr_record_tracers.c); their lines are inserted into the log by their time.
  *
  * With --wrap there is no library. Only the start of the command is in the journal, and the
  * supervisor ends when the command does.
@@ -53,20 +52,6 @@ struct end_of_child {
 	int status;
 };
 
-/* A strace that watches a process and all that it starts. */
-struct tracer {
-	pid_t pid;     /* of strace; 0: it has ended */
-	uint32_t root; /* the process */
-	int log;
-	off_t read, freed;	/* offsets in the log */
-	bool more;		/* there may be more to read */
-	struct tr_buffer lines; /* that were read */
-	size_t used;		/* bytes of them that are in the log */
-	bool known;		/* the log contains the process */
-	bool begun, dropped;	/* the process has called exec; it is watched no longer */
-	char path[PATH_MAX];
-};
-
 struct supervisor {
 	struct tr_journal session;
 	char directory[PATH_MAX];	/* of the journal */
@@ -79,14 +64,11 @@ struct supervisor {
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
 	pid_t command;
-	int status;	  /* of the command */
-	bool alone;	  /* nothing else is recorded */
-	bool incomplete;  /* an allocation, a read or the write of a note failed */
-	bool attaches;	  /* strace to programs that cannot load the library */
-	sigset_t signals; /* that strace does not block */
-	struct tracer *tracers;
-	size_t tracer_count, tracer_cap, tracers_made;
-	struct tr_id_map traced; /* pids of which strace has reported something */
+	int status;	 /* of the command */
+	bool alone;	 /* nothing else is recorded */
+	bool incomplete; /* an allocation, a read or the write of a note failed */
+	bool attaches;	 /* strace to programs that cannot load the library */
+	struct tr_tracers tracers;
 };
 
 /* Finds the library: of this build, or installed. False: path is where it should be installed. */
@@ -305,7 +287,7 @@ static void write_ends(struct supervisor *supervisor)
 	while (done < count &&
 	       (!supervisor->decode.calls || end[done].time <= supervisor->collect.horizon)) {
 		/* strace reports its own processes; numbers are used again */
-		if (!tr_id_map_get(&supervisor->traced, (uint64_t)end[done].pid) ||
+		if (!tr_tracers_saw(&supervisor->tracers, end[done].pid) ||
 		    tr_decode_is_running(&supervisor->decode, (uint32_t)end[done].pid))
 			tr_decode_ended(&supervisor->decode, (uint32_t)end[done].pid,
 					end[done].status, end[done].time, &supervisor->out);
@@ -316,215 +298,16 @@ static void write_ends(struct supervisor *supervisor)
 	ended->len = (count - done) * sizeof *end;
 }
 
-static void end_tracer(struct tracer *tracer)
-{
-	close(tracer->log);
-	unlink(tracer->path);
-	tr_buffer_free(&tracer->lines);
-}
-
-/* Starts a strace for the process, which waits for it. */
-static void attach(struct supervisor *supervisor, uint32_t root)
-{
-	struct tracer tracer = { .root = root };
-
-	if (!tr_array_room(supervisor->tracers, supervisor->tracer_count, supervisor->tracer_cap) ||
-	    snprintf(tracer.path, PATH_MAX, "%s/strace-%zu", supervisor->directory,
-		     supervisor->tracers_made++) >= PATH_MAX ||
-	    (tracer.log = open(tracer.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0) {
-		supervisor->session.page->refused = root;
-		return;
-	}
-	tracer.pid = fork();
-	if (tracer.pid == 0) {
-		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-		for (int fd = 0; fd < 3; fd++)
-			dup2(nothing, fd);
-		setsid(); /* signals of the terminal are not for it */
-		signal(SIGTERM, SIG_DFL);
-		sigprocmask(SIG_SETMASK, &supervisor->signals, NULL);
-		tr_strace_attach(tracer.path, (pid_t)root);
-		_exit(TROUBLE);
-	}
-	if (tracer.pid < 0) {
-		supervisor->session.page->refused = root;
-		end_tracer(&tracer);
-		return;
-	}
-	supervisor->tracers[supervisor->tracer_count++] = tracer;
-}
-
-/* strace watches the process no longer, and what it still writes is not used. */
-static void detach(struct supervisor *supervisor, uint32_t root)
-{
-	for (size_t i = 0; i < supervisor->tracer_count; i++) {
-		struct tracer *tracer = &supervisor->tracers[i];
-		if (tracer->root != root || !tracer->pid)
-			continue;
-		tracer->dropped = true;
-		kill(tracer->pid, SIGTERM);
-	}
-}
-
-/* Takes the whole lines of a log from the first exec on: before it, the library makes the calls. */
-static void take_lines(struct supervisor *supervisor, struct tracer *tracer, const char *p,
-		       const char *end)
-{
-	static char seen;
-
-	for (const char *lf; p < end; p = lf + 1) {
-		lf = memchr(p, '\n', (size_t)(end - p));
-		uint64_t pid = strtoul(p, NULL, 10);
-		size_t len = (size_t)(lf - p);
-		tracer->begun |= pid == tracer->root && (memmem(p, len, " execve(", 8) ||
-							 memmem(p, len, " execveat(", 10));
-		if (!tracer->begun)
-			continue;
-		tr_buffer_put(&tracer->lines, p, len + 1);
-		if (!tr_id_map_get(&supervisor->traced, pid))
-			supervisor->incomplete |= !tr_id_map_put(&supervisor->traced, pid, &seen);
-	}
-	supervisor->incomplete |= tracer->lines.failed;
-}
-
-/* Reads what strace has written. */
-static void read_log(struct supervisor *supervisor, struct tracer *tracer)
-{
-	struct tr_buffer part = TR_BUFFER_INIT;
-	ssize_t n;
-
-	do {
-		char *room = tr_buffer_room(&part, CHUNK);
-		n = room ? pread(tracer->log, room, CHUNK, tracer->read + (off_t)part.len) : -1;
-		if (n > 0)
-			tr_buffer_used(&part, (size_t)n);
-	} while (n > 0 && (part.len < 8 * CHUNK || !memrchr(part.data, '\n', part.len)));
-	tracer->more = n > 0;
-	supervisor->incomplete |= n < 0;
-	if (part.len && !tracer->read)
-		unlink(tracer->path); /* strace has opened it */
-	char *lf = part.len ? memrchr(part.data, '\n', part.len) : NULL;
-	if (lf) {
-		take_lines(supervisor, tracer, part.data, lf + 1);
-		tracer->read += lf + 1 - part.data;
-	}
-	if (tracer->read - tracer->freed >= CHUNK &&
-	    fallocate(tracer->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, tracer->freed,
-		      tracer->read - tracer->freed) == 0)
-		tracer->freed = tracer->read;
-	tr_buffer_free(&part);
-}
-
-/* The time of the first line that was not inserted; UINT64_MAX: there is none, or it has to wait. */
-static uint64_t next_time(struct supervisor *supervisor, struct tracer *tracer)
-{
-	char *p;
-
-	tracer->known |= tr_decode_is_traced(&supervisor->decode, tracer->root);
-	if (tracer->used == tracer->lines.len || !tracer->known || tracer->dropped)
-		return UINT64_MAX;
-	strtoul(tracer->lines.data + tracer->used, &p, 10); /* the process */
-	uint64_t seconds = strtoull(p, &p, 10);
-	return seconds * 1000000000 + (*p == '.' ? strtoull(p + 1, NULL, 10) * 1000 : 0);
-}
-
-/* Inserts the lines up to that time. */
-static void insert_lines(void *context, uint64_t until, struct tr_buffer *out)
-{
-	struct supervisor *supervisor = context;
-
-	for (;;) {
-		struct tracer *first = NULL;
-		uint64_t time = UINT64_MAX;
-		for (size_t i = 0; i < supervisor->tracer_count; i++) {
-			uint64_t next = next_time(supervisor, &supervisor->tracers[i]);
-			if (next >= time || next > until)
-				continue;
-			first = &supervisor->tracers[i];
-			time = next;
-		}
-		if (!first)
-			return;
-		const char *line = first->lines.data + first->used;
-		const char *lf = memchr(line, '\n', first->lines.len - first->used);
-		tr_buffer_put_text(out, tr_text_span(line, lf + 1));
-		first->used += (size_t)(lf + 1 - line);
-	}
-}
-
-/* Reads the logs of all straces. */
-static void read_logs(struct supervisor *supervisor)
-{
-	for (size_t i = 0; i < supervisor->tracer_count; i++) {
-		struct tracer *tracer = &supervisor->tracers[i];
-		if (tracer->used == tracer->lines.len) {
-			tr_buffer_reset(&tracer->lines);
-			tracer->used = 0;
-		}
-		read_log(supervisor, tracer);
-	}
-}
-
-/* Inserts what was read, and frees the straces that have ended. */
-static void finish_logs(struct supervisor *supervisor)
-{
-	size_t kept = 0;
-
-	tr_decode_flush(&supervisor->decode, &supervisor->out);
-	write_log(supervisor);
-	for (size_t i = 0; i < supervisor->tracer_count; i++) {
-		struct tracer *tracer = &supervisor->tracers[i];
-		if (tracer->pid || (!tracer->dropped && tracer->used < tracer->lines.len))
-			supervisor->tracers[kept++] = *tracer;
-		else
-			end_tracer(tracer);
-	}
-	supervisor->tracer_count = kept;
-}
-
-/* Takes the processes that wait for strace, and those that do no longer. */
+/* Takes the processes that wait for strace, and inserts what the straces have written. */
 static void serve_tracers(struct supervisor *supervisor)
 {
-	struct tr_buffer *attached = &supervisor->decode.attach;
-	struct tr_buffer *detached = &supervisor->decode.detach;
-	uint32_t pid;
-
-	for (size_t at = 0; at + sizeof pid <= attached->len; at += sizeof pid) {
-		memcpy(&pid, attached->data + at, sizeof pid);
-		attach(supervisor, pid);
+	tr_tracers_serve(&supervisor->tracers);
+	while (supervisor->tracers.count) {
+		tr_decode_flush(&supervisor->decode, &supervisor->out);
+		write_log(supervisor);
+		if (!tr_tracers_more(&supervisor->tracers))
+			break;
 	}
-	for (size_t at = 0; at + sizeof pid <= detached->len; at += sizeof pid) {
-		memcpy(&pid, detached->data + at, sizeof pid);
-		detach(supervisor, pid);
-	}
-	tr_buffer_reset(attached);
-	tr_buffer_reset(detached);
-	for (bool more = supervisor->tracer_count; more;) {
-		finish_logs(supervisor);
-		more = false;
-		for (size_t i = 0; i < supervisor->tracer_count; i++)
-			more |= supervisor->tracers[i].more;
-		if (more)
-			read_logs(supervisor);
-	}
-}
-
-/* Whether the process is a strace, which has ended. */
-static bool was_tracer(struct supervisor *supervisor, pid_t pid, int status)
-{
-	for (size_t i = 0; i < supervisor->tracer_count; i++) {
-		struct tracer *tracer = &supervisor->tracers[i];
-		if (tracer->pid != pid)
-			continue;
-		tracer->pid = 0;
-		read_log(supervisor, tracer);
-		if (!tracer->begun)
-			supervisor->session.page->refused = tracer->root;
-		else if (!tracer->dropped && status != 0) /* it was killed */
-			supervisor->incomplete = true;
-		return true;
-	}
-	return false;
 }
 
 /* Reads what the programs have recorded, and writes the log of it. */
@@ -533,7 +316,7 @@ static void pump(struct supervisor *supervisor, bool final)
 	struct tr_buffer *in = &supervisor->in;
 	ssize_t n;
 
-	read_logs(supervisor);
+	tr_tracers_read(&supervisor->tracers);
 	if (supervisor->decode.calls)
 		tr_collect_pass(&supervisor->collect, tr_journal_now(supervisor->session.page),
 				final);
@@ -572,7 +355,7 @@ static bool reap(struct supervisor *supervisor)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (pid == supervisor->command)
 			supervisor->status = status;
-		if (was_tracer(supervisor, pid, status))
+		if (tr_tracers_ended(&supervisor->tracers, pid, status))
 			continue;
 		const struct end_of_child end = { tr_journal_now(supervisor->session.page), pid,
 						  status };
@@ -623,9 +406,12 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	sigaddset(&signals, SIGCHLD);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, &old);
-	supervisor->signals = old;
-	supervisor->decode.insert = supervisor->attaches ? insert_lines : NULL;
-	supervisor->decode.context = supervisor;
+	supervisor->tracers = (struct tr_tracers){ .directory = supervisor->directory,
+						   .page = supervisor->session.page,
+						   .decode = &supervisor->decode,
+						   .signals = old };
+	supervisor->decode.insert = supervisor->attaches ? tr_tracers_insert : NULL;
+	supervisor->decode.context = &supervisor->tracers;
 	if (supervisor->attaches)
 		supervisor->session.page->tracer = (uint32_t)getpid();
 	if (!supervisor->alone)
@@ -643,19 +429,13 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	signal(SIGPIPE, SIG_IGN);
 	bool ended = false;
 	while (supervisor->command > 0 && !(ended = !reap(supervisor))) {
-		patience.tv_nsec = (supervisor->tracer_count ? HASTE : PATIENCE) * 1000000;
+		patience.tv_nsec = (supervisor->tracers.count ? HASTE : PATIENCE) * 1000000;
 		if (sigtimedwait(&signals, NULL, &patience) == SIGUSR1)
 			break;
 		pump(supervisor, false);
 	}
 	pump(supervisor, true);
-	for (size_t i = 0; i < supervisor->tracer_count; i++) {
-		struct tracer *tracer = &supervisor->tracers[i];
-		if (tracer->pid) /* the processes continue */
-			kill(tracer->pid, SIGTERM);
-		supervisor->incomplete |= !tracer->dropped && tracer->used < tracer->lines.len;
-		end_tracer(tracer);
-	}
+	tr_tracers_free(&supervisor->tracers);
 	tr_decode_finish(&supervisor->decode, ended, &supervisor->out);
 	write_log(supervisor);
 	remove_journal(supervisor);
@@ -672,15 +452,13 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	losses->strangers = supervisor->decode.strangers;
 	losses->bypassing = supervisor->decode.bypassing;
 	losses->outside = supervisor->session.page->outside;
-	losses->incomplete = supervisor->incomplete || supervisor->decode.out_of_memory ||
-			     supervisor->collect.failed;
+	losses->incomplete = supervisor->incomplete || supervisor->tracers.incomplete ||
+			     supervisor->decode.out_of_memory || supervisor->collect.failed;
 	tr_collect_free(&supervisor->collect);
 	tr_decode_free(&supervisor->decode);
 	tr_buffer_free(&supervisor->in);
 	tr_buffer_free(&supervisor->out);
 	tr_buffer_free(&supervisor->ended);
-	tr_id_map_free(&supervisor->traced);
-	free(supervisor->tracers);
 	tr_end_as(supervisor->status);
 }
 

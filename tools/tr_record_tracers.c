@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The straces of --backend=auto. A process that is about to run a program that cannot load the
+ * library asks for one, and waits until it watches the process, with all that this starts. Each
+ * strace writes a log of its own, whose lines are inserted into that of the library by their time.
+ */
+
+#include "tr_record.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "preload/decode.h"
+#include "preload/journal.h"
+
+enum {
+	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
+	TROUBLE = 2,
+};
+
+/* A strace that watches a process and all that it starts. */
+struct tr_tracer {
+	pid_t pid;     /* of strace; 0: it has ended */
+	uint32_t root; /* the process */
+	int log;
+	off_t read, freed;	/* offsets in the log */
+	bool more;		/* there may be more to read */
+	struct tr_buffer lines; /* that were read */
+	size_t used;		/* bytes of them that were inserted */
+	bool known;		/* the records of the library contain the process */
+	bool begun, dropped;	/* the process has called exec; it is watched no longer */
+	char path[PATH_MAX];
+};
+
+static void end_tracer(struct tr_tracer *tracer)
+{
+	close(tracer->log);
+	unlink(tracer->path);
+	tr_buffer_free(&tracer->lines);
+}
+
+/* Starts a strace for the process, which waits for it. */
+static void attach(struct tr_tracers *tracers, uint32_t root)
+{
+	struct tr_tracer tracer = { .root = root };
+
+	if (!tr_array_room(tracers->list, tracers->count, tracers->cap) ||
+	    snprintf(tracer.path, PATH_MAX, "%s/strace-%zu", tracers->directory, tracers->made++) >=
+		    PATH_MAX ||
+	    (tracer.log = open(tracer.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0) {
+		tracers->page->refused = root;
+		return;
+	}
+	tracer.pid = fork();
+	if (tracer.pid == 0) {
+		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+		for (int fd = 0; fd < 3; fd++)
+			dup2(nothing, fd);
+		setsid(); /* signals of the terminal are not for it */
+		signal(SIGTERM, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &tracers->signals, NULL);
+		tr_strace_attach(tracer.path, (pid_t)root);
+		_exit(TROUBLE);
+	}
+	if (tracer.pid < 0) {
+		tracers->page->refused = root;
+		end_tracer(&tracer);
+		return;
+	}
+	tracers->list[tracers->count++] = tracer;
+}
+
+/* strace watches the process no longer, and what it still writes is not used. */
+static void detach(struct tr_tracers *tracers, uint32_t root)
+{
+	for (size_t i = 0; i < tracers->count; i++) {
+		struct tr_tracer *tracer = &tracers->list[i];
+		if (tracer->root != root || !tracer->pid)
+			continue;
+		tracer->dropped = true;
+		kill(tracer->pid, SIGTERM);
+	}
+}
+
+void tr_tracers_serve(struct tr_tracers *tracers)
+{
+	struct tr_buffer *attached = &tracers->decode->attach;
+	struct tr_buffer *detached = &tracers->decode->detach;
+	uint32_t pid;
+
+	for (size_t at = 0; at + sizeof pid <= attached->len; at += sizeof pid) {
+		memcpy(&pid, attached->data + at, sizeof pid);
+		attach(tracers, pid);
+	}
+	for (size_t at = 0; at + sizeof pid <= detached->len; at += sizeof pid) {
+		memcpy(&pid, detached->data + at, sizeof pid);
+		detach(tracers, pid);
+	}
+	tr_buffer_reset(attached);
+	tr_buffer_reset(detached);
+}
+
+/* Takes the whole lines of a log from the first exec on: before it, the library makes the calls. */
+static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, const char *p,
+		       const char *end)
+{
+	static char seen;
+
+	for (const char *lf; p < end; p = lf + 1) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		uint64_t pid = strtoul(p, NULL, 10);
+		size_t len = (size_t)(lf - p);
+		tracer->begun |= pid == tracer->root && (memmem(p, len, " execve(", 8) ||
+							 memmem(p, len, " execveat(", 10));
+		if (!tracer->begun)
+			continue;
+		tr_buffer_put(&tracer->lines, p, len + 1);
+		if (!tr_id_map_get(&tracers->traced, pid))
+			tracers->incomplete |= !tr_id_map_put(&tracers->traced, pid, &seen);
+	}
+	tracers->incomplete |= tracer->lines.failed;
+}
+
+/* Reads what strace has written. */
+static void read_log(struct tr_tracers *tracers, struct tr_tracer *tracer)
+{
+	struct tr_buffer part = TR_BUFFER_INIT;
+	ssize_t n;
+
+	do {
+		char *room = tr_buffer_room(&part, CHUNK);
+		n = room ? pread(tracer->log, room, CHUNK, tracer->read + (off_t)part.len) : -1;
+		if (n > 0)
+			tr_buffer_used(&part, (size_t)n);
+	} while (n > 0 && (part.len < 8 * CHUNK || !memrchr(part.data, '\n', part.len)));
+	tracer->more = n > 0;
+	tracers->incomplete |= n < 0;
+	if (part.len && !tracer->read)
+		unlink(tracer->path); /* strace has opened it */
+	char *lf = part.len ? memrchr(part.data, '\n', part.len) : NULL;
+	if (lf) {
+		take_lines(tracers, tracer, part.data, lf + 1);
+		tracer->read += lf + 1 - part.data;
+	}
+	if (tracer->read - tracer->freed >= CHUNK &&
+	    fallocate(tracer->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, tracer->freed,
+		      tracer->read - tracer->freed) == 0)
+		tracer->freed = tracer->read;
+	tr_buffer_free(&part);
+}
+
+void tr_tracers_read(struct tr_tracers *tracers)
+{
+	for (size_t i = 0; i < tracers->count; i++) {
+		struct tr_tracer *tracer = &tracers->list[i];
+		if (tracer->used == tracer->lines.len) {
+			tr_buffer_reset(&tracer->lines);
+			tracer->used = 0;
+		}
+		read_log(tracers, tracer);
+	}
+}
+
+/* The time of the first line that was not inserted; UINT64_MAX: there is none, or it has to wait. */
+static uint64_t next_time(const struct tr_decode *decode, struct tr_tracer *tracer)
+{
+	char *p;
+
+	tracer->known |= tr_decode_is_traced(decode, tracer->root);
+	if (tracer->used == tracer->lines.len || !tracer->known || tracer->dropped)
+		return UINT64_MAX;
+	strtoul(tracer->lines.data + tracer->used, &p, 10); /* the process */
+	uint64_t seconds = strtoull(p, &p, 10);
+	return seconds * 1000000000 + (*p == '.' ? strtoull(p + 1, NULL, 10) * 1000 : 0);
+}
+
+void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out)
+{
+	struct tr_tracers *tracers = context;
+
+	for (;;) {
+		struct tr_tracer *first = NULL;
+		uint64_t time = UINT64_MAX;
+		for (size_t i = 0; i < tracers->count; i++) {
+			uint64_t next = next_time(tracers->decode, &tracers->list[i]);
+			if (next >= time || next > until)
+				continue;
+			first = &tracers->list[i];
+			time = next;
+		}
+		if (!first)
+			return;
+		const char *line = first->lines.data + first->used;
+		const char *lf = memchr(line, '\n', first->lines.len - first->used);
+		tr_buffer_put_text(out, tr_text_span(line, lf + 1));
+		first->used += (size_t)(lf + 1 - line);
+	}
+}
+
+bool tr_tracers_more(struct tr_tracers *tracers)
+{
+	size_t kept = 0;
+	bool more = false;
+
+	for (size_t i = 0; i < tracers->count; i++) {
+		struct tr_tracer *tracer = &tracers->list[i];
+		more |= tracer->more;
+		bool unread = tracer->more || tracer->used < tracer->lines.len;
+		if (tracer->pid || (unread && !tracer->dropped))
+			tracers->list[kept++] = *tracer;
+		else
+			end_tracer(tracer);
+	}
+	tracers->count = kept;
+	if (more)
+		tr_tracers_read(tracers);
+	return more;
+}
+
+bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status)
+{
+	for (size_t i = 0; i < tracers->count; i++) {
+		struct tr_tracer *tracer = &tracers->list[i];
+		if (tracer->pid != pid)
+			continue;
+		tracer->pid = 0;
+		read_log(tracers, tracer);
+		if (!tracer->begun)
+			tracers->page->refused = tracer->root;
+		else if (!tracer->dropped && status != 0) /* it was killed */
+			tracers->incomplete = true;
+		return true;
+	}
+	return false;
+}
+
+bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid)
+{
+	return tr_id_map_get(&tracers->traced, (uint64_t)pid);
+}
+
+void tr_tracers_free(struct tr_tracers *tracers)
+{
+	for (size_t i = 0; i < tracers->count; i++) {
+		struct tr_tracer *tracer = &tracers->list[i];
+		if (tracer->pid) /* the processes continue */
+			kill(tracer->pid, SIGTERM);
+		tracers->incomplete |= !tracer->dropped && tracer->used < tracer->lines.len;
+		end_tracer(tracer);
+	}
+	tr_id_map_free(&tracers->traced);
+	free(tracers->list);
+}
