@@ -222,7 +222,8 @@ struct tr_format {
 	X(klocwork) \
 	X(kwspec) \
 	X(ltrace) \
-	X(strace)
+	X(strace) \
+	X(makelog)
 
 #define TR_FORMAT_DECLARE(name) extern const struct tr_format tr_format_##name;
 TR_FORMATS(TR_FORMAT_DECLARE)

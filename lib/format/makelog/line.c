@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of a log: what is in front of a command, and messages about directories. */
+#include <string.h>
+
+#include "format/makelog/makelog.h"
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The end of a run of digits and of the other characters. */
+static size_t skip_among(struct tr_text text, size_t at, const char *others)
+{
+	while (at < text.len &&
+	       (is_digit(text.data[at]) || (text.data[at] && strchr(others, text.data[at]))))
+		at++;
+	return at;
+}
+
+/* [ 50%], [1/20], [10:00:00], [2026-11-23T10:00:00.123Z]: a number in brackets. 0: none. */
+static size_t skip_brackets(struct tr_text text)
+{
+	enum { MOST = 60 };
+	size_t at = skip_among(text, 1, " %/.:,-+TZsec");
+	size_t first = 1;
+
+	while (first < at && text.data[first] == ' ')
+		first++;
+	if (at == text.len || at > MOST || text.data[at] != ']' || !is_digit(text.data[first]))
+		return 0;
+	return at + 1;
+}
+
+/* A time of day, a date, or both with T between them, and the stream that GitLab adds. 0: none. */
+static size_t skip_time(struct tr_text text)
+{
+	size_t at = skip_among(text, 0, ":.-TZ+");
+
+	if (at < sizeof "00:00:00" - 1 || at == text.len || text.data[at] != ' ' ||
+	    (text.data[2] != ':' && text.data[4] != '-'))
+		return 0;
+	at++;
+	if (at + 3 < text.len && is_digit(text.data[at]) && is_digit(text.data[at + 1]) &&
+	    (text.data[at + 2] == 'O' || text.data[at + 2] == 'E'))
+		at += 3 + (text.data[at + 3] == '+');
+	return at;
+}
+
+/* #12 3.456, as docker prints it. 0: none. */
+static size_t skip_step(struct tr_text text)
+{
+	size_t at = skip_among(text, 1, ""), end;
+
+	if (at == 1 || at == text.len || text.data[at] != ' ')
+		return 0;
+	end = skip_among(text, at + 1, ".");
+	return end > at + 1 && end < text.len && text.data[end] == ' ' ? end : 0;
+}
+
+/* A sequence of ESC that sets colours. 0: none. */
+static size_t skip_colour(struct tr_text text)
+{
+	size_t at;
+
+	if (text.len < 3 || text.data[1] != '[')
+		return 0;
+	at = skip_among(text, 2, ";");
+	return at < text.len && (text.data[at] == 'm' || text.data[at] == 'K') ? at + 1 : 0;
+}
+
+/* +, ++ and so on, and a blank. 0: none. */
+static size_t skip_plus(struct tr_text text)
+{
+	size_t at = 0;
+
+	while (at < text.len && text.data[at] == '+')
+		at++;
+	return at < text.len && text.data[at] == ' ' ? at : 0;
+}
+
+/* A word that libtool or cmake prints before a command. 0: none. */
+static size_t skip_word(struct tr_text text)
+{
+	static const char *const words[] = { "libtool: compile: ", "libtool: link: ",
+					     "libtool: install: ", NULL };
+
+	for (size_t i = 0; words[i]; i++)
+		if (tr_text_starts(text, tr_text_from(words[i])))
+			return strlen(words[i]);
+	return 0;
+}
+
+struct tr_text tr_makelog_command(struct tr_text line)
+{
+	enum { MOST = 8 };
+	size_t skipped = 1;
+
+	for (int i = 0; i < MOST && skipped; i++) {
+		while (line.len && (*line.data == ' ' || *line.data == '\t')) {
+			line.data++;
+			line.len--;
+		}
+		if (!line.len)
+			break;
+		char c = *line.data;
+		skipped = c == '['	? skip_brackets(line)
+			  : c == '\x1b' ? skip_colour(line)
+			  : c == '#'	? skip_step(line)
+			  : c == '+'	? skip_plus(line)
+			  : c == 'l'	? skip_word(line)
+			  : is_digit(c) ? skip_time(line)
+					: 0;
+		line = (struct tr_text){ line.data + skipped, line.len - skipped };
+	}
+	return line;
+}
+
+/* Where the name of make or ninja at the beginning of a message ends. 0: it is no message. */
+static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
+{
+	static const char *const makers[] = { "make", "gmake", "mingw32-make", "ninja", NULL };
+	const char *colon = memchr(line.data, ':', line.len < 200 ? line.len : 200);
+	size_t end = colon ? (size_t)(colon - line.data) : 0, at;
+	struct tr_text name = { line.data, end };
+
+	while (name.len && name.data[name.len - 1] == ' ')
+		name.len--; /* French has a blank there */
+	*level = 0;
+	if (name.len && name.data[name.len - 1] == ']') {
+		for (at = name.len - 1; at > 0 && name.data[at - 1] != '[';)
+			at--;
+		uint64_t number;
+		if (!at || !tr_decimal_read((struct tr_text){ name.data + at, name.len - 1 - at },
+					    1 << 20, &number))
+			return 0;
+		*level = (int)number;
+		name.len = at - 1;
+	}
+	name = tr_tool_base(name);
+	for (size_t i = 0; makers[i]; i++)
+		if (tr_text_is(name, makers[i])) {
+			*ninja = *makers[i] == 'n';
+			return end + 1;
+		}
+	return 0;
+}
+
+/* Finds a path between the quotes that make has in its languages. False: there is none. */
+static bool find_path(struct tr_text rest, struct tr_text *path)
+{
+	static const char *const quotes[][2] = {
+		{ "`", "'" },
+		{ "'", "'" },
+		{ "\"", "\"" },
+		{ "„", "“" },
+		{ "«\u00a0", "\u00a0»" },
+		{ "« ", " »" },
+		{ "«", "»" },
+		{ "“", "”" },
+		{ "”", "”" },
+		{ "「", "」" },
+	};
+
+	for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+		struct tr_text open = tr_text_from(quotes[i][0]),
+			       close = tr_text_from(quotes[i][1]);
+		const char *end = rest.data + rest.len, *last = NULL, *p, *q;
+		p = memmem(rest.data, rest.len, open.data, open.len);
+		if (!p)
+			continue;
+		p += open.len;
+		for (q = p; (q = memmem(q, (size_t)(end - q), close.data, close.len)); q++)
+			last = q;
+		if (!last || last == p)
+			continue;
+		*path = tr_text_span(p, last);
+		return true;
+	}
+	return false;
+}
+
+/* The words of make's translations; those of make 4.3, as far as they have one. */
+enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path)
+{
+	static const char *const enters[] = { "Entering directory",
+					      "wird betreten",
+					      "on entre dans le ",
+					      "se entra en el ",
+					      "ingresso nella ",
+					      "Entrando no ",
+					      "a entrar na pasta",
+					      "Går till katalog",
+					      "Går til katalog",
+					      "Siirrytään hakemistoon",
+					      "wordt binnengegaan",
+					      "Wejście do ",
+					      "Vstupuje se do ",
+					      "вход в каталог",
+					      "входимо до каталогу",
+					      "влизане в ",
+					      "Улазим у ",
+					      "Ulazi se u ",
+					      "Memasuki direktori",
+					      "Ag dul isteach",
+					      "Vào thư mục",
+					      "に入ります",
+					      "들어감",
+					      "进入目录",
+					      "進入目錄",
+					      NULL };
+	static const char *const leaves[] = { "Leaving directory",
+					      "wird verlassen",
+					      "on quitte le ",
+					      "se sale del ",
+					      "uscita dalla ",
+					      "Saindo do ",
+					      "a sair da pasta",
+					      "Lämnar katalogen",
+					      "Forlader katalog",
+					      "Poistutaan hakemistosta",
+					      "wordt verlaten",
+					      "Opuszczenie ",
+					      "Opouští se ",
+					      "выход из каталога",
+					      "Залишаю каталог",
+					      "излизане от ",
+					      "Напуштам ",
+					      "Izlazi se iz ",
+					      "Meninggalkan direktori",
+					      "Ag dul amach",
+					      "Rời khỏi thư mục",
+					      "Rời thư mục",
+					      "から出ます",
+					      "나감",
+					      "离开目录",
+					      "離開目錄",
+					      NULL };
+	enum { LONGEST = 16 << 10 };
+	bool ninja = false;
+	size_t at = line.len < LONGEST ? skip_maker(line, level, &ninja) : 0;
+	struct tr_text rest = { line.data + at, line.len - at };
+
+	if (!at || !find_path(rest, path))
+		return TR_MAKELOG_STAYS;
+	*level = ninja ? -1 : *level;
+	for (size_t i = 0; enters[i]; i++)
+		if (memmem(rest.data, rest.len, enters[i], strlen(enters[i])))
+			return TR_MAKELOG_ENTERS;
+	for (size_t i = 0; leaves[i]; i++)
+		if (memmem(rest.data, rest.len, leaves[i], strlen(leaves[i])))
+			return TR_MAKELOG_LEAVES;
+	return TR_MAKELOG_STAYS;
+}
+
+enum tr_tool tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program)
+{
+	unsigned hash = (unsigned)program.len;
+
+	if (!program.len || program.len > sizeof names->slots->name)
+		return program.len ? tr_tool_of_name(program) : TR_TOOL_NONE;
+	for (size_t i = 0; i < program.len; i++)
+		hash = hash * 31 + (unsigned char)program.data[i];
+	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);
+	if (names->slots[hash].len != program.len ||
+	    memcmp(names->slots[hash].name, program.data, program.len) != 0) {
+		memcpy(names->slots[hash].name, program.data, program.len);
+		names->slots[hash].len = (uint8_t)program.len;
+		names->slots[hash].tool = (uint8_t)tr_tool_of_name(program);
+	}
+	return names->slots[hash].tool;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The description of the format, its detection, and the reader: physical lines are joined where a
+ * backslash ends them, parsed, and the commands of build tools in them become records. The records
+ * of a line wait in a queue, because an error further on in the line shows that it is only text.
+ */
+#include "format/makelog/makelog.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/reader_base.h"
+#include "process/command.h"
+#include "process/directory.h"
+#include "process/invocation.h"
+#include "record/literal.h"
+
+enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000 };
+
+/* A directory that a make has entered. */
+struct place {
+	int level;
+	char *path;
+	size_t len;
+};
+
+struct reader {
+	struct tr_reader base;
+	struct tr_makelog_shell *shell;
+	struct tr_makelog_names names;
+	struct tr_text cwd; /* of -O cwd; data NULL: unknown */
+	struct place *places;
+	size_t count, cap;
+	struct tr_buffer logical; /* a line that is continued on others */
+	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
+	size_t delivered;	  /* bytes of the queue */
+	struct tr_arena arena;	  /* of a command */
+	struct tr_arena words;	  /* of a command of Windows */
+	bool guessed;		  /* two makes of one level are at work */
+	uint64_t texts, unexpanded, unplaced;
+	unsigned noted; /* notes at the end that were returned */
+};
+
+static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "ash", NULL };
+/* Programs that have names of compilers and files as arguments, and run neither. */
+static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
+					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
+					  "grep",  "install", "touch", "which", "type", "mkdir",
+					  "chmod", "strip",   "make",  NULL };
+
+static bool is_among(struct tr_text name, const char *const *list)
+{
+	for (; *list; list++)
+		if (tr_text_is(name, *list))
+			return true;
+	return false;
+}
+
+/* True for x.c, but not for 12.2 and the end of a sentence. */
+static bool is_file_name(struct tr_text text)
+{
+	struct tr_text extension = tr_path_extension(text);
+
+	return extension.len > 1 && ((extension.data[1] | 0x20) >= 'a') &&
+	       ((extension.data[1] | 0x20) <= 'z');
+}
+
+/* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
+static bool is_plausible(struct reader *reader, enum tr_tool tool, const struct tr_word *words,
+			 size_t count)
+{
+	bool driver =
+		tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_COMPILER;
+	bool option = false, file = false;
+	struct tr_invocation invocation;
+
+	for (size_t i = 1; i < count; i++) {
+		struct tr_text text = words[i].text;
+		char c = text.len ? *text.data : 0;
+		option |= text.len > 1 &&
+			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
+		file |= !driver && is_file_name(text);
+	}
+	if (!driver || option)
+		return file || option;
+	tr_arena_reset(&reader->arena);
+	if (!tr_invocation_parse(tool, words, count, &reader->arena, &invocation)) {
+		reader->queue.failed = true;
+		return false;
+	}
+	return invocation.sources > 0;
+}
+
+/* True if the words compile a source, and do nothing else: a compiler after an unknown program. */
+static bool is_compile(struct reader *reader, enum tr_tool tool, const struct tr_word *words,
+		       size_t count)
+{
+	struct tr_invocation invocation;
+
+	tr_arena_reset(&reader->arena);
+	if (!tr_invocation_parse(tool, words, count, &reader->arena, &invocation)) {
+		reader->queue.failed = true;
+		return false;
+	}
+	return invocation.sources && invocation.mode == TR_MODE_COMPILE;
+}
+
+/* Skips env, nice and the like with their options and settings. */
+static size_t skip_wrappers(const struct tr_makelog_found *found)
+{
+	static const char *const wrappers[] = { "env",	 "exec", "command", "time",
+						"nohup", "nice", NULL };
+	size_t i = 0;
+
+	while (i < found->count && is_among(tr_path_base(found->words[i].text), wrappers)) {
+		bool nice = tr_text_is(tr_path_base(found->words[i].text), "nice");
+		for (i++; i < found->count; i++) {
+			struct tr_text text = found->words[i].text;
+			bool option = text.len && *text.data == '-';
+			if (!option && !memchr(text.data, '=', text.len))
+				break;
+			i += tr_text_is(text, "-u") || (nice && tr_text_is(text, "-n"));
+		}
+	}
+	return i < found->count ? i : found->count;
+}
+
+/* The index of the word with which the command of a build tool begins; found->count: none. */
+static size_t find_tool(struct reader *reader, const struct tr_makelog_found *found)
+{
+	const struct tr_word *words = found->words;
+	size_t begin = skip_wrappers(found), count = found->count, i = begin;
+
+	if (begin == count)
+		return count;
+	enum tr_tool tool = tr_makelog_tool(&reader->names, words[i].text);
+	struct tr_text base = tr_path_base(words[i].text);
+	if (tool == TR_TOOL_NONE && is_among(base, shells) && i + 1 < count &&
+	    tr_makelog_tool(&reader->names, words[i + 1].text) == TR_TOOL_LIBTOOL)
+		tool = TR_TOOL_LIBTOOL;
+	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
+		tool = tr_makelog_tool(&reader->names, words[++i].text);
+	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
+		return is_plausible(reader, tool, words + i, count - i) ? begin : count;
+	if (is_among(base, no_runners))
+		return count;
+	for (i = begin + 1; i < count && i < begin + 64; i++) {
+		tool = tr_makelog_tool(&reader->names, words[i].text);
+		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
+		    is_compile(reader, tool, words + i, count - i))
+			return i;
+	}
+	return count;
+}
+
+/* Queues the record of a command if its program is a build tool. */
+static void take(void *context, const struct tr_makelog_found *found)
+{
+	struct reader *reader = context;
+	struct tr_buffer *to = &reader->queue;
+	size_t begin = find_tool(reader, found);
+
+	if (begin == found->count)
+		return;
+	tr_cell_escape(found->words[begin].text, false, to);
+	if (found->directory.data) {
+		tr_buffer_put_literal(to, "\tcwd=\"");
+		tr_string_escape(found->directory, to);
+		tr_buffer_put_byte(to, '"');
+	}
+	tr_buffer_put_literal(to, "\targv=[");
+	for (size_t i = begin; i < found->count; i++) {
+		if (i > begin)
+			tr_buffer_put_byte(to, ',');
+		tr_buffer_put_byte(to, '"');
+		tr_string_escape(found->words[i].text, to);
+		tr_buffer_put_byte(to, '"');
+	}
+	tr_buffer_put_literal(to, "]\tflagged=[\"from-log\"");
+	if (found->unexpanded)
+		tr_buffer_put_literal(to, ",\"unexpanded\"");
+	if (found->conditional)
+		tr_buffer_put_literal(to, ",\"conditional\"");
+	if (reader->guessed && found->directory.data)
+		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
+	tr_buffer_put_literal(to, "]\n");
+	reader->unexpanded += found->unexpanded;
+	reader->unplaced += !found->directory.data;
+}
+
+/* The directory of the next command. */
+static struct tr_text current(const struct reader *reader)
+{
+	if (!reader->count)
+		return reader->cwd;
+	const struct place *last = &reader->places[reader->count - 1];
+	return (struct tr_text){ last->path, last->len };
+}
+
+/* True if two makes of the same level are at work, whose commands are mixed. */
+static bool is_ambiguous(const struct reader *reader)
+{
+	if (reader->count < 2)
+		return false;
+	const struct place *last = &reader->places[reader->count - 1];
+	return last[-1].level == last->level &&
+	       !tr_text_equal((struct tr_text){ last->path, last->len },
+			      (struct tr_text){ last[-1].path, last[-1].len });
+}
+
+static void drop_place(struct reader *reader, size_t i)
+{
+	free(reader->places[i].path);
+	reader->count--;
+	memmove(&reader->places[i], &reader->places[i + 1],
+		(reader->count - i) * sizeof *reader->places);
+}
+
+/* Enters a directory. TR_WARN: more are open than a build can have, and the first is forgotten. */
+static enum tr_status enter(struct reader *reader, int level, struct tr_text path,
+			    struct tr_error *err)
+{
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	struct tr_text base = current(reader);
+	enum tr_status status = TR_OK;
+
+	if (reader->count == MOST_DIRECTORIES) {
+		drop_place(reader, 0);
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "more than %d directories are entered and not left: the first of them "
+			     "is forgotten",
+			     MOST_DIRECTORIES);
+		status = TR_WARN;
+	}
+	if (!tr_path_is_absolute(path) && !base.data)
+		return status;
+	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : base, path, &joined);
+	if (tr_path_has_drive(path)) {
+		joined.len = 0;
+		tr_buffer_put_text(&joined, path);
+	}
+	char *copy = joined.failed ? NULL : malloc(joined.len + 1);
+	if (!copy || !tr_array_room(reader->places, reader->count, reader->cap)) {
+		free(copy);
+		tr_buffer_free(&joined);
+		return tr_error_memory(err);
+	}
+	memcpy(copy, tr_buffer_text(&joined).data, joined.len);
+	reader->places[reader->count++] = (struct place){ level, copy, joined.len };
+	tr_buffer_free(&joined);
+	return status;
+}
+
+/* Leaves a directory: the last one of that level with that path, else the last of that level. */
+static void leave(struct reader *reader, int level, struct tr_text path)
+{
+	size_t found = reader->count;
+
+	for (size_t i = 0; i < reader->count; i++) {
+		const struct place *place = &reader->places[i];
+		if (place->level == level &&
+		    tr_text_equal((struct tr_text){ place->path, place->len }, path))
+			found = i;
+	}
+	for (size_t i = reader->count; i > 0 && found == reader->count; i--)
+		if (reader->places[i - 1].level == level)
+			found = i - 1;
+	if (found < reader->count)
+		drop_place(reader, found);
+}
+
+/* False if a line cannot hold a command; most lines are found out here. */
+static bool may_hold(struct reader *reader, struct tr_text text)
+{
+	const char *blank = memchr(text.data, ' ', text.len);
+	bool drive = tr_path_has_drive(text);
+	struct tr_text first = { text.data, blank ? (size_t)(blank - text.data) : text.len };
+
+	if (!first.len || drive)
+		return drive;
+	char last = first.data[first.len - 1];
+	if (blank && last != ':' && tr_makelog_tool(&reader->names, first) != TR_TOOL_NONE)
+		return true;
+	if (memmem(text.data, text.len, " -c ", 4) || memmem(text.data, text.len, "libtool", 7))
+		return true;
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] == ';' || text.data[i] == '&' || text.data[i] == '|' ||
+		    text.data[i] == '(' || text.data[i] == '=')
+			return true;
+	return is_among(tr_path_base(first), shells) || tr_text_is(tr_path_base(first), "env") ||
+	       tr_text_is(tr_path_base(first), "time") || tr_text_is(tr_path_base(first), "exec") ||
+	       tr_text_is(tr_path_base(first), "nice");
+}
+
+/* GCC quotes sources after a line number and a bar. */
+static bool is_quoted_source(struct tr_text text)
+{
+	size_t i = 0;
+
+	while (i < text.len && text.data[i] >= '0' && text.data[i] <= '9')
+		i++;
+	while (i < text.len && text.data[i] == ' ')
+		i++;
+	return i < text.len && text.data[i] == '|';
+}
+
+/*
+ * Takes a command line of Windows, where a backslash separates folders: that of cl, as nmake and
+ * msbuild print it, perhaps after a path with blanks that ends in .exe. False: it is none.
+ */
+static bool take_windows(struct reader *reader, struct tr_text text)
+{
+	const char *blank = memchr(text.data, ' ', text.len);
+	struct tr_text program = { text.data, blank ? (size_t)(blank - text.data) : text.len };
+	struct tr_words words = { .quoting = TR_QUOTING_WINDOWS };
+	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_word *list = NULL;
+	size_t count = 0, cap = 0;
+
+	if (tr_path_has_drive(text))
+		for (size_t i = 4; i < text.len; i++)
+			if (text.data[i] == ' ' &&
+			    tr_text_equal_in_any_case((struct tr_text){ text.data + i - 4, 4 },
+						      TR_TEXT(".exe"))) {
+				program.len = i;
+				break;
+			}
+	if (tr_makelog_tool(&reader->names, program) != TR_TOOL_DRIVER_CL)
+		return false;
+	tr_arena_reset(&reader->words);
+	words.pos = text.data + program.len;
+	words.end = text.data + text.len;
+	for (bool first = true; first || tr_words_next(&words, &word);
+	     first = false, word.len = 0) {
+		struct tr_text copy =
+			first ? program : tr_arena_copy(&reader->words, tr_buffer_text(&word));
+		if (!copy.data || !tr_array_room(list, count, cap)) {
+			reader->queue.failed = true;
+			break;
+		}
+		list[count] = (struct tr_word){ copy, count, false };
+		count++;
+	}
+	reader->queue.failed |= word.failed;
+	take(reader, &(struct tr_makelog_found){ list, count, current(reader), false, false });
+	tr_buffer_free(&word);
+	free(list);
+	return true;
+}
+
+/* Queues the commands of a command line. TR_WARN: it is a command that cannot be read. */
+static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
+{
+	static const char *const reasons[] = {
+		[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
+		[TR_MAKELOG_UNBALANCED] = "a command with a bracket too many: left out",
+		[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
+	};
+	size_t before = reader->queue.len;
+	enum tr_makelog_syntax syntax;
+	struct tr_text program;
+
+	if (is_quoted_source(text) || !may_hold(reader, text) || take_windows(reader, text))
+		return TR_OK;
+	if (!tr_makelog_shell_parse(reader->shell, text, current(reader), &syntax, &program))
+		return tr_error_memory(err);
+	if (syntax == TR_MAKELOG_FINE)
+		return TR_OK;
+	bool command = reader->queue.len > before || syntax == TR_MAKELOG_TOO_DEEP;
+	reader->queue.len = before;
+	if (!command && (syntax != TR_MAKELOG_UNCLOSED ||
+			 tr_makelog_tool(&reader->names, program) == TR_TOOL_NONE ||
+			 !memmem(text.data, text.len, " -", 2)))
+		return TR_OK;
+	tr_error_say(err, TR_CAUSE_INPUT, reasons[syntax]);
+	return TR_WARN;
+}
+
+/* Removes the end of a line of Windows. */
+static struct tr_text without_return(struct tr_text line)
+{
+	line.len -= line.len && line.data[line.len - 1] == '\r';
+	return line;
+}
+
+/*
+ * Parses lines that backslashes join. Where they hold no command together, each of them is tried:
+ * text may end in a backslash, too.
+ */
+static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
+{
+	struct tr_text text = tr_makelog_command(tr_buffer_text(&reader->logical));
+	enum tr_status status = parse(reader, text, err);
+
+	if (status != TR_OK || reader->queue.len)
+		return status;
+	for (const char *p = text.data, *end = p + text.len; p < end && status == TR_OK;) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		struct tr_text line = tr_text_span(p, lf ? lf : end);
+		line.len -= lf && line.len;
+		status = parse(reader, tr_makelog_command(line), err);
+		p = lf ? lf + 1 : end;
+	}
+	return status;
+}
+
+/* Reads the lines that continue a line, which ends in a backslash. */
+static enum tr_status join(struct reader *reader, struct tr_text line, struct tr_error *err)
+{
+	struct tr_buffer *logical = &reader->logical;
+	bool more = true, ended;
+	enum tr_status status;
+
+	tr_buffer_reset(logical);
+	tr_buffer_put_text(logical, line);
+	while (more) {
+		status = tr_reader_line(&reader->base, &line, &ended, err);
+		if (status != TR_OK)
+			return status == TR_END ? TR_OK : status;
+		line = without_return(line);
+		more = line.len && line.data[line.len - 1] == '\\';
+		tr_buffer_put_byte(logical, '\n');
+		tr_buffer_put_text(logical, line);
+		if (logical->failed && !logical->limited)
+			return tr_error_memory(err);
+		if (logical->failed) {
+			tr_error_set(err, TR_CAUSE_LIMIT,
+				     "lines that backslashes join exceed --max-record: left out");
+			return TR_WARN;
+		}
+	}
+	return TR_OK;
+}
+
+/* Queues the commands of the next line. TR_END: the log is over. */
+static enum tr_status read_line(struct reader *reader, struct tr_error *err)
+{
+	struct tr_text line, path;
+	bool ended;
+	int level;
+
+	reader->base.source_offset = reader->base.in->offset;
+	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
+	reader->base.source_line = reader->base.lines;
+	if (status != TR_OK)
+		return status;
+	line = without_return(line);
+	if (!line.len)
+		return TR_OK;
+	struct tr_text text = tr_makelog_command(line);
+	enum tr_makelog_move move = tr_makelog_directory(text, &level, &path);
+	if (move != TR_MAKELOG_STAYS) {
+		if (move == TR_MAKELOG_ENTERS)
+			status = enter(reader, level, path, err);
+		else
+			leave(reader, level, path);
+		reader->guessed = is_ambiguous(reader);
+	} else if (line.data[line.len - 1] == '\\') {
+		status = join(reader, line, err);
+		if (status == TR_OK)
+			status = parse_logical(reader, err);
+	} else {
+		status = parse(reader, text, err);
+	}
+	reader->texts += !reader->queue.len && status == TR_OK && move == TR_MAKELOG_STAYS;
+	if (status == TR_WARN)
+		tr_error_at_line(err, reader->base.source_line);
+	return status;
+}
+
+/* At the end, reports what a user should know. TR_END: nothing is left. */
+static enum tr_status note(struct reader *reader, struct tr_error *err)
+{
+	switch (reader->noted++) {
+	case 0:
+		if (!reader->unplaced)
+			return note(reader, err);
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "commands whose directory is not in the log: %" PRIu64
+			     "; -O cwd=DIR says where the build began",
+			     reader->unplaced);
+		tr_error_is_note(err);
+		return TR_WARN;
+	case 1:
+		if (!reader->unexpanded)
+			return note(reader, err);
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "commands with a part that only the shell of the build could expand "
+			     "(flagged \"unexpanded\"): %" PRIu64,
+			     reader->unexpanded);
+		tr_error_is_note(err);
+		return TR_WARN;
+	case 2:
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "lines without a command of a build tool: %" PRIu64, reader->texts);
+		err->severity = TR_DETAIL;
+		return TR_WARN;
+	default:
+		return TR_END;
+	}
+}
+
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	tr_arena_reset(&base->arena);
+	while (reader->delivered == reader->queue.len) {
+		tr_buffer_reset(&reader->queue);
+		reader->delivered = 0;
+		enum tr_status status = read_line(reader, err);
+		if (reader->queue.failed && !reader->queue.limited)
+			return tr_error_memory(err);
+		if (reader->queue.failed) {
+			tr_buffer_reset(&reader->queue);
+			tr_error_set(err, TR_CAUSE_LIMIT,
+				     "the commands of a line exceed --max-record: left out");
+			tr_error_at_line(err, base->source_line);
+			return TR_WARN;
+		}
+		if (status == TR_END)
+			return note(reader, err);
+		if (status != TR_OK)
+			return status;
+	}
+	const char *p = reader->queue.data + reader->delivered;
+	const char *lf = memchr(p, '\n', reader->queue.len - reader->delivered);
+	tr_reader_begin(base, "exec");
+	tr_buffer_put_literal(&base->line, "-\t-\t");
+	tr_buffer_put(&base->line, p, (size_t)(lf - p));
+	reader->delivered += (size_t)(lf - p) + 1;
+	return tr_reader_deliver(base, record, err);
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	tr_makelog_shell_free(reader->shell);
+	while (reader->count)
+		free(reader->places[--reader->count].path);
+	free(reader->places);
+	tr_buffer_free(&reader->logical);
+	tr_buffer_free(&reader->queue);
+	tr_arena_free(&reader->arena);
+	tr_arena_free(&reader->words);
+}
+
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
+
+	if (cwd.data && !tr_path_is_absolute(cwd)) {
+		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
+			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
+		return NULL;
+	}
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	if (!reader)
+		return NULL;
+	reader->cwd = cwd;
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	tr_buffer_limit(&reader->queue, reader->base.max_record);
+	tr_buffer_limit(&reader->logical, reader->base.max_record);
+	reader->shell = tr_makelog_shell_new(take, reader);
+	if (!reader->shell) {
+		tr_reader_free(&reader->base);
+		tr_error_memory(err);
+		return NULL;
+	}
+	return &reader->base;
+}
+
+/* 1 if a line of the window is what make or libtool prints, or a compiler that compiles. */
+static int weigh(const char *p, const char *end, void *context)
+{
+	(void)context;
+	if (end - p > PROBE)
+		end = p + PROBE;
+	for (const char *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
+		struct tr_text line = without_return(tr_text_span(p, lf)), path;
+		struct tr_text text = tr_makelog_command(line);
+		const char *blank = memchr(text.data, ' ', text.len);
+		int level;
+		if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS)
+			return 1;
+		if (!blank || !memmem(text.data, text.len, " -c ", 4))
+			continue;
+		enum tr_tool tool = tr_tool_of_name(tr_text_span(text.data, blank));
+		if (tool == TR_TOOL_DRIVER || tool == TR_TOOL_LAUNCHER)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Only asked when no format recognises the bytes: a trace in a log of a build is that of its own
+ * format.
+ */
+static int search(struct tr_input *in)
+{
+	return tr_bid_by_lines(in, PROBE, weigh, NULL);
+}
+
+static const char *const extensions[] = { ".log", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "cwd", "DIR", true, false, "the directory in which the build began" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_makelog = {
+	.name = "makelog",
+	.summary = "printed commands of make, ninja, cmake, libtool",
+	.exact = "-",
+	.flags = TR_FORMAT_READS,
+	.extensions = extensions,
+	.options = options,
+	.search = search,
+	.open = open_reader,
+	.default_style = "tree",
+};

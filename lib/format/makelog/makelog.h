@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to the format makelog: the commands that make, ninja and libtool print while they run.
+ * Only read. The path of the data:
+ *
+ *	line.c		a line -> what is in front of its command; messages about directories
+ *	shell.c		the text of a command line -> simple commands, with their directories
+ *	makelog.c	lines -> logical lines -> commands of build tools -> records `exec`
+ *
+ * The messages are those of GNU make 4.3 and its translations, ninja 1.11 and libtool 2.4.7:
+ *
+ *	make[1]: Entering directory '/srv/x'	also `/srv/x', "/srv/x", and in other languages
+ *	make[1]: Leaving directory '/srv/x'
+ *	ninja: Entering directory `build'	until the end of the log
+ *	libtool: compile:  gcc -c a.c -o a.o
+ *	[ 50%] gcc ..., [1/20] gcc ...		cmake, ninja
+ *	+ gcc ...				a shell with -x
+ *	2026-11-23T10:00:00.1234567Z gcc ...	systems for continuous integration; also [10:00:00]
+ *
+ * A log is text, and nothing marks the commands in it. A simple command is taken if its program is
+ * a build tool by its name (process/tool.h), and its arguments are plausible: a compiler needs an
+ * option or a source, the others an option or a file name with an extension. So "gcc or clang",
+ * "  CC      init/main.o" and "ld: warning: ..." are text. An unknown program may run a compiler
+ * that its arguments name with -c and a source; echo, rm and the like do not.
+ *
+ * What only the shell of the build could expand ($x, `x`, *) is kept as it is, and the record is
+ * flagged "unexpanded". No part of a log is ever run. The exception is automake's
+ * `test -f 'a.c' || echo './'`a.c, whose result is known: nothing where the folder is ./, else the
+ * folder.
+ */
+#ifndef TR_FORMAT_MAKELOG_MAKELOG_H
+#define TR_FORMAT_MAKELOG_MAKELOG_H
+
+#include "core/buffer.h"
+#include "format/format.h"
+#include "process/tool.h"
+
+/* Removes the time, the progress and similar things in front of a command. */
+struct tr_text tr_makelog_command(struct tr_text line);
+
+enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
+
+/* A message about a directory. level: of the make that prints it; -1: of ninja. */
+enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
+
+/* The kind of program with this name; remembers names that it saw before. */
+struct tr_makelog_names {
+	struct {
+		char name[30];
+		uint8_t len, tool;
+	} slots[256];
+};
+enum tr_tool tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program);
+
+/* A simple command, as it is taken from a command line. Valid during the call. */
+struct tr_makelog_found {
+	const struct tr_word *words;
+	size_t count;
+	struct tr_text directory; /* data NULL: unknown */
+	bool unexpanded;	  /* a word has what only a shell can expand */
+	bool conditional;	  /* it is run only if another command failed or succeeded */
+};
+
+enum tr_makelog_syntax {
+	TR_MAKELOG_FINE,
+	TR_MAKELOG_UNCLOSED,   /* a quote or a bracket has no end */
+	TR_MAKELOG_UNBALANCED, /* a bracket where none can be */
+	TR_MAKELOG_TOO_DEEP,   /* more subshells than TR_MAKELOG_DEPTH */
+};
+enum { TR_MAKELOG_DEPTH = 1000 };
+
+struct tr_makelog_shell;
+
+/* take is called for each command. NULL: memory is exhausted. */
+struct tr_makelog_shell *tr_makelog_shell_new(void (*take)(void *context,
+							   const struct tr_makelog_found *found),
+					      void *context);
+void tr_makelog_shell_free(struct tr_makelog_shell *shell);
+
+/*
+ * Splits text into simple commands. directory: where they begin; data NULL: unknown. *program: the
+ * first word of the command at which an error was found. False: memory is exhausted.
+ */
+bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
+			    struct tr_text directory, enum tr_makelog_syntax *syntax,
+			    struct tr_text *program);
+
+#endif

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The language of POSIX shells, as far as printed command lines have it: words with their quotes,
+ * lists (; & && || |), subshells, redirections, assignments, reserved words, comments. The parser
+ * has no recursion: a stack of directories holds what a subshell gives back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/makelog/makelog.h"
+#include "process/directory.h"
+
+/* The exit status of the last command, where that does not depend on the machine. */
+enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
+
+struct tr_makelog_shell {
+	void (*take)(void *context, const struct tr_makelog_found *found);
+	void *context;
+
+	/* of the text */
+	const char *pos, *end;
+	enum tr_makelog_syntax syntax;
+	struct tr_buffer directory; /* the current one */
+	bool known;
+	struct scope {
+		char *directory; /* NULL: unknown */
+		size_t len;
+	} scopes[TR_MAKELOG_DEPTH];
+	size_t depth;
+	size_t bodies; /* of if and loops, in which this is */
+	size_t cases;
+	enum fate fate;
+
+	/* of the command */
+	struct tr_buffer bytes; /* its words, one after the other */
+	size_t *ends;
+	size_t count, cap;
+	struct tr_word *words;
+	size_t words_cap;
+	bool quoted;	  /* the last word has quotes */
+	bool unexpanded;  /* any of its words has what a shell would expand */
+	bool conditional; /* it follows || */
+	bool skipped;	  /* it is not run, or is no command: the list of a loop */
+	bool failed;
+};
+
+struct tr_makelog_shell *tr_makelog_shell_new(void (*take)(void *context,
+							   const struct tr_makelog_found *found),
+					      void *context)
+{
+	struct tr_makelog_shell *shell = calloc(1, sizeof *shell);
+
+	if (!shell)
+		return NULL;
+	shell->take = take;
+	shell->context = context;
+	return shell;
+}
+
+static void pop(struct tr_makelog_shell *shell)
+{
+	free(shell->scopes[--shell->depth].directory);
+}
+
+void tr_makelog_shell_free(struct tr_makelog_shell *shell)
+{
+	if (!shell)
+		return;
+	while (shell->depth)
+		pop(shell);
+	tr_buffer_free(&shell->directory);
+	tr_buffer_free(&shell->bytes);
+	free(shell->ends);
+	free(shell->words);
+	free(shell);
+}
+
+static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
+{
+	size_t begin = i ? shell->ends[i - 1] : 0;
+
+	return (struct tr_text){ shell->bytes.data ? shell->bytes.data + begin : "",
+				 shell->ends[i] - begin };
+}
+
+/* True for bytes that only stand for themselves, within a word and outside of quotes. */
+static const bool plain[256] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true,
+	['@'] = true,	      ['_'] = true,	    ['='] = true,
+	['%'] = true,	      ['^'] = true,	    ['{'] = true,
+	['}'] = true,	      ['~'] = true,	    ['!'] = true,
+	[']'] = true,	      ['#'] = true,	    [0x80 ... 0xff] = true,
+	[1 ... 8] = true,     [11 ... 31] = true,   [127] = true,
+	[0] = true,
+};
+
+static void fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
+{
+	if (shell->syntax == TR_MAKELOG_FINE)
+		shell->syntax = syntax;
+	shell->pos = shell->end;
+}
+
+/* Takes '...' after its first quote. */
+static void take_single(struct tr_makelog_shell *shell)
+{
+	const char *close = memchr(shell->pos, '\'', (size_t)(shell->end - shell->pos));
+
+	if (!close) {
+		fail(shell, TR_MAKELOG_UNCLOSED);
+		return;
+	}
+	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(close - shell->pos));
+	shell->pos = close + 1;
+}
+
+/* Takes $'...' after its quote, with the escapes of C. */
+static void take_ansi(struct tr_makelog_shell *shell)
+{
+	static const char from[] = "abefnrtv", to[] = "\a\b\x1b\f\n\r\t\v";
+
+	while (shell->pos < shell->end && *shell->pos != '\'') {
+		char c = *shell->pos++;
+		if (c != '\\' || shell->pos == shell->end) {
+			tr_buffer_put_byte(&shell->bytes, c);
+			continue;
+		}
+		c = *shell->pos++;
+		const char *known = c ? strchr(from, c) : NULL;
+		unsigned value = 0;
+		int digits = 0;
+		if (c == 'x') {
+			for (; digits < 2 && shell->pos < shell->end &&
+			       tr_hex_digit(*shell->pos) >= 0;
+			     digits++)
+				value = value * 16 + (unsigned)tr_hex_digit(*shell->pos++);
+			c = (char)value;
+		} else if (c >= '0' && c <= '7') {
+			for (shell->pos--; digits < 3 && shell->pos < shell->end &&
+					   *shell->pos >= '0' && *shell->pos <= '7';
+			     digits++)
+				value = value * 8 + (unsigned)(*shell->pos++ - '0');
+			c = (char)value;
+		} else if (known) {
+			c = to[known - from];
+		}
+		tr_buffer_put_byte(&shell->bytes, c);
+	}
+	if (shell->pos == shell->end)
+		fail(shell, TR_MAKELOG_UNCLOSED);
+	else
+		shell->pos++;
+}
+
+/*
+ * automake's `test -f 'a.c' || echo './'` (or the same in $(...)): the folder of the sources if the
+ * file is not in that of the build. Where both are the same, the file is there.
+ */
+static bool take_automake(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	struct tr_text begin = TR_TEXT("test -f '"), middle = TR_TEXT("' || echo '");
+	const char *split;
+
+	if (!tr_text_skip(&text, begin) || !text.len || text.data[text.len - 1] != '\'')
+		return false;
+	split = memmem(text.data, text.len, middle.data, middle.len);
+	if (!split)
+		return false;
+	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len - 1);
+	if (memchr(folder.data, '\'', folder.len))
+		return false;
+	if (!tr_text_is(folder, "./"))
+		tr_buffer_put_text(&shell->bytes, folder);
+	return true;
+}
+
+/* Takes `...` after its first character. */
+static void take_backquotes(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos, *p = begin;
+
+	while (p < shell->end && *p != '`')
+		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
+	if (p >= shell->end) {
+		fail(shell, TR_MAKELOG_UNCLOSED);
+		return;
+	}
+	shell->pos = p + 1;
+	if (take_automake(shell, tr_text_span(begin, p)))
+		return;
+	shell->unexpanded = true;
+	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+}
+
+/* Takes $name, ${...}, $(...) after the dollar. */
+static void take_dollar(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos, *p = begin;
+	char open = p < shell->end ? *p : 0, close = open == '(' ? ')' : '}';
+	size_t depth = 0;
+
+	if (open == '(' || open == '{') {
+		for (; p < shell->end; p++) {
+			depth += *p == open;
+			if (*p == close && --depth == 0)
+				break;
+			if (*p == '\\' && p + 1 < shell->end)
+				p++;
+		}
+		if (p == shell->end) {
+			fail(shell, TR_MAKELOG_UNCLOSED);
+			return;
+		}
+		shell->pos = p + 1;
+		if (open == '(' && take_automake(shell, tr_text_span(begin + 1, p)))
+			return;
+		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+		shell->unexpanded = true;
+		return;
+	}
+	/* "$ORIGIN", but not "a$" or "$," */
+	shell->unexpanded |= (open >= 'a' && open <= 'z') || (open >= 'A' && open <= 'Z') ||
+			     (open >= '0' && open <= '9') ||
+			     (open && strchr("_@*#?-$!", open) != NULL);
+	tr_buffer_put_byte(&shell->bytes, '$');
+}
+
+/* Takes "..." after its first quote. */
+static void take_double(struct tr_makelog_shell *shell)
+{
+	while (shell->pos < shell->end && *shell->pos != '"') {
+		char c = *shell->pos++;
+		if (c == '\\' && shell->pos < shell->end) {
+			char next = *shell->pos;
+			if (next == '\n') {
+				shell->pos++;
+				continue;
+			}
+			if (next && strchr("$`\"\\", next)) {
+				shell->pos++;
+				c = next;
+			}
+			tr_buffer_put_byte(&shell->bytes, c);
+		} else if (c == '`') {
+			take_backquotes(shell);
+		} else if (c == '$') {
+			take_dollar(shell);
+		} else {
+			tr_buffer_put_byte(&shell->bytes, c);
+		}
+	}
+	if (shell->pos == shell->end)
+		fail(shell, TR_MAKELOG_UNCLOSED);
+	else
+		shell->pos++;
+}
+
+/* Takes what follows a backslash outside of quotes. */
+static void take_backslash(struct tr_makelog_shell *shell)
+{
+	if (shell->pos == shell->end)
+		return;
+	if (*shell->pos == '\n') {
+		shell->pos++;
+		return;
+	}
+	shell->quoted = true;
+	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
+}
+
+/* Appends the bytes of the word at pos. */
+static void read_word(struct tr_makelog_shell *shell)
+{
+	shell->quoted = false;
+	while (shell->pos < shell->end) {
+		const char *p = shell->pos;
+		while (p < shell->end && plain[(unsigned char)*p])
+			p++;
+		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
+		shell->pos = p;
+		if (p == shell->end)
+			return;
+		char c = *p;
+		if (strchr(" \t\n;&|()<>", c))
+			return;
+		shell->pos++;
+		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
+		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
+		shell->pos += ansi;
+		if (ansi)
+			take_ansi(shell);
+		else if (c == '\'')
+			take_single(shell);
+		else if (c == '"')
+			take_double(shell);
+		else if (c == '`')
+			take_backquotes(shell);
+		else if (c == '$')
+			take_dollar(shell);
+		else if (c == '\\')
+			take_backslash(shell);
+		else
+			tr_buffer_put_byte(&shell->bytes, c);
+		shell->unexpanded |= c == '*' || c == '?' || c == '[';
+	}
+}
+
+/* Changes the directory of the commands that follow. */
+static void change(struct tr_makelog_shell *shell)
+{
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	size_t i = 1;
+
+	while (i < shell->count &&
+	       (tr_text_is(word(shell, i), "--") || tr_text_is(word(shell, i), "-P") ||
+		tr_text_is(word(shell, i), "-L")))
+		i++;
+	struct tr_text path = i < shell->count ? word(shell, i) : TR_TEXT("-");
+	bool absolute = tr_path_is_absolute(path);
+	if (shell->unexpanded || tr_text_is(path, "-") || path.len > TR_DIRECTORY_MAX ||
+	    (!absolute && !shell->known)) {
+		shell->known = false;
+		return;
+	}
+	if (path.len)
+		tr_directory_join(absolute ? TR_TEXT("/") : tr_buffer_text(&shell->directory), path,
+				  &joined);
+	shell->failed |= joined.failed;
+	shell->known = joined.len <= TR_DIRECTORY_MAX;
+	if (path.len && shell->known) {
+		shell->directory.len = 0;
+		tr_buffer_put_text(&shell->directory, tr_buffer_text(&joined));
+	}
+	tr_buffer_free(&joined);
+}
+
+/* Passes the command on. */
+static void deliver(struct tr_makelog_shell *shell)
+{
+	if (shell->count > shell->words_cap &&
+	    !tr_array_grow(&shell->words, &shell->words_cap, shell->count, sizeof *shell->words)) {
+		shell->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < shell->count; i++)
+		shell->words[i] = (struct tr_word){ word(shell, i), i, false };
+	struct tr_makelog_found found = {
+		.words = shell->words,
+		.count = shell->count,
+		.directory = shell->known ? tr_buffer_text(&shell->directory)
+					  : (struct tr_text){ NULL, 0 },
+		.unexpanded = shell->unexpanded,
+		.conditional = shell->conditional || shell->bodies,
+	};
+	shell->take(shell->context, &found);
+}
+
+static void begin_command(struct tr_makelog_shell *shell)
+{
+	shell->bytes.len = 0;
+	shell->count = 0;
+	shell->unexpanded = shell->conditional = shell->skipped = false;
+}
+
+/* Ends a simple command at an operator. */
+static void end_command(struct tr_makelog_shell *shell)
+{
+	if (shell->count && !shell->skipped && shell->syntax == TR_MAKELOG_FINE) {
+		struct tr_text program = word(shell, 0);
+		shell->fate = FATE_UNKNOWN;
+		if (tr_text_is(program, "cd")) {
+			change(shell);
+			shell->fate = FATE_TRUE;
+		} else if (tr_text_is(program, "true") || tr_text_is(program, ":")) {
+			shell->fate = FATE_TRUE;
+		} else if (tr_text_is(program, "false")) {
+			shell->fate = FATE_FALSE;
+		} else {
+			deliver(shell);
+		}
+	}
+	begin_command(shell);
+}
+
+/* True if text is NAME=VALUE. */
+static bool is_assignment(struct tr_text text)
+{
+	size_t i = 0;
+
+	for (; i < text.len; i++) {
+		char c = text.data[i], lower = (char)(c | 0x20);
+		if (!(lower >= 'a' && lower <= 'z') && c != '_' && !(i && c >= '0' && c <= '9'))
+			break;
+	}
+	return i && i < text.len && text.data[i] == '=';
+}
+
+/* Handles a reserved word where a command may begin. False: it is none. */
+static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	static const char *const silent[] = { "if", "while", "until", "else", "!", "{", "}", NULL };
+
+	if (tr_text_is(text, "then") || tr_text_is(text, "do")) {
+		shell->bodies++;
+		return true;
+	}
+	if (tr_text_is(text, "elif") || tr_text_is(text, "fi") || tr_text_is(text, "done")) {
+		shell->bodies -= shell->bodies > 0;
+		return true;
+	}
+	if (tr_text_is(text, "case") || tr_text_is(text, "esac")) {
+		shell->cases += *text.data == 'c';
+		shell->cases -= *text.data == 'e' && shell->cases;
+		shell->skipped |= *text.data == 'c';
+		return *text.data == 'e';
+	}
+	if (tr_text_is(text, "for")) {
+		shell->skipped = true;
+		return false;
+	}
+	for (size_t i = 0; silent[i]; i++)
+		if (tr_text_is(text, silent[i]))
+			return true;
+	return false;
+}
+
+/* Reads the word at pos as a part of the command. */
+static void take_word(struct tr_makelog_shell *shell)
+{
+	size_t begin = shell->bytes.len;
+	bool unexpanded = shell->unexpanded;
+
+	read_word(shell);
+	if (shell->syntax != TR_MAKELOG_FINE)
+		return;
+	struct tr_text text = { shell->bytes.data ? shell->bytes.data + begin : "",
+				shell->bytes.len - begin };
+	uint64_t number;
+	bool redirects = shell->pos < shell->end && (*shell->pos == '<' || *shell->pos == '>');
+	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
+	/* an assignment may have quotes in its value */
+	if (!shell->count && !dropped)
+		dropped = is_assignment(text) || (!shell->quoted && take_reserved(shell, text));
+	if (dropped) {
+		shell->bytes.len = begin;
+		shell->unexpanded = unexpanded;
+		return;
+	}
+	if (!tr_array_room(shell->ends, shell->count, shell->cap)) {
+		shell->failed = true;
+		return;
+	}
+	shell->ends[shell->count++] = shell->bytes.len;
+}
+
+/* Skips a redirection and the file that it names. */
+static void skip_redirection(struct tr_makelog_shell *shell)
+{
+	size_t begin = shell->bytes.len;
+	bool unexpanded = shell->unexpanded;
+
+	while (shell->pos < shell->end && strchr("<>&|", *shell->pos) && *shell->pos)
+		shell->pos++;
+	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
+		shell->pos++;
+	read_word(shell);
+	shell->bytes.len = begin;
+	shell->unexpanded = unexpanded;
+}
+
+/* Opens a subshell, which keeps its directory for itself. */
+static void open_subshell(struct tr_makelog_shell *shell)
+{
+	struct tr_text directory = tr_buffer_text(&shell->directory);
+
+	if (shell->count) {
+		fail(shell, TR_MAKELOG_UNBALANCED);
+		return;
+	}
+	if (shell->depth == TR_MAKELOG_DEPTH) {
+		fail(shell, TR_MAKELOG_TOO_DEEP);
+		return;
+	}
+	struct scope *scope = &shell->scopes[shell->depth++];
+	*scope = (struct scope){ shell->known ? malloc(directory.len + 1) : NULL, directory.len };
+	shell->failed |= shell->known && !scope->directory;
+	if (scope->directory)
+		memcpy(scope->directory, directory.data, directory.len);
+}
+
+/* Closes a subshell, or ends a pattern of case. */
+static void close_subshell(struct tr_makelog_shell *shell)
+{
+	if (shell->cases) {
+		begin_command(shell);
+		return;
+	}
+	end_command(shell);
+	if (!shell->depth) {
+		fail(shell, TR_MAKELOG_UNBALANCED);
+		return;
+	}
+	struct scope *scope = &shell->scopes[shell->depth - 1];
+	shell->known = scope->directory != NULL;
+	shell->directory.len = 0;
+	if (scope->directory)
+		tr_buffer_put(&shell->directory, scope->directory, scope->len);
+	pop(shell);
+	shell->fate = FATE_UNKNOWN;
+}
+
+/* Handles ; & && || | and newlines. */
+static void take_operator(struct tr_makelog_shell *shell)
+{
+	char c = *shell->pos++;
+	bool twice = shell->pos < shell->end && *shell->pos == c && (c == '&' || c == '|');
+
+	if (c == '&' && shell->pos < shell->end && *shell->pos == '>') {
+		skip_redirection(shell);
+		return;
+	}
+	shell->pos += twice;
+	end_command(shell);
+	if (!twice) {
+		shell->fate = c == '|' ? FATE_UNKNOWN : shell->fate;
+		return;
+	}
+	shell->skipped = shell->fate == (c == '&' ? FATE_FALSE : FATE_TRUE);
+	shell->conditional = c == '|' && shell->fate == FATE_UNKNOWN;
+}
+
+static void run(struct tr_makelog_shell *shell)
+{
+	while (shell->pos < shell->end && !shell->failed) {
+		char c = *shell->pos;
+		if (c == ' ' || c == '\t') {
+			shell->pos++;
+		} else if (c == '\\' && shell->end - shell->pos > 1 && shell->pos[1] == '\n') {
+			shell->pos += 2;
+		} else if (c == ';' || c == '&' || c == '|' || c == '\n') {
+			take_operator(shell);
+		} else if (c == '(') {
+			shell->pos++;
+			open_subshell(shell);
+		} else if (c == ')') {
+			shell->pos++;
+			close_subshell(shell);
+		} else if (c == '<' || c == '>') {
+			skip_redirection(shell);
+		} else if (c == '#') {
+			const char *lf =
+				memchr(shell->pos, '\n', (size_t)(shell->end - shell->pos));
+			shell->pos = lf ? lf : shell->end;
+		} else {
+			take_word(shell);
+		}
+	}
+}
+
+bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
+			    struct tr_text directory, enum tr_makelog_syntax *syntax,
+			    struct tr_text *program)
+{
+	while (shell->depth)
+		pop(shell);
+	shell->pos = text.data;
+	shell->end = text.data + text.len;
+	shell->syntax = TR_MAKELOG_FINE;
+	shell->known = directory.data != NULL;
+	shell->directory.len = 0;
+	if (shell->known)
+		tr_buffer_put_text(&shell->directory, directory);
+	shell->bodies = shell->cases = 0;
+	shell->fate = FATE_UNKNOWN;
+	shell->failed = false;
+	begin_command(shell);
+	run(shell);
+	*program = shell->count > 1 ? word(shell, 0) : TR_TEXT("");
+	if (shell->syntax == TR_MAKELOG_FINE && shell->depth)
+		shell->syntax = TR_MAKELOG_UNCLOSED;
+	if (shell->syntax == TR_MAKELOG_FINE)
+		end_command(shell);
+	*syntax = shell->syntax;
+	return !shell->failed && !shell->bytes.failed && !shell->directory.failed;
+}

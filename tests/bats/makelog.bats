@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Logs of builds: the printed commands of make, ninja and libtool.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=${top_srcdir:?}/tests/data/makelog
+}
+
+# short FILE: the records of a log, a line each: directory, argv and further flags
+short() {
+	tr-parse -q -f makelog -O cwd=/b "$1" | grep ^exec | sed -E \
+		-e 's/^exec\t[0-9]+\t-\t-\t[^\t]*\t(cwd="([^"]*)")?/\2/' -e 's/^\t*argv=/-\targv=/' \
+		-e 's/\targv=/ /' -e 's/\tflagged=\["from-log",?/ /' -e 's/]$//' -e 's/ $//' |
+		sed -E ':a; s/(] [^]]*)"([a-z-]+)",?([^]]*)$/\1\2 \3/; ta; s/ +$//'
+}
+
+@test "the commands of each case" {
+	local count=0 bad=0 line title=""
+	: >log; : >want
+	while IFS= read -r line; do
+		case $line in
+		'#'*) title=$line ;;
+		'|'*) printf '%s\n' "${line#|}" >>log ;;
+		'')
+			[ -s log ] || continue
+			short log >got
+			diff want got >diff || { echo "$title"; cat diff; bad=$((bad + 1)); }
+			count=$((count + 1)); : >log; : >want
+			;;
+		*) printf '%s\n' "$line" >>want ;;
+		esac
+	done < <(cat "$data/commands.cases"; echo)
+	echo "$count cases, $bad of them wrong"
+	[ "$bad" -eq 0 ] && [ "$count" -gt 12 ]
+}
+
+# database FILE FOLDER: the compilation database of a log, an entry a line, programs without folder
+database() {
+	tr-repack -q -t compdb -z none -O cwd="$2" "$1" | jq -cS '.[] | .arguments[0] |= sub(".*/"; "")' |
+		LC_ALL=C sort
+}
+
+@test "a log gives the compilation database that tr-record gives" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	local name
+	for name in autotools:popt kbuild:busybox cmake:cm/build-Unix ninja:cm/build-Ninja; do
+		database "$data/${name%:*}".log* "/srv/build/${name#*:}" >got
+		# a log cannot know: the folder of a program, commands that make and scripts do not print
+		# (busybox tries options of the compiler, and links with scripts/trylink)
+		gzip -dc "$data/expected/${name%:*}.json.gz" | jq -cS . |
+			grep -vE '"file":"(/dev/null|.*/bb_libtest.c|.*/tmp\.[A-Za-z0-9]+\.c)"' |
+			LC_ALL=C sort >want
+		echo "${name%:*}: $(wc -l <got) of $(wc -l <want)"
+		diff want got
+		[ -s got ]
+	done
+}
+
+@test "what is counted, and what a log does not say" {
+	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log"
+	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]
+	run -0 --separate-stderr tr-parse --verbose "$data/autotools.log"
+	[[ $stderr == *"note: lines without a command of a build tool: 34"* ]]
+	[[ $stderr != *"directory is not in the log"* ]]
+	printf 'cc -c $A.c\n' >log
+	run -0 --separate-stderr tr-parse -O cwd=/b log
+	[[ $stderr == *'(flagged "unexpanded"): 1'* ]]
+	run -2 tr-parse -f makelog -O cwd=b log
+	[[ $output == *"-O cwd takes an absolute path, not 'b'"* ]]
+}
+
+@test "a log is only recognised where no trace is" {
+	printf 'hello\nThe gcc is a compiler.\n' >text
+	run -2 tr-parse text
+	[[ $output == *"not a known trace format"* ]]
+	printf 'hello\ngcc -c a.c\r\n' >log
+	[ "$(tr-parse --identify log)" = "log: makelog" ]
+	{ cat log; cat "$top_srcdir/tests/data/srctrace/good-log.console"; } >console
+	[[ $(tr-parse --identify console) == *srctrace* ]]
+}
+
+@test "hostile logs" {
+	printf 'cc -c "a.c\ncc -c b.c\n' >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: a command with an unclosed quote or bracket: left out"* ]]
+	[[ $output == *'"b.c"'* && $output != *'a.c'* ]]
+	{ head -c 10000 /dev/zero | tr '\0' '('; echo 'cc -c a.c'; echo 'cc -c b.c'; } >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: a command with more than 1000 nested subshells: left out"* ]]
+	[[ $output == *'"b.c"'* ]]
+	{ for i in $(seq 1002); do echo "make[$i]: Entering directory '/d$i'"; done; echo 'cc -c b.c'; } >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1001: more than 1000 directories are entered and not left"* ]]
+	[[ $output == *'cwd="/d1002"'* ]]
+	{ printf 'cc -c a\0b.c\n'; printf 'cc -DX='; head -c 3000000 /dev/zero | tr '\0' x; printf ' -c c.c\ncc -c d.c\n'; } >log
+	run -2 --separate-stderr tr-parse -f makelog --max-record=1M log
+	[[ $stderr == *"log:2:"* ]]
+	[[ $output == *'"a\u0000b.c"'* && $output == *'"d.c"'* ]]
+	yes 'cc -c x.c \' | head -n 100000 >log
+	run -2 --separate-stderr tr-parse -f makelog --max-record=500k log
+	[[ $stderr == *"log:1: lines that backslashes join exceed --max-record: left out"* ]]
+}
