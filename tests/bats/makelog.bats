@@ -60,9 +60,9 @@ database() {
 }
 
 @test "what is counted, and what a log does not say" {
-	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log"
+	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]
-	run -0 --separate-stderr tr-parse --verbose "$data/autotools.log"
+	run -0 --separate-stderr tr-parse --verbose "$data/autotools.log.gz"
 	[[ $stderr == *"note: lines without a command of a build tool: 34"* ]]
 	[[ $stderr != *"directory is not in the log"* ]]
 	printf 'cc -c $A.c\n' >log
