@@ -147,3 +147,66 @@ flat() {
 	tac <(grep ^exec zlib.trec) | tr-repack -q -t kwspec | LC_ALL=C sort |
 		diff - <(tr-repack -q -z none -t kwspec "$data/zlib.kw.json.gz" | LC_ALL=C sort)
 }
+
+# again FILE: the specification after it was read as records and written again, sorted
+again() {
+	tr-parse --strict "$1" | tr-repack -q -t kwspec | LC_ALL=C sort
+}
+
+@test "a specification that is read and written again keeps every line" {
+	local spec=$top_srcdir/tests/data/kwspec
+	again "$spec/zlib.out.gz" | diff <(gzip -dc "$spec/zlib.out.gz" | LC_ALL=C sort) -
+	again "$spec/good-lines.out" | diff <(LC_ALL=C sort "$spec/good-lines.out") -
+	# the same without its version, with ends of lines of Windows, and byte by byte
+	tail -n +3 "$spec/good-lines.out" | sed 's/$/\r/' >crlf
+	[ "$(tr-parse --identify crlf)" = "crlf: kwspec" ]
+	again crlf | diff <(sed '2d' "$spec/good-lines.out" | LC_ALL=C sort) -
+	# a trace keeps its lines, too
+	tr-repack -q -t kwspec -z none "$data/zlib.kw.json.gz" >one.out
+	tr-parse one.out >one.trec
+	[ "$(grep -c ^exec one.trec)" -eq "$(grep -cE '^(compile|link);' one.out)" ]
+	again one.out | diff <(LC_ALL=C sort one.out) -
+}
+
+@test "the records of a specification" {
+	tr-parse "$top_srcdir/tests/data/kwspec/good-lines.out" >trec
+	grep -F $'meta\t0\t-\t-\tversion\tvalue="108"' trec
+	grep -F $'\t/usr/bin/cc\tcwd="/b"\targv=["/usr/bin/cc","-DA=1","-Iinc","-isystem","/s","-include","p.h","-std=c99","-c","a.c","-o","/b/a.o"]' trec
+	grep -F 'argv=["g++","-DN=a\nb","-c","x;%y.cc","-o","/b/x;%y.o"]' trec
+	grep -F 'argv=["/gcc","-S","x.c","-o","/b/x.s"]' trec
+	grep -F 'argv=["gcc","-UA","-c","-x","c","odd.inc","-o","/b/odd.o"]' trec
+	grep -F 'argv=["cl.exe","-DA=1","/external:IC:\\inc","/FIpch.h","/std:c++17","-c","/Tpb.txt","/FoC:\\src\\obj\\b.obj"]' trec
+	grep -F 'argv=["ld","-o","/b/bin/x","/b/a.o","/b/d.o"]	flagged=["program-guessed"]' trec
+	grep -F 'argv=["ar","rcs","/b/l.a","/b/x.o","/y.o"]	flagged=["program-guessed"]' trec
+	grep -F $'\tjcompile\tvalue="/b;/usr/bin/javac;A.java;-d;out"' trec
+}
+
+@test "a line that is damaged is kept, reported, and the others are read" {
+	printf 'version;108\ncompile;/b;gcc\n\nnonsense\ncompile;/b;gcc;/b/a.o;a.c\n' >spec
+	run -2 --separate-stderr tr-parse spec
+	[[ $stderr == *"spec:2: not a line of kwinject.out: kept as a raw record"* ]]
+	[[ $stderr == *"spec:4: not a line of kwinject.out"* ]]
+	[ "$(grep -c ^raw <<<"$output")" -eq 2 ]
+	[[ $output == *'"-c","a.c"'* ]]
+	printf 'version;\n' >no
+	run -2 tr-parse no
+	[[ $output == *"not a known trace format"* ]]
+}
+
+@test "clang accepts the compilation database of a specification" {
+	mkdir -p 'src dir' inc sys
+	echo '#define P 1' >inc/p.h
+	echo '#define S 2' >sys/s.h
+	printf '#include <s.h>\n#if P + S != 3 || !defined Q\n#error\n#endif\nint x = V;\nchar *t = TEXT;\n' >'src dir/a.c'
+	printf 'template<class T> T f(T a) { return a; }\nauto y = f(1);\n' >b.cc
+	printf '%s\n' 'version;108' \
+		"compile;$PWD;/usr/bin/gcc;$PWD/a.o;src dir/a.c;-DV=3;-DQ;-DTEXT=\"a %3B b\";-Iinc;-J$PWD/sys;-include;p.h" \
+		"compile;$PWD;g++;$PWD/b.o;b.cc;-std=c++17" "link;$PWD;$PWD/app;$PWD/a.o;$PWD/b.o" >kwinject.out
+	tr-repack -q -t compdb -o compile_commands.json kwinject.out
+	[ "$(grep -c '"file"' compile_commands.json)" -eq 2 ]
+	command -v clang-check >/dev/null || skip "clang-check is not installed"
+	clang-check -p . 'src dir/a.c' b.cc
+	# it does read these options
+	sed -i 's/-DV=3/-DW=3/' compile_commands.json
+	run ! clang-check -p . 'src dir/a.c'
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kwinject.out, the build specification of Klocwork, written only. Fields are separated by ";",
- * and a line is a record:
+ * kwinject.out, the build specification of Klocwork. Fields are separated by ";", and a line is a
+ * record:
  *
  *	version;108
  *	config;COMPILER;OPTION;...
@@ -12,12 +12,13 @@
  * and "%0D" follow from it.
  *
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
- * (process/call_filter.h), which decides which calls are written -> bytes.
+ * (process/call_filter.h), which decides which calls are written -> bytes. reader.c goes the
+ * other way: line -> fields -> command -> record.
  */
 #include <string.h>
 
 #include "core/file.h"
-#include "format/format.h"
+#include "format/kwspec/kwspec.h"
 #include "format/writer_base.h"
 #include "process/call.h"
 #include "process/path.h"
@@ -417,10 +418,29 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return tr_command_left_out(&call.command, err);
 }
 
-/* Only executions have a place in a specification. */
+/* Writes a line that the reader has kept as it is. False: the record is another one. */
+static bool put_kept(struct writer *writer, struct tr_record *record)
+{
+	if (!tr_text_is(record->kind, "meta") || record->name.type != TR_CELL_TEXT ||
+	    !tr_kwspec_is_kept(record->name.text))
+		return false;
+	struct tr_text value = tr_command_string(record, "value");
+	if (!value.data || memchr(value.data, '\n', value.len))
+		return false;
+	begin(writer);
+	tr_output_put_text(writer->base.out, record->name.text);
+	tr_output_put_literal(writer->base.out, ";");
+	tr_output_put_text(writer->base.out, value);
+	tr_output_put_literal(writer->base.out, "\n");
+	return true;
+}
+
+/* Executions have a place in a specification, and lines that were kept. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
+	if (put_kept(tr_container(base, struct writer, base), record))
+		return TR_OK;
 	if (!tr_text_is(record->kind, "exec"))
 		return TR_END;
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -495,8 +515,11 @@ const struct tr_format tr_format_kwspec = {
 	.name = "kwspec",
 	.summary = "build specification of Klocwork, kwinject.out",
 	.exact = "-",
-	.flags = TR_FORMAT_WRITES,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES,
 	.extensions = extensions,
 	.options = options,
+	.bid = tr_kwspec_bid,
+	.open = tr_kwspec_open,
 	.create = create,
+	.default_style = "tree",
 };
