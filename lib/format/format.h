@@ -221,6 +221,7 @@ struct tr_format {
 	X(bear) \
 	X(klocwork) \
 	X(kwspec) \
+	X(ninjalog) \
 	X(ltrace) \
 	X(strace) \
 	X(makelog)

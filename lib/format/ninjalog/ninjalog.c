@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file .ninja_log of ninja, versions 5 to 7, which differ in how commands are hashed. Only
+ * read. The facts come from ninja 1.11's manual and the logs that it writes:
+ *
+ *	# ninja log v5
+ *	START	END	MTIME	OUTPUT	HASH
+ *
+ * START and END are milliseconds since that ninja began, MTIME is a time of the output or of its
+ * inputs, and HASH that of the command, which is not in the log. A command with several outputs
+ * has a line for each, one after the other, with the same times and hash. Several builds are in one
+ * log, one after the other, until ninja sorts it. Chromium's builds append "# end of ninja log" and
+ * data of their own.
+ *
+ * Path of the data: line -> fields (read_line) -> the record of the command, which is pending until
+ * a line of another command comes (put_pending).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "format/reader_base.h"
+#include "record/literal.h"
+
+static const struct tr_text magic = { "# ninja log v", 13 };
+
+enum { START, END, MTIME, OUTPUT, HASH, FIELDS };
+
+struct reader {
+	struct tr_reader base;
+	struct tr_buffer pending; /* the record of a command without its extra, from its time on */
+	struct tr_buffer extra;	  /* more of its outputs, as JSON strings */
+	struct tr_buffer key;	  /* its times and its hash */
+	struct tr_buffer next_key;
+	bool over;
+};
+
+static int bid(struct tr_input *in)
+{
+	enum { BITS = 60 };
+
+	if (!tr_input_more(in, 1) || *in->pos != '#')
+		return 0;
+	tr_input_more(in, magic.len + 1);
+	return tr_text_starts(tr_text_span(in->pos, in->end), magic) ? BITS : 0;
+}
+
+/* Appends milliseconds as seconds. As a real number they have no zeros at the end. */
+static void put_seconds(uint64_t milliseconds, bool real, struct tr_buffer *to)
+{
+	unsigned rest = (unsigned)(milliseconds % 1000);
+	char digits[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+			  (char)('0' + rest % 10) };
+	size_t len = sizeof digits;
+
+	while (real && len > 2 && digits[len - 1] == '0')
+		len--;
+	tr_buffer_put_decimal(to, milliseconds / 1000);
+	tr_buffer_put(to, digits, len);
+}
+
+/* Splits a line. False: it is not one of the log. */
+static bool split(struct tr_text line, struct tr_text fields[FIELDS], uint64_t times[2])
+{
+	const uint64_t most = UINT64_C(1) << 50;
+	const char *p = line.data, *end = p + line.len;
+
+	for (int i = 0; i < FIELDS; i++) {
+		const char *tab = i < HASH ? memchr(p, '\t', (size_t)(end - p)) : end;
+		if (!tab)
+			return false;
+		fields[i] = tr_text_span(p, tab);
+		p = tab + 1;
+	}
+	for (size_t i = 0; i < fields[HASH].len; i++)
+		if (tr_hex_digit(fields[HASH].data[i]) < 0)
+			return false;
+	return tr_decimal_read(fields[START], most, &times[0]) &&
+	       tr_decimal_read(fields[END], most, &times[1]) && times[0] <= times[1] &&
+	       fields[OUTPUT].len && fields[HASH].len;
+}
+
+static void put_string(struct tr_text text, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(text, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* Makes the command of a line the pending one. */
+static void begin_command(struct reader *reader, const struct tr_text fields[FIELDS],
+			  const uint64_t times[2])
+{
+	struct tr_buffer *to = &reader->pending;
+
+	tr_buffer_reset(to);
+	tr_buffer_reset(&reader->extra);
+	put_seconds(times[0], false, to);
+	tr_buffer_put_byte(to, '\t');
+	/* a task for each command, as each is a process of its own */
+	tr_buffer_put_decimal(to, reader->base.seq);
+	tr_buffer_put_byte(to, '\t');
+	tr_cell_escape(fields[OUTPUT], false, to);
+	tr_buffer_put_literal(to, "\toutput=");
+	put_string(fields[OUTPUT], to);
+	tr_buffer_put_literal(to, "\tend=");
+	put_seconds(times[1], true, to);
+	tr_buffer_put_literal(to, "\textra={\"mtime\":");
+	put_string(fields[MTIME], to);
+	tr_buffer_put_literal(to, ",\"hash\":");
+	put_string(fields[HASH], to);
+	reader->base.source_line = reader->base.lines;
+}
+
+/* Delivers the pending command. */
+static enum tr_status put_pending(struct reader *reader, struct tr_record **record,
+				  struct tr_error *err)
+{
+	struct tr_buffer *to = &reader->base.line;
+
+	tr_reader_begin(&reader->base, "exec");
+	tr_buffer_put_text(to, tr_buffer_text(&reader->pending));
+	if (reader->extra.len) {
+		tr_buffer_put_literal(to, ",\"outputs\":[");
+		tr_buffer_put_text(to, tr_buffer_text(&reader->extra));
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_buffer_put_byte(to, '}');
+	to->failed |= reader->pending.failed || reader->extra.failed || reader->key.failed;
+	tr_buffer_reset(&reader->pending);
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+/* Makes the key of a line's command. */
+static void make_key(struct tr_buffer *key, const struct tr_text fields[FIELDS])
+{
+	tr_buffer_reset(key);
+	tr_buffer_put_text(key, fields[START]);
+	tr_buffer_put_byte(key, '\t');
+	tr_buffer_put_text(key, fields[END]);
+	tr_buffer_put_byte(key, '\t');
+	tr_buffer_put_text(key, fields[HASH]);
+}
+
+/*
+ * Takes a line. TR_END: no record is complete. TR_OK: the pending one is, and *record is it. The
+ * command of the line is pending then.
+ */
+static enum tr_status take_line(struct reader *reader, struct tr_text line,
+				struct tr_record **record, struct tr_error *err)
+{
+	struct tr_text fields[FIELDS];
+	enum tr_status status = TR_END;
+	uint64_t times[2] = { 0, 0 };
+
+	if (tr_text_starts(line, TR_TEXT("# end of ninja log")))
+		reader->over = true;
+	if (reader->over || !line.len || *line.data == '#')
+		return TR_END;
+	if (!split(line, fields, times)) {
+		tr_error_say(err, TR_CAUSE_INPUT, "not a line of a ninja log: left out");
+		tr_error_at_line(err, reader->base.lines);
+		return TR_WARN;
+	}
+	make_key(&reader->next_key, fields);
+	if (reader->pending.len &&
+	    tr_text_equal(tr_buffer_text(&reader->key), tr_buffer_text(&reader->next_key))) {
+		if (reader->extra.len)
+			tr_buffer_put_byte(&reader->extra, ',');
+		put_string(fields[OUTPUT], &reader->extra);
+		return TR_END;
+	}
+	if (reader->pending.len)
+		status = put_pending(reader, record, err);
+	struct tr_buffer swapped = reader->key;
+	reader->key = reader->next_key;
+	reader->next_key = swapped;
+	begin_command(reader, fields, times);
+	return status;
+}
+
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+	enum tr_status status = TR_END;
+	struct tr_text line;
+	bool ended;
+
+	tr_arena_reset(&base->arena);
+	while (status == TR_END) {
+		status = tr_reader_line(base, &line, &ended, err);
+		if (status == TR_END)
+			return reader->pending.len ? put_pending(reader, record, err) : TR_END;
+		if (status != TR_OK)
+			return status;
+		if (!ended && !reader->over && line.len) {
+			tr_error_say(err, TR_CAUSE_CUT, "the last line is cut: left out");
+			tr_error_at_line(err, base->lines);
+			return TR_WARN;
+		}
+		line.len -= line.len && line.data[line.len - 1] == '\r';
+		status = take_line(reader, line, record, err);
+	}
+	return status;
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	tr_buffer_free(&reader->pending);
+	tr_buffer_free(&reader->extra);
+	tr_buffer_free(&reader->key);
+	tr_buffer_free(&reader->next_key);
+}
+
+/* Refuses versions that have other lines. */
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	enum { OLDEST = '5', NEWEST = '7' };
+	bool whole = tr_input_more(in, magic.len + 2);
+	char version = whole ? in->pos[magic.len] : 0, after = whole ? in->pos[magic.len + 1] : 0;
+
+	if (whole && tr_text_starts(tr_text_span(in->pos, in->end), magic) &&
+	    (version < OLDEST || version > NEWEST || (after != '\n' && after != '\r'))) {
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "a log of another version of ninja: versions 5 to 7 are read");
+		return NULL;
+	}
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	if (!reader)
+		return NULL;
+	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	tr_buffer_limit(&reader->extra, reader->base.max_record);
+	return &reader->base;
+}
+
+static const char *const extensions[] = { ".ninja_log", NULL };
+
+const struct tr_format tr_format_ninjalog = {
+	.name = "ninjalog",
+	.summary = "the log of ninja with its times, .ninja_log",
+	.exact = "-",
+	.flags = TR_FORMAT_READS,
+	.extensions = extensions,
+	.bid = bid,
+	.open = open_reader,
+	.default_style = "tree",
+};
