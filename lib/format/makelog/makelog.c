@@ -27,7 +27,8 @@ struct place {
 
 struct reader {
 	struct tr_reader base;
-	struct tr_makelog_shell *shell;
+	struct tr_makelog_shell *shell, *inner; /* inner: of sh -c */
+	bool nested;				/* inner is at work */
 	struct tr_makelog_names names;
 	struct tr_text cwd; /* of -O cwd; data NULL: unknown */
 	struct place *places;
@@ -43,6 +44,8 @@ struct reader {
 };
 
 static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "ash", NULL };
+/* Programs that run the command in their arguments, in their own place. */
+static const char *const wrappers[] = { "env", "exec", "command", "time", "nohup", "nice", NULL };
 /* Programs that have names of compilers and files as arguments, and run neither. */
 static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
 					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
@@ -109,8 +112,6 @@ static bool is_compile(struct reader *reader, enum tr_tool tool, const struct tr
 /* Skips env, nice and the like with their options and settings. */
 static size_t skip_wrappers(const struct tr_makelog_found *found)
 {
-	static const char *const wrappers[] = { "env",	 "exec", "command", "time",
-						"nohup", "nice", NULL };
 	size_t i = 0;
 
 	while (i < found->count && is_among(tr_path_base(found->words[i].text), wrappers)) {
@@ -154,13 +155,37 @@ static size_t find_tool(struct reader *reader, const struct tr_makelog_found *fo
 	return count;
 }
 
+/* Takes the commands in the argument of sh -c. False: the command is another one. */
+static bool take_script(struct reader *reader, const struct tr_makelog_found *found)
+{
+	size_t i = skip_wrappers(found);
+	enum tr_makelog_syntax syntax;
+	struct tr_text program;
+
+	if (reader->nested || found->count - i < 3 ||
+	    !is_among(tr_path_base(found->words[i].text), shells) ||
+	    !tr_text_is(found->words[i + 1].text, "-c") || found->unexpanded)
+		return false;
+	size_t before = reader->queue.len;
+	reader->nested = true;
+	if (!tr_makelog_shell_parse(reader->inner, found->words[i + 2].text, found->directory,
+				    &syntax, &program))
+		reader->queue.failed = true;
+	reader->nested = false;
+	if (syntax != TR_MAKELOG_FINE)
+		reader->queue.len = before;
+	return true;
+}
+
 /* Queues the record of a command if its program is a build tool. */
 static void take(void *context, const struct tr_makelog_found *found)
 {
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
-	size_t begin = find_tool(reader, found);
 
+	if (take_script(reader, found))
+		return;
+	size_t begin = find_tool(reader, found);
 	if (begin == found->count)
 		return;
 	tr_cell_escape(found->words[begin].text, false, to);
@@ -288,9 +313,9 @@ static bool may_hold(struct reader *reader, struct tr_text text)
 		if (text.data[i] == ';' || text.data[i] == '&' || text.data[i] == '|' ||
 		    text.data[i] == '(' || text.data[i] == '=')
 			return true;
-	return is_among(tr_path_base(first), shells) || tr_text_is(tr_path_base(first), "env") ||
-	       tr_text_is(tr_path_base(first), "time") || tr_text_is(tr_path_base(first), "exec") ||
-	       tr_text_is(tr_path_base(first), "nice");
+	/* sh, env, exec, command, nice, time, nohup; most lines begin with other letters */
+	return strchr("hvcepd", last) && last &&
+	       (is_among(tr_path_base(first), shells) || is_among(tr_path_base(first), wrappers));
 }
 
 /* GCC quotes sources after a line number and a bar. */
@@ -538,6 +563,7 @@ static void close_reader(struct tr_reader *base)
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_makelog_shell_free(reader->shell);
+	tr_makelog_shell_free(reader->inner);
 	while (reader->count)
 		free(reader->places[--reader->count].path);
 	free(reader->places);
@@ -565,7 +591,8 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);
 	reader->shell = tr_makelog_shell_new(take, reader);
-	if (!reader->shell) {
+	reader->inner = tr_makelog_shell_new(take, reader);
+	if (!reader->shell || !reader->inner) {
 		tr_reader_free(&reader->base);
 		tr_error_memory(err);
 		return NULL;

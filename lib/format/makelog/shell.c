@@ -94,6 +94,12 @@ static const bool plain[256] = {
 	[0] = true,
 };
 
+/* True for bytes that end a word outside of quotes. */
+static const bool ending[256] = {
+	[' '] = true, ['\t'] = true, ['\n'] = true, [';'] = true, ['&'] = true,
+	['|'] = true, ['('] = true,  [')'] = true,  ['<'] = true, ['>'] = true,
+};
+
 static void fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
 {
 	if (shell->syntax == TR_MAKELOG_FINE)
@@ -281,7 +287,7 @@ static void read_word(struct tr_makelog_shell *shell)
 		if (p == shell->end)
 			return;
 		char c = *p;
-		if (strchr(" \t\n;&|()<>", c))
+		if (ending[(unsigned char)c])
 			return;
 		shell->pos++;
 		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
