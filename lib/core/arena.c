@@ -5,10 +5,13 @@
  */
 #include "core/arena.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { FIRST_BLOCK = 16 << 10, KEPT_BLOCK = 1 << 20 };
+enum { FIRST_BLOCK = 16 << 10, POPULATED_BLOCK = 64 << 10, KEPT_BLOCK = 1 << 20 };
 
 struct tr_arena_block {
 	struct tr_arena_block *next;
@@ -22,6 +25,25 @@ _Static_assert(sizeof(struct tr_arena_block) % 16 == 0, "block header breaks ali
 static char *block_bytes(struct tr_arena_block *block)
 {
 	return (char *)(block + 1);
+}
+
+/*
+ * Gets the pages of a block in one system call: all of it is about to be used, and where an arena
+ * grows by many blocks, faults of single pages take a tenth of the time. Older systems do without.
+ */
+static void populate(void *block, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)block % page;
+	size_t skipped = before ? page - before : 0;
+
+	if (size > skipped + page)
+		(void)madvise((char *)block + skipped, (size - skipped) / page * page,
+			      MADV_POPULATE_WRITE);
+#else
+	(void)block;
+	(void)size;
+#endif
 }
 
 /*
@@ -45,6 +67,8 @@ void *tr_arena_grow(struct tr_arena *arena, size_t size, size_t room)
 	struct tr_arena_block *block = malloc(sizeof *block + want);
 	if (!block)
 		return NULL;
+	if (want >= POPULATED_BLOCK && want <= KEPT_BLOCK)
+		populate(block, want);
 	block->next = arena->blocks;
 	block->size = want;
 	arena->blocks = block;
