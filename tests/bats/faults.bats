@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 
 # The number of allocations and of writes that fail for one command: a sample that is spread evenly
 # over all of them. tests/long/faults takes every one.
-MAX_POINTS=${TREC_FAULT_RUNS:-25}
+MAX_POINTS=${TREC_FAULT_RUNS:-9}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -305,6 +305,7 @@ streams() {
 		grep '^[0-9]' >files
 	export SOURCE_DATE_EPOCH=1700000000
 	without_memory tr-deps files
+	without_memory tr-deps "$top_srcdir/tests/data/etrace/small.nfsdb"
 	without_memory tr-deps --events files
 	without_memory tr-deps --of=/w/out --as=json files
 	without_memory tr-deps --of=/w/out --as=make files
