@@ -970,6 +970,15 @@ static bool emit_event(void *context, struct tr_text line)
 	return tr_cli_put_text(&deps->cli, line);
 }
 
+/* Takes a call that the reader hands over without a record. */
+static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *columns,
+		      const struct tr_file_call *call)
+{
+	struct tr_deps *deps = tr_container(taker, struct tr_deps, taker);
+
+	return tr_deps_take(&deps->tracker, columns, call);
+}
+
 /* Begins another graph: another trace has other commands. False: memory is exhausted. */
 static bool begin_segment(struct tr_deps *deps)
 {
@@ -1043,6 +1052,8 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(cli, &tool, argc, argv);
 	read_options(&deps);
+	deps.taker.take = take_call;
+	cli->config.read.files = &deps.taker;
 	bool begun = !cli->stop && begin_segment(&deps);
 	if (deps.mode == EVENTS) {
 		deps.tracker.emit = emit_event;

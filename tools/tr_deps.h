@@ -44,6 +44,7 @@ struct tr_deps {
 	struct tr_cli cli;
 	struct tr_deps_graph graph;
 	struct tr_deps_tracker tracker;
+	struct tr_file_call_taker taker;
 	int mode; /* an option of tr_deps.c, 0: all uses */
 	enum tr_deps_as as;
 	enum tr_deps_through through;

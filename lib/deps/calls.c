@@ -228,8 +228,8 @@ struct doing {
 	struct tr_deps_graph *graph;
 	struct tr_deps_task *task;
 	struct tr_deps_command *command;
-	struct tr_record *record;
-	struct tr_file_call *call;
+	const struct tr_record *record;
+	const struct tr_file_call *call;
 	struct tr_deps_event *event;
 	struct tr_deps_path *path[2], *spelled[2];
 	bool own; /* path[0] is a descriptor of a task, in /proc or /dev/fd */
@@ -888,7 +888,7 @@ static void add_node(struct doing *d)
 
 static void do_call(struct doing *d)
 {
-	struct tr_file_call *call = d->call;
+	const struct tr_file_call *call = d->call;
 	struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
 
 	count_bytes(d);
@@ -998,6 +998,35 @@ static void do_call(struct doing *d)
 	}
 }
 
+void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      const struct tr_record *record, const struct tr_file_call *call,
+		      struct tr_deps_event *event)
+{
+	struct doing d = { .tracker = tracker,
+			   .graph = tracker->graph,
+			   .task = task,
+			   .command = task->process->command,
+			   .record = record,
+			   .call = call,
+			   .event = event };
+	/* a log of processes alone has these, too */
+	tracker->calls += call->op != TR_FILE_CHDIR && call->op != TR_FILE_EXEC &&
+			  call->op != TR_FILE_UNSHARE && call->op != TR_FILE_CHROOT &&
+			  call->op != TR_FILE_MOUNT;
+	if (call->op != TR_FILE_SYMLINK)
+		find_path(&d, 0, &call->path[0]);
+	if (call->op != TR_FILE_READLINK)
+		find_path(&d, 1, &call->path[1]);
+	if (call->op == TR_FILE_OPEN && call->result_text.data)
+		d.path[0] = real_path(&d, call->result_text);
+	event->path[0] = d.path[0];
+	event->path[1] = d.path[1];
+	if (!call->error.data)
+		do_call(&d);
+	else if (d.path[0])
+		event->does = failed_use(tracker, task, d.path[0], call->error, record);
+}
+
 enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			       struct tr_record *record, struct tr_deps_event *event,
 			       struct tr_error *err)
@@ -1007,28 +1036,6 @@ enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_t
 
 	if (status != TR_OK)
 		return status == TR_END ? TR_OK : status;
-	struct doing d = { .tracker = tracker,
-			   .graph = tracker->graph,
-			   .task = task,
-			   .command = task->process->command,
-			   .record = record,
-			   .call = &call,
-			   .event = event };
-	/* a log of processes alone has these, too */
-	tracker->calls += call.op != TR_FILE_CHDIR && call.op != TR_FILE_EXEC &&
-			  call.op != TR_FILE_UNSHARE && call.op != TR_FILE_CHROOT &&
-			  call.op != TR_FILE_MOUNT;
-	if (call.op != TR_FILE_SYMLINK)
-		find_path(&d, 0, &call.path[0]);
-	if (call.op != TR_FILE_READLINK)
-		find_path(&d, 1, &call.path[1]);
-	if (call.op == TR_FILE_OPEN && call.result_text.data)
-		d.path[0] = real_path(&d, call.result_text);
-	event->path[0] = d.path[0];
-	event->path[1] = d.path[1];
-	if (!call.error.data)
-		do_call(&d);
-	else if (d.path[0])
-		event->does = failed_use(tracker, task, d.path[0], call.error, record);
+	tr_deps_put_call(tracker, task, record, &call, event);
 	return TR_OK;
 }

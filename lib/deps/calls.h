@@ -6,6 +6,7 @@
 #ifndef TR_DEPS_CALLS_H
 #define TR_DEPS_CALLS_H
 
+#include "deps/file_call.h"
 #include "deps/task.h"
 
 /* The paths and effects of a record, which --events adds to it. All zero: there are none. */
@@ -20,6 +21,11 @@ struct tr_text tr_deps_argument(struct tr_record *record, const char *key);
 /* Puts an exec record of the task. graph->failed if memory is exhausted. */
 void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		      struct tr_record *record, struct tr_deps_event *event);
+
+/* Puts a call of the task; record has its columns. graph->failed if memory is exhausted. */
+void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      const struct tr_record *record, const struct tr_file_call *call,
+		      struct tr_deps_event *event);
 
 /* Puts a sys record of the task; statuses as those of tr_deps_put. */
 enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,

@@ -363,6 +363,11 @@ static unsigned read_flags(struct tr_text text, bool open)
 	return flags;
 }
 
+unsigned tr_file_open_flags(struct tr_text text)
+{
+	return read_flags(text, true);
+}
+
 /* The end of a string that begins at p with its quote: after the closing quote, or NULL. */
 static const char *string_end(const char *p, const char *end)
 {

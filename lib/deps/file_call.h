@@ -104,6 +104,24 @@ struct tr_file_call {
 	int64_t fds[16]; /* fd_count of them */
 };
 
+/*
+ * Calls without records: a reader can hand over the plain ones, which are most of a log, as what
+ * they mean, and then makes no record. It may ignore the taker. Calls that are flagged, have further
+ * fields, or come while records are pending in the reader, are always records.
+ */
+struct tr_file_call_taker {
+	/*
+	 * Takes a call; columns is a record without fields. Both are valid during the call. False:
+	 * it must come as a record.
+	 */
+	bool (*take)(struct tr_file_call_taker *taker, const struct tr_record *columns,
+		     const struct tr_file_call *call);
+	uint64_t taken; /* calls so far; counted by the reader */
+};
+
+/* The flags of an open, which are words or a number. */
+unsigned tr_file_open_flags(struct tr_text text);
+
 /* Whether a call of this name uses files, and does not only change the state of its task. */
 bool tr_file_call_uses(struct tr_text name);
 

@@ -182,6 +182,18 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	return TR_OK;
 }
 
+/* Makes the event that is about to be put the present one. */
+static void begin_event(struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
+			const struct tr_record *record)
+{
+	struct tr_deps_graph *graph = tracker->graph;
+
+	graph->now += graph->now < TR_DEPS_NEVER - 1;
+	if (tracker->times)
+		graph->instant = tr_instant_from_cell(&record->time);
+	graph->paths.top = task->directory->root;
+}
+
 static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 				struct tr_record *record, struct tr_deps_event *event,
 				struct tr_error *err)
@@ -189,10 +201,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	struct tr_deps_graph *graph = tracker->graph;
 	enum tr_status status = TR_OK;
 
-	graph->now += graph->now < TR_DEPS_NEVER - 1;
-	if (tracker->times)
-		graph->instant = tr_instant_from_cell(&record->time);
-	graph->paths.top = task->directory->root;
+	begin_event(tracker, task, record);
 	if (tr_text_is(record->kind, "sys")) {
 		status = tr_deps_put_sys(tracker, task, record, event, err);
 	} else if (tr_text_is(record->kind, "exec")) {
@@ -332,6 +341,20 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 	return drain(tracker, err) == TR_FATAL ? TR_FATAL : status;
 }
 
+bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,
+		  const struct tr_file_call *call)
+{
+	struct tr_deps_task *task = tr_deps_task_find(tracker, columns->task.text);
+	struct tr_deps_event event = { .does = 0 };
+
+	if (tracker->emit || !task || !task->process)
+		return false;
+	begin_event(tracker, task, columns);
+	tr_deps_put_call(tracker, task, columns, call, &event);
+	tracker->graph->failed |= tracker->graph->paths.failed;
+	return true;
+}
+
 enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	size_t position = 0;
@@ -356,7 +379,7 @@ enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *
 	tracker->graph->paths.top = NULL;
 	while (tracker->sent_count)
 		tr_deps_open_release(tr_deps_message_take(tracker, 0));
-	return worst;
+	return tracker->graph->failed ? tr_error_memory(err) : worst;
 }
 
 void tr_deps_tracker_free(struct tr_deps_tracker *tracker)

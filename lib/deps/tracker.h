@@ -19,6 +19,7 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "core/map.h"
+#include "deps/file_call.h"
 #include "deps/graph.h"
 #include "record/pending.h"
 #include "record/record.h"
@@ -73,6 +74,14 @@ void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph 
  */
 enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *record,
 			   struct tr_error *err);
+
+/*
+ * Takes a call of which the reader makes no record; columns is one without fields, whose task is
+ * text. False: it must come as a record, for `emit`, or because its task is not known yet. Exhausted
+ * memory is reported with the next record, or by tr_deps_finish.
+ */
+bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,
+		  const struct tr_file_call *call);
 
 /* Ends the segment: the tasks whose fork has not come have no parent. */
 enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *err);

@@ -82,6 +82,8 @@ struct tr_read_config {
 	struct tr_sieve *sieve; /* the records that are not wanted; NULL: all are wanted */
 	/* *taker takes plain calls, and may change at any time; NULL: no call is taken. */
 	struct tr_call_taker *const *taker;
+	/* Takes plain calls that concern files (deps/file_call.h); NULL: none is taken. */
+	struct tr_file_call_taker *files;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/codec.h"
+#include "deps/file_call.h"
 #include "format/trace_private.h"
 #include "record/literal.h"
 
@@ -534,6 +535,8 @@ static void count_left_out(struct tr_trace *trace)
 		left_out = sieve->left_out;
 	else if (taker && *taker)
 		left_out = (*taker)->taken;
+	else if (trace->config.read.files)
+		left_out = trace->config.read.files->taken;
 	trace->segment.count += left_out - trace->left_out;
 	trace->left_out = left_out;
 }

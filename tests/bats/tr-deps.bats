@@ -470,6 +470,29 @@ declared() {
 	tr-deps -q --outputs others | diff want -
 }
 
+@test "calls of which the reader makes no records do the same as those records" {
+	local log question
+	gzip -dc "$data/etrace/hello.nfsdb.gz" >hello
+	sed '4000,5000{/!Close/d; s/!FN|./&\\/; s/flags=524288/flags=4259841/}' hello >damaged
+	head -c 400000 hello >cut
+	# failures, modes, words that are unknown or too many, descriptors that are given again
+	sed 's/^\(.*\)!Open|\(.*\)flags=0\(.*\)/\1!Open|\2flags=4194303\3/; 3000,3500s/flags=[0-9]*/flags=3/' hello >flags
+	grep -q 'flags=4194303' flags
+	for log in hello damaged cut flags "$data"/etrace/*.nfsdb; do
+		tr-parse -q "$log" >records || [ $? -eq 2 ]
+		for question in '' '--of=* --missing' --inputs --outputs '--of=* --commands' --as=json --cycles; do
+			tr-deps -q $question "$log" >direct || true
+			tr-deps -q $question records >by-records || true
+			cmp direct by-records
+		done
+		# what is flagged is reported all the same
+		diff <(tr-parse "$log" 2>&1 >/dev/null | sed -n 's/^tr-parse: .*:[0-9]/&/p' | cut -d: -f3-) \
+			<(tr-deps "$log" 2>&1 >/dev/null | sed -n 's/^tr-deps: .*:[0-9]/&/p' | cut -d: -f3-)
+	done
+	# and the same number of records is counted
+	[ "$(tr-deps hello | sed -n '$s/errors.*//p')" = "$(tr-parse hello | tr-deps | sed -n '$s/errors.*//p')" ]
+}
+
 @test "a damaged line takes away what it says, and nothing else" {
 	local line lost
 	uses() { sed -n 's/^use\t[^\t]*\t[^\t]*\t[^\t]*\t\([^\t]*\)\t.*\(does=[^\t]*\).*/\1 \2/p' "$1" | sort; }

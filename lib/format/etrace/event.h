@@ -8,8 +8,9 @@
 #ifndef TR_FORMAT_ETRACE_EVENT_H
 #define TR_FORMAT_ETRACE_EVENT_H
 
-#include "core/text.h"
 #include "core/map.h"
+#include "core/text.h"
+#include "deps/file_call.h"
 #include "format/etrace/line.h"
 #include "record/line.h"
 #include "record/record.h"
@@ -120,8 +121,9 @@ struct tr_etrace_spelled {
 struct tr_etrace_words {
 	int64_t flags;
 	uint8_t type;
-	uint8_t len;   /* 0: none yet */
-	char text[54]; /* all of it is copied, whatever len is */
+	uint8_t len;	/* 0: none yet */
+	unsigned means; /* of an open: enum in deps/file_call.h */
+	char text[54];	/* all of it is copied, whatever len is */
 };
 
 enum { TR_ETRACE_WORDS = 16 };
@@ -142,6 +144,8 @@ struct tr_etrace_events {
 	unsigned pid_bits; /* of an upid that are the pid, or TR_ETRACE_NO_PID */
 
 	/* render.c */
+	struct tr_file_call_taker *files; /* borrowed; NULL: all calls become records */
+	struct tr_record columns;	  /* of a call that is taken */
 	struct tr_buffer flags;
 	struct tr_counter counter; /* of seq */
 	struct tr_etrace_spelled sec_text, task_text;

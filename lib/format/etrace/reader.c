@@ -365,6 +365,14 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 	reader->lines = config->lines;
 	reader->reorder.window = (size_t)window;
 	reader->events.pid_bits = (unsigned)bits;
+	reader->events.files = config->files;
+	reader->events.columns = (struct tr_record){ .kind = TR_TEXT("sys"),
+						     .seq.type = TR_CELL_NUMBER,
+						     .time.type = TR_CELL_TEXT,
+						     .task.type = TR_CELL_TEXT,
+						     .name.type = TR_CELL_TEXT,
+						     .split = true,
+						     .arrow = TR_NO_ARROW };
 	reader->events.max_held =
 		config->limits.max_record < HELD_MAX ? config->limits.max_record : HELD_MAX;
 	return &reader->base;

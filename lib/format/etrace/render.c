@@ -7,6 +7,7 @@
  *	tr_etrace_render	an event -> a record in the queue
  *	  find_flags		compares what the event states with its texts
  *	  put_columns, put_name, put_fields, put_tail, put_results
+ *	  take_call		or gives it to a taker of file calls, and no record is made
  *	tr_etrace_render_line	a line of no event -> a record raw, lost or meta
  *	tr_etrace_queue_take	the first of the queue -> the reader
  *
@@ -249,31 +250,43 @@ static void put_if_different(struct render *r, unsigned slot, unsigned other)
 }
 
 /*
- * Appends flags as words. Programs use few combinations, and finding the words of one takes more
- * time than the rest of the record, so the last ones of each slot of a cache are kept.
+ * The words of flags. Programs use few combinations, and finding the words of one takes more time
+ * than the rest of the record, so the last ones of each slot of a cache are kept. NULL: they are too
+ * long for it.
  */
+static const struct tr_etrace_words *find_words(struct tr_etrace_events *events,
+						enum tr_etrace_type type, int64_t flags)
+{
+	unsigned hash = (unsigned)((uint64_t)flags * 0x9e3779b97f4a7c15 >> 60);
+	struct tr_etrace_words *words = &events->words[(type + hash) % TR_ETRACE_WORDS];
+
+	if (words->len && words->flags == flags && words->type == type)
+		return words;
+	struct tr_buffer to = tr_buffer_over(words->text, sizeof words->text);
+	words->len = 0;
+	tr_etrace_flags_spell(type, flags, &to);
+	bool fits = to.data == words->text;
+	if (fits) {
+		words->flags = flags;
+		words->type = (uint8_t)type;
+		words->len = (uint8_t)to.len;
+		words->means = type == TR_ETRACE_OPEN ? tr_file_open_flags(tr_buffer_text(&to)) : 0;
+	}
+	tr_buffer_free(&to);
+	return fits ? words : NULL;
+}
+
 static void put_flag_words(struct render *r, int64_t flags)
 {
-	struct tr_buffer *to = r->to;
-	unsigned type = r->event->type,
-		 hash = (unsigned)((uint64_t)flags * 0x9e3779b97f4a7c15 >> 60);
-	struct tr_etrace_words *words = &r->events->words[(type + hash) % TR_ETRACE_WORDS];
-	char *room = tr_buffer_room(to, sizeof words->text);
+	const struct tr_etrace_words *words = find_words(r->events, r->event->type, flags);
+	char *room = words ? tr_buffer_room(r->to, sizeof words->text) : NULL;
 
-	if (room && words->len && words->flags == flags && words->type == type) {
+	if (room) {
 		memcpy(room, words->text, sizeof words->text);
-		tr_buffer_used(to, words->len);
-		return;
+		tr_buffer_used(r->to, words->len);
+	} else if (!words) {
+		tr_etrace_flags_spell(r->event->type, flags, r->to);
 	}
-	size_t begin = to->len;
-	tr_etrace_flags_spell(r->event->type, flags, to);
-	size_t len = to->len - begin;
-	if (to->failed || len > sizeof words->text)
-		return;
-	words->flags = flags;
-	words->type = (uint8_t)type;
-	words->len = (uint8_t)len;
-	memcpy(words->text, to->data + begin, len);
 }
 
 /* Appends a number or flags as a field, if the event has them. */
@@ -508,6 +521,15 @@ static inline char *put_again(struct tr_etrace_spelled *spelled, uint64_t number
 	return p + spelled->len;
 }
 
+/* Writes a time as seconds with all digits of a nanosecond. */
+static inline char *put_time(struct tr_etrace_events *events, struct tr_etrace_moment time, char *p)
+{
+	p = put_again(&events->sec_text, time.sec, p);
+	*p++ = '.';
+	tr_etrace_write_nanoseconds(time.nsec, p);
+	return p + TR_ETRACE_NANO_DIGITS;
+}
+
 /* Appends kind, seq, time, task and a TAB, and sets in the entry where they are. */
 static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry *entry,
 			const char kind[8], size_t kind_len, uint64_t upid,
@@ -526,10 +548,7 @@ static void put_columns(struct tr_etrace_events *events, struct tr_etrace_entry 
 	p += tr_counter_write(&events->counter, events->seq++, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TIME] = to->len + (size_t)(p - begin);
-	p = put_again(&events->sec_text, time.sec, p);
-	*p++ = '.';
-	tr_etrace_write_nanoseconds(time.nsec, p);
-	p += TR_ETRACE_NANO_DIGITS;
+	p = put_time(events, time, p);
 	*p++ = '\t';
 	entry->columns[TR_COLUMN_TASK] = to->len + (size_t)(p - begin);
 	p = put_again(&events->task_text, upid, p);
@@ -556,15 +575,61 @@ static void put_name(struct render *r)
 	}
 }
 
+/*
+ * Gives a plain open or close, which most records would be, to the taker. False: it wants a record,
+ * or there are records that come before this one.
+ */
+static bool take_call(struct render *r)
+{
+	struct tr_etrace_events *events = r->events;
+	const struct tr_etrace_event *event = r->event;
+	struct tr_file_call call = { .op = TR_FILE_CLOSE,
+				     .path = { { .dir = TR_FD_CWD }, { .dir = TR_FD_CWD } },
+				     .fd = TR_FD_NONE,
+				     .other_fd = TR_FD_NONE,
+				     .result = TR_FD_NONE };
+	char time[2 * sizeof events->sec_text.digits], task[sizeof events->task_text.digits];
+
+	if (events->queue.count || r->flags->len || event->extra.len)
+		return false;
+	if (event->type == TR_ETRACE_CLOSE) {
+		call.fd = event->given & 1 ? event->numbers[0] : TR_FD_NONE;
+	} else {
+		const struct tr_etrace_words *words =
+			event->given & 1 ? find_words(events, event->type, event->numbers[0])
+					 : NULL;
+		if (!words)
+			return false;
+		call.op = TR_FILE_OPEN;
+		call.flags = words->means;
+		call.path[0].text = string_text(event, 0);
+		if (has(event, 1) && !tr_text_equal(string_text(event, 1), call.path[0].text))
+			call.original = string_text(event, 1);
+		if (event->given & 4)
+			call.result = event->numbers[2];
+	}
+	if (event->failed)
+		call.error = TR_TEXT("");
+	struct tr_record *columns = &events->columns;
+	columns->seq.number = events->seq;
+	columns->time.text = tr_text_span(time, put_time(events, event->time, time));
+	columns->task.text = tr_text_span(task, put_again(&events->task_text, event->upid, task));
+	columns->name.text = (struct tr_text){ r->shape->name, r->shape->name_len };
+	if (!events->files->take(events->files, columns, &call))
+		return false;
+	events->files->taken++;
+	events->seq++;
+	return true;
+}
+
 bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *event,
 		      const struct tr_etrace_task *task)
 {
 	const struct tr_etrace_shape *shape = &tr_etrace_shapes[event->type];
-	struct tr_etrace_entry *entry = add_entry(&events->queue, event->source_line);
 	struct render r = { events, event, shape, &events->queue.text, &events->flags, false };
 	bool sys = event->type >= TR_ETRACE_OPEN;
 
-	if (!entry || !sort_arguments(event) || !tr_buffer_room(&event->bytes, TR_STRING_PAD))
+	if (!sort_arguments(event) || !tr_buffer_room(&event->bytes, TR_STRING_PAD))
 		return false;
 	if (r.flags->len)
 		tr_buffer_reset(r.flags);
@@ -576,6 +641,12 @@ bool tr_etrace_render(struct tr_etrace_events *events, struct tr_etrace_event *e
 		flag(&r, "orphan", TR_TEXT(""));
 		events->orphans++;
 	}
+	if (events->files && (event->type == TR_ETRACE_OPEN || event->type == TR_ETRACE_CLOSE) &&
+	    take_call(&r))
+		return true;
+	struct tr_etrace_entry *entry = add_entry(&events->queue, event->source_line);
+	if (!entry)
+		return false;
 	put_columns(events, entry, sys ? "sys\0\0\0\0" : shape->name, sys ? 3 : shape->name_len,
 		    event->upid, event->time);
 	put_name(&r);
