@@ -734,9 +734,8 @@ static void join_uses(struct tr_deps *deps)
 {
 	struct tr_deps_use *use;
 
-	for (use = deps->graph.first_use; use; use = use->details->next)
-		if (use->path)
-			use->path->user = NULL; /* its first use by the command in question */
+	for (struct tr_deps_path *path = NULL; (path = tr_deps_next_path(deps, path));)
+		path->user = NULL; /* its first use by the command in question */
 	for (const struct tr_deps_command *owner = deps->graph.first_command; owner;
 	     owner = owner->next) {
 		const struct tr_deps_command *command = owner_of(owner) == owner ? owner : NULL;
