@@ -14,7 +14,11 @@
 #include "record/json.h"
 #include "record/literal.h"
 
-/* A row of the table: an exact name, without prefix, version and .exe. */
+/*
+ * A row of the table: an exact name, without prefix, version and .exe. The compilers besides GCC and
+ * Clang are those that have the options of these: of QNX (qcc), Wind River (ccpentium), Green Hills
+ * (ccarm), Diab (dcc), Arm, TI (tiarmclang), IBM (xlc), NVIDIA and PGI (nvc, pgcc), Cray and Intel.
+ */
 struct known_tool {
 	struct tr_text name;
 	enum tr_tool tool;
@@ -25,43 +29,91 @@ struct known_tool {
 		{ word, sizeof word - 1 }, TR_TOOL_##tool \
 	}
 
+/* Sorted by the bytes of the names. */
 static const struct known_tool known_tools[] = {
-	T("gcc", DRIVER),	  T("g++", DRIVER),	     T("cc", DRIVER),
-	T("c++", DRIVER),	  T("clang", DRIVER),	     T("clang++", DRIVER),
-	T("cc1", COMPILER),	  T("cc1plus", COMPILER),    T("as", ASSEMBLER),
-	T("ld", LINKER),	  T("collect2", COLLECTOR),  T("ar", ARCHIVER),
-	T("CC", DRIVER),	  T("c89", DRIVER),	     T("c99", DRIVER),
-	T("c17", DRIVER),	  T("armclang", DRIVER),     T("icc", DRIVER),
-	T("icpc", DRIVER),	  T("icx", DRIVER),	     T("icpx", DRIVER),
-	T("dpcpp", DRIVER),	  T("tcc", DRIVER),	     T("emcc", DRIVER),
-	T("em++", DRIVER),	  T("hipcc", DRIVER),	     T("nvcc", DRIVER),
-	T("mpicc", DRIVER),	  T("mpic++", DRIVER),	     T("mpicxx", DRIVER),
-	T("mpiCC", DRIVER),	  T("mpifort", DRIVER),	     T("mpif77", DRIVER),
-	T("mpif90", DRIVER),	  T("gfortran", DRIVER),     T("g77", DRIVER),
-	T("g95", DRIVER),	  T("f77", DRIVER),	     T("f90", DRIVER),
-	T("f95", DRIVER),	  T("ftn", DRIVER),	     T("flang", DRIVER),
-	T("ifort", DRIVER),	  T("ifx", DRIVER),	     T("gdc", DRIVER),
-	T("gnatgcc", DRIVER),	  T("gccgo", DRIVER),	     T("cl", DRIVER_CL),
-	T("clang-cl", DRIVER_CL), T("cc1obj", COMPILER),     T("cc1objplus", COMPILER),
-	T("cc1gm2", COMPILER),	  T("d21", COMPILER),	     T("f951", COMPILER),
-	T("flang-new", DRIVER),	  T("gnat1", COMPILER),	     T("go1", COMPILER),
-	T("lto1", COMPILER),	  T("lto-wrapper", HELPER),  T("ld.bfd", LINKER),
-	T("ld.gold", LINKER),	  T("ld.lld", LINKER),	     T("ld64.lld", LINKER),
-	T("wasm-ld", LINKER),	  T("lld", LINKER),	     T("lld-link", LINKER),
-	T("gold", LINKER),	  T("mold", LINKER),	     T("ld64", LINKER),
-	T("armlink", LINKER),	  T("armar", ARCHIVER),	     T("cpp", PREPROCESSOR),
-	T("ccache", LAUNCHER),	  T("sccache", LAUNCHER),    T("distcc", LAUNCHER),
-	T("icecc", LAUNCHER),	  T("buildcache", LAUNCHER), T("gomacc", LAUNCHER),
-	T("colorgcc", LAUNCHER),  T("libtool", LIBTOOL),
+	T("CC", DRIVER),	  T("QCC", DRIVER),	      T("ar", ARCHIVER),
+	T("armar", ARCHIVER),	  T("armcc", DRIVER),	      T("armclang", DRIVER),
+	T("armclang++", DRIVER),  T("armcpp", DRIVER),	      T("armlink", LINKER),
+	T("as", ASSEMBLER),	  T("buildcache", LAUNCHER),  T("c++", DRIVER),
+	T("c++68k", DRIVER),	  T("c++arm", DRIVER),	      T("c++mips", DRIVER),
+	T("c++pentium", DRIVER),  T("c++ppc", DRIVER),	      T("c++sh", DRIVER),
+	T("c++simlinux", DRIVER), T("c++simpc", DRIVER),      T("c++sparc", DRIVER),
+	T("c17", DRIVER),	  T("c89", DRIVER),	      T("c99", DRIVER),
+	T("cc", DRIVER),	  T("cc1", COMPILER),	      T("cc1gm2", COMPILER),
+	T("cc1obj", COMPILER),	  T("cc1objplus", COMPILER),  T("cc1plus", COMPILER),
+	T("cc386", DRIVER),	  T("cc68", DRIVER),	      T("cc68k", DRIVER),
+	T("cc86", DRIVER),	  T("ccache", LAUNCHER),      T("ccarm", DRIVER),
+	T("ccarm64", DRIVER),	  T("ccint86", DRIVER),	      T("ccintarm", DRIVER),
+	T("ccintarm64", DRIVER),  T("ccintppc", DRIVER),      T("ccmips", DRIVER),
+	T("ccpentium", DRIVER),	  T("ccppc", DRIVER),	      T("ccrh850", DRIVER),
+	T("ccrv", DRIVER),	  T("ccsh", DRIVER),	      T("ccsimlinux", DRIVER),
+	T("ccsimpc", DRIVER),	  T("ccsimso", DRIVER),	      T("ccsparc", DRIVER),
+	T("ccthumb", DRIVER),	  T("cctri", DRIVER),	      T("ccv850", DRIVER),
+	T("ccxscale", DRIVER),	  T("cl", DRIVER_CL),	      T("clang", DRIVER),
+	T("clang++", DRIVER),	  T("clang-cl", DRIVER_CL),   T("collect2", COLLECTOR),
+	T("colorgcc", LAUNCHER),  T("cpp", PREPROCESSOR),     T("crayCC", DRIVER),
+	T("crayc++", DRIVER),	  T("craycc", DRIVER),	      T("craycxx", DRIVER),
+	T("crayftn", DRIVER),	  T("cx386", DRIVER),	      T("cx68", DRIVER),
+	T("cx86", DRIVER),	  T("cxarm", DRIVER),	      T("cxarm64", DRIVER),
+	T("cxint86", DRIVER),	  T("cxintarm", DRIVER),      T("cxintarm64", DRIVER),
+	T("cxintppc", DRIVER),	  T("cxmips", DRIVER),	      T("cxppc", DRIVER),
+	T("cxrh850", DRIVER),	  T("cxrv", DRIVER),	      T("cxthumb", DRIVER),
+	T("cxtri", DRIVER),	  T("cxv850", DRIVER),	      T("d21", COMPILER),
+	T("dcc", DRIVER),	  T("distcc", LAUNCHER),      T("dpcpp", DRIVER),
+	T("dplus", DRIVER),	  T("eg++", DRIVER),	      T("egcc", DRIVER),
+	T("egfortran", DRIVER),	  T("em++", DRIVER),	      T("emcc", DRIVER),
+	T("f77", DRIVER),	  T("f90", DRIVER),	      T("f95", DRIVER),
+	T("f951", COMPILER),	  T("flang", DRIVER),	      T("flang-new", DRIVER),
+	T("ftn", DRIVER),	  T("g++", DRIVER),	      T("g77", DRIVER),
+	T("g95", DRIVER),	  T("gcc", DRIVER),	      T("gccgo", DRIVER),
+	T("gdc", DRIVER),	  T("gfortran", DRIVER),      T("gnat1", COMPILER),
+	T("gnatgcc", DRIVER),	  T("go1", COMPILER),	      T("gold", LINKER),
+	T("gomacc", LAUNCHER),	  T("hipcc", DRIVER),	      T("ibm-clang", DRIVER),
+	T("ibm-clang++", DRIVER), T("ibm-clang++_r", DRIVER), T("ibm-clang_r", DRIVER),
+	T("icc", DRIVER),	  T("icecc", LAUNCHER),	      T("icl", DRIVER_CL),
+	T("icpc", DRIVER),	  T("icpx", DRIVER),	      T("icx", DRIVER),
+	T("ifort", DRIVER),	  T("ifx", DRIVER),	      T("ld", LINKER),
+	T("ld.bfd", LINKER),	  T("ld.gold", LINKER),	      T("ld.lld", LINKER),
+	T("ld64", LINKER),	  T("ld64.lld", LINKER),      T("libtool", LIBTOOL),
+	T("lld", LINKER),	  T("lld-link", LINKER),      T("lto-wrapper", HELPER),
+	T("lto1", COMPILER),	  T("mold", LINKER),	      T("mpiCC", DRIVER),
+	T("mpic++", DRIVER),	  T("mpicc", DRIVER),	      T("mpicxx", DRIVER),
+	T("mpif77", DRIVER),	  T("mpif90", DRIVER),	      T("mpifort", DRIVER),
+	T("mpiicc", DRIVER),	  T("mpiicpc", DRIVER),	      T("mpiicpx", DRIVER),
+	T("mpiicx", DRIVER),	  T("mpiifort", DRIVER),      T("mpiifx", DRIVER),
+	T("nvc", DRIVER),	  T("nvc++", DRIVER),	      T("nvcc", DRIVER),
+	T("nvfortran", DRIVER),	  T("pgCC", DRIVER),	      T("pgc++", DRIVER),
+	T("pgcc", DRIVER),	  T("pgcpp", DRIVER),	      T("pgf77", DRIVER),
+	T("pgf90", DRIVER),	  T("pgf95", DRIVER),	      T("pgfortran", DRIVER),
+	T("q++", DRIVER),	  T("qcc", DRIVER),	      T("sccache", LAUNCHER),
+	T("tcc", DRIVER),	  T("tiarmclang", DRIVER),    T("wasm-ld", LINKER),
+	T("xg++", DRIVER),	  T("xgcc", DRIVER),	      T("xlC", DRIVER),
+	T("xlC_r", DRIVER),	  T("xlc", DRIVER),	      T("xlc++", DRIVER),
+	T("xlc++_r", DRIVER),	  T("xlc_r", DRIVER),	      T("xlclang", DRIVER),
+	T("xlclang++", DRIVER),	  T("xlclang++_r", DRIVER),   T("xlclang_r", DRIVER),
+	T("xlf", DRIVER),	  T("xlf2003", DRIVER),	      T("xlf2003_r", DRIVER),
+	T("xlf2008", DRIVER),	  T("xlf2008_r", DRIVER),     T("xlf90", DRIVER),
+	T("xlf90_r", DRIVER),	  T("xlf95", DRIVER),	      T("xlf95_r", DRIVER),
+	T("xlf_r", DRIVER),
 };
 
-/* Looks up an exact name. The common ones come first. */
+static int compare_name(const void *key, const void *row)
+{
+	const struct tr_text *name = key, *other = &((const struct known_tool *)row)->name;
+	size_t len = name->len < other->len ? name->len : other->len;
+	int order = memcmp(name->data, other->data, len);
+
+	return order ? order : (name->len > other->len) - (name->len < other->len);
+}
+
+/* Looks up an exact name. */
 static enum tr_tool look_up(struct tr_text name)
 {
-	for (size_t i = 0; i < sizeof known_tools / sizeof *known_tools; i++)
-		if (tr_text_equal(known_tools[i].name, name))
-			return known_tools[i].tool;
-	return TR_TOOL_NONE;
+	const struct known_tool *found =
+		bsearch(&name, known_tools, sizeof known_tools / sizeof *known_tools,
+			sizeof *known_tools, compare_name);
+
+	return found ? found->tool : TR_TOOL_NONE;
 }
 
 static bool is_digit(char c)
