@@ -295,6 +295,28 @@ static void leave(struct reader *reader, int level, struct tr_text path)
 		drop_place(reader, found);
 }
 
+/* Whether the text has an operator of the shell, an assignment, " -c " or "libtool". */
+static bool has_sign(struct tr_text text)
+{
+	static const char kinds[256] = {
+		[';'] = 1, ['&'] = 1, ['|'] = 1, ['('] = 1, ['='] = 1, ['c'] = 2, ['b'] = 3
+	};
+	const char *begin = text.data, *end = begin + text.len;
+
+	for (const char *p = begin; p < end; p++) {
+		char kind = kinds[(unsigned char)*p];
+		if (!kind)
+			continue;
+		if (kind == 1)
+			return true;
+		if (kind == 2 && p - begin >= 2 && end - p > 1 && memcmp(p - 2, " -c ", 4) == 0)
+			return true;
+		if (kind == 3 && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* False if a line cannot hold a command; most lines are found out here. */
 static bool may_hold(struct reader *reader, struct tr_text text)
 {
@@ -307,12 +329,8 @@ static bool may_hold(struct reader *reader, struct tr_text text)
 	char last = first.data[first.len - 1];
 	if (blank && last != ':' && tr_makelog_tool(&reader->names, first) != TR_TOOL_NONE)
 		return true;
-	if (memmem(text.data, text.len, " -c ", 4) || memmem(text.data, text.len, "libtool", 7))
+	if (has_sign(text))
 		return true;
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] == ';' || text.data[i] == '&' || text.data[i] == '|' ||
-		    text.data[i] == '(' || text.data[i] == '=')
-			return true;
 	/* sh, env, exec, command, nice, time, nohup; most lines begin with other letters */
 	return strchr("hvcepd", last) && last &&
 	       (is_among(tr_path_base(first), shells) || is_among(tr_path_base(first), wrappers));
