@@ -37,6 +37,9 @@ static struct tr_journal session;
 static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
+/* Of the sanitizer in the program, if there is one: a search by dlsym that fails takes long. */
+void __lsan_do_leak_check(void) __attribute__((weak));
+
 static bool checks_leaks; /* LeakSanitizer is there, which creates and waits for a process itself */
 static _Atomic long accounted; /* the page faults of children whose end libc has returned */
 
@@ -881,7 +884,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	}
 	accounted = faults_of_children();
-	checks_leaks = dlsym(RTLD_DEFAULT, "__lsan_do_leak_check");
+	checks_leaks = __lsan_do_leak_check != NULL;
 	if (start) {
 		execve(start, argv, environ);
 		REAL(_exit)(127);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-	FEW = 40,	    /* strings of a record that need no memory besides the stack */
+	FEW = 100,	    /* strings of a record that need no memory besides the stack */
 	LARGEST = 1 << 30,  /* bytes of a record */
 	HEADER = 2 * 4 + 8, /* of a record: what the sum does not include */
 };
