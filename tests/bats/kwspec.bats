@@ -179,6 +179,7 @@ again() {
 	grep -F 'argv=["ld","-o","/b/bin/x","/b/a.o","/b/d.o"]	flagged=["program-guessed"]' trec
 	grep -F 'argv=["ar","rcs","/b/l.a","/b/x.o","/y.o"]	flagged=["program-guessed"]' trec
 	grep -F $'\tjcompile\tvalue="/b;/usr/bin/javac;A.java;-d;out"' trec
+	printf 'version;108\n%%63onfig;/gcc;-DA%%3B\n' | tr-parse | grep -F $'\tconfig\tvalue="/gcc;-DA%3B"'
 }
 
 @test "a line that is damaged is kept, reported, and the others are read" {

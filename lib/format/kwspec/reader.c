@@ -207,13 +207,14 @@ static void put_exec(struct reader *reader, bool guessed)
 static void put_meta(struct reader *reader, struct tr_text line)
 {
 	struct tr_buffer *to = &reader->base.line;
-	struct tr_text word = reader->fields[0];
+	/* of the line, because the word was decoded and may be shorter */
+	const char *end = line.data + line.len, *rest = memchr(line.data, ';', line.len);
 
 	tr_reader_begin(&reader->base, "meta");
 	tr_buffer_put_literal(to, "-\t-\t");
-	tr_cell_escape(word, false, to);
+	tr_cell_escape(reader->fields[0], false, to);
 	tr_buffer_put_literal(to, "\tvalue=\"");
-	tr_string_escape((struct tr_text){ line.data + word.len + 1, line.len - word.len - 1 }, to);
+	tr_string_escape(tr_text_span(rest ? rest + 1 : end, end), to);
 	tr_buffer_put_byte(to, '"');
 }
 
