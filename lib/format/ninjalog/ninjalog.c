@@ -20,6 +20,7 @@
 
 #include "format/format.h"
 #include "format/reader_base.h"
+#include "process/instant.h"
 #include "record/literal.h"
 
 static const struct tr_text magic = { "# ninja log v", 13 };
@@ -45,24 +46,12 @@ static int bid(struct tr_input *in)
 	return tr_text_starts(tr_text_span(in->pos, in->end), magic) ? BITS : 0;
 }
 
-/* Appends milliseconds as seconds. As a real number they have no zeros at the end. */
-static void put_seconds(uint64_t milliseconds, bool real, struct tr_buffer *to)
-{
-	unsigned rest = (unsigned)(milliseconds % 1000);
-	char digits[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-			  (char)('0' + rest % 10) };
-	size_t len = sizeof digits;
-
-	while (real && len > 2 && digits[len - 1] == '0')
-		len--;
-	tr_buffer_put_decimal(to, milliseconds / 1000);
-	tr_buffer_put(to, digits, len);
-}
+enum { MILLISECOND = 1000 * 1000 }; /* in nanoseconds */
 
 /* Splits a line. False: it is not one of the log. */
 static bool split(struct tr_text line, struct tr_text fields[FIELDS], uint64_t times[2])
 {
-	const uint64_t most = UINT64_C(1) << 50;
+	const uint64_t most = TR_INSTANT_MAX / MILLISECOND;
 	const char *p = line.data, *end = p + line.len;
 
 	for (int i = 0; i < FIELDS; i++) {
@@ -95,7 +84,7 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 
 	tr_buffer_reset(to);
 	tr_buffer_reset(&reader->extra);
-	put_seconds(times[0], false, to);
+	tr_instant_write((int64_t)times[0] * MILLISECOND, 3, to);
 	tr_buffer_put_byte(to, '\t');
 	/* a task for each command, as each is a process of its own */
 	tr_buffer_put_decimal(to, reader->base.seq);
@@ -104,7 +93,12 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 	tr_buffer_put_literal(to, "\toutput=");
 	put_string(fields[OUTPUT], to);
 	tr_buffer_put_literal(to, "\tend=");
-	put_seconds(times[1], true, to);
+	/* a value is a real number, which has no zeros at its end */
+	tr_instant_write((int64_t)times[1] * MILLISECOND,
+			 times[1] % 10	  ? 3
+			 : times[1] % 100 ? 2
+					  : 1,
+			 to);
 	tr_buffer_put_literal(to, "\textra={\"mtime\":");
 	put_string(fields[MTIME], to);
 	tr_buffer_put_literal(to, ",\"hash\":");
