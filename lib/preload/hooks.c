@@ -37,11 +37,13 @@ static struct tr_journal session;
 static volatile bool recording;
 static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
 static volatile uint32_t forking_pid;	 /* of the process that called fork last */
-/* Of the sanitizer in the program, if there is one: a search by dlsym that fails takes long. */
-void __lsan_do_leak_check(void) __attribute__((weak));
-
-static bool checks_leaks; /* LeakSanitizer is there, which creates and waits for a process itself */
 static _Atomic long accounted; /* the page faults of children whose end libc has returned */
+
+/*
+ * NULL unless the program has LeakSanitizer, which creates a process and waits for it by system
+ * calls of its own. The linker finds it together with other names; dlsym would search for it alone.
+ */
+void __lsan_do_leak_check(void) __attribute__((weak));
 
 /* clang-format off */
 #define REPLACED(X) \
@@ -483,7 +485,7 @@ static void report_exit(int status)
 	if (!recording)
 		return;
 	struct tr_journal_record record = record_of(TR_JOURNAL_EXIT, status & 0xff);
-	if (!checks_leaks && record.pid == session.pid && faults_of_children() > accounted)
+	if (!__lsan_do_leak_check && record.pid == session.pid && faults_of_children() > accounted)
 		record.flags = TR_JOURNAL_BYPASS;
 	append(record, NULL);
 }
@@ -884,7 +886,6 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 		return;
 	}
 	accounted = faults_of_children();
-	checks_leaks = __lsan_do_leak_check != NULL;
 	if (start) {
 		execve(start, argv, environ);
 		REAL(_exit)(127);
