@@ -489,6 +489,11 @@ declared() {
 		diff <(tr-parse "$log" 2>&1 >/dev/null | sed -n 's/^tr-parse: .*:[0-9]/&/p' | cut -d: -f3-) \
 			<(tr-deps "$log" 2>&1 >/dev/null | sed -n 's/^tr-deps: .*:[0-9]/&/p' | cut -d: -f3-)
 	done
+	# a link that a program opened has both names: a rule may have the spelled one
+	printf '%s: %s\n' "$PWD/a.o" "$PWD/link.h" >a.d
+	printf '%%trec\t1\tformat=x\nexec\t0\t1.5\t1\t/bin/cc\tcwd="%s"\targv=["cc"]\tenv={}\nsys\t1\t1.6\t1\topen\tpath="%s"\torig="%s"\tflags=O_RDONLY\t->\treturn=3\nsys\t2\t1.7\t1\topen\tpath="%s"\tflags=O_WRONLY|O_CREAT\tmode=438\t->\treturn=4\nsys\t3\t1.8\t1\topen\tpath="%s"\tflags=O_WRONLY|O_CREAT\tmode=438\t->\treturn=5\n!end\t4\n' \
+		"$PWD" "$PWD/real.h" "$PWD/link.h" "$PWD/a.o" "$PWD/a.d" | tr-repack -q -t etrace >log
+	[ -z "$(tr-deps -q --declared='*.d' log)" ]
 	# and the same number of records is counted
 	[ "$(tr-deps hello | sed -n '$s/errors.*//p')" = "$(tr-parse hello | tr-deps | sed -n '$s/errors.*//p')" ]
 }

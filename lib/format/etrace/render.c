@@ -576,8 +576,8 @@ static void put_name(struct render *r)
 }
 
 /*
- * Gives a plain open or close, which most records would be, to the taker. False: it wants a record,
- * or there are records that come before this one.
+ * Gives a plain open or close, which most records would be, to the taker; the log has none that
+ * failed. False: it wants a record, or there are records that come before this one.
  */
 static bool take_call(struct render *r)
 {
@@ -608,8 +608,6 @@ static bool take_call(struct render *r)
 		if (event->given & 4)
 			call.result = event->numbers[2];
 	}
-	if (event->failed)
-		call.error = TR_TEXT("");
 	struct tr_record *columns = &events->columns;
 	columns->seq.number = events->seq;
 	columns->time.text = tr_text_span(time, put_time(events, event->time, time));
