@@ -255,7 +255,7 @@ int main(void)
 }
 END
 	local count=0 options
-	for options in 'gcc -fsanitize=address' 'clang -fsanitize=address' 'gcc -fsanitize=thread' 'gcc -fsanitize=undefined'; do
+	for options in {gcc,clang}\ -fsanitize={address,leak,thread,undefined}; do
 		[ -z "${TREC_SANITIZED-}" ] || [ "$count" -lt 2 ] || break # a build with sanitizers is slow
 		# shellcheck disable=SC2086
 		$options -g0 -o with main.c 2>/dev/null || continue
