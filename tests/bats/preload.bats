@@ -233,6 +233,25 @@ END
 	[ "$(tr-filter -c 'exec and flagged == "unwatched"' out.trec)" -eq 1 ]
 }
 
+@test "programs of another libc run without the library, and are flagged" {
+	command -v musl-gcc >/dev/null || skip "musl is not installed"
+	printf '#include <stdlib.h>\nint main(void) { return system("env; exit 3") == 3 << 8 ? 4 : 1; }\n' >run.c
+	musl-gcc -o run run.c
+	run -4 env -i PATH="$PATH" ./run
+	sort -u <<<"$output" >bare
+	run -4 --separate-stderr record env -i PATH="$PATH" ./run
+	sort -u <<<"$output" | diff bare -
+	[[ $stderr == "tr-record: note: programs that could not load the library: 1; "* ]]
+	[ "$(tr-filter --raw --fields=name 'flagged == "unwatched"' out.trec)" = "$PWD/run" ]
+	[ "$(tr-filter -c 'exit and status == 4' out.trec)" -eq 1 ]
+	# strace follows it where it may
+	needs_strace
+	run -4 --separate-stderr tr-record --backend=auto -o out.trec env -i PATH="$PATH" ./run
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c 'exit and status == 3' out.trec)" -eq 1 ]
+	run ! grep -q 'flagged=' out.trec
+}
+
 # flags: the kinds and flags of the flagged records of out.trec
 flags() {
 	tr-tojson out.trec | jq -r '(.flagged // .results.flagged) as $flags | select($flags) | .kind + " " + ($flags | join(","))' | sort | xargs
