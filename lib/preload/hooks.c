@@ -45,6 +45,9 @@ static _Atomic long accounted; /* the page faults of children whose end libc has
  */
 void __lsan_do_leak_check(void) __attribute__((weak));
 
+/* What pthread_atfork names as its caller; the compiler's start files have it, which are left out. */
+__attribute__((visibility("hidden"))) void *__dso_handle;
+
 /* clang-format off */
 #define REPLACED(X) \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn) X(posix_spawnp) X(system) \
