@@ -41,9 +41,9 @@ static const struct tr_option options[] = {
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
 	  "do not wait for processes that go on after the command, such as servers" },
-	{ BACKEND, 0, "backend", "strace|preload|auto",
-	  "what watches the command: strace(1), a library that its programs load, or that library "
-	  "with strace for programs that cannot load it" },
+	{ BACKEND, 0, "backend", "auto|preload|strace",
+	  "what watches the command: a library that its programs load, with strace(1) for those "
+	  "that cannot load it, the library alone, or strace alone" },
 	{ WRAP, 0, "wrap", NULL,
 	  "record COMMAND alone and not what it starts: for CC='tr-record --wrap --append=FILE -- "
 	  "cc'" },
@@ -516,11 +516,9 @@ static void read_options(struct recorder *recorder)
 	else if (recorder->capture.alone && watches)
 		tr_cli_usage(cli, "--wrap watches nothing: it cannot be combined with --backend "
 				  "or --files");
-	else if (recorder->capture.files && recorder->capture.backend == TR_BACKEND_AUTO)
-		tr_cli_usage(cli, "--files needs --backend=strace or --backend=preload");
 	else if (recorder->append && cli->output_path)
 		tr_cli_usage(cli, "-o cannot be combined with --append");
-	else if (recorder->capture.stat && recorder->capture.backend != TR_BACKEND_STRACE)
+	else if (recorder->capture.stat && recorder->capture.backend == TR_BACKEND_PRELOAD)
 		tr_cli_usage(cli, "--stat needs --backend=strace");
 	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
@@ -634,7 +632,7 @@ static bool run(struct recorder *recorder, int *status)
 
 int main(int argc, char **argv)
 {
-	struct recorder recorder = { .respfiles = true };
+	struct recorder recorder = { .respfiles = true, .capture.backend = TR_BACKEND_STRACE };
 	int status = 0;
 
 	tr_cli_begin(&recorder.cli, &tool, argc, argv);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 #include "core/map.h"
 #include "record/record.h"
 
@@ -17,9 +18,9 @@ struct tr_journal_page;
 
 /* What watches the command. */
 enum tr_backend {
-	TR_BACKEND_STRACE,
-	TR_BACKEND_PRELOAD, /* the library of lib/preload */
 	TR_BACKEND_AUTO,    /* the library, and strace for programs that cannot load it */
+	TR_BACKEND_PRELOAD, /* the library of lib/preload */
+	TR_BACKEND_STRACE,
 };
 
 /* What the library could not record. It is shared with the supervisor. */
@@ -81,12 +82,10 @@ int tr_capture_end(struct tr_capture *capture);
 
 /*
  * tr_record_preload.c: starts the command with the library, in a supervisor that writes the log to
- * the pipe. False: nothing runs, which is reported.
+ * the pipe. False: nothing runs; err is filled.
  */
-bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start);
-
-/* Whether the library is there. */
-bool tr_preload_is_there(void);
+bool tr_preload_begin(struct tr_capture *capture, const struct tr_start *start,
+		      struct tr_error *err);
 
 /*
  * tr_record_tracers.c: the straces that watch programs which cannot load the library. Zero it, and
@@ -121,8 +120,11 @@ bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid);
 /* Ends the straces that run; the processes that they watch continue. */
 void tr_tracers_free(struct tr_tracers *tracers);
 
-/* Becomes strace, which watches the running process and writes to the file log, or returns. */
-void tr_strace_attach(const char *log, pid_t pid);
+/*
+ * Becomes strace, which watches the running process and writes to the file log, or returns. files:
+ * file calls, too.
+ */
+void tr_strace_attach(const char *log, pid_t pid, bool files);
 
 /* What the library has noted about an event. */
 struct tr_preload_note {

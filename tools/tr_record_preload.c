@@ -87,25 +87,20 @@ static bool find_library(bool files, char path[PATH_MAX])
 	return access(path, R_OK) == 0;
 }
 
-bool tr_preload_is_there(void)
-{
-	char path[PATH_MAX];
-
-	return find_library(false, path);
-}
-
-static bool use_library(struct tr_cli *cli, bool files, struct tr_journal *session)
+static bool use_library(bool files, struct tr_journal *session, struct tr_error *err)
 {
 	char path[PATH_MAX];
 
 	if (!find_library(files, path)) {
-		tr_cli_fail(cli, "%s: the library that the programs have to load is not there: %s",
-			    path, strerror(errno));
+		tr_error_set(err, TR_CAUSE_SYSTEM,
+			     "%s: the library that the programs have to load is not there: %s",
+			     path, strerror(errno));
 		return false;
 	}
 	if (path[strcspn(path, ": \t\n")] || !tr_launch_set_library(session, path)) {
-		tr_cli_fail(cli, "%s: LD_PRELOAD takes no long path, nor one with blanks or colons",
-			    path);
+		tr_error_set(err, TR_CAUSE_SYSTEM,
+			     "%s: LD_PRELOAD takes no long path, nor one with blanks or colons",
+			     path);
 		return false;
 	}
 	return true;
@@ -180,7 +175,7 @@ static void set_place(const char *path, uint64_t place[2])
  * Makes the lanes in memory, where a write cannot fail once there was room for the blocks; else
  * where the journal is.
  */
-static bool make_lanes(struct tr_cli *cli, struct supervisor *supervisor, const char *temporary)
+static bool make_lanes(struct supervisor *supervisor, const char *temporary, struct tr_error *err)
 {
 	struct tr_collect *collect = &supervisor->collect;
 	uint64_t random;
@@ -188,7 +183,8 @@ static bool make_lanes(struct tr_cli *cli, struct supervisor *supervisor, const 
 	if (getrandom(&random, sizeof random, 0) != sizeof random ||
 	    (!make_lanes_in(supervisor, "/dev/shm", random) &&
 	     !make_lanes_in(supervisor, temporary, random))) {
-		tr_cli_fail(cli, "%s: %s", supervisor->lanes_directory, strerror(errno));
+		tr_error_set(err, TR_CAUSE_SYSTEM, "%s: %s", supervisor->lanes_directory,
+			     strerror(errno));
 		return false;
 	}
 	collect->mark = supervisor->session.mark;
@@ -203,7 +199,7 @@ static bool make_lanes(struct tr_cli *cli, struct supervisor *supervisor, const 
  * Makes the journal. Programs that change their user write to it, too, so its directory can be
  * entered, but not listed, and its name cannot be guessed. files: with lanes for file calls.
  */
-static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool files)
+static bool make_journal(struct supervisor *supervisor, bool files, struct tr_error *err)
 {
 	const char *temporary = getenv("TMPDIR");
 	struct tr_journal *session = &supervisor->session;
@@ -216,7 +212,8 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool
 	snprintf(supervisor->directory, PATH_MAX, "%s/tr-record-XXXXXX", temporary);
 	if (getrandom(random, sizeof random, 0) != sizeof random ||
 	    !mkdtemp(supervisor->directory) || chmod(supervisor->directory, 0711) != 0) {
-		tr_cli_fail(cli, "%s: %s", supervisor->directory, strerror(errno));
+		tr_error_set(err, TR_CAUSE_SYSTEM, "%s: %s", supervisor->directory,
+			     strerror(errno));
 		return false;
 	}
 	session->mark = (uint32_t)random[0] | 0x80000080; /* no text */
@@ -232,22 +229,31 @@ static bool make_journal(struct tr_cli *cli, struct supervisor *supervisor, bool
 	void *page = error ? MAP_FAILED
 			   : mmap(NULL, TR_JOURNAL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 				  supervisor->journal, 0);
-	if (page == MAP_FAILED || fchmod(supervisor->journal, 0622) != 0) {
-		tr_cli_fail(cli, "%s: %s", session->path, strerror(error ? error : errno));
-		remove_journal(supervisor);
+	session->page = page == MAP_FAILED ? NULL : page;
+	if (!session->page || fchmod(supervisor->journal, 0622) != 0) {
+		tr_error_set(err, TR_CAUSE_SYSTEM, "%s: %s", session->path,
+			     strerror(error ? error : errno));
 		return false;
 	}
-	session->page = page;
 	session->page->epoch = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
 	if (stat("/proc/self/ns/pid", &st) == 0)
 		session->page->namespace = st.st_ino;
 	supervisor->read = supervisor->freed = TR_JOURNAL_PAGE;
 	supervisor->decode.mark = session->mark;
-	if (files && !make_lanes(cli, supervisor, temporary)) {
-		remove_journal(supervisor);
-		return false;
-	}
-	return true;
+	return !files || make_lanes(supervisor, temporary, err);
+}
+
+/* Gives back what only the supervisor needs. */
+static void close_journal(struct supervisor *supervisor)
+{
+	if (supervisor->journal >= 0)
+		close(supervisor->journal);
+	if (supervisor->session.page)
+		munmap(supervisor->session.page, TR_JOURNAL_PAGE);
+	if (!supervisor->collect.page)
+		return;
+	close(supervisor->collect.fd);
+	munmap(supervisor->collect.page, TR_LANES_PAGE);
 }
 
 /* Writes the notes first, and then the lines that they are about. */
@@ -316,10 +322,11 @@ static void pump(struct supervisor *supervisor, bool final)
 	struct tr_buffer *in = &supervisor->in;
 	ssize_t n;
 
-	tr_tracers_read(&supervisor->tracers);
 	if (supervisor->decode.calls)
 		tr_collect_pass(&supervisor->collect, tr_journal_now(supervisor->session.page),
 				final);
+	/* after that, so that no line is missing which was written before the horizon */
+	tr_tracers_read(&supervisor->tracers);
 	do {
 		char *room = tr_buffer_room(in, CHUNK);
 		n = room ? pread(supervisor->journal, room, CHUNK, supervisor->read) : -1;
@@ -546,55 +553,60 @@ void tr_preload_free(struct tr_capture *capture)
 	free(notes->current);
 	close(notes->fd);
 	free(notes);
+	capture->notes = NULL;
 }
 
-bool tr_preload_begin(struct tr_cli *cli, struct tr_capture *capture, const struct tr_start *start)
+/* Makes what the supervisor and its parent share, and the pipe for the log. */
+static bool share(struct supervisor *supervisor, struct tr_capture *capture, int ends[2],
+		  struct tr_error *err)
+{
+	struct tr_preload_losses *losses = mmap(NULL, sizeof *losses, PROT_READ | PROT_WRITE,
+						MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	capture->losses = supervisor->losses = losses == MAP_FAILED ? NULL : losses;
+	capture->notes = make_notes(&supervisor->notes);
+	if (!capture->losses || !capture->notes || pipe2(ends, O_CLOEXEC) != 0) {
+		tr_error_set(err, TR_CAUSE_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+		return false;
+	}
+	memcpy(capture->notes->journal, supervisor->session.path, PATH_MAX);
+	memcpy(capture->notes->directory, supervisor->directory, PATH_MAX);
+	memcpy(capture->notes->lanes, supervisor->session.lanes, PATH_MAX);
+	memcpy(capture->notes->lanes_directory, supervisor->lanes_directory, PATH_MAX);
+	return true;
+}
+
+bool tr_preload_begin(struct tr_capture *capture, const struct tr_start *start,
+		      struct tr_error *err)
 {
 	struct supervisor supervisor = { .journal = -1,
 					 .alone = capture->alone,
 					 .attaches = capture->attaches };
-	int ends[2];
+	int ends[2] = { -1, -1 };
 
 	/* without a library, the command is announced as one that cannot load it */
-	if ((!capture->alone && !use_library(cli, capture->files, &supervisor.session)) ||
-	    !make_journal(cli, &supervisor, capture->files))
-		return false;
-	supervisor.losses = mmap(NULL, sizeof *supervisor.losses, PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	capture->losses = supervisor.losses;
-	capture->notes = make_notes(&supervisor.notes);
-	if (capture->notes) {
-		memcpy(capture->notes->journal, supervisor.session.path, PATH_MAX);
-		memcpy(capture->notes->directory, supervisor.directory, PATH_MAX);
-		memcpy(capture->notes->lanes, supervisor.session.lanes, PATH_MAX);
-		memcpy(capture->notes->lanes_directory, supervisor.lanes_directory, PATH_MAX);
-	}
-	if (supervisor.losses == MAP_FAILED || !capture->notes || pipe2(ends, O_CLOEXEC) != 0) {
-		capture->losses = NULL;
-		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
-		remove_journal(&supervisor);
-		return false;
-	}
+	bool good = (capture->alone || use_library(capture->files, &supervisor.session, err)) &&
+		    make_journal(&supervisor, capture->files, err) &&
+		    share(&supervisor, capture, ends, err);
 	fflush(NULL);
-	capture->log = ends[0];
-	capture->supervisor = fork();
+	capture->supervisor = good ? fork() : -1;
 	if (capture->supervisor == 0) {
 		close(ends[0]);
 		supervisor.log = ends[1];
 		supervise(&supervisor, start);
 	}
-	close(ends[1]);
-	close(supervisor.journal);
-	munmap(supervisor.session.page, TR_JOURNAL_PAGE);
-	if (supervisor.collect.page) {
-		close(supervisor.collect.fd);
-		munmap(supervisor.collect.page, TR_LANES_PAGE);
-	}
-	if (capture->supervisor < 0) {
-		tr_cli_fail(cli, "cannot start a process: %s", strerror(errno));
+	if (good && capture->supervisor < 0)
+		tr_error_set(err, TR_CAUSE_SYSTEM, "cannot start a process: %s", strerror(errno));
+	close_journal(&supervisor);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	capture->log = ends[0];
+	if (capture->supervisor > 0)
+		return true;
+	remove_journal(&supervisor);
+	if (ends[0] >= 0)
 		close(ends[0]);
-		remove_journal(&supervisor);
-		return false;
-	}
-	return true;
+	tr_preload_free(capture);
+	capture->losses = NULL;
+	return false;
 }

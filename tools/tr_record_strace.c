@@ -46,8 +46,8 @@ enum {
 	",?open,openat,?openat2,?creat,?rename,renameat,?renameat2,?link,linkat,?symlink," \
 	"symlinkat,?unlink,unlinkat,?rmdir,?mkdir,mkdirat,?mknod,mknodat,truncate,ftruncate," \
 	"?truncate64,?ftruncate64,close,?close_range,dup,?dup2,dup3,fcntl,?fcntl64,?pipe," \
-	"pipe2,socketpair,sendmsg,recvmsg,sendfile,?copy_file_range,splice,tee,?memfd_create," \
-	"exit," RAW
+	"pipe2,socketpair,sendmsg,recvmsg,?memfd_create,exit"
+#define TRANSFERS ",sendfile,?copy_file_range,splice,tee," RAW
 #define RAW "read,write,pread64,pwrite64,readv,writev,preadv,pwritev"
 #define STATS \
 	",?stat,?lstat,fstat,?newfstatat,?statx,?access,faccessat,?faccessat2,?readlink," \
@@ -332,31 +332,19 @@ static void report_ptrace(struct tr_cli *cli, int error)
 			    strerror(error));
 }
 
-/* Reports what cannot work before anything runs. path: of the program. */
-static bool can_record(struct tr_cli *cli, enum tr_backend backend, const char *program,
-		       char path[PATH_MAX], int *status)
+/* Reports what prevents strace from watching the command, before anything runs. */
+static bool can_strace(struct tr_cli *cli)
 {
-	int error = 0;
+	char path[PATH_MAX];
 
-	*status = TROUBLE;
-	if (backend == TR_BACKEND_STRACE && find_program("strace", path) != 0) {
+	if (find_program("strace", path) != 0) {
 		tr_cli_fail(cli, "strace(1), which watches the command, is not installed");
 		return false;
 	}
-	if (backend == TR_BACKEND_STRACE)
-		error = ptrace_error();
-	if (error) {
+	int error = ptrace_error();
+	if (error)
 		report_ptrace(cli, error);
-		return false;
-	}
-	error = find_program(program, path);
-	if (error) {
-		tr_cli_fail(cli, "%s: %s", program,
-			    error == NOT_FOUND ? "command not found" : "cannot be executed");
-		*status = error;
-		return false;
-	}
-	return true;
+	return !error;
 }
 
 /* What strace does. */
@@ -406,13 +394,18 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	execvp("strace", (char *const *)argv);
 }
 
-void tr_strace_attach(const char *log, pid_t pid)
+/*
+ * The library does not record transfers, and who made them is assumed. If those of some programs
+ * were known, others that wrote to the same file would seem not to have written.
+ */
+void tr_strace_attach(const char *log, pid_t pid, bool files)
 {
 	char number[16];
 
 	snprintf(number, sizeof number, "%ld", (long)pid);
 	execlp("strace", "strace", "-q", "-f", "-v", "-y", "-ttt", "-s", "1048576", "-e",
-	       "signal=!SIGCHLD", "-e", CALLS, "-o", log, "-p", number, (char *)NULL);
+	       "signal=!SIGCHLD", "-e", files ? CALLS FILES : CALLS, "-o", log, "-p", number,
+	       (char *)NULL);
 }
 
 /* Ends as the command did, without a core file. */
@@ -467,7 +460,7 @@ static bool begin_strace(struct tr_cli *cli, struct tr_capture *capture,
 
 	tracing.filter = !capture->no_wait && strace_version() >= SECCOMP_SINCE;
 	if (capture->files)
-		tracing.calls = capture->stat ? CALLS FILES STATS : CALLS FILES;
+		tracing.calls = capture->stat ? CALLS FILES TRANSFERS STATS : CALLS FILES TRANSFERS;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		tr_cli_fail(cli, "cannot make a pipe: %s", strerror(errno));
 		return false;
@@ -489,21 +482,50 @@ static bool begin_strace(struct tr_cli *cli, struct tr_capture *capture,
 	return true;
 }
 
+/* Starts the command with the library; where that is impossible, auto uses strace alone. */
+static bool begin_preload(struct tr_cli *cli, struct tr_capture *capture,
+			  const struct tr_start *start)
+{
+	bool automatic = capture->backend == TR_BACKEND_AUTO;
+	struct tr_error err;
+	char path[PATH_MAX];
+
+	capture->backend = TR_BACKEND_PRELOAD;
+	capture->attaches = automatic && find_program("strace", path) == 0 && ptrace_error() == 0;
+	if (tr_preload_begin(capture, start, &err))
+		return true;
+	if (capture->attaches) {
+		capture->backend = TR_BACKEND_STRACE;
+		return begin_strace(cli, capture, start);
+	}
+	tr_cli_fail(cli, "%s", err.text);
+	if (automatic)
+		can_strace(cli); /* it reports why strace is no way out */
+	return false;
+}
+
 bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char *const *command,
 		      bool divert, int *status)
 {
 	char path[PATH_MAX];
 	struct tr_start start = { .command = command, .divert = divert };
 
-	if (capture->backend == TR_BACKEND_AUTO) {
-		capture->attaches = find_program("strace", path) == 0 && ptrace_error() == 0;
-		capture->backend = tr_preload_is_there() ? TR_BACKEND_PRELOAD : TR_BACKEND_STRACE;
-	}
-	if (!can_record(cli, capture->backend, command[0], path, status))
+	*status = TROUBLE;
+	/* looking at files is what the library does not record */
+	if (capture->backend == TR_BACKEND_AUTO && capture->stat)
+		capture->backend = TR_BACKEND_STRACE;
+	if (capture->backend == TR_BACKEND_STRACE && !can_strace(cli))
 		return false;
+	int error = find_program(command[0], path);
+	if (error) {
+		tr_cli_fail(cli, "%s: %s", command[0],
+			    error == NOT_FOUND ? "command not found" : "cannot be executed");
+		*status = error;
+		return false;
+	}
 	start.script = is_plain_script(path) ? path : NULL;
-	if (!(capture->backend == TR_BACKEND_PRELOAD ? tr_preload_begin(cli, capture, &start)
-						     : begin_strace(cli, capture, &start)))
+	if (!(capture->backend == TR_BACKEND_STRACE ? begin_strace(cli, capture, &start)
+						    : begin_preload(cli, capture, &start)))
 		return false;
 	tr_mind_signals(pass_on);
 	signal(SIGPIPE, SIG_IGN); /* the command survives the reader of the records */

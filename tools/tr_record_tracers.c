@@ -31,6 +31,7 @@ struct tr_tracer {
 	bool more;		/* there may be more to read */
 	struct tr_buffer lines; /* that were read */
 	size_t used;		/* bytes of them that were inserted */
+	uint64_t next;		/* the time of the first that was not; 0: it was not looked up */
 	bool known;		/* the records of the library contain the process */
 	bool begun, dropped;	/* the process has called exec; it is watched no longer */
 	char path[PATH_MAX];
@@ -63,7 +64,7 @@ static void attach(struct tr_tracers *tracers, uint32_t root)
 		setsid(); /* signals of the terminal are not for it */
 		signal(SIGTERM, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &tracers->signals, NULL);
-		tr_strace_attach(tracer.path, (pid_t)root);
+		tr_strace_attach(tracer.path, (pid_t)root, tracers->decode->calls != NULL);
 		_exit(TROUBLE);
 	}
 	if (tracer.pid < 0) {
@@ -153,14 +154,22 @@ static void read_log(struct tr_tracers *tracers, struct tr_tracer *tracer)
 	tr_buffer_free(&part);
 }
 
+/* Forgets the lines that were inserted. */
+static void compact(struct tr_tracer *tracer)
+{
+	struct tr_buffer *lines = &tracer->lines;
+
+	memmove(lines->data, lines->data + tracer->used, lines->len - tracer->used);
+	lines->len -= tracer->used;
+	tracer->used = 0;
+}
+
 void tr_tracers_read(struct tr_tracers *tracers)
 {
 	for (size_t i = 0; i < tracers->count; i++) {
 		struct tr_tracer *tracer = &tracers->list[i];
-		if (tracer->used == tracer->lines.len) {
-			tr_buffer_reset(&tracer->lines);
-			tracer->used = 0;
-		}
+		if (tracer->used)
+			compact(tracer);
 		read_log(tracers, tracer);
 	}
 }
@@ -173,9 +182,13 @@ static uint64_t next_time(const struct tr_decode *decode, struct tr_tracer *trac
 	tracer->known |= tr_decode_is_traced(decode, tracer->root);
 	if (tracer->used == tracer->lines.len || !tracer->known || tracer->dropped)
 		return UINT64_MAX;
-	strtoul(tracer->lines.data + tracer->used, &p, 10); /* the process */
-	uint64_t seconds = strtoull(p, &p, 10);
-	return seconds * 1000000000 + (*p == '.' ? strtoull(p + 1, NULL, 10) * 1000 : 0);
+	if (!tracer->next) {
+		strtoul(tracer->lines.data + tracer->used, &p, 10); /* the process */
+		uint64_t seconds = strtoull(p, &p, 10);
+		tracer->next =
+			seconds * 1000000000 + (*p == '.' ? strtoull(p + 1, NULL, 10) * 1000 : 0);
+	}
+	return tracer->next;
 }
 
 void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out)
@@ -198,6 +211,7 @@ void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out)
 		const char *lf = memchr(line, '\n', first->lines.len - first->used);
 		tr_buffer_put_text(out, tr_text_span(line, lf + 1));
 		first->used += (size_t)(lf + 1 - line);
+		first->next = 0;
 	}
 }
 

@@ -339,18 +339,26 @@ static void put_call(struct tr_decode *decode, const struct tr_call_record *call
 	tr_call_print(call, tr_buffer_text(prefix), cwd, real, out);
 }
 
-static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
-		      struct tr_buffer *out)
+/* Appends what libc did with descriptors in the process before the program began. */
+static void put_actions(struct tr_decode *decode, const struct announced *program, const char *cwd,
+			struct tr_buffer *out)
 {
-	struct tr_decode_process *process = find(decode, program->child);
 	const char *action = program->actions.data;
 
 	for (size_t left = program->actions.len; left;) {
 		const struct tr_call_record *call = (const void *)action;
-		put_call(decode, call, program->child, program->cwd.data, out);
+		put_call(decode, call, program->child, cwd, out);
 		action += call->length;
 		left -= call->length;
 	}
+}
+
+static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
+		      struct tr_buffer *out)
+{
+	struct tr_decode_process *process = find(decode, program->child);
+
+	put_actions(decode, program, program->cwd.data, out);
 	set_cwd(decode, process, cwd);
 	put_note(decode, next_line(decode, out), flag_of(program->flags) | orphan_flag(process),
 		 tr_buffer_text(&program->files));
@@ -629,6 +637,23 @@ static void start(struct tr_decode *decode, struct announced *program, const str
 	}
 }
 
+/*
+ * A program has begun that only starts another one, which strace reports: what libc did in its
+ * process comes first.
+ */
+static void take_starter(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
+	struct tr_decode_process *process = touch(decode, item, out);
+
+	if (!program)
+		return; /* its announcement is lost, and counted as that */
+	program->child = head->pid;
+	put_actions(decode, program, cwd_of(process), out);
+	release(decode, program);
+}
+
 /* A program has begun, announced or not. */
 static void take_begin(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
@@ -821,7 +846,10 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		break;
 	case TR_JOURNAL_LOADED:
 	case TR_JOURNAL_FOREIGN:
-		take_begin(decode, item, out);
+		if (head->flags & TR_JOURNAL_START)
+			take_starter(decode, item, out);
+		else
+			take_begin(decode, item, out);
 		break;
 	case TR_JOURNAL_FAILED:
 		take_failure(decode, item, out);
@@ -916,14 +944,40 @@ static void take_call(struct tr_decode *decode, const struct tr_call_record *cal
 	put_call(decode, call, call->pid, cwd_of(process), out);
 }
 
+/* Whether one of the lines may be a call after which a path names another file, or none. */
+static bool change_names(const char *lines, size_t len)
+{
+	static const char *const calls[] = { " rename", " symlink", " unlink", " rmdir" };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (memmem(lines, len, calls[i], strlen(calls[i])))
+			return true;
+	return false;
+}
+
+/* Lets the caller append its lines up to that time. */
+static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
+{
+	size_t before = out->len;
+
+	if (!decode->insert)
+		return;
+	decode->insert(decode->context, until, out);
+	if (decode->calls && out->len > before &&
+	    change_names(out->data + before, out->len - before))
+		tr_links_clear(&decode->links);
+}
+
 /* Takes the calls up to that time, unless there is enough to write. */
 static void take_calls(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
 {
 	const struct tr_call_record *call;
 
 	while (out->len - decode->begun < ENOUGH &&
-	       (call = tr_collect_next(decode->calls, until)) != NULL)
+	       (call = tr_collect_next(decode->calls, until)) != NULL) {
+		insert(decode, call->time, out);
 		take_call(decode, call, out);
+	}
 	decode->more = out->len - decode->begun >= ENOUGH;
 }
 
@@ -1009,8 +1063,7 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 				take_calls(decode, item.head.time, out);
 			if (decode->more)
 				break;
-			if (decode->insert)
-				decode->insert(decode->context, item.head.time, out);
+			insert(decode, item.head.time, out);
 			take(decode, &item, out);
 			at += item.head.length;
 			continue;
@@ -1050,7 +1103,7 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out)
 {
 	decode->counted = out->len;
-	decode->insert(decode->context, UINT64_MAX, out);
+	insert(decode, decode->calls ? decode->calls->horizon : UINT64_MAX, out);
 	next_line(decode, out);
 }
 

@@ -76,7 +76,7 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
 		     struct tr_buffer *out);
 
-/* Lets the caller append all lines that it has. */
+/* Lets the caller append all lines that it has, but none that file calls may precede. */
 void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out);
 
 /* Whether strace reports the process. */

@@ -852,6 +852,15 @@ static char *copy_start(void)
 	return copy;
 }
 
+/* Becomes the program that this one has to start. */
+static _Noreturn void start_program(const char *path, char **argv)
+{
+	if (path)
+		execve(path, argv, environ);
+	REAL(_exit)(127);
+	__builtin_unreachable();
+}
+
 __attribute__((constructor)) static void begin(int argc, char **argv, char **env)
 {
 	struct tr_launch_token token;
@@ -885,13 +894,19 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 			record.pid = token.pid;
 			append(record, NULL);
 		}
+		if (token.flags & TR_JOURNAL_START)
+			start_program(start, argv);
 		errno = saved;
 		return;
 	}
 	accounted = faults_of_children();
-	if (start) {
-		execve(start, argv, environ);
-		REAL(_exit)(127);
+	if (token.flags & TR_JOURNAL_START) {
+		struct tr_journal_record record = record_of(TR_JOURNAL_LOADED, 0);
+		record.flags = TR_JOURNAL_START;
+		record.token_pid = token.pid;
+		record.token = token.number;
+		append(record, NULL);
+		start_program(start, argv);
 	}
 	if (token.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))
 		report_ancestors(&token);

@@ -50,7 +50,8 @@ enum tr_journal_kind {
 	TR_JOURNAL_EXEC =
 		1,	    /* an exec is about to be tried: directory, path, arguments, environment
 			    */
-	TR_JOURNAL_LOADED,  /* the program that was announced has begun: directory */
+	TR_JOURNAL_LOADED,  /* the program that was announced has begun: directory, unless it only
+			     * starts another one */
 	TR_JOURNAL_FOREIGN, /* a program has begun that was not announced: as TR_JOURNAL_EXEC */
 	TR_JOURNAL_FAILED,  /* the exec with that token failed; value: errno */
 	TR_JOURNAL_SPAWNED, /* the announced program runs as child (0: unknown) */

@@ -528,13 +528,32 @@ static bool attach(const struct tr_journal *journal)
 	return false;
 }
 
-/* Prepares the start of another program, which starts the one at path. False: it cannot be. */
+static struct tr_journal_record make_announcement(unsigned flags)
+{
+	static _Atomic uint32_t numbers;
+	uint32_t pid = (uint32_t)tr_journal_getpid();
+
+	return (struct tr_journal_record){
+		.kind = TR_JOURNAL_EXEC,
+		.flags = (uint16_t)flags,
+		.pid = pid,
+		.ppid = (uint32_t)tr_journal_syscall(SYS_getppid),
+		.token_pid = pid,
+		.token = atomic_fetch_add(&numbers, 1),
+	};
+}
+
+/*
+ * Announces another program in a new process, which starts the one at path. False: it cannot be,
+ * and without the library it would run in place of the program.
+ */
 static bool start_instead(struct tr_launch *launch, const struct tr_launch_program *program,
 			  const char *path)
 {
 	unsigned flags = 0;
 
-	if (!examine(AT_FDCWD, STARTER, &flags) || flags)
+	if (!examine(AT_FDCWD, STARTER, &flags) || flags ||
+	    tr_journal_syscall(SYS_faccessat, AT_FDCWD, launch->journal->library, R_OK) != 0)
 		return false;
 	launch->start = tr_journal_borrow(START_SIZE);
 	if (!launch->start)
@@ -542,7 +561,7 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 	struct text text = { launch->start, launch->start + START_SIZE };
 	put_string(&text, TR_PRELOAD_START);
 	put_string(&text, path);
-	launch->record = (struct tr_journal_record){ .flags = TR_JOURNAL_START };
+	launch->record = make_announcement(TR_JOURNAL_START | TR_JOURNAL_IN_CHILD);
 	launch->library = launch->journal->library;
 	if (!make_env(launch, program->env, 0)) {
 		tr_launch_end(launch);
@@ -550,6 +569,9 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 		return false;
 	}
 	launch->instead = STARTER;
+	launch->announced = true;
+	struct tr_journal_record record = launch->record;
+	tr_journal_append(launch->journal, &record, NULL);
 	return true;
 }
 
@@ -564,7 +586,6 @@ static bool is_traceable(const struct tr_journal *journal, unsigned flags)
 void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program)
 {
-	static _Atomic uint32_t numbers;
 	int saved = errno;
 	struct scratch *scratch = tr_journal_borrow(sizeof *scratch);
 	unsigned flags = 0;
@@ -596,14 +617,7 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		if (!program->flags && is_traceable(journal, flags) && attach(journal))
 			flags |= TR_JOURNAL_TRACED | TR_JOURNAL_CLOSED;
 		launch->announced = true;
-		launch->record = (struct tr_journal_record){
-			.kind = TR_JOURNAL_EXEC,
-			.flags = (uint16_t)(flags | program->flags),
-			.pid = (uint32_t)tr_journal_getpid(),
-			.ppid = (uint32_t)tr_journal_syscall(SYS_getppid),
-			.token = atomic_fetch_add(&numbers, 1),
-		};
-		launch->record.token_pid = launch->record.pid;
+		launch->record = make_announcement(flags | program->flags);
 		if (!(flags & TR_JOURNAL_CLOSED) &&
 		    !make_env(launch, program->env, tr_journal_hash(path)))
 			launch->record.flags |= TR_JOURNAL_CLOSED;

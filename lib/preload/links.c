@@ -20,7 +20,7 @@ struct link {
 	char text[];	   /* the path and the target, each with a NUL */
 };
 
-static void clear(struct tr_links *links)
+void tr_links_clear(struct tr_links *links)
 {
 	struct link *link;
 
@@ -85,7 +85,7 @@ static struct link *keep(struct tr_links *links, struct tr_text target)
 	struct tr_text path = tr_buffer_text(&links->real);
 
 	if (links->known.count >= MANY)
-		clear(links);
+		tr_links_clear(links);
 	struct link *link = malloc(sizeof *link + path.len + target.len + 2);
 	if (!link)
 		return NULL;
@@ -231,7 +231,7 @@ void tr_links_made(struct tr_links *links, const char *cwd, const char *path, co
 
 void tr_links_free(struct tr_links *links)
 {
-	clear(links);
+	tr_links_clear(links);
 	tr_map_free(&links->known);
 	tr_buffer_free(&links->rest);
 	tr_buffer_free(&links->real);

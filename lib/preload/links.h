@@ -35,6 +35,9 @@ void tr_links_removed_somewhere(struct tr_links *links, const char *path);
 /* A link to target was made at that path. */
 void tr_links_made(struct tr_links *links, const char *cwd, const char *path, const char *target);
 
+/* Anything may have changed. */
+void tr_links_clear(struct tr_links *links);
+
 void tr_links_free(struct tr_links *links);
 
 #endif

@@ -172,7 +172,149 @@ END
 		sh -c './static /bin/sh -c "t=\$(sed -n s/TracerPid:.//p /proc/\$\$/status); [ \$t -eq 0 ] || kill -9 \$t; echo on"; echo end'
 	[ "$output" = $'on\non\nend' ]
 	[[ $stderr == *"records are missing"* ]]
-	run -2 --separate-stderr tr-record --backend=auto --files -o out.trec -- touch ran
-	[ "${stderr_lines[0]}" = "tr-record: --files needs --backend=strace or --backend=preload" ]
-	[ ! -e ran ]
+}
+
+# uses TRACE: which program read and wrote what in this directory
+uses() {
+	tr-deps -q "$1" | tr-tojson | jq -rs --arg here "$PWD/" '
+		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
+		.[] | select(.kind == "use" and (.name | startswith($here))) |
+		(.does - ["stat"] | if index("write") then . - ["read"] else . end | sort) as $does |
+		select($does != [] and $does != ["missing"]) | [($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' |
+		LC_ALL=C sort -u
+}
+
+# same_uses COMMAND...: both backends see the same uses and edges of files in this directory
+same_uses() {
+	local backend
+	for backend in strace auto; do
+		rm -rf made
+		mkdir made
+		run -0 --separate-stderr tr-record --backend=$backend --files -o $backend.trec -- "$@"
+		[ -z "$stderr" ] || { echo "$backend: $stderr"; return 1; }
+		uses $backend.trec >$backend.uses
+		tr-deps -q --as=dot --project="$PWD" $backend.trec | grep "^  \"$PWD/.* -> \"$PWD/" | LC_ALL=C sort >$backend.edges
+	done
+	diff strace.uses auto.uses
+	diff strace.edges auto.edges
+}
+
+@test "--files: static programs and others read what the other has written" {
+	cat >copy.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+/* Copies the input to the output, or the file to the second one, or makes the second one a link to it. */
+int main(int argc, char **argv)
+{
+	char bytes[100];
+	if (argc == 4)
+		return (unlink(argv[2]) != 0) + symlink(argv[1], argv[2]) > 1;
+	int in = argc == 3 ? open(argv[1], O_RDONLY) : 0;
+	int out = argc == 3 ? open(argv[2], O_WRONLY | O_CREAT | O_TRUNC, 0666) : 1;
+	for (ssize_t n; (n = read(in, bytes, sizeof bytes)) > 0;)
+		if (write(out, bytes, (size_t)n) != n)
+			return 2;
+	return in < 0 || out < 0;
+}
+END
+	gcc -static -o copy copy.c
+	cp copy copier
+	gcc -o dynamic-copy copy.c
+	echo text >source
+	same_uses sh -c './copy source made/a && cat made/a >made/b && ./copy <made/b >made/c && cat made/c | ./copy | sort >made/d
+		(./dynamic-copy <made/a; ./copy <made/d) >made/e && mv made/e made/f && ./copy made/f made/g'
+	[ "$(tr-deps --of="$PWD/made/g" auto.trec | grep -c "^$PWD/\(source\|made/[abcd]\)$")" -eq 5 ]
+	# what a link is known to lead to is forgotten when a static program changes it
+	mkdir -p x y
+	tee x/file >y/file <source
+	same_uses sh -c 'ln -s ../x made/link && cat made/link/file >made/1 && ./copy ../y made/link - && cat made/link/file >made/2'
+	[ "$(tr-deps --of="$PWD/made/2" --direct auto.trec | grep -c "^$PWD/y/file$")" -eq 1 ]
+}
+
+@test "--files: what libc does with descriptors before a static program begins" {
+	cat >spawn.c <<'END'
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+int main(int argc, char **argv, char **env)
+{
+	posix_spawn_file_actions_t actions;
+	int status = 0, other = open("other", O_RDONLY);
+	for (int i = 1; i < argc; i++) {
+		pid_t pid;
+		posix_spawn_file_actions_init(&actions);
+		posix_spawn_file_actions_addopen(&actions, 0, "source", O_RDONLY, 0);
+		posix_spawn_file_actions_addopen(&actions, 7, i % 2 ? "made/odd" : "made/even", O_WRONLY | O_CREAT, 0666);
+		posix_spawn_file_actions_adddup2(&actions, 7, 1);
+		posix_spawn_file_actions_addclose(&actions, other);
+		if (posix_spawn(&pid, argv[i], &actions, 0, argv + argc, env) != 0 || waitpid(pid, &status, 0) != pid || status)
+			return 1;
+	}
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "no/such/file", O_RDONLY, 0);
+	return posix_spawn(0, argv[1], &actions, 0, argv + argc, env) == 0;
+}
+END
+	cat >cat.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	char bytes[100];
+	ssize_t n = read(0, bytes, sizeof bytes);
+	return n <= 0 || write(1, bytes, (size_t)n) != n;
+}
+END
+	gcc -o spawn spawn.c
+	gcc -static -o static-cat cat.c
+	gcc -o dynamic-cat cat.c
+	echo text >source
+	echo other >other
+	same_uses ./spawn ./static-cat ./dynamic-cat
+	diff made/odd source
+	[ "$(tr-deps --of="$PWD/made/odd" --direct auto.trec | grep -c "^$PWD/\(source\|static-cat\)$")" -eq 2 ]
+}
+
+@test "a static program that is spawned in another pid namespace runs" {
+	unshare -Urp true 2>/dev/null || skip "no user namespaces here"
+	cat >spawn.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <spawn.h>
+#include <sys/wait.h>
+int main(int argc, char **argv, char **env)
+{
+	int status = 0;
+	pid_t pid;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+		return 99;
+	return posix_spawn(&pid, argv[argc - 1], 0, 0, argv + 1, env) != 0 || wait(&status) != pid || WEXITSTATUS(status) != 4;
+}
+END
+	gcc -o spawn spawn.c
+	run -0 --separate-stderr tr-record --backend=auto -o out.trec -- ./spawn ./static
+}
+
+@test "--stat: strace watches everything" {
+	echo text >file
+	tr-record --backend=auto --files --stat -o out.trec -- test -e file
+	tr-filter 'name in {"stat", "newfstatat", "faccessat", "faccessat2"} and path == "file"' out.trec >seen
+	[ -s seen ]
+}
+
+@test "where the library cannot be used, strace watches everything" {
+	# LD_PRELOAD takes no blanks
+	mkdir -p "to ols/lib/preload"
+	cp "$top_builddir/tr-record" "to ols"
+	cp -R "$top_builddir/lib/preload/libasan.so" "$top_builddir/lib/preload/libtrec-preload.so" "to ols/lib/preload"
+	run -2 "to ols/tr-record" --backend=preload -o out.trec true
+	run -4 --separate-stderr "to ols/tr-record" --backend=auto -o out.trec sh -c './static; exit 4'
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
+	run ! grep -q $'flagged=' out.trec
+	# nor where the records of programs find no place
+	TMPDIR=$PWD/none run -2 tr-record --backend=preload -o out.trec ./static
+	TMPDIR=$PWD/none run -4 --separate-stderr tr-record --backend=auto -o out.trec ./static
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exec out.trec)" -eq 1 ]
 }

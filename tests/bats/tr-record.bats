@@ -203,12 +203,12 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	[ -z "$stderr" ]
 }
 
-@test "--backend is strace, preload or auto, and nothing else" {
+@test "--backend is auto, preload or strace, and nothing else" {
 	needs_strace
 	run -0 tr-record --backend=strace -o out true
 	tr-filter -c exec out | grep -x 1
 	run -2 tr-record --backend=ptrace -o none true
-	[[ $output == *"--backend takes strace|preload|auto, not 'ptrace'"* ]]
+	[[ $output == *"--backend takes auto|preload|strace, not 'ptrace'"* ]]
 	[ ! -e none ]
 }
 

@@ -345,6 +345,23 @@ static const char *plain(const struct tr_buffer *log)
 		.kind = TR_JOURNAL_##what, __VA_ARGS__ \
 	}
 
+/* Lines of a log that is inserted, as the recorder has those of strace. */
+struct inserted {
+	uint64_t time[2]; /* 0: it was inserted */
+};
+
+static void insert(void *context, uint64_t until, struct tr_buffer *out)
+{
+	struct inserted *inserted = context;
+
+	for (int i = 0; i < 2; i++) {
+		if (!inserted->time[i] || inserted->time[i] > until)
+			continue;
+		tr_buffer_put_literal(out, "200 1.000000 rmdir(\"x\") = 0\n");
+		inserted->time[i] = 0;
+	}
+}
+
 static void test_log(void)
 {
 	static const char want[] =
@@ -362,11 +379,17 @@ static void test_log(void)
 		/* the first record of a child of vfork is a call */
 		"vfork() = 103|"
 		"dup2(4, 1) = 1|"
+		"rmdir(\"x\") = 0|"
 		"mkdirat(AT_FDCWD</srv/x>, \"d\", 0700) = 0|"
 		"+++ exited with 0 +++|"
 		"+++ exited with 7 +++|";
 	struct recording *recording = begin(2);
-	struct tr_decode decode = { .mark = MARK, .calls = &recording->collect, .read_all = true };
+	struct inserted inserted = { 0 };
+	struct tr_decode decode = { .mark = MARK,
+				    .calls = &recording->collect,
+				    .read_all = true,
+				    .insert = insert,
+				    .context = &inserted };
 	struct tr_buffer log = TR_BUFFER_INIT;
 	static char data[1 << 16];
 
@@ -393,6 +416,7 @@ static void test_log(void)
 	put_call(recording, CALL(CLOSE, .pid = 102, .fd = 5), NULL);
 	put_call(recording, CALL(DUP2, .pid = 103, .ppid = 101, .fd = 4, .other = 1, .result = 1),
 		 NULL);
+	inserted.time[0] = tr_journal_now(&page);
 	put_call(recording, CALL(MKDIRAT, .pid = 103, .ppid = 101, .fd = AT_FDCWD, .mode = 0700),
 		 "d");
 	put_call(recording, CALL(CLOSE, .pid = 104), NULL); /* nobody has started it */
@@ -405,6 +429,15 @@ static void test_log(void)
 	tr_collect_pass(&recording->collect, tr_journal_now(&page), true);
 	ok(len > 0 && tr_decode(&decode, data, (size_t)len, true, &log) == (size_t)len,
 	   "the journal is decoded");
+	inserted.time[1] = recording->collect.horizon = tr_journal_now(&page);
+	recording->collect.horizon--;
+	size_t before = log.len;
+	tr_decode_flush(&decode, &log);
+	ok(log.len == before, "a line that a call may precede is not inserted");
+	recording->collect.horizon++;
+	tr_decode_flush(&decode, &log);
+	ok(log.len > before && !inserted.time[1], "it is inserted when the calls are known");
+	log.len = before;
 	tr_decode_finish(&decode, false, &log);
 	if (!ok(strcmp(plain(&log), want) == 0, "the log has records and calls in their order"))
 		diag("%s", plain(&log));
