@@ -9,16 +9,41 @@
 
 #include "process/path.h"
 
+/* Looks up the program that the words from i on call. */
+static struct tr_program find_at(const struct tr_compilers *table, const struct tr_text *argv,
+				 size_t argc, size_t i)
+{
+	return tr_program_find(table, argv[i], argv + i + 1, argc - i - 1);
+}
+
+/* The number of words at i that are options of a launcher: xcrun -sdk macosx. */
+static size_t count_options(const struct tr_program *launcher, const struct tr_text *argv,
+			    size_t argc, size_t i)
+{
+	size_t begin = i;
+
+	while (i < argc && launcher->section->options.count && argv[i].len > 1 &&
+	       argv[i].data[0] == '-') {
+		struct tr_text name = { argv[i].data + 1, argv[i].len - 1 };
+		const struct tr_option_name *option =
+			tr_option_find(launcher->table, launcher->section, name);
+		i += option && option->place == TR_PLACE_NEXT && i + 1 < argc ? 2 : 1;
+	}
+	return i - begin;
+}
+
 /*
  * The number of words before the program: launchers with their options, or libtool. argc if no
  * program follows. *libtool: libtool compiles.
  */
-static size_t count_launchers(const struct tr_text *argv, size_t argc, bool *libtool)
+static size_t count_launchers(const struct tr_compilers *table, const struct tr_text *argv,
+			      size_t argc, bool *libtool)
 {
 	size_t i = 0, words = 0;
 
 	/* libtool is a script, so a shell may precede it */
-	while (words < argc && words < 2 && tr_tool_of_name(argv[words]) != TR_TOOL_LIBTOOL)
+	while (words < argc && words < 2 &&
+	       find_at(table, argv, argc, words).kind != TR_TOOL_LIBTOOL)
 		words++;
 	*libtool = words < argc && words < 2;
 	if (*libtool) {
@@ -35,8 +60,12 @@ static size_t count_launchers(const struct tr_text *argv, size_t argc, bool *lib
 			return argc;
 	}
 	/* a launcher may run another one; settings such as CCACHE_DIR=... may follow its name */
-	while (i < argc && tr_tool_of_name(argv[i]) == TR_TOOL_LAUNCHER) {
+	while (i < argc) {
+		struct tr_program launcher = find_at(table, argv, argc, i);
+		if (launcher.kind != TR_TOOL_LAUNCHER)
+			break;
 		i++;
+		i += count_options(&launcher, argv, argc, i);
 		while (i < argc && argv[i].len && memchr(argv[i].data, '=', argv[i].len) &&
 		       argv[i].data[0] != '-')
 			i++;
@@ -69,18 +98,23 @@ static bool is_shell(struct tr_text program)
 	return false;
 }
 
-/* True if the name of the program shows that it is no build tool, without parsing its argv. */
-static bool is_no_tool(struct tr_record *record, const struct tr_call_config *config)
+/*
+ * True if the name of the program shows that it is no build tool, without parsing its argv.
+ * *program: as the name shows it; without a table if it was not looked up.
+ */
+static bool is_no_tool(struct tr_record *record, const struct tr_call_config *config,
+		       struct tr_program *program)
 {
-	struct tr_text program = tr_command_executable(record);
+	struct tr_text path = tr_command_executable(record);
 
-	if (!program.data || (config->tools && tr_tool_config_find(config->tools, program)))
+	if (!path.data || (config->tools && tr_tool_config_find(config->tools, path)))
 		return false;
+	*program = tr_program_find(config->compilers, path, NULL, 0);
 	if (config->tools)
-		return tr_tool_of_name(program) != TR_TOOL_LAUNCHER;
-	if (is_shell(program))
-		return !may_be_libtool(record);
-	return tr_tool_of_name(program) == TR_TOOL_NONE;
+		return program->kind != TR_TOOL_LAUNCHER;
+	if (program->kind != TR_TOOL_NONE || program->calls)
+		return false;
+	return !is_shell(path) || !may_be_libtool(record);
 }
 
 enum tr_call_quoting tr_call_quoting_of(struct tr_text word)
@@ -123,27 +157,71 @@ static enum tr_stage stage_of(const struct tr_call *call)
 	}
 }
 
-/* Finds the program after the launchers, and sets its tool and rules. Returns its index. */
-static size_t find_program(struct tr_call *call, const struct tr_call_config *config)
+/* How the program names response files. NULL: out of memory. */
+static const struct tr_respfile_rules *rules_of(const struct tr_program *program,
+						struct tr_arena *arena)
+{
+	static const struct tr_respfile_rules none = { NULL, 0 };
+	const struct tr_section *section = program->section;
+
+	if (!section)
+		return &tr_respfile_usual;
+	const struct tr_numbered *list = program->table->respfiles + section->respfiles.begin;
+	size_t count = section->respfiles.count;
+	if (!count)
+		return &none;
+	if (count == 1 && list->text.len == 1 && list->number == TR_RESPFILE_ATTACHED &&
+	    program->table->texts[list->text.at] == '@')
+		return &tr_respfile_usual;
+	struct tr_respfile_rules *rules = tr_arena_alloc(arena, sizeof *rules);
+	struct tr_respfile_rule *copy = tr_arena_alloc(arena, count * sizeof *copy);
+	if (!rules || !copy)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		copy[i] =
+			(struct tr_respfile_rule){ tr_compilers_text(program->table, list[i].text),
+						   list[i].number };
+	*rules = (struct tr_respfile_rules){ copy, count };
+	return rules;
+}
+
+/*
+ * Finds the program after the launchers, and sets its tool and rules (NULL: out of memory). Returns
+ * its index.
+ */
+static size_t find_program(struct tr_call *call, const struct tr_call_config *config,
+			   struct tr_arena *arena)
 {
 	const struct tr_command *command = &call->command;
-	enum tr_tool first = tr_tool_of_name(tr_command_program(command));
-	size_t at = 0;
+	const struct tr_compilers *table = config->compilers;
+	size_t at = 0, argc = command->argc;
+	struct tr_text path = tr_command_program(command);
 
+	/* most were looked up by is_no_tool */
+	if (!call->program.table || call->program.calls)
+		call->program =
+			tr_program_find(table, path, command->argv + 1, argc ? argc - 1 : 0);
+	enum tr_tool_kind first = call->program.kind;
 	if (first == TR_TOOL_LAUNCHER || first == TR_TOOL_LIBTOOL || first == TR_TOOL_NONE)
-		at = count_launchers(command->argv, command->argc, &call->libtool);
-	struct tr_text program = at == 0	      ? tr_command_program(command)
-				 : at < command->argc ? command->argv[at]
-						      : TR_TEXT("");
-	call->rules = &tr_respfile_usual;
-	call->tool = at == 0 ? first : tr_tool_of_name(program);
+		at = count_launchers(table, command->argv, argc, &call->libtool);
+	if (at) {
+		path = at < argc ? command->argv[at] : TR_TEXT("");
+		call->program = at < argc ? find_at(table, command->argv, argc, at)
+					  : tr_program_find(table, path, NULL, 0);
+	}
+	call->tool = call->program.kind;
+	call->rules = rules_of(&call->program, arena);
 	if (!config->tools)
 		return at;
-	call->rules = tr_tool_config_find(config->tools, program);
-	if (!call->rules)
+	call->rules = tr_tool_config_find(config->tools, path);
+	if (!call->rules) {
+		call->rules = &tr_respfile_usual;
 		call->tool = TR_TOOL_NONE;
-	else if (call->tool == TR_TOOL_NONE && !tr_tool_config_takes_all(config->tools))
-		call->tool = TR_TOOL_DRIVER; /* the configuration lists compilers */
+	} else if (call->tool == TR_TOOL_NONE && !tr_tool_config_takes_all(config->tools)) {
+		/* the configuration lists compilers */
+		call->tool = TR_TOOL_DRIVER;
+		call->program = tr_program_usual(table, call->tool);
+	}
 	return at;
 }
 
@@ -164,14 +242,16 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 			    struct tr_call *call, struct tr_error *err)
 {
 	*call = (struct tr_call){ .tool = TR_TOOL_NONE, .stage = TR_STAGE_OTHER };
-	if (is_no_tool(record, config))
+	if (is_no_tool(record, config, &call->program))
 		return TR_OK;
 	enum tr_status status = tr_command_read(record, &call->command, err);
 	if (status == TR_FATAL)
 		return status;
 	if (status == TR_WARN && !call->command.executable.data)
 		return TR_OK; /* the program is unknown */
-	size_t at = find_program(call, config);
+	size_t at = find_program(call, config, record->arena);
+	if (!call->rules)
+		return tr_error_memory(err);
 	if (call->tool == TR_TOOL_NONE || at >= call->command.argc)
 		call->tool = status == TR_WARN ? call->tool : TR_TOOL_NONE;
 	call->stage = stage_of(call);
@@ -180,29 +260,13 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	status = expand(call, at, config, record->arena, err);
 	if (status != TR_OK)
 		return status;
-	if (!tr_invocation_parse(call->tool, call->expansion.words, call->expansion.count,
+	if (!tr_invocation_parse(&call->program, call->expansion.words, call->expansion.count,
 				 record->arena, &call->invocation))
 		return tr_error_memory(err);
 	call->invocation.launchers = at;
 	call->tool = call->invocation.tool;
 	call->stage = stage_of(call);
 	return TR_OK;
-}
-
-/* cl names the program after its first file. */
-static bool put_cl_product(const struct tr_invocation *invocation, struct tr_buffer *name)
-{
-	for (size_t i = 1; i < invocation->count; i++) {
-		const struct tr_part *part = &invocation->parts[i];
-		if (part->role != TR_ROLE_SOURCE && part->role != TR_ROLE_INPUT)
-			continue;
-		struct tr_text base = tr_path_base(part->file);
-		base.len -= tr_path_extension(base).len;
-		tr_buffer_put_text(name, base);
-		tr_buffer_put_literal(name, ".exe");
-		break;
-	}
-	return !name->failed;
 }
 
 /* True if the call links something, or may link files that a response file names. */
@@ -235,12 +299,8 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 		return true;
 	if (given.data)
 		tr_buffer_put_text(&name, given);
-	else if (cl)
-		put_cl_product(invocation, &name);
-	else if (tr_text_is(tr_tool_base(tr_command_program(&call->command)), "armlink"))
-		tr_buffer_put_literal(&name, "__image.axf");
 	else
-		tr_buffer_put_literal(&name, "a.out");
+		tr_invocation_product(invocation, &name);
 	/* a response file that is missing may contain -o, so a default name would be a guess */
 	if (given.data || !call->expansion.missing)
 		tr_path_join(call->command.directory.data ? call->command.directory : TR_TEXT(""),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of build tools. tr_call_read goes from an exec record to its meaning in four steps: the
- * command (command.h), the tool after all launchers (tool.h), the words with response files
+ * command (command.h), the tool after all launchers (compilers.h, tool.h), the words with response files
  * expanded (respfile.h), and the role of each word (invocation.h). All results are in the arena
  * of the record. There is no global state.
  */
@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "process/command.h"
 #include "process/call_filter.h"
+#include "process/compilers.h"
 #include "process/invocation.h"
 #include "process/respfile.h"
 #include "process/tool.h"
@@ -28,15 +29,18 @@ enum tr_call_quoting {
 };
 
 struct tr_call_config {
-	const struct tr_tool_config *tools; /* NULL: the name of a program decides; borrowed */
+	const struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
+	const struct tr_tool_config *tools;   /* NULL: the name of a program decides; borrowed */
 	enum tr_call_quoting quoting;
 	struct tr_file_roots roots; /* for response files that the record does not hold */
 };
 
 struct tr_call {
-	enum tr_tool tool; /* TR_TOOL_NONE: no build tool; of the rest only command may be set */
+	enum tr_tool_kind
+		tool; /* TR_TOOL_NONE: no build tool; of the rest only command may be set */
 	enum tr_stage stage;
-	bool libtool; /* libtool runs the compiler, perhaps more than once */
+	bool libtool;		   /* libtool runs the compiler, perhaps more than once */
+	struct tr_program program; /* as its name shows it */
 	const struct tr_respfile_rules *rules;
 	struct tr_command command;
 	struct tr_expansion expansion;

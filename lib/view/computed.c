@@ -443,9 +443,17 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 	struct tr_text output;
 
 	if (!source.data) {
-		output = invocation->output.data ? invocation->output : invocation->product;
-		return output.data || invocation->tool == TR_TOOL_DRIVER_CL ? output
-									    : TR_TEXT("a.out");
+		struct tr_buffer name = TR_BUFFER_INIT;
+		output = invocation->tool == TR_TOOL_DRIVER_CL ? invocation->product
+							       : invocation->output;
+		if (output.data)
+			return output;
+		tr_invocation_product(invocation, &name);
+		if (name.len)
+			output = tr_arena_copy(arena, tr_buffer_text(&name));
+		*failed |= name.failed || (name.len && !output.data);
+		tr_buffer_free(&name);
+		return output;
 	}
 	output = tr_invocation_output(invocation, source, arena, failed);
 	if (!output.data && !*failed &&
@@ -465,7 +473,9 @@ static bool list_files(const struct tr_invocation *invocation, bool outputs, str
 	if (outputs && invocation->mode == TR_MODE_LINK) {
 		struct tr_text output =
 			output_of(invocation, (struct tr_text){ NULL, 0 }, arena, &failed);
-		return !output.data || add_string(list, output, arena, err);
+		if (failed)
+			tr_error_memory(err);
+		return !failed && (!output.data || add_string(list, output, arena, err));
 	}
 	for (size_t i = 0; i < invocation->count && !failed; i++) {
 		const struct tr_part *part = &invocation->parts[i];

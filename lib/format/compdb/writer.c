@@ -566,7 +566,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 }
 
 /* Sets the output that the entry's own command line implies. */
-static bool find_implied(struct tr_record *record, struct entry *entry)
+static bool find_implied(const struct writer *writer, struct tr_record *record, struct entry *entry)
 {
 	struct tr_word *words = tr_arena_alloc(record->arena, entry->argc * sizeof *words);
 	struct tr_invocation invocation;
@@ -575,8 +575,11 @@ static bool find_implied(struct tr_record *record, struct entry *entry)
 		return false;
 	for (size_t i = 0; i < entry->argc; i++)
 		words[i] = (struct tr_word){ entry->argv[i], i, false };
-	enum tr_tool tool = entry->argc ? tr_tool_of_name(entry->argv[0]) : TR_TOOL_NONE;
-	if (!tr_invocation_parse(tool, words, entry->argc, record->arena, &invocation))
+	struct tr_program program = tr_program_usual(writer->calls.compilers, TR_TOOL_NONE);
+	if (entry->argc)
+		program = tr_program_find(writer->calls.compilers, entry->argv[0], entry->argv + 1,
+					  entry->argc - 1);
+	if (!tr_invocation_parse(&program, words, entry->argc, record->arena, &invocation))
 		return false;
 	entry->implied = invocation.output;
 	if (!entry->implied.data && invocation.mode < TR_MODE_SYNTAX)
@@ -617,7 +620,7 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 	if (status == TR_OK) {
 		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
 		tr_buffer_reset(&writer->entries);
-		if ((!entry.output.data && !find_implied(record, &entry)) ||
+		if ((!entry.output.data && !find_implied(writer, record, &entry)) ||
 		    !append_entry(&entry, &writer->style, false, &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);

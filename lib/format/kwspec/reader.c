@@ -126,20 +126,20 @@ static bool add_flag(struct reader *reader, bool cl, size_t *i)
 enum { DIRECTORY = 1, COMPILER, OBJECT, SOURCE, FLAGS };
 
 /* Appends the source, with the language if its name does not show it. */
-static bool add_source(struct reader *reader, enum tr_tool tool)
+static bool add_source(struct reader *reader, const struct tr_program *program)
 {
 	struct tr_text source = reader->fields[SOURCE], compiler = reader->fields[COMPILER];
-	bool cl = tool == TR_TOOL_DRIVER_CL;
+	bool cl = program->kind == TR_TOOL_DRIVER_CL;
 	bool plus = memmem(compiler.data, compiler.len, "++", 2) != NULL;
 	struct tr_word words[] = { { compiler, 0, false },
 				   { TR_TEXT("-c"), 1, false },
 				   { source, 2, false } };
 	struct tr_invocation invocation;
 
-	if (!tr_invocation_parse(tool, words, sizeof words / sizeof *words, &reader->base.arena,
+	if (!tr_invocation_parse(program, words, sizeof words / sizeof *words, &reader->base.arena,
 				 &invocation))
 		return false;
-	if (invocation.sources || (tool != TR_TOOL_DRIVER && !cl))
+	if (invocation.sources || (program->kind != TR_TOOL_DRIVER && !cl))
 		return add(reader, "", source);
 	if (cl)
 		return add(reader, "/Tp", source);
@@ -151,16 +151,16 @@ static bool add_source(struct reader *reader, enum tr_tool tool)
 static bool make_compile(struct reader *reader)
 {
 	struct tr_text compiler = reader->fields[COMPILER], object = reader->fields[OBJECT];
-	enum tr_tool tool = tr_tool_of_name(compiler);
-	bool cl = tool == TR_TOOL_DRIVER_CL;
+	struct tr_program program = tr_program_find(NULL, compiler, NULL, 0);
+	bool cl = program.kind == TR_TOOL_DRIVER_CL;
 	bool assembly = tr_text_is(tr_path_extension(object), ".s");
 	bool fine = add(reader, "", compiler);
 
 	for (size_t i = FLAGS; i < reader->count && fine; i++)
 		fine = add_flag(reader, cl, &i);
-	if (fine && tool != TR_TOOL_COMPILER)
+	if (fine && program.kind != TR_TOOL_COMPILER)
 		fine = add(reader, "", assembly && !cl ? TR_TEXT("-S") : TR_TEXT("-c"));
-	if (!fine || !add_source(reader, tool))
+	if (!fine || !add_source(reader, &program))
 		return false;
 	return cl ? add(reader, "/Fo", object)
 		  : add(reader, "", TR_TEXT("-o")) && add(reader, "", object);

@@ -69,14 +69,26 @@ static bool is_file_name(struct tr_text text)
 	       ((extension.data[1] | 0x20) <= 'z');
 }
 
+/* The program of a command. */
+static struct tr_program find_program(struct reader *reader, const struct tr_word *words,
+				      size_t count)
+{
+	struct tr_text next = count > 1 ? words[1].text : TR_TEXT("");
+	struct tr_text rest[] = { next, count > 2 ? words[2].text : TR_TEXT("") };
+
+	return tr_program_find(reader->names.compilers, words[0].text, rest,
+			       count > 2 ? 2 : count - 1);
+}
+
 /* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
-static bool is_plausible(struct reader *reader, enum tr_tool tool, const struct tr_word *words,
+static bool is_plausible(struct reader *reader, enum tr_tool_kind tool, const struct tr_word *words,
 			 size_t count)
 {
 	bool driver =
 		tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_COMPILER;
 	bool option = false, file = false;
 	struct tr_invocation invocation;
+	struct tr_program program;
 
 	for (size_t i = 1; i < count; i++) {
 		struct tr_text text = words[i].text;
@@ -85,10 +97,13 @@ static bool is_plausible(struct reader *reader, enum tr_tool tool, const struct 
 			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
 		file |= !driver && is_file_name(text);
 	}
-	if (!driver || option)
+	if (!driver)
 		return file || option;
+	program = find_program(reader, words, count);
+	if (option || program.kind == TR_TOOL_NONE)
+		return program.kind != TR_TOOL_NONE;
 	tr_arena_reset(&reader->arena);
-	if (!tr_invocation_parse(tool, words, count, &reader->arena, &invocation)) {
+	if (!tr_invocation_parse(&program, words, count, &reader->arena, &invocation)) {
 		reader->queue.failed = true;
 		return false;
 	}
@@ -96,13 +111,13 @@ static bool is_plausible(struct reader *reader, enum tr_tool tool, const struct 
 }
 
 /* True if the words compile a source, and do nothing else: a compiler after an unknown program. */
-static bool is_compile(struct reader *reader, enum tr_tool tool, const struct tr_word *words,
-		       size_t count)
+static bool is_compile(struct reader *reader, const struct tr_word *words, size_t count)
 {
+	struct tr_program program = find_program(reader, words, count);
 	struct tr_invocation invocation;
 
 	tr_arena_reset(&reader->arena);
-	if (!tr_invocation_parse(tool, words, count, &reader->arena, &invocation)) {
+	if (!tr_invocation_parse(&program, words, count, &reader->arena, &invocation)) {
 		reader->queue.failed = true;
 		return false;
 	}
@@ -135,7 +150,7 @@ static size_t find_tool(struct reader *reader, const struct tr_makelog_found *fo
 
 	if (begin == count)
 		return count;
-	enum tr_tool tool = tr_makelog_tool(&reader->names, words[i].text);
+	enum tr_tool_kind tool = tr_makelog_tool(&reader->names, words[i].text);
 	struct tr_text base = tr_path_base(words[i].text);
 	if (tool == TR_TOOL_NONE && is_among(base, shells) && i + 1 < count &&
 	    tr_makelog_tool(&reader->names, words[i + 1].text) == TR_TOOL_LIBTOOL)
@@ -149,7 +164,7 @@ static size_t find_tool(struct reader *reader, const struct tr_makelog_found *fo
 	for (i = begin + 1; i < count && i < begin + 64; i++) {
 		tool = tr_makelog_tool(&reader->names, words[i].text);
 		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
-		    is_compile(reader, tool, words + i, count - i))
+		    is_compile(reader, words + i, count - i))
 			return i;
 	}
 	return count;
@@ -633,7 +648,7 @@ static int weigh(const char *p, const char *end, void *context)
 			return 1;
 		if (!blank || !memmem(text.data, text.len, " -c ", 4))
 			continue;
-		enum tr_tool tool = tr_tool_of_name(tr_text_span(text.data, blank));
+		enum tr_tool_kind tool = tr_tool_of_name(tr_text_span(text.data, blank));
 		if (tool == TR_TOOL_DRIVER || tool == TR_TOOL_LAUNCHER)
 			return 1;
 	}

@@ -33,7 +33,8 @@
 
 #include "core/buffer.h"
 #include "format/format.h"
-#include "process/tool.h"
+#include "process/compilers.h"
+#include "process/respfile.h"
 
 /* Removes the time, the progress and similar things in front of a command. */
 struct tr_text tr_makelog_command(struct tr_text line);
@@ -43,14 +44,18 @@ enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 /* A message about a directory. level: of the make that prints it; -1: of ninja. */
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
 
-/* The kind of program with this name; remembers names that it saw before. */
+/*
+ * The kind of program with this name; remembers names that it saw before. A program whose first
+ * argument decides, such as zig, is a driver.
+ */
 struct tr_makelog_names {
+	const struct tr_compilers *compilers;
 	struct {
 		char name[30];
 		uint8_t len, tool;
 	} slots[256];
 };
-enum tr_tool tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program);
+enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program);
 
 /* A simple command, as it is taken from a command line. Valid during the call. */
 struct tr_makelog_found {

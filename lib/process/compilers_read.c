@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of compilers that users extend. The text has the same grammar as compilers.txt, which
+ * compilers.awk reads when trec-tools are built. Lists grow while lines are read (read_line); the
+ * table points to them, and is complete after each function.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/buffer.h"
+#include "core/file.h"
+#include "process/compilers.h"
+
+enum {
+	LARGEST = 1 << 20,  /* bytes of a file */
+	MOST_NAMES = 10000, /* adding one moves those after it */
+	MOST_ITEMS = 100000,
+};
+
+/* A list of the table while it grows. */
+#define LIST(type) \
+	struct { \
+		type *items; \
+		size_t count, cap; \
+	}
+
+struct own {
+	struct tr_compilers table;
+	struct tr_buffer texts;
+	LIST(struct tr_section) sections;
+	LIST(struct tr_program_name) names;
+	LIST(struct tr_option_name) options;
+	LIST(struct tr_numbered) respfiles;
+	LIST(struct tr_numbered) variables;
+	LIST(struct tr_numbered) calls;
+	LIST(struct tr_piece) sources;
+	size_t base_sections; /* before the text that is read */
+};
+
+/* What is read: a line of a text, and its section. */
+struct line {
+	struct own *own;
+	struct tr_text rest;   /* of the line */
+	struct tr_text origin; /* for messages */
+	unsigned long number;
+	struct tr_section *section; /* the last one; NULL: none yet */
+	bool begun;		    /* a line other than names and call was read */
+	bool lists[3];		    /* sources, respfiles, variables are its own */
+	struct tr_error *err;
+};
+
+/* Sets err to a flaw of the line. False. */
+__attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, const char *format,
+						      ...)
+{
+	char why[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof why, format, args);
+	va_end(args);
+	int len = (int)(line->origin.len > 200 ? 200 : line->origin.len);
+	if (line->number)
+		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s:%lu: %s", len, line->origin.data,
+			     line->number, why);
+	else
+		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s: %s", len, line->origin.data, why);
+	return false;
+}
+
+/* For "%.*s" of a word in messages. */
+#define WORD(text) (int)((text).len > 60 ? 60 : (text).len), (text).data
+
+/* Sets err: out of memory. False. */
+static bool no_memory(struct tr_error *err)
+{
+	tr_error_memory(err);
+	return false;
+}
+
+/* Makes the table point to the lists as they are. */
+static void publish(struct own *own)
+{
+	own->table.texts = own->texts.data;
+	own->table.text_size = (uint32_t)own->texts.len;
+	own->table.sections = own->sections.items;
+	own->table.names = own->names.items;
+	own->table.options = own->options.items;
+	own->table.respfiles = own->respfiles.items;
+	own->table.variables = own->variables.items;
+	own->table.calls = own->calls.items;
+	own->table.sources = own->sources.items;
+	own->table.section_count = (uint32_t)own->sections.count;
+	own->table.name_count = (uint32_t)own->names.count;
+	own->table.option_count = (uint32_t)own->options.count;
+	own->table.call_count = (uint32_t)own->calls.count;
+	own->table.respfile_count = (uint32_t)own->respfiles.count;
+	own->table.variable_count = (uint32_t)own->variables.count;
+	own->table.source_count = (uint32_t)own->sources.count;
+	memset(own->table.by_length, 0, sizeof own->table.by_length);
+	for (size_t i = 0; i < own->names.count; i++) {
+		const struct tr_program_name *name = &own->names.items[i];
+		own->table.by_length[name->text.len - name->folders + 1]++;
+	}
+	for (size_t i = 1; i < TR_PROGRAM_NAME_MAX + 2; i++)
+		own->table.by_length[i] += own->table.by_length[i - 1];
+}
+
+/* Adds an item to a list. False: out of memory. */
+#define ADD(list, item) \
+	(tr_array_room((list).items, (list).count, (list).cap) && \
+	 ((list).items[(list).count++] = (item), true))
+
+/* Adds a text to those of the table. */
+static struct tr_piece keep(struct own *own, struct tr_text text)
+{
+	struct tr_piece piece = { (uint32_t)own->texts.len, (uint32_t)text.len };
+
+	tr_buffer_put_text(&own->texts, text);
+	return piece;
+}
+
+/* The next word of the line; empty: none. */
+static struct tr_text take_word(struct line *line)
+{
+	struct tr_text *rest = &line->rest;
+	const char *end = rest->data + rest->len, *p;
+
+	while (rest->len && tr_is_blank(*rest->data)) {
+		rest->data++;
+		rest->len--;
+	}
+	for (p = rest->data; p < end && !tr_is_blank(*p);)
+		p++;
+	struct tr_text word = tr_text_span(rest->data, p);
+	*rest = tr_text_span(p, end);
+	return word;
+}
+
+/* The index of a word in a list that ends in NULL; -1: none. */
+static int find_word(struct tr_text word, const char *const *list)
+{
+	for (int i = 0; list[i]; i++)
+		if (tr_text_is(word, list[i]))
+			return i;
+	return -1;
+}
+
+/* Kinds of programs in the order of enum tr_tool_kind, without the one that follows from cl. */
+static const char *const kinds[] = { "other",	  "driver", "",		"compiler",
+				     "assembler", "linker", "archiver", "preprocessor",
+				     "collector", "helper", "launcher", "libtool",
+				     NULL };
+
+/* True if the section has this family and kind. */
+static bool is_of(const struct own *own, const struct tr_section *section, struct tr_text family,
+		  int kind)
+{
+	int is = section->kind == TR_TOOL_DRIVER_CL ? TR_TOOL_DRIVER : section->kind;
+	struct tr_text name = { own->texts.data + section->family.at, section->family.len };
+
+	return is == kind && tr_text_equal(name, family);
+}
+
+/* The first section of a family and kind; TR_NO_SECTION: none. */
+static uint32_t find_section(const struct own *own, struct tr_text family, int kind)
+{
+	for (size_t i = 0; i < own->sections.count; i++)
+		if (is_of(own, &own->sections.items[i], family, kind))
+			return (uint32_t)i;
+	return TR_NO_SECTION;
+}
+
+/* Takes over what an earlier section states. */
+static void copy_section(struct own *own, struct tr_section *section, uint32_t like)
+{
+	struct tr_section copy = own->sections.items[like];
+
+	copy.family = section->family;
+	copy.kind = section->kind;
+	copy.options = section->options;
+	copy.linker = TR_NO_SECTION;
+	copy.like = like;
+	*section = copy;
+}
+
+static int compare_options(const void *a, const void *b, void *context)
+{
+	const struct tr_option_name *x = a, *y = b;
+	const char *texts = context;
+	int order = memcmp(texts + x->at, texts + y->at, x->len < y->len ? x->len : y->len);
+
+	if (order || x->len != y->len)
+		return order ? order : x->len - y->len;
+	/* -V is another option than -VNAME */
+	return (x->place == TR_PLACE_ALONE) - (y->place == TR_PLACE_ALONE);
+}
+
+/* Completes the last section. */
+static bool end_section(struct line *line)
+{
+	struct tr_section *section = line->section;
+	struct own *own = line->own;
+
+	if (!section)
+		return true;
+	if (section->kind == TR_TOOL_DRIVER && section->notation == TR_NOTATION_CL)
+		section->kind = TR_TOOL_DRIVER_CL;
+	struct tr_option_name *list = own->options.items + section->options.begin;
+	size_t count = section->options.count;
+	if (!count)
+		return true;
+	qsort_r(list, count, sizeof *list, compare_options, own->texts.data);
+	for (size_t i = 1; i < count; i++)
+		if (compare_options(&list[i - 1], &list[i], own->texts.data) == 0)
+			return bad(line, "option given twice in the section before: %.*s",
+				   list[i].len, own->texts.data + list[i].at);
+	return true;
+}
+
+/* Begins a section: "[FAMILY KIND]". */
+static bool begin_section(struct line *line, struct tr_text family)
+{
+	struct tr_text kind = take_word(line);
+	struct own *own = line->own;
+
+	if (family.len < 2 || kind.len < 2 || kind.data[kind.len - 1] != ']' || take_word(line).len)
+		return bad(line, "[FAMILY KIND] expected");
+	family = (struct tr_text){ family.data + 1, family.len - 1 };
+	kind.len--;
+	int known = find_word(kind, kinds);
+	if (known < 0 || !kind.len)
+		return bad(line, "unknown kind of program: %.*s", WORD(kind));
+	uint32_t like = find_section(own, family, known);
+	struct tr_section section = { .family = keep(own, family),
+				      .prefix = keep(own, TR_TEXT("-")),
+				      .product = keep(own, TR_TEXT("a.out")),
+				      .object = keep(own, TR_TEXT(".o")),
+				      .assembly = keep(own, TR_TEXT(".s")),
+				      .compile_only = keep(own, TR_TEXT("-c")),
+				      .like = TR_NO_SECTION,
+				      .linker = TR_NO_SECTION,
+				      .kind = (uint8_t)known };
+	if (!ADD(own->sections, section))
+		return no_memory(line->err);
+	line->section = &own->sections.items[own->sections.count - 1];
+	line->begun = false;
+	memset(line->lists, 0, sizeof line->lists);
+	if (like != TR_NO_SECTION)
+		copy_section(own, line->section, like);
+	return true;
+}
+
+static int compare_names(const struct own *own, const struct tr_program_name *a,
+			 const struct tr_program_name *b)
+{
+	const char *texts = own->texts.data;
+	size_t len = a->text.len - a->folders, other = b->text.len - b->folders;
+	bool plain = !a->folders && !a->exe, other_plain = !b->folders && !b->exe;
+
+	if (len != other)
+		return len < other ? -1 : 1;
+	int order = memcmp(texts + a->text.at + a->folders, texts + b->text.at + b->folders, len);
+	if (order || plain != other_plain)
+		return order ? order : plain - other_plain;
+	len = a->text.len < b->text.len ? a->text.len : b->text.len;
+	order = memcmp(texts + a->text.at, texts + b->text.at, len);
+	return order ? order : (a->text.len > b->text.len) - (a->text.len < b->text.len);
+}
+
+/* Adds a name, which replaces an equal one of the base. section: TR_NO_SECTION: of a call. */
+static bool add_name(struct line *line, struct tr_text word, uint32_t section)
+{
+	struct own *own = line->own;
+	struct tr_program_name name = { .section = section };
+	const char *slash = memrchr(word.data, '/', word.len);
+
+	if (word.len > 4 && memcmp(word.data + word.len - 4, ".exe", 4) == 0) {
+		name.exe = true;
+		word.len -= 4;
+	}
+	name.folders = slash ? (uint32_t)(slash + 1 - word.data) : 0;
+	if (word.len == name.folders || word.len - name.folders > TR_PROGRAM_NAME_MAX)
+		return bad(line, "not a name of 1 to %d characters: '%.*s'", TR_PROGRAM_NAME_MAX,
+			   WORD(word));
+	name.text = keep(own, word);
+	if (own->texts.failed)
+		return no_memory(line->err);
+	size_t low = 0, high = own->names.count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (compare_names(own, &own->names.items[middle], &name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct tr_program_name *at = own->names.items + low;
+	if (low < own->names.count && compare_names(own, at, &name) == 0) {
+		if (section == TR_NO_SECTION && at->section == TR_NO_SECTION)
+			return true;
+		if (at->section != TR_NO_SECTION && at->section >= own->base_sections)
+			return bad(line, "name of two sections: %.*s", WORD(word));
+		*at = name;
+		return true;
+	}
+	if (own->names.count >= MOST_NAMES)
+		return bad(line, "more than %d names", MOST_NAMES);
+	if (!ADD(own->names, name))
+		return no_memory(line->err);
+	at = own->names.items + low;
+	memmove(at + 1, at, (own->names.count - low - 1) * sizeof *at);
+	*at = name;
+	return true;
+}
+
+static bool read_names(struct line *line)
+{
+	uint32_t section = (uint32_t)(line->section - line->own->sections.items);
+
+	for (struct tr_text word; (word = take_word(line)).len;)
+		if (!add_name(line, word, section))
+			return false;
+	return true;
+}
+
+/* A program that is called by several words: "zig cc". */
+static bool read_call(struct line *line)
+{
+	struct own *own = line->own;
+	struct tr_text first = take_word(line);
+	struct tr_numbered call = { keep(own, first),
+				    (uint32_t)(line->section - own->sections.items) };
+
+	for (struct tr_text word; (word = take_word(line)).len;) {
+		tr_buffer_put_byte(&own->texts, ' ');
+		tr_buffer_put_text(&own->texts, word);
+	}
+	call.text.len = (uint32_t)own->texts.len - call.text.at;
+	if (own->texts.failed || !ADD(own->calls, call))
+		return no_memory(line->err);
+	return add_name(line, first, TR_NO_SECTION);
+}
+
+static bool read_like(struct line *line)
+{
+	struct own *own = line->own;
+	struct tr_text family = take_word(line), word = take_word(line);
+	int kind = word.len ? find_word(word, kinds) : line->section->kind;
+	uint32_t like = find_section(own, family, kind);
+
+	if (line->begun)
+		return bad(line, "like has to come before other lines than names and call");
+	if (like == TR_NO_SECTION || own->sections.items + like == line->section)
+		return bad(line, "no earlier section [%.*s %.*s]", WORD(family),
+			   WORD(word.len ? word : tr_text_from(kinds[line->section->kind])));
+	copy_section(own, line->section, like);
+	return true;
+}
+
+/* A property with one value. False in *known: there is none of that name. */
+static bool read_scalar(struct line *line, struct tr_text key, struct tr_text value, bool *known)
+{
+	static const char *const notations[] = { "plain", "gnu", "ld", "cl", "ar", "keil", NULL };
+	struct tr_section *section = line->section;
+	struct own *own = line->own;
+
+	*known = true;
+	if (tr_text_is(key, "notation")) {
+		int notation = find_word(value, notations);
+		if (notation < 0)
+			return bad(line, "unknown notation: %.*s", WORD(value));
+		section->notation = (uint8_t)notation;
+	} else if (tr_text_is(key, "prefix")) {
+		section->prefix = keep(own, value);
+	} else if (tr_text_is(key, "case")) {
+		section->any_case = tr_text_is(value, "any");
+	} else if (tr_text_is(key, "default")) {
+		section->compiles = tr_text_is(value, "compile");
+	} else if (tr_text_is(key, "compile-only")) {
+		section->compile_only = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
+	} else if (tr_text_is(key, "object")) {
+		section->object = keep(own, value);
+	} else if (tr_text_is(key, "assembly")) {
+		section->assembly = keep(own, value);
+	} else if (tr_text_is(key, "beside")) {
+		section->beside = tr_text_is(value, "yes");
+	} else if (tr_text_is(key, "product")) {
+		section->product = keep(own, value);
+	} else {
+		*known = false;
+	}
+	return true;
+}
+
+enum list { SOURCES, RESPFILES, VARIABLES };
+
+/* The range of a list of the section, which replaces the one that was taken over. */
+static struct tr_range *own_range(struct line *line, enum list list, struct tr_range *range,
+				  size_t count)
+{
+	if (!line->lists[list])
+		*range = (struct tr_range){ (uint32_t)count, 0 };
+	line->lists[list] = true;
+	range->count++;
+	return range;
+}
+
+static bool read_sources(struct line *line)
+{
+	struct own *own = line->own;
+
+	for (struct tr_text word; (word = take_word(line)).len;) {
+		own_range(line, SOURCES, &line->section->sources, own->sources.count);
+		struct tr_piece piece = keep(own, word);
+		if (!ADD(own->sources, piece))
+			return no_memory(line->err);
+	}
+	return true;
+}
+
+/* An option that names a response file, and its forms. */
+static bool read_respfile(struct line *line)
+{
+	static const char *const forms[] = { "attached", "space", "equal", NULL };
+	struct own *own = line->own;
+	struct tr_numbered item = { keep(own, take_word(line)), 0 };
+
+	for (struct tr_text word; (word = take_word(line)).len;) {
+		int form = find_word(word, forms);
+		if (form < 0)
+			return bad(line, "attached, space or equal expected, not %.*s", WORD(word));
+		item.number |= 1U << form;
+	}
+	if (!item.number)
+		return bad(line, "attached, space or equal expected");
+	own_range(line, RESPFILES, &line->section->respfiles, own->respfiles.count);
+	return ADD(own->respfiles, item) || no_memory(line->err);
+}
+
+static bool read_variable(struct line *line)
+{
+	static const char *const uses[] = { "before",	"after",      "search",	     "system",
+					    "system-c", "system-c++", "system-objc", NULL };
+	struct own *own = line->own;
+	struct tr_text word = take_word(line), name = take_word(line);
+	int use = find_word(word, uses);
+
+	if (use < 0)
+		return bad(line, "unknown use of a variable: %.*s", WORD(word));
+	if (!name.len || take_word(line).len)
+		return bad(line, "the name of one variable is expected");
+	struct tr_numbered item = { keep(own, name), (uint32_t)use };
+	own_range(line, VARIABLES, &line->section->variables, own->variables.count);
+	return ADD(own->variables, item) || no_memory(line->err);
+}
+
+/* Adds an option without its prefix. */
+static bool add_option(struct line *line, struct tr_option_name option, struct tr_text name)
+{
+	struct tr_section *section = line->section;
+	struct own *own = line->own;
+	size_t skipped = section->notation != TR_NOTATION_KEIL;
+
+	if (section->notation == TR_NOTATION_LD)
+		skipped = !tr_text_starts(name, TR_TEXT("-"))	? 0
+			  : tr_text_starts(name, TR_TEXT("--")) ? 2
+								: 1;
+	if (name.len <= skipped || name.len - skipped > 255)
+		return bad(line, "option without a name, or with a name that is too long");
+	option.at = keep(own, (struct tr_text){ name.data + skipped, name.len - skipped }).at;
+	option.len = (uint8_t)(name.len - skipped);
+	if (own->texts.failed)
+		return no_memory(line->err);
+	for (size_t i = option.at; section->any_case && i < own->texts.len; i++)
+		own->texts.data[i] = tr_lower(own->texts.data[i]);
+	if (own->options.count >= MOST_ITEMS)
+		return bad(line, "more than %d options", MOST_ITEMS);
+	if (!section->options.count)
+		section->options.begin = (uint32_t)own->options.count;
+	section->options.count++;
+	return ADD(own->options, option) || no_memory(line->err);
+}
+
+/* "ROLE PLACE OPTION..." or "MODE PLACE OPTION...". */
+static bool read_options(struct line *line, struct tr_text key)
+{
+	static const char *const places[] = { "alone", "joined", "either", "next",
+					      "equal", "paren",	 NULL };
+	static const char *const modes[] = { "",	   "compile", "assembly", "syntax",
+					     "preprocess", "query",   NULL };
+	static const struct {
+		const char *name;
+		enum tr_role role;
+	} roles[] = { { "output", TR_ROLE_OUTPUT },	{ "product", TR_ROLE_PRODUCT },
+		      { "folder", TR_ROLE_FOLDER },	{ "define", TR_ROLE_DEFINE },
+		      { "search", TR_ROLE_SEARCH },	{ "system", TR_ROLE_SYSTEM },
+		      { "include", TR_ROLE_INCLUDE },	{ "dialect", TR_ROLE_DIALECT },
+		      { "language", TR_ROLE_LANGUAGE }, { "source", TR_ROLE_SOURCE },
+		      { "linking", TR_ROLE_LINKING },	{ "other", TR_ROLE_OTHER },
+		      { "rest", TR_ROLE_REST },		{ "linker", TR_ROLE_LINKER } };
+	int mode = find_word(key, modes);
+	struct tr_option_name option = { .role = TR_ROLE_MODE };
+	bool found = mode > 0;
+
+	option.mode = mode > 0 ? (uint8_t)mode : 0;
+	for (size_t i = 0; !found && i < sizeof roles / sizeof *roles; i++)
+		if (tr_text_is(key, roles[i].name)) {
+			option.role = (uint8_t)roles[i].role;
+			found = true;
+		}
+	if (!found)
+		return bad(line, "unknown line: %.*s", WORD(key));
+	struct tr_text word = take_word(line);
+	int place = find_word(word, places);
+	if (place < 0)
+		return bad(line, "unknown place of a value: %.*s", WORD(word));
+	option.place = (uint8_t)place;
+	word = take_word(line);
+	if (!word.len)
+		return bad(line, "option expected");
+	for (; word.len; word = take_word(line))
+		if (!add_option(line, option, word))
+			return false;
+	return true;
+}
+
+static bool read_line(struct line *line)
+{
+	struct tr_text key = take_word(line);
+	bool known, fine;
+
+	if (!key.len || *key.data == '#')
+		return true;
+	if (*key.data == '[')
+		return end_section(line) && begin_section(line, key);
+	if (!line->section)
+		return bad(line, "[FAMILY KIND] expected before other lines");
+	if (!tr_text_trimmed(line->rest).len)
+		return bad(line, "value expected after %.*s", WORD(key));
+	if (tr_text_is(key, "names"))
+		return read_names(line);
+	if (tr_text_is(key, "call"))
+		return read_call(line);
+	if (tr_text_is(key, "like"))
+		return read_like(line) && (line->begun = true);
+	line->begun = true;
+	struct tr_text rest = line->rest, value = take_word(line);
+	if (!tr_text_trimmed(line->rest).len) {
+		fine = read_scalar(line, key, value, &known);
+		if (!fine || known)
+			return fine;
+	}
+	line->rest = rest;
+	if (tr_text_is(key, "sources"))
+		return read_sources(line);
+	if (tr_text_is(key, "respfile"))
+		return read_respfile(line);
+	if (tr_text_is(key, "environment"))
+		return read_variable(line);
+	return read_options(line, key);
+}
+
+/* Sets the linkers of families, which may come after their drivers. */
+static void find_linkers(struct own *own)
+{
+	for (size_t i = own->base_sections; i < own->sections.count; i++) {
+		struct tr_section *section = &own->sections.items[i];
+		struct tr_text family = { own->texts.data + section->family.at,
+					  section->family.len };
+		section->linker = find_section(own, family, TR_TOOL_LINKER);
+	}
+}
+
+bool tr_compilers_add(struct tr_compilers *table, struct tr_text text, struct tr_text origin,
+		      struct tr_error *err)
+{
+	struct own *own = (struct own *)table;
+	struct line line = { .own = own, .origin = origin, .err = err };
+	bool fine = true;
+
+	tr_text_skip(&text, TR_TEXT("\xef\xbb\xbf"));
+	own->base_sections = own->sections.count;
+	while (text.len && fine) {
+		const char *lf = memchr(text.data, '\n', text.len), *end = text.data + text.len;
+		line.rest = tr_text_span(text.data, lf ? lf : end);
+		text = tr_text_span(lf ? lf + 1 : end, end);
+		line.number++;
+		fine = read_line(&line);
+	}
+	fine = fine && end_section(&line);
+	if (fine && own->texts.failed)
+		fine = no_memory(err);
+	if (fine)
+		find_linkers(own);
+	publish(own);
+	return fine;
+}
+
+bool tr_compilers_add_file(struct tr_compilers *table, struct tr_text path, struct tr_error *err)
+{
+	struct tr_buffer bytes = TR_BUFFER_INIT;
+	bool done = tr_file_read(path, LARGEST, &bytes, err) &&
+		    tr_compilers_add(table, tr_buffer_text(&bytes), path, err);
+
+	tr_buffer_free(&bytes);
+	return done;
+}
+
+bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, struct tr_error *err)
+{
+	struct own *own = (struct own *)table;
+	struct line line = { .own = own, .origin = TR_TEXT("-O compiler"), .err = err };
+	const char *mark = memrchr(name.data, '=', name.len);
+	struct tr_text family = { NULL, 0 };
+
+	if (mark)
+		family = tr_text_span(mark + 1, name.data + name.len);
+	uint32_t section = find_section(own, family, TR_TOOL_DRIVER);
+	if (!mark || section == TR_NO_SECTION) {
+		tr_error_set(err, TR_CAUSE_USAGE,
+			     "compiler=%.*s: NAME=FAMILY expected, such as mycc=gcc; "
+			     "tr-record --list-compilers prints the families",
+			     WORD(name));
+		return false;
+	}
+	own->base_sections = own->sections.count;
+	line.number = 0;
+	bool done = add_name(&line, tr_text_span(name.data, mark), section);
+	publish(own);
+	return done;
+}
+
+/* Copies a list. False: out of memory. */
+#define COPY(list, from, n) \
+	((n) == 0 || \
+	 (tr_array_grow(&(list).items, &(list).cap, (n), sizeof *(list).items) && \
+	  (memcpy((list).items, (from), (n) * sizeof *(list).items), (list).count = (n), true)))
+
+struct tr_compilers *tr_compilers_extend(const struct tr_compilers *base, bool names,
+					 struct tr_error *err)
+{
+	struct own *own = calloc(1, sizeof *own);
+
+	if (!own) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	own->base_sections = base->section_count;
+	tr_buffer_put(&own->texts, base->texts, base->text_size);
+	if (own->texts.failed || !COPY(own->sections, base->sections, base->section_count) ||
+	    !COPY(own->names, base->names, names ? base->name_count : 0) ||
+	    !COPY(own->options, base->options, base->option_count) ||
+	    !COPY(own->respfiles, base->respfiles, base->respfile_count) ||
+	    !COPY(own->variables, base->variables, base->variable_count) ||
+	    !COPY(own->calls, base->calls, names ? base->call_count : 0) ||
+	    !COPY(own->sources, base->sources, base->source_count)) {
+		tr_error_memory(err);
+		tr_compilers_free(&own->table);
+		return NULL;
+	}
+	publish(own);
+	return &own->table;
+}
+
+void tr_compilers_free(struct tr_compilers *table)
+{
+	struct own *own = (struct own *)table;
+
+	if (!own)
+		return;
+	tr_buffer_free(&own->texts);
+	free(own->sections.items);
+	free(own->names.items);
+	free(own->options.items);
+	free(own->respfiles.items);
+	free(own->variables.items);
+	free(own->calls.items);
+	free(own->sources.items);
+	free(own);
+}
