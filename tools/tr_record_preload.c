@@ -134,9 +134,9 @@ static bool make_lanes_in(struct supervisor *supervisor, const char *temporary, 
 	snprintf(directory, PATH_MAX, "%s/tr-record-XXXXXX", temporary);
 	if (!mkdtemp(directory))
 		return false;
-	int len = snprintf(path, PATH_MAX, "%s/%016" PRIx64, directory, random);
+	int len = snprintf(path, TR_JOURNAL_PATH, "%s/%016" PRIx64, directory, random);
 	collect->fd = -1;
-	if (len < PATH_MAX && chmod(directory, 0711) == 0)
+	if (len < TR_JOURNAL_PATH && chmod(directory, 0711) == 0)
 		collect->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (collect->fd < 0 || fchmod(collect->fd, 0666) != 0)
 		error = errno;
@@ -207,7 +207,7 @@ static bool make_journal(struct supervisor *supervisor, bool files, struct tr_er
 	struct stat st;
 
 	if (!temporary || *temporary != '/' || strchr(temporary, ':') ||
-	    strlen(temporary) > TR_LAUNCH_LIST / 4)
+	    strlen(temporary) > TR_JOURNAL_PATH / 2)
 		temporary = "/tmp";
 	snprintf(supervisor->directory, PATH_MAX, "%s/tr-record-XXXXXX", temporary);
 	if (getrandom(random, sizeof random, 0) != sizeof random ||
@@ -217,8 +217,8 @@ static bool make_journal(struct supervisor *supervisor, bool files, struct tr_er
 		return false;
 	}
 	session->mark = (uint32_t)random[0] | 0x80000080; /* no text */
-	if (snprintf(session->path, PATH_MAX, "%s/%016" PRIx64, supervisor->directory, random[1]) >=
-	    PATH_MAX)
+	if (snprintf(session->path, TR_JOURNAL_PATH, "%s/%016" PRIx64, supervisor->directory,
+		     random[1]) >= TR_JOURNAL_PATH)
 		errno = ENAMETOOLONG;
 	else
 		supervisor->journal =
@@ -235,9 +235,9 @@ static bool make_journal(struct supervisor *supervisor, bool files, struct tr_er
 			     strerror(error ? error : errno));
 		return false;
 	}
-	session->page->epoch = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
+	session->epoch = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
 	if (stat("/proc/self/ns/pid", &st) == 0)
-		session->page->namespace = st.st_ino;
+		session->namespace = (uint32_t)st.st_ino;
 	supervisor->read = supervisor->freed = TR_JOURNAL_PAGE;
 	supervisor->decode.mark = session->mark;
 	return !files || make_lanes(supervisor, temporary, err);
@@ -323,8 +323,7 @@ static void pump(struct supervisor *supervisor, bool final)
 	ssize_t n;
 
 	if (supervisor->decode.calls)
-		tr_collect_pass(&supervisor->collect, tr_journal_now(supervisor->session.page),
-				final);
+		tr_collect_pass(&supervisor->collect, tr_journal_now(&supervisor->session), final);
 	/* after that, so that no line is missing which was written before the horizon */
 	tr_tracers_read(&supervisor->tracers);
 	do {
@@ -364,7 +363,7 @@ static bool reap(struct supervisor *supervisor)
 			supervisor->status = status;
 		if (tr_tracers_ended(&supervisor->tracers, pid, status))
 			continue;
-		const struct end_of_child end = { tr_journal_now(supervisor->session.page), pid,
+		const struct end_of_child end = { tr_journal_now(&supervisor->session), pid,
 						  status };
 		tr_buffer_put(&supervisor->ended, (const char *)&end, sizeof end);
 		supervisor->incomplete |= supervisor->ended.failed;
@@ -473,9 +472,9 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 struct tr_preload_notes {
 	int fd;
 	off_t read;
-	char journal[PATH_MAX], directory[PATH_MAX];
-	char lanes[PATH_MAX], lanes_directory[PATH_MAX]; /* "": there are none */
-	struct tr_id_map by_line;			 /* struct noted */
+	char journal[TR_JOURNAL_PATH], directory[PATH_MAX];
+	char lanes[TR_JOURNAL_PATH], lanes_directory[PATH_MAX]; /* "": there are none */
+	struct tr_id_map by_line;				/* struct noted */
 	struct noted *current;
 };
 
@@ -569,9 +568,9 @@ static bool share(struct supervisor *supervisor, struct tr_capture *capture, int
 		tr_error_set(err, TR_CAUSE_SYSTEM, "cannot make a pipe: %s", strerror(errno));
 		return false;
 	}
-	memcpy(capture->notes->journal, supervisor->session.path, PATH_MAX);
+	memcpy(capture->notes->journal, supervisor->session.path, TR_JOURNAL_PATH);
 	memcpy(capture->notes->directory, supervisor->directory, PATH_MAX);
-	memcpy(capture->notes->lanes, supervisor->session.lanes, PATH_MAX);
+	memcpy(capture->notes->lanes, supervisor->session.lanes, TR_JOURNAL_PATH);
 	memcpy(capture->notes->lanes_directory, supervisor->lanes_directory, PATH_MAX);
 	return true;
 }

@@ -74,9 +74,12 @@ void tr_files_find(void)
 static void put(struct tr_call_record *record, const char *first, const char *second)
 {
 	record->pid = (uint32_t)tr_journal_getpid();
-	if (record->pid != lanes.pid)
+	if (record->pid != lanes.pid) {
 		record->ppid = (uint32_t)tr_journal_syscall(SYS_getppid);
-	record->time = tr_journal_now(session->page);
+		if (tr_journal_is_outside(session, record->pid, record->ppid))
+			return;
+	}
+	record->time = tr_journal_now(session);
 	tr_lanes_put(&lanes, record, first, second);
 }
 
@@ -262,10 +265,11 @@ void tr_files_begin(const struct tr_journal *journal)
 	if (!*journal->lanes)
 		return;
 	session = journal;
-	memcpy(lanes.path, journal->lanes, sizeof lanes.path);
+	lanes.path = journal->lanes;
 	lanes.mark = journal->mark;
 	if (!tr_lanes_begin(&lanes)) {
-		session->page->lost++;
+		if (session->page)
+			session->page->lost++;
 		return;
 	}
 	elsewhere =

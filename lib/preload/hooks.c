@@ -35,9 +35,8 @@ extern char **environ;
 /* The recording, which the constructor finds, and whether the process takes part in it. */
 static struct tr_journal session;
 static volatile bool recording;
-static struct tr_journal_page uncounted; /* where the page of the journal cannot be mapped */
-static volatile uint32_t forking_pid;	 /* of the process that called fork last */
-static _Atomic long accounted; /* the page faults of children whose end libc has returned */
+static volatile uint32_t forking_pid; /* of the process that called fork last */
+static _Atomic long accounted;	      /* the page faults of children whose end libc has returned */
 
 /*
  * NULL unless the program has LeakSanitizer, which creates a process and waits for it by system
@@ -95,9 +94,17 @@ static long faults_of_children(void)
 	return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
+/* A process that was created by a system call may be in another pid namespace, unnoticed so far. */
+static void append_two(struct tr_journal_record record, const char *cwd, const char *path)
+{
+	if (!tr_journal_is_outside(&session, record.pid, record.ppid))
+		tr_journal_append(&session, &record,
+				  &(struct tr_journal_text){ .cwd = cwd, .path = path });
+}
+
 static void append(struct tr_journal_record record, const char *cwd)
 {
-	tr_journal_append(&session, &record, &(struct tr_journal_text){ .cwd = cwd });
+	append_two(record, cwd, NULL);
 }
 
 /* Programs. */
@@ -592,14 +599,12 @@ HOOK int chdir(const char *path)
 
 	if (recording) {
 		struct tr_journal_record record = record_of(TR_JOURNAL_CHDIR, result ? saved : 0);
-		char *directory = result ? NULL : tr_journal_borrow(PATH_MAX);
-		if (directory)
-			tr_journal_cwd(directory, PATH_MAX);
+		struct tr_journal_cwd cwd;
+		const char *directory = tr_journal_cwd(&cwd);
 		if (result && saved == EFAULT)
 			path = "";
-		tr_journal_append(&session, &record,
-				  &(struct tr_journal_text){ .cwd = path, .path = directory });
-		tr_journal_return(directory, PATH_MAX);
+		append_two(record, path, result ? NULL : directory);
+		tr_journal_end_cwd(&cwd);
 	}
 	errno = saved;
 	return result;
@@ -611,12 +616,10 @@ HOOK int fchdir(int fd)
 
 	if (recording) {
 		struct tr_journal_record record = record_of(TR_JOURNAL_FCHDIR, result ? saved : 0);
-		char *directory = tr_journal_borrow(PATH_MAX);
+		struct tr_journal_cwd cwd;
 		record.child = (uint32_t)fd;
-		if (directory)
-			tr_journal_cwd(directory, PATH_MAX);
-		append(record, directory ? directory : "");
-		tr_journal_return(directory, PATH_MAX);
+		append(record, tr_journal_cwd(&cwd));
+		tr_journal_end_cwd(&cwd);
 	}
 	errno = saved;
 	return result;
@@ -634,6 +637,18 @@ HOOK pid_t fork(void)
 	return child;
 }
 
+/* creator: the process that created this one; 0: it reports that itself. */
+static void report_outside(uint32_t creator)
+{
+	struct tr_journal_record record = record_of(TR_JOURNAL_OUTSIDE, 0);
+
+	if (session.page)
+		session.page->outside++;
+	record.pid = creator;
+	if (creator)
+		tr_journal_append(&session, &record, NULL);
+}
+
 static void begin_fork(void)
 {
 	int saved = errno;
@@ -649,12 +664,9 @@ static void begin_child(void)
 	struct tr_journal_record record = record_of(TR_JOURNAL_FORK, 0);
 
 	tr_files_forked();
-	if (record.ppid == 0) { /* in another pid namespace */
-		record.kind = TR_JOURNAL_OUTSIDE;
-		record.pid = forking_pid;
-		session.page->outside++;
-		if (recording)
-			append(record, NULL);
+	if (tr_journal_is_outside(&session, record.pid, record.ppid)) {
+		if (recording) /* the process that forked may be there, too */
+			report_outside(record.ppid == 0 ? forking_pid : session.pid);
 		recording = false;
 		tr_files_stop();
 		errno = saved;
@@ -725,7 +737,7 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
 	struct tr_journal_record record = record_of(TR_JOURNAL_FOREIGN, 0);
-	char *cwd = tr_journal_borrow(PATH_MAX);
+	struct tr_journal_cwd cwd;
 	bool by_fd = path && strncmp(path, "/dev/fd/", 8) == 0;
 	bool same = path && (by_fd || tr_journal_hash(path) == token->hash);
 	uint32_t process = token->flags & TR_JOURNAL_IN_CHILD ? record.ppid : record.pid;
@@ -734,14 +746,12 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 	record.token = token->number;
 	record.flags = (uint16_t)(token->flags & ~(unsigned)TR_JOURNAL_BYPASS) |
 		       (same ? TR_JOURNAL_SAME : 0) | (bypass ? TR_JOURNAL_BYPASS : 0);
-	if (cwd)
-		tr_journal_cwd(cwd, PATH_MAX);
 	bool announced =
 		same && process == token->pid &&
 		!(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL | TR_JOURNAL_BYPASS));
 	if (announced)
 		record.kind = TR_JOURNAL_LOADED;
-	struct tr_journal_text text = { .cwd = cwd ? cwd : "" };
+	struct tr_journal_text text = { .cwd = tr_journal_cwd(&cwd) };
 	if (!announced) {
 		text.path = path ? path : "";
 		text.argv = argv;
@@ -750,32 +760,24 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 	struct tr_gathered files = { 0 };
 	tr_gather(&files, argv);
 	text.files = files.strings;
-	tr_journal_append(&session, &record, &text);
+	tr_journal_begin(&session, &record, &text);
 	tr_gather_end(&files);
-	tr_journal_return(cwd, PATH_MAX);
+	tr_journal_end_cwd(&cwd);
 }
 
-static struct tr_journal_page *map_page(void)
+/*
+ * Whether the program is in another pid namespace. It is not if it was announced as this process, or
+ * as its child that sees its parent. What other programs have passed on says nothing.
+ */
+static bool is_outside(const struct tr_launch_token *token)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, session.path,
-			  O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_LARGEFILE, 0);
-	void *page = MAP_FAILED;
+	enum { PASSED_ON = TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS };
+	uint32_t pid = (uint32_t)tr_journal_getpid(), parent = (uint32_t)getppid();
+	bool announced = !(token->flags & PASSED_ON) &&
+			 token->pid == (token->flags & TR_JOURNAL_IN_CHILD ? parent : pid);
 
-	if (fd >= 0) {
-		page = mmap(NULL, TR_JOURNAL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
-		syscall(SYS_close, (int)fd);
-	}
-	return page == MAP_FAILED ? &uncounted : page;
-}
-
-/* The recorder's numbers of processes mean nothing in another namespace. */
-static bool is_outside(void)
-{
-	struct stat64 st;
-
-	return getppid() == 0 ||
-	       (session.page->namespace && stat64("/proc/self/ns/pid", &st) == 0 &&
-		st.st_ino != session.page->namespace);
+	session.pid = announced ? pid : 0;
+	return tr_journal_is_outside(&session, pid, parent);
 }
 
 /*
@@ -873,10 +875,11 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 			value = *p + sizeof TR_PRELOAD_VARIABLE - 1;
 	if (!value || !tr_launch_read(value, &token, &session))
 		return;
-	session.page = map_page();
 	find_all();
+	recording = !is_outside(&token);
 	session.pid = (uint32_t)tr_journal_getpid();
-	recording = !is_outside();
+	if (!recording || token.flags & (TR_JOURNAL_START | TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))
+		tr_journal_map(&session);
 	char *start = token.flags & TR_JOURNAL_START ? copy_start() : NULL;
 	bool bypass = recording && is_go();
 	if (bypass) { /* what it starts inherits the variables, or is missing */
@@ -888,12 +891,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 			hide(env, false);
 	}
 	if (!recording) {
-		session.page->outside++;
-		if (token.flags & TR_JOURNAL_IN_CHILD) {
-			struct tr_journal_record record = record_of(TR_JOURNAL_OUTSIDE, 0);
-			record.pid = token.pid;
-			append(record, NULL);
-		}
+		report_outside(token.flags & TR_JOURNAL_IN_CHILD ? token.pid : 0);
 		if (token.flags & TR_JOURNAL_START)
 			start_program(start, argv);
 		errno = saved;

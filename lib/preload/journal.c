@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -49,13 +50,12 @@ uint32_t tr_journal_hash(const char *path)
 
 long (*tr_journal_syscall)(long number, ...) = syscall;
 
-uint64_t tr_journal_now(const struct tr_journal_page *page)
+uint64_t tr_journal_now(const struct tr_journal *journal)
 {
-	uint64_t epoch = page ? page->epoch : 0;
 	struct timespec now;
 
-	clock_gettime(epoch ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
-	return epoch + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return journal->epoch + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 int tr_journal_getpid(void)
@@ -88,10 +88,14 @@ uint32_t tr_journal_parent(uint32_t pid)
 	return parent;
 }
 
-void tr_journal_cwd(char *directory, size_t size)
+bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint32_t ppid)
 {
-	if (tr_journal_syscall(SYS_getcwd, directory, size) <= 0 || *directory != '/')
-		*directory = '\0';
+	struct stat64 st;
+
+	if (ppid == 0) /* the first process of a namespace has no parent there */
+		return true;
+	return pid != journal->pid && ppid != journal->pid && journal->namespace &&
+	       stat64("/proc/self/ns/pid", &st) == 0 && st.st_ino != journal->namespace;
 }
 
 void *tr_journal_borrow(size_t size)
@@ -105,6 +109,26 @@ void tr_journal_return(void *memory, size_t size)
 {
 	if (memory)
 		munmap(memory, size);
+}
+
+static bool read_cwd(char *directory, size_t size)
+{
+	return tr_journal_syscall(SYS_getcwd, directory, size) > 0 && *directory == '/';
+}
+
+const char *tr_journal_cwd(struct tr_journal_cwd *cwd)
+{
+	cwd->memory = NULL;
+	if (read_cwd(cwd->few, sizeof cwd->few))
+		return cwd->few;
+	if (errno == ERANGE)
+		cwd->memory = tr_journal_borrow(PATH_MAX);
+	return cwd->memory && read_cwd(cwd->memory, PATH_MAX) ? cwd->memory : "";
+}
+
+void tr_journal_end_cwd(struct tr_journal_cwd *cwd)
+{
+	tr_journal_return(cwd->memory, PATH_MAX);
 }
 
 static size_t count(char *const *list)
@@ -198,12 +222,30 @@ static long write_pieces(int fd, const struct iovec *pieces, int used)
 	return written;
 }
 
-static bool write_all(const struct tr_journal *journal, const struct iovec *pieces, size_t used,
-		      size_t bytes)
+static long open_journal(const struct tr_journal *journal, int access)
 {
-	long fd = tr_journal_syscall(
+	return tr_journal_syscall(
 		SYS_openat, AT_FDCWD, journal->path,
-		O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_LARGEFILE, 0);
+		access | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_LARGEFILE, 0);
+}
+
+static struct tr_journal_page *map_page(long fd)
+{
+	void *page = mmap(NULL, TR_JOURNAL_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+/* page: where to map that of the journal, or NULL. Other users than the recorder's cannot read it. */
+static bool write_all(const struct tr_journal *journal, struct tr_journal_page **page,
+		      const struct iovec *pieces, size_t used, size_t bytes)
+{
+	long fd = page ? open_journal(journal, O_RDWR) : -1;
+
+	if (fd >= 0)
+		*page = map_page(fd);
+	else
+		fd = open_journal(journal, O_WRONLY);
 	if (fd < 0)
 		return false;
 	/* one call, because other processes append, too; a second one would not be in its place */
@@ -212,8 +254,8 @@ static bool write_all(const struct tr_journal *journal, const struct iovec *piec
 	return written >= 0 && (size_t)written == bytes;
 }
 
-void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
-		       const struct tr_journal_text *text)
+static void append(const struct tr_journal *journal, struct tr_journal_page **page,
+		   struct tr_journal_record *record, const struct tr_journal_text *text)
 {
 	static const struct tr_journal_text none;
 	struct iovec few[FEW + 1];
@@ -228,7 +270,7 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 	for (char *const *p = text->env; p && *p; p++)
 		envc += !is_ours(*p);
 	record->mark = journal->mark;
-	record->time = tr_journal_now(journal->page);
+	record->time = tr_journal_now(journal);
 	record->argc = (uint32_t)count(text->argv);
 	record->envc = (uint32_t)envc;
 	record->files = (uint32_t)count(text->files);
@@ -250,10 +292,32 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 		if (strings.copy)
 			strings.pieces[strings.used++] =
 				(struct iovec){ memory, (size_t)(strings.copy - memory) };
-		good = write_all(journal, strings.pieces, strings.used, record->length);
+		good = write_all(journal, page, strings.pieces, strings.used, record->length);
 	}
 	if (!good && journal->page)
 		journal->page->lost++;
 	tr_journal_return(memory, size);
 	errno = saved;
+}
+
+void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
+		       const struct tr_journal_text *text)
+{
+	append(journal, NULL, record, text);
+}
+
+void tr_journal_begin(struct tr_journal *journal, struct tr_journal_record *record,
+		      const struct tr_journal_text *text)
+{
+	append(journal, journal->page ? NULL : &journal->page, record, text);
+}
+
+void tr_journal_map(struct tr_journal *journal)
+{
+	long fd = open_journal(journal, O_RDWR);
+
+	if (fd < 0)
+		return;
+	journal->page = map_page(fd);
+	tr_journal_syscall(SYS_close, (int)fd);
 }

@@ -25,11 +25,11 @@
 #include <stdint.h>
 
 /*
- * The variable that connects a program with its recording, "TOKEN:MARK:JOURNAL:LANES:LIBRARY". TOKEN
- * names the announcement of the exec ("FLAGS:PID:NUMBER:HASH", all hexadecimal), MARK begins each
- * record of the journal. JOURNAL and LANES have no colon, LANES may be empty, and LIBRARY has
- * neither colon nor blank, which LD_PRELOAD would split. The library hides the variable from the
- * program.
+ * The variable that connects a program with its recording, "TOKEN:SESSION:JOURNAL:LANES:LIBRARY".
+ * TOKEN names the announcement of the exec ("FLAGS:PID:NUMBER:HASH"). SESSION is what every record
+ * needs ("MARK:NAMESPACE:EPOCH", as in struct tr_journal); all of them are hexadecimal. JOURNAL and
+ * LANES have no colon, LANES may be empty, and LIBRARY has neither colon nor blank, which LD_PRELOAD
+ * would split. The library hides the variable from the program.
  */
 #define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
 /* The path of the program that one with TR_JOURNAL_START has to start. */
@@ -39,8 +39,6 @@
 struct tr_journal_page {
 	_Atomic uint64_t lost;	  /* records that could not be appended */
 	_Atomic uint64_t outside; /* processes in other pid namespaces, which are not watched */
-	uint64_t epoch; /* nanoseconds from CLOCK_MONOTONIC to the time of records; 0: unknown */
-	uint64_t namespace;	  /* the inode of the recorder's pid namespace; 0: unknown */
 	uint32_t tracer;	  /* pid of the recorder if it attaches strace on demand; else 0 */
 	_Atomic uint32_t refused; /* the last process to which strace could not be attached */
 };
@@ -112,16 +110,24 @@ struct tr_journal_text {
 	char *const *files; /* names and contents of response files */
 };
 
-/* A session as a program knows it. */
+enum {
+	TR_JOURNAL_PATH = 256,	  /* bytes of the path of a file that the recorder makes */
+	TR_JOURNAL_LIBRARY = 512, /* and of the path of a library */
+	TR_JOURNAL_CWD = 512,	  /* of a directory that needs no further memory */
+};
+
+/* A session as a program knows it. It is small: a program pays for each page that it changes. */
 struct tr_journal {
-	char path[PATH_MAX];
-	char library[PATH_MAX]; /* for programs of the kind of tr-record */
-	char second[PATH_MAX];	/* for 32-bit programs where those have 64 bits */
-	const char *own;	/* the one in this program */
-	char lanes[PATH_MAX];	/* the file of file calls (lanes.h); "": they are not recorded */
-	uint32_t mark;
-	uint32_t pid;		      /* of the process; in a child of vfork that of its parent */
+	uint32_t mark;	    /* begins each record */
+	uint32_t namespace; /* the inode of the recorder's pid namespace; 0: unknown */
+	uint64_t epoch;	    /* nanoseconds from CLOCK_MONOTONIC to the time of records */
+	uint32_t pid; /* of the process, or of its parent where libc did not create it by fork */
 	struct tr_journal_page *page; /* NULL: losses are not counted */
+	const char *own;	      /* the library in this program */
+	char path[TR_JOURNAL_PATH];
+	char lanes[TR_JOURNAL_PATH]; /* the file of file calls (lanes.h); "": none are recorded */
+	char library[TR_JOURNAL_LIBRARY]; /* for programs of the kind of tr-record */
+	char second[TR_JOURNAL_LIBRARY];  /* for 32-bit programs where those have 64 bits */
 };
 
 /* Sums of strings: each is added, with its NUL, to that of the record. */
@@ -136,11 +142,20 @@ uint64_t tr_journal_sum_record(const struct tr_journal_record *record);
 void tr_journal_append(const struct tr_journal *journal, struct tr_journal_record *record,
 		       const struct tr_journal_text *text);
 
+/*
+ * Appends the first record of a program, and maps the page, which stays where it is: a loss has to be
+ * counted even if the program can open no file any more, or not that one. tr_journal_map does only
+ * that.
+ */
+void tr_journal_begin(struct tr_journal *journal, struct tr_journal_record *record,
+		      const struct tr_journal_text *text);
+void tr_journal_map(struct tr_journal *journal);
+
 /* A hash of the path of a program, by which it recognises its announcement. */
 uint32_t tr_journal_hash(const char *path);
 
 /* The time of a record. */
-uint64_t tr_journal_now(const struct tr_journal_page *page);
+uint64_t tr_journal_now(const struct tr_journal *journal);
 
 /* syscall of libc. In the library it is not the hook, which records what programs do. */
 extern long (*tr_journal_syscall)(long number, ...);
@@ -156,10 +171,22 @@ extern long (*tr_journal_syscall)(long number, ...);
 int tr_journal_getpid(void);
 /* The parent of any process; 0: it is unknown. */
 uint32_t tr_journal_parent(uint32_t pid);
-/* The current directory; "" if it has no name. */
-void tr_journal_cwd(char *directory, size_t size);
+/*
+ * Whether this process, with its parent, is in another pid namespace, where the recorder's numbers
+ * mean nothing. It is not if it is journal->pid, or a child of that which sees its parent.
+ */
+bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint32_t ppid);
 /* Memory for as long as a hook runs, which must give it back; NULL: there is none. */
 void *tr_journal_borrow(size_t size);
 void tr_journal_return(void *memory, size_t size);
+
+/* A directory, which is in the first array unless it is long. */
+struct tr_journal_cwd {
+	char few[TR_JOURNAL_CWD], *memory;
+};
+
+/* The current directory, until tr_journal_end_cwd; "" if it has no name. */
+const char *tr_journal_cwd(struct tr_journal_cwd *cwd);
+void tr_journal_end_cwd(struct tr_journal_cwd *cwd);
 
 #endif

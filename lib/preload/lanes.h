@@ -15,7 +15,6 @@
 #ifndef TR_PRELOAD_LANES_H
 #define TR_PRELOAD_LANES_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -98,7 +97,7 @@ _Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_p
 
 /* The lanes as a program knows them. Zero it. */
 struct tr_lanes {
-	char path[PATH_MAX]; /* "": file calls are not recorded */
+	const char *path;
 	uint32_t mark;
 	uint32_t pid;		    /* of the process whose memory this is */
 	struct tr_lanes_page *page; /* NULL: the file cannot be used */

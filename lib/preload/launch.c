@@ -62,11 +62,11 @@ static bool read_hex(const char **p, uint32_t *number)
 }
 
 /* Reads the path up to the colon. */
-static bool read_path(const char **p, char path[PATH_MAX])
+static bool read_path(const char **p, char path[TR_JOURNAL_PATH])
 {
 	size_t len = strcspn(*p, ":");
 
-	if ((*p)[len] != ':' || len >= PATH_MAX)
+	if ((*p)[len] != ':' || len >= TR_JOURNAL_PATH)
 		return false;
 	memcpy(path, *p, len);
 	path[len] = '\0';
@@ -79,7 +79,8 @@ bool tr_launch_set_library(struct tr_journal *journal, const char *library)
 	static const char before[] = ".so", after[] = "32.so";
 	size_t len = strlen(library), end = sizeof before - 1;
 
-	if (len + sizeof after > PATH_MAX || len < end || strcmp(library + len - end, before) != 0)
+	if (len + sizeof after > TR_JOURNAL_LIBRARY || len < end ||
+	    strcmp(library + len - end, before) != 0)
 		return false;
 	memcpy(journal->library, library, len + 1);
 	memcpy(journal->second, library, len - end);
@@ -94,13 +95,15 @@ bool tr_launch_set_library(struct tr_journal *journal, const char *library)
 
 bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal)
 {
-	uint32_t flags;
+	uint32_t flags, high, low;
 
 	if (!read_hex(&value, &flags) || !read_hex(&value, &token->pid) ||
 	    !read_hex(&value, &token->number) || !read_hex(&value, &token->hash) ||
-	    !read_hex(&value, &journal->mark))
+	    !read_hex(&value, &journal->mark) || !read_hex(&value, &journal->namespace) ||
+	    !read_hex(&value, &high) || !read_hex(&value, &low))
 		return false;
 	token->flags = flags;
+	journal->epoch = (uint64_t)high << 32 | low;
 	return read_path(&value, journal->path) && *journal->path &&
 	       read_path(&value, journal->lanes) && tr_launch_set_library(journal, value);
 }
@@ -285,15 +288,30 @@ static bool examine(int directory, const char *path, unsigned *flags)
 	return true;
 }
 
-/* Memory for an announcement. */
-struct scratch {
-	char cwd[PATH_MAX], path[PATH_MAX], link[64];
+/* The path of a program that had to be found; it is in the first array unless it is long. */
+struct found {
+	char few[512], *memory;
+	bool failed; /* there is no memory */
 };
 
-static bool search(struct scratch *scratch, const char *name, unsigned *flags)
+/* Memory for a path of that length. NULL: it is too long, or there is none. */
+static struct text begin_path(struct found *found, size_t len)
+{
+	if (len < sizeof found->few)
+		return (struct text){ found->few, found->few + sizeof found->few };
+	if (len >= PATH_MAX)
+		return (struct text){ NULL, NULL };
+	if (!found->memory)
+		found->memory = tr_journal_borrow(PATH_MAX);
+	found->failed = !found->memory;
+	return (struct text){ found->memory, found->memory ? found->memory + PATH_MAX : NULL };
+}
+
+static const char *search(struct found *found, const char *name, unsigned *flags)
 {
 	extern char **environ;
 	const char *list = NULL;
+	size_t name_len = strlen(name);
 
 	for (char **p = environ; p && *p && !list; p++)
 		if (strncmp(*p, "PATH=", 5) == 0)
@@ -302,71 +320,75 @@ static bool search(struct scratch *scratch, const char *name, unsigned *flags)
 		list = "/bin:/usr/bin";
 	for (bool more = *name; more;) {
 		size_t len = strcspn(list, ":");
-		struct text text = { scratch->path, scratch->path + PATH_MAX };
-		put(&text, list, len);
-		if (len)
-			put(&text, "/", 1);
-		put_string(&text, name);
-		if (text.at < text.end && examine(AT_FDCWD, scratch->path, flags))
-			return true;
+		struct text text = begin_path(found, len + 1 + name_len);
+		const char *path = text.at;
+		if (path) {
+			put(&text, list, len);
+			if (len)
+				put(&text, "/", 1);
+			put_string(&text, name);
+			if (examine(AT_FDCWD, path, flags))
+				return path;
+		}
 		more = list[len] == ':';
 		list += len + 1;
 	}
-	return false;
+	return NULL;
 }
 
-/* Puts the path of a descriptor into scratch->path, followed by "/" and path. */
-static bool from_descriptor(struct scratch *scratch, int fd, const char *path)
+/* The path of a descriptor, followed by "/" and path. NULL: it is unknown. */
+static const char *from_descriptor(struct found *found, int fd, const char *path)
 {
-	struct text link = { scratch->link, scratch->link + sizeof scratch->link };
-	char digits[12], *p = digits + sizeof digits;
+	char name[64], digits[12], *p = digits + sizeof digits;
+	struct text link = { name, name + sizeof name };
 	unsigned number = (unsigned)fd;
+	char *whole = begin_path(found, PATH_MAX - 1).at;
 
+	if (!whole)
+		return NULL;
 	*--p = '\0';
 	do
 		*--p = (char)('0' + number % 10);
 	while ((number /= 10) != 0);
 	put_string(&link, "/proc/self/fd/");
 	put_string(&link, p);
-	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, scratch->link, scratch->path,
-				      PATH_MAX - 1L);
+	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, name, whole, PATH_MAX - 1L);
 	if (len <= 0)
-		return false;
+		return NULL;
 	for (;; path += 2) { /* as a path in the directory itself would be joined */
 		if (strncmp(path, "../", 3) == 0) {
-			while (len > 1 && scratch->path[--len] != '/')
+			while (len > 1 && whole[--len] != '/')
 				;
 			path++;
 		} else if (strncmp(path, "./", 2) != 0) {
 			break;
 		}
 	}
-	struct text text = { scratch->path + len, scratch->path + PATH_MAX };
+	struct text text = { whole + len, whole + PATH_MAX };
 	if (*path)
 		put(&text, "/", 1);
 	put_string(&text, path);
-	scratch->path[PATH_MAX - 1] = '\0';
-	return true;
+	whole[PATH_MAX - 1] = '\0';
+	return whole;
 }
 
 /*
  * The path of the program, and what its file says. The kernel passes the path on under the name
  * that is returned in *seen, unless it is one of a descriptor.
  */
-static const char *resolve(struct scratch *scratch, const struct tr_launch_program *program,
+static const char *resolve(struct found *found, const struct tr_launch_program *program,
 			   unsigned *flags)
 {
 	if (program->search && !strchr(program->path, '/'))
-		return search(scratch, program->path, flags) ? scratch->path : NULL;
+		return search(found, program->path, flags);
 	if (!examine(program->directory, program->path, flags))
 		return NULL;
 	if (program->directory == AT_FDCWD || *program->path == '/')
 		return program->path;
-	if (!from_descriptor(scratch, program->directory, program->path))
-		return NULL;
-	if (!*program->path)
-		examine(AT_FDCWD, scratch->path, flags);
-	return scratch->path;
+	const char *path = from_descriptor(found, program->directory, program->path);
+	if (path && !*program->path)
+		examine(AT_FDCWD, path, flags);
+	return path;
 }
 
 /* The environment. */
@@ -434,6 +456,9 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
 	put_hex(&text, launch->record.token);
 	put_hex(&text, hash);
 	put_hex(&text, launch->journal->mark);
+	put_hex(&text, launch->journal->namespace);
+	put_hex(&text, (uint32_t)(launch->journal->epoch >> 32));
+	put_hex(&text, (uint32_t)launch->journal->epoch);
 	put_string(&text, launch->journal->path);
 	put(&text, ":", 1);
 	put_string(&text, launch->journal->lanes);
@@ -578,8 +603,8 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 /* Whether the recorder can attach strace to a program with these flags. */
 static bool is_traceable(const struct tr_journal *journal, unsigned flags)
 {
-	return journal->page && journal->page->tracer && !(flags & TR_JOURNAL_SECURE) &&
-	       (flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED)) &&
+	return (flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED)) && !(flags & TR_JOURNAL_SECURE) &&
+	       journal->page && journal->page->tracer &&
 	       tr_journal_syscall(SYS_faccessat, AT_FDCWD, journal->path, W_OK) == 0;
 }
 
@@ -587,9 +612,13 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program)
 {
 	int saved = errno;
-	struct scratch *scratch = tr_journal_borrow(sizeof *scratch);
+	struct found found;
+	uint32_t pid = (uint32_t)tr_journal_getpid();
+	uint32_t ppid = (uint32_t)tr_journal_syscall(SYS_getppid);
 	unsigned flags = 0;
 
+	found.memory = NULL; /* not the whole array */
+	found.failed = false;
 	launch->journal = journal;
 	launch->env = program->env;
 	launch->announced = false;
@@ -597,18 +626,17 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->start = NULL;
 	launch->instead = NULL;
 	launch->size = 0;
-	const char *path = scratch ? resolve(scratch, program, &flags) : NULL;
+	const char *path = resolve(&found, program, &flags);
 	/* below another root there may be no library */
 	launch->library = flags & TR_JOURNAL_SECOND ? journal->second : journal->library;
 	if (tr_journal_syscall(SYS_faccessat, AT_FDCWD, launch->library, R_OK) != 0)
 		flags |= TR_JOURNAL_CLOSED;
-	if (path && tr_journal_syscall(SYS_getppid) == 0) {
-		/* the first process of another pid namespace: its numbers mean nothing here */
+	if (path && tr_journal_is_outside(journal, pid, ppid)) {
 		struct tr_journal_record record = { .kind = TR_JOURNAL_OUTSIDE,
 						    .pid = journal->pid };
 		if (journal->page)
 			journal->page->outside++;
-		if (journal->pid != (uint32_t)tr_journal_getpid())
+		if (journal->pid != pid)
 			tr_journal_append(journal, &record, NULL);
 	} else if (path && is_traceable(journal, flags) && program->flags == TR_JOURNAL_IN_CHILD &&
 		   start_instead(launch, program, path)) {
@@ -621,19 +649,21 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		if (!(flags & TR_JOURNAL_CLOSED) &&
 		    !make_env(launch, program->env, tr_journal_hash(path)))
 			launch->record.flags |= TR_JOURNAL_CLOSED;
-		tr_journal_cwd(scratch->cwd, sizeof scratch->cwd);
+		struct tr_journal_cwd cwd;
 		struct tr_journal_record record = launch->record;
 		struct tr_gathered files = { 0 };
 		if (launch->record.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))
 			tr_gather(&files, program->argv); /* others do it themselves */
 		tr_journal_append(journal, &record,
-				  &(struct tr_journal_text){ scratch->cwd, path, program->argv,
-							     program->env, files.strings });
+				  &(struct tr_journal_text){ tr_journal_cwd(&cwd), path,
+							     program->argv, program->env,
+							     files.strings });
+		tr_journal_end_cwd(&cwd);
 		tr_gather_end(&files);
-	} else if (!scratch && journal->page) {
+	} else if (found.failed && journal->page) {
 		journal->page->lost++;
 	}
-	tr_journal_return(scratch, sizeof *scratch);
+	tr_journal_return(found.memory, PATH_MAX);
 	errno = saved;
 }
 

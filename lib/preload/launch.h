@@ -20,7 +20,7 @@ struct tr_launch {
 	const char *instead; /* the program to start in its place; NULL: itself */
 	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
 	struct tr_journal_record record;
-	char variable[512 + TR_LAUNCH_LIST], list[TR_LAUNCH_LIST];
+	char variable[128 + 2 * TR_JOURNAL_PATH + TR_JOURNAL_LIBRARY], list[TR_LAUNCH_LIST];
 	char *pointers[TR_LAUNCH_POINTERS];
 	char *start;  /* the variable with the path, where there is a program instead */
 	void *memory; /* instead of pointers; NULL: there is none, or it is kept */

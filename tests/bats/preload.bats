@@ -356,6 +356,8 @@ END
 	run -2 --separate-stderr record sh -c 'ulimit -f 0; /bin/true; exec /bin/true'
 	[[ $stderr == "tr-record: records that could not be written: "* ]]
 	tail -n 2 out.trec | grep -q $'^lost\t[0-9]*\t-\t-\t-\tevents='
+	run -2 --separate-stderr record "$top_builddir/tests/helper/preload_traps" full /bin/true
+	[[ $stderr == "tr-record: records that could not be written: "[1-9]* ]]
 	[ "$(tail -n 1 out.trec | cut -f 1-2)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
 }
 
@@ -491,6 +493,11 @@ END
 	# the process that created it is flagged, and so is its end
 	[ "$(tr-filter -c 'sys and name == "clone" and flagged == "unwatched"' out.trec)" -eq 1 ]
 	[ "$(tr-filter -c 'exit and flagged == "unwatched"' out.trec)" -eq 1 ]
+	# the same of a system call, whose process has a child: both have numbers of their own
+	run -0 --separate-stderr record "$top_builddir/tests/helper/preload_traps" namespaced /bin/true
+	[[ $stderr == *"processes in other pid namespaces, which the library does not watch"*": 1"* ]]
+	[ "$(tr-filter -c exec out.trec) $(tr-filter -c fork out.trec)" = '1 1' ]
+	[ "$(tr-filter -c exit out.trec) $(tr-filter -c 'sys and name == "chdir"' out.trec)" = '2 0' ]
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	mkdir root
 	echo 'int main(void) { return 4; }' >main.c

@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +122,31 @@ static void *run_arguments(void *unused)
 		_exit(1);
 	}
 	return (void *)(long)wait_for(pid);
+}
+
+/* A process that a system call creates in another pid namespace has a child, too. */
+static int namespaced(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+
+	if (pid < 0)
+		return 98;
+	if (pid == 0) {
+		chdir("/");
+		_exit((int)(long)run_arguments(NULL));
+	}
+	return wait_for(pid);
+}
+
+/* No descriptor is left. */
+static int full(void)
+{
+	const struct rlimit few = { 16, 16 };
+
+	setrlimit(RLIMIT_NOFILE, &few);
+	while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
+		;
+	return (int)(long)run_arguments(NULL);
 }
 
 /* Runs the arguments from a thread with the smallest stack. */
@@ -387,7 +414,8 @@ int main(int argc, char **argv)
 		{ "closed", closed },	{ "vforks", vforks },	    { "ends", ends },
 		{ "killed", killed },	{ "filtered", filtered },   { "vforks-leak", vforks_leak },
 		{ "raw", run_raw },	{ "raw-mixed", run_mixed }, { "raw-fork", raw_fork },
-		{ "raw-end", raw_end }, { "refused", refused }
+		{ "raw-end", raw_end }, { "refused", refused },	    { "namespaced", namespaced },
+		{ "full", full }
 	};
 
 	arguments = argv + 2;

@@ -22,10 +22,11 @@
 
 enum { MARK = 0x80c1f2a3, SECOND = 1000000000, LOST = 5 };
 
-static char directory[PATH_MAX / 2];
+static char directory[TR_JOURNAL_PATH - sizeof "/journal"];
 
 /* Lanes as the recorder makes them, and the same as a program and as the reader know them. */
 struct recording {
+	char path[PATH_MAX];
 	struct tr_lanes lanes;
 	struct tr_collect collect;
 };
@@ -35,7 +36,8 @@ static struct recording *begin(unsigned count)
 	struct recording *recording = calloc(1, sizeof *recording);
 	struct tr_lanes *lanes = &recording->lanes;
 
-	snprintf(lanes->path, sizeof lanes->path, "%s/lanes", directory);
+	snprintf(recording->path, sizeof recording->path, "%s/lanes", directory);
+	lanes->path = recording->path;
 	recording->collect.fd = open(lanes->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	bool good = posix_fallocate(recording->collect.fd, 0, TR_LANES_PAGE) == 0;
 	for (unsigned i = 0; i < count; i++)
@@ -315,7 +317,7 @@ static void append(struct tr_journal_record record, const char *cwd, const char 
 
 static void put_call(struct recording *recording, struct tr_call_record record, const char *first)
 {
-	record.time = tr_journal_now(&page);
+	record.time = tr_journal_now(&journal);
 	tr_lanes_put(&recording->lanes, &record, first, NULL);
 }
 
@@ -416,7 +418,7 @@ static void test_log(void)
 	put_call(recording, CALL(CLOSE, .pid = 102, .fd = 5), NULL);
 	put_call(recording, CALL(DUP2, .pid = 103, .ppid = 101, .fd = 4, .other = 1, .result = 1),
 		 NULL);
-	inserted.time[0] = tr_journal_now(&page);
+	inserted.time[0] = tr_journal_now(&journal);
 	put_call(recording, CALL(MKDIRAT, .pid = 103, .ppid = 101, .fd = AT_FDCWD, .mode = 0700),
 		 "d");
 	put_call(recording, CALL(CLOSE, .pid = 104), NULL); /* nobody has started it */
@@ -426,10 +428,10 @@ static void test_log(void)
 	int fd = open(journal.path, O_RDONLY);
 	ssize_t len = read(fd, data, sizeof data);
 	close(fd);
-	tr_collect_pass(&recording->collect, tr_journal_now(&page), true);
+	tr_collect_pass(&recording->collect, tr_journal_now(&journal), true);
 	ok(len > 0 && tr_decode(&decode, data, (size_t)len, true, &log) == (size_t)len,
 	   "the journal is decoded");
-	inserted.time[1] = recording->collect.horizon = tr_journal_now(&page);
+	inserted.time[1] = recording->collect.horizon = tr_journal_now(&journal);
 	recording->collect.horizon--;
 	size_t before = log.len;
 	tr_decode_flush(&decode, &log);
