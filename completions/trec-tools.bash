@@ -42,7 +42,7 @@ _trec_tools_argument() {
 	*'|'*) values=$(tr '|' '\n' <<<"$argument" | grep -v '[A-Z]') ;;
 	NAME) values=$("$tool" --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }') ;;
 	FORMAT) values=$("$tool" --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }') ;;
-	DIR | FILE | PATH* | CONFIG | PROG)
+	DIR | FILE | PATH* | CONFIG | DATABASE | PROG)
 		local what=-f
 		[ "$argument" != DIR ] || what=-d
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -P "$prefix" $what -- "$rest")

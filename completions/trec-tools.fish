@@ -29,7 +29,7 @@ function __trec_tools_argument --argument-names tool argument rest
             $tool --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }'
         case DIR
             __fish_complete_directories $rest ''
-        case FILE 'PATH*' CONFIG PROG
+        case FILE 'PATH*' CONFIG DATABASE PROG
             __fish_complete_path $rest
     end
 end
@@ -95,7 +95,7 @@ function __trec_tools_complete --argument-names tool
             case ''
             case KEY=VALUE
                 set -a flags -x -a "(__trec_tools_setting $tool)"
-            case FILE 'PATH*' CONFIG PROG
+            case FILE 'PATH*' CONFIG DATABASE PROG
                 set -a flags -r -F
             case DIR
                 set -a flags -x -a '(__fish_complete_directories)'

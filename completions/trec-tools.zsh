@@ -26,7 +26,7 @@ _trec_tools_argument() {
 	NAME) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$2 == "yes" { print $1 }')"} ;;
 	FORMAT) compadd -- ${(f)"$($service --list-formats 2>/dev/null | awk -F'\t' '$3 == "yes" { print $1 }')"} ;;
 	DIR) _files -/ ;;
-	FILE|PATH*|CONFIG|PROG) _files ;;
+	FILE|PATH*|CONFIG|DATABASE|PROG) _files ;;
 	*) _message -e argument $1 ;;
 	esac
 }

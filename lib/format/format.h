@@ -49,7 +49,8 @@ enum {
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
 struct tr_format_option {
 	const char *key;
-	/* "parent|top" (checked), or in capitals: free; FILE, CONFIG, PROG: a file that is read */
+	/* "parent|top" (checked), or in capitals: free; FILE, CONFIG, PROG: a file that is read;
+	 * DATABASE: one that is read and can be the output, too */
 	const char *values;
 	bool reading, writing;
 	const char *help; /* one line */

@@ -183,8 +183,8 @@ enum tr_status tr_writer_finish(struct tr_writer *base, struct tr_error *err)
 	if (status == TR_OK && tr_unsupported_all(&base->unsupported))
 		return tr_unsupported_report(&base->unsupported, steps->format, err);
 	if (status == TR_OK && !base->closed) {
-		base->closed = true;
 		status = steps->close ? steps->close(base, err) : TR_OK;
+		base->closed = status != TR_WARN;
 	}
 	if (status == TR_OK)
 		status = note_empty(base, err);

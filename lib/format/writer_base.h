@@ -52,7 +52,7 @@ struct tr_writer_steps {
 			      struct tr_error *err);
 	/* Ends the segment, if one is open. TR_OK or TR_FATAL. */
 	enum tr_status (*end)(struct tr_writer *base, struct tr_error *err);
-	/* Called once, after the last end: writes the rest of the file. */
+	/* After the last end: writes the rest of the file; is called again after TR_WARN. */
 	enum tr_status (*close)(struct tr_writer *base, struct tr_error *err);
 	/* Reports at the very end, one TR_WARN for each call; TR_OK: all is reported. */
 	enum tr_status (*report)(struct tr_writer *base, struct tr_error *err);

@@ -225,6 +225,33 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 	return at;
 }
 
+/* Adds the options from the environment to the arguments. False: out of memory. */
+static bool add_options(struct tr_call *call, size_t at, const struct tr_call_config *config,
+			struct tr_arena *arena)
+{
+	const struct tr_call_words *before = &config->before, *after = &config->after;
+	struct tr_command *command = &call->command;
+	size_t count = command->argc + before->count + after->count;
+	struct tr_text *argv, *to;
+
+	if (count == command->argc)
+		return true;
+	argv = to = tr_arena_alloc(arena, count * sizeof *argv);
+	if (!argv)
+		return false;
+	memcpy(to, command->argv, (at + 1) * sizeof *to);
+	to += at + 1;
+	for (size_t i = 0; i < before->count; i++)
+		*to++ = before->list[i];
+	for (size_t i = at + 1; i < command->argc; i++)
+		*to++ = command->argv[i];
+	for (size_t i = 0; i < after->count; i++)
+		*to++ = after->list[i];
+	command->argv = argv;
+	command->argc = count;
+	return true;
+}
+
 /* Expands the response files of the program and its arguments. */
 static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
 			     struct tr_arena *arena, struct tr_error *err)
@@ -257,6 +284,8 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	call->stage = stage_of(call);
 	if (call->tool == TR_TOOL_NONE || status != TR_OK)
 		return call->tool == TR_TOOL_NONE ? TR_OK : status;
+	if (!add_options(call, at, config, record->arena))
+		return tr_error_memory(err);
 	status = expand(call, at, config, record->arena, err);
 	if (status != TR_OK)
 		return status;

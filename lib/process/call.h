@@ -28,11 +28,18 @@ enum tr_call_quoting {
 	TR_CALL_QUOTING_WINDOWS,
 };
 
+/* Words that are no arguments of the program, but act as if they were. Borrowed. */
+struct tr_call_words {
+	const struct tr_text *list;
+	size_t count;
+};
+
 struct tr_call_config {
 	const struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
 	const struct tr_tool_config *tools;   /* NULL: the name of a program decides; borrowed */
 	enum tr_call_quoting quoting;
-	struct tr_file_roots roots; /* for response files that the record does not hold */
+	struct tr_file_roots roots;	    /* for response files that the record does not hold */
+	struct tr_call_words before, after; /* options from the environment, such as CL and _CL_ */
 };
 
 struct tr_call {

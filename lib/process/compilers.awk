@@ -88,13 +88,18 @@ function rest_of_line(	text)
 }
 
 # Adds the item $0 describes to a list of the section, which replaces one that was taken over.
+function own_list(list)
+{
+	if ((s, list) in own)
+		return
+	own[s, list] = 1
+	begin[s, list] = total[list] + 0
+	count[s, list] = 0
+}
+
 function add_item(list, text, number)
 {
-	if (!((s, list) in own)) {
-		own[s, list] = 1
-		begin[s, list] = total[list] + 0
-		count[s, list] = 0
-	}
+	own_list(list)
 	items[list, total[list]++] = "{ " piece(text) (number == "" ? "" : ", " number) " }"
 	if (number == "")
 		items[list, total[list] - 1] = piece(text)
@@ -198,7 +203,7 @@ BEGIN {
 	forms["attached"] = 1
 	forms["space"] = 2
 	forms["equal"] = 4
-	n = split("before after search system system-c system-c++ system-objc", list, " ")
+	n = split("before after search system system-c system-c++ system-objc system-objc++", list, " ")
 	for (i = 1; i <= n; i++)
 		uses[list[i]] = i - 1
 	pool = ""
@@ -266,6 +271,10 @@ $1 == "respfile" {
 	if (!n)
 		fail("attached, space or equal expected")
 	add_item("respfiles", $2, n)
+	next
+}
+$1 == "environment" && $2 == "none" && NF == 2 {
+	own_list("variables")
 	next
 }
 $1 == "environment" && NF == 3 {

@@ -106,6 +106,7 @@ enum tr_variable_use {
 	TR_VARIABLE_SYSTEM_C,
 	TR_VARIABLE_SYSTEM_CXX,
 	TR_VARIABLE_SYSTEM_OBJC,
+	TR_VARIABLE_SYSTEM_OBJCXX,
 };
 
 /* A part of the texts of a table. */

@@ -403,7 +403,6 @@ static struct tr_range *own_range(struct line *line, enum list list, struct tr_r
 	if (!line->lists[list])
 		*range = (struct tr_range){ (uint32_t)count, 0 };
 	line->lists[list] = true;
-	range->count++;
 	return range;
 }
 
@@ -412,7 +411,7 @@ static bool read_sources(struct line *line)
 	struct own *own = line->own;
 
 	for (struct tr_text word; (word = take_word(line)).len;) {
-		own_range(line, SOURCES, &line->section->sources, own->sources.count);
+		own_range(line, SOURCES, &line->section->sources, own->sources.count)->count++;
 		struct tr_piece piece = keep(own, word);
 		if (!ADD(own->sources, piece))
 			return no_memory(line->err);
@@ -435,24 +434,29 @@ static bool read_respfile(struct line *line)
 	}
 	if (!item.number)
 		return bad(line, "attached, space or equal expected");
-	own_range(line, RESPFILES, &line->section->respfiles, own->respfiles.count);
+	own_range(line, RESPFILES, &line->section->respfiles, own->respfiles.count)->count++;
 	return ADD(own->respfiles, item) || no_memory(line->err);
 }
 
 static bool read_variable(struct line *line)
 {
-	static const char *const uses[] = { "before",	"after",      "search",	     "system",
-					    "system-c", "system-c++", "system-objc", NULL };
+	static const char *const uses[] = { "before",	   "after",	    "search",
+					    "system",	   "system-c",	    "system-c++",
+					    "system-objc", "system-objc++", NULL };
 	struct own *own = line->own;
 	struct tr_text word = take_word(line), name = take_word(line);
 	int use = find_word(word, uses);
+	struct tr_range *range =
+		own_range(line, VARIABLES, &line->section->variables, own->variables.count);
 
+	if (tr_text_is(word, "none") && !name.len)
+		return true;
 	if (use < 0)
 		return bad(line, "unknown use of a variable: %.*s", WORD(word));
 	if (!name.len || take_word(line).len)
 		return bad(line, "the name of one variable is expected");
 	struct tr_numbered item = { keep(own, name), (uint32_t)use };
-	own_range(line, VARIABLES, &line->section->variables, own->variables.count);
+	range->count++;
 	return ADD(own->variables, item) || no_memory(line->err);
 }
 

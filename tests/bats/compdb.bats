@@ -579,3 +579,195 @@ headers() {
 		grep -q 'Compile command from CDB is: .*-x c.*-header' ../check
 	done
 }
+
+# shown: one line for each entry of a database: directory, file, output and words, with ~ for blanks
+shown() {
+	jq -r '.[] | [.directory, .file, .output // "-", .arguments[]] | map(gsub(" "; "~")) | join(" ")'
+}
+
+# A command of the cases as a record: "DIR: [NAME=VALUE...] EXECUTABLE WORDS"
+case_record() {
+	local directory=${1%%: *} words env= argv= word
+	read -r -a words <<<"${1#*: }"
+	while [[ ${words[0]} == [A-Z_]*=* ]]; do
+		word=${words[0]//\\/\\\\} word=${word//\"/\\\"}
+		env+=,\"${word%%=*}\":\"${word#*=}\"
+		words=("${words[@]:1}")
+	done
+	for word in "${words[@]:1}"; do
+		word=${word//\\/\\\\}
+		argv+=,\"${word//\"/\\\"}\"
+	done
+	printf 'exec\t%s\t-\t-\t%s\tcwd="%s"\targv=[%s]\tenv={%s}\n' "$2" "${words[0]}" \
+		"${directory//\\/\\\\}" "${argv:1}" "${env:1}" | tr '~' ' '
+}
+
+@test "the cases of Bear 4" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	local line title= count=0 bad=0 options=() word
+	: >want; : >trace
+	while IFS= read -r line; do
+		case $line in
+		'@ '*) title=$line ;;
+		'- '*) for word in ${line#- }; do options+=(-O "$word"); done ;;
+		'$ '*) case_record "${line#$ }" "$(wc -l <trace)" >>trace ;;
+		'> '*) printf '%s\n' "${line#> }" >>want ;;
+		'')
+			[ -s trace ] || continue
+			tr-repack -q -t compdb "${options[@]}" trace | shown >got
+			diff want got >diff || { echo "$title"; cat diff; bad=$((bad + 1)); }
+			count=$((count + 1)) options=(); : >want; : >trace
+			;;
+		esac
+	done < <(set -f; cat "$data/bear4.cases"; echo)
+	echo "$count cases, $bad of them wrong"
+	[ "$bad" -eq 0 ] && [ "$count" -ge 30 ]
+}
+
+@test "-O paths=canonical resolves links as the kernel does" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	mkdir -p real/deep src
+	touch real/a.c src/b.c real/deep/c.c
+	ln -s real/deep link
+	calls() {
+		printf 'exec\t%d\t-\t-\tcc\tcwd="%s"\targv=["cc","-c","%s","-o","%s"]\n' \
+			0 "$PWD" link/../a.c none/a.o 1 "$PWD/link" ../../src/b.c b.o 2 "$PWD/link" c.c gone/./c.o
+	}
+	calls | tr-repack -q -t compdb -O paths=canonical |
+		jq -r '.[] | "\(.directory) \(.file) \(.output)"' | sed "s,$(pwd -P),.,g" >got
+	printf '%s\n' '. ./real/a.c ./none/a.o' './real/deep ./src/b.c ./real/deep/b.o' \
+		'./real/deep ./real/deep/c.c ./real/deep/gone/c.o' | diff - got
+	# one file has one entry, whatever its names are
+	printf 'exec\t%d\t-\t-\tcc\tcwd="%s"\targv=["cc","-c","c.c"]\n' 0 "$PWD/link" 1 "$PWD/real/deep" >twice
+	[ "$(tr-repack -q -t compdb twice | jq length)" -eq 2 ]
+	[ "$(tr-repack -q -t compdb -O paths=canonical twice | jq length)" -eq 1 ]
+	# entries of a database change only on request
+	tr-repack -q -t compdb -O paths=relative twice >db
+	tr-repack -q -t compdb db | cmp - db
+	[ "$(tr-repack -q -t compdb -O paths=absolute db | jq -r '.[0].file')" = "$PWD/link/c.c" ]
+}
+
+# unit ARGUMENTS...: the record of a command that compiles, in ./sub
+unit() {
+	local word argv=
+	for word; do argv+=,\"$word\"; done
+	printf 'exec\t0\t-\t-\tcc\tcwd="%s/sub"\targv=["cc"%s]\n' "$PWD" "$argv"
+}
+
+@test "-O append keeps what is not compiled again" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	show() { jq -r '.[].arguments[1:] | join(" ")' "$@"; }
+	# Bear: append_works_as_expected, and the first time there is nothing to append to
+	run -0 --separate-stderr tr-repack -t compdb -O append=db -o db <(unit -c a.c -o a.o; unit -c b.c)
+	[[ $stderr == *"note: -O append: 'db' does not exist, so no entries are kept"* ]]
+	unit -c c.c | tr-repack -q --strict -t compdb -O append=db -o db
+	[ "$(show db)" = $'-c c.c\n-c a.c -o a.o\n-c b.c' ]
+	# the same object of the same source is replaced (Bear keeps the old entry), others are not
+	{ unit -DN -c a.c -o a.o; unit -DN -c b.c -o other.o; unit -DN -c b.c; } >again
+	tr-repack -q -t compdb -O append=db again >new
+	[ "$(show new)" = $'-DN -c a.c -o a.o\n-DN -c b.c -o other.o\n-DN -c b.c\n-c c.c' ]
+	[ "$(tr-repack -q -t compdb -O append=db -O unique=file again | show)" = $'-DN -c a.c -o a.o\n-DN -c b.c -o other.o\n-c c.c' ]
+	[ "$(tr-repack -q -t compdb -O append=new -O unique=all again | jq length)" -eq 4 ]
+	[ "$(tr-repack -q -t compdb -O append=new -O unique=none again | jq length)" -eq 7 ]
+	# an entry without an output, with other options
+	unit -fsyntax-only s.c | tr-repack -q -t compdb >db2
+	[ "$(unit -fsyntax-only -DN s.c | tr-repack -q -t compdb -O append=db2 | show)" = '-fsyntax-only -DN s.c' ]
+	# settings apply to what is kept; a trace without compilers changes nothing
+	touch sub/c.c
+	[ "$(unit -c x.c | tr-repack -q -t compdb -O append=db -O existing=yes | show)" = '-c c.c' ]
+	[ "$(printf 'exec\t0\t-\t-\ttrue\tcwd="/"\targv=["true"]\n' | tr-repack -q -t compdb -O append=db | jq -cS .)" = "$(jq -cS . db)" ]
+	[ "$(unit -c x.c | tr-repack -q -t compdb -O append=db -O headers=no -O form=command | jq -r '.[1].command')" = 'cc -c c.c' ]
+	# compressed, as command texts, and with keys of other tools
+	jq '[.[] | {directory, file, command: (.arguments | join(" ")), x: 1}]' db | gzip >db.gz
+	[ "$(unit -c b.c | tr-repack -q -t compdb -O append=db.gz | jq -c '[.[] | .x]')" = '[null,1,1]' ]
+}
+
+@test "-O append of damaged files" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	unit -c a.c >trace
+	echo 'int main;' >text
+	run -2 --separate-stderr tr-repack -t compdb -O append=text -o out trace
+	[[ $stderr == *"-O append: 'text' is not a compilation database"* && ! -e out ]]
+	mkdir dir
+	run -2 --separate-stderr tr-repack -t compdb -O append=dir -o out trace
+	[[ $stderr == *"dir"*directory* && ! -e out ]]
+	# Bear: invalid entries are left out, and the valid ones kept
+	cat >bad <<-'END'
+		[{"directory":"/b","file":"x.c","arguments":["cc","-c","x.c"]},
+		{"directory":"/b","file":5,"arguments":["cc"]},
+		{"directory":"/b","arguments":["cc"]},
+		{"directory":"/b","file":"y.c","arguments":["cc","-c","y.c"]},
+		{"directory":"/b","fi
+	END
+	run -2 --separate-stderr tr-repack -t compdb -O append=bad trace
+	[ "$(jq -r '.[].file' <<<"$output" | sed "s,$PWD/sub/,,")" = $'a.c\nx.c\ny.c' ]
+	[[ $stderr == *"bad: line 2: an object with a value of the wrong type: file"* ]]
+	[[ $stderr == *"bad: line 3: an entry without file: left out"* ]]
+	[[ $stderr == *"bad: line 5: "* ]]
+	: >nothing
+	[ "$(tr-repack -q -t compdb -O append=nothing trace | jq length)" -eq 1 ]
+	gzip <bad | head -c 60 >cut.gz
+	run -2 tr-repack -t compdb -O append=cut.gz trace
+}
+
+@test "clang finds headers by the variables of the environment" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	mkdir -p one two cpp
+	echo '#define FROM 1' >one/f.h
+	echo '#define FROM 2' >two/f.h
+	echo '#define SYSTEM 3' >two/s.h
+	echo '#define SYSTEM 4' >cpp/s.h
+	printf '#include <f.h>\n#include <s.h>\n#if FROM != 1 || SYSTEM != WANT\n#error\n#endif\nint x;\n' | tee sub/a.c >sub/b.cc
+	printf 'exec\t%d\t-\t-\tgcc\tcwd="%s"\targv=["gcc","-DWANT=%d","-c","%s"]\tenv={"CPATH":"%s/one:","C_INCLUDE_PATH":"%s/two","CPLUS_INCLUDE_PATH":"../cpp"}\n' \
+		0 "$PWD/sub" 3 a.c "$PWD" "$PWD" 1 "$PWD/sub" 4 b.cc "$PWD" "$PWD" >trace
+	# the parent's environment is inherited
+	printf 'exec\t2\t-\t-\tgcc\tparent=0\tcwd="%s"\targv=["gcc","-c","-DWANT=3","../sub/a.c","-o","c.o"]\tenvdiff={"A":"b"}\n' "$PWD/sub" >>trace
+	tr-repack -q -t compdb trace >without.json
+	tr-repack -q --strict -t compdb -O env-includes=yes trace >compile_commands.json
+	[ "$(jq -c '[.[] | .arguments[4:]]' compile_commands.json)" = "[[\"-I$PWD/one\",\"-I.\",\"-isystem\",\"$PWD/two\"],[\"-I$PWD/one\",\"-I.\",\"-isystem\",\"../cpp\"]]" ]
+	[ "$(jq length compile_commands.json)" -eq "$(jq length without.json)" ]
+	run -0 --separate-stderr tr-repack -t compdb -O env-includes=yes <(sed 's/env={[^}]*}/flagged=["env-unknown"]/' trace)
+	[[ $stderr == *"note: -O env-includes: calls whose environment is not in the trace: 3"* ]]
+	command -v clang-check >/dev/null || skip "clang-check is not installed"
+	clang-check -p . sub/a.c sub/b.cc
+	mv without.json compile_commands.json
+	run ! clang-check -p . sub/a.c
+}
+
+@test "-O for=clangd leaves out what Clang does not know" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	# a kernel's options, and those of others; "|" before words that stay
+	local words='-fno-allow-store-data-races -fconserve-stack -fno-var-tracking-assignments
+		-mindirect-branch=thunk-extern -mindirect-branch-register -fno-ipa-sra -flto=4 -fuse-linker-plugin
+		-fno-tree-loop-im -fipa-pta -fplugin=x.so -fplugin-arg-x-y=1 --param=a=1 --param|a=1 -wrapper|gdb,--args
+		-specs=nano.specs -Wa,-mrelax -Xassembler|-x -mno-sched-prolog -fanalyzer -mpreferred-stack-boundary=3
+		-fmin-function-alignment=16 -fno-reorder-blocks'
+	local stay='-O2 -Wall -Wlogical-op -Wno-maybe-uninitialized -fno-strict-aliasing -fno-builtin-memcpy
+		-ffixed-x18 -ftree-vectorize -fno-common -fstack-protector-strong -DA=1 -march=x86-64 -fshort-wchar -g -gdwarf-4 -Iinc'
+	local word argv=
+	for word in $words $stay; do argv+=,\"${word//|/\",\"}\"; done
+	echo 'int x;' >sub/a.c
+	printf 'exec\t0\t-\t-\t/usr/bin/gcc\tcwd="%s/sub"\targv=["gcc"%s,"-c","a.c"]\n' "$PWD" "$argv" >trace
+	want="/usr/bin/gcc -Wno-unknown-warning-option $(echo $stay) -c a.c"
+	[ "$(tr-repack -q -t compdb -O for=clangd trace | jq -r '.[0].arguments | join(" ")')" = "$want" ]
+	# a database is changed in the same way, once; Clang's own commands are not
+	tr-repack -q -t compdb trace | tr-repack -q -t compdb -O for=clangd >compile_commands.json
+	[ "$(jq -r '.[0].arguments | join(" ")' compile_commands.json)" = "$want" ]
+	tr-repack -q -t compdb -O for=clangd compile_commands.json | cmp - compile_commands.json
+	sed 's,/usr/bin/gcc,clang,' trace >clang.trace
+	tr-repack -q -t compdb -O for=clangd clang.trace | cmp - <(tr-repack -q -t compdb clang.trace)
+	command -v clang >/dev/null || skip "clang is not installed"
+	for word in $words; do
+		# later versions may know more
+		clang --version | grep -q ' version 1[4-6]' || break
+		# Clang has plugins, but not those of GCC
+		[[ $word != -fplugin* ]] || continue
+		run clang -### -Werror -c sub/a.c ${word//|/ }
+		[[ $output == *error:* ]] || { echo "clang knows $word"; return 1; }
+	done
+	(cd sub && clang -### -Werror=ignored-optimization-argument $(jq -r '.[0].arguments[1:] | map(select(. != "-ffixed-x18")) | join(" ")' ../compile_commands.json)) >log 2>&1
+	run ! grep -E 'unknown argument|unsupported|not supported|unused' log
+	command -v clang-check >/dev/null || skip "clang-check is not installed"
+	sed -i '/-ffixed-x18/d' compile_commands.json
+	clang-check -p . sub/a.c
+}

@@ -27,14 +27,14 @@ setup() {
 # format that $tool lists, or for each file that begins with "of"; "LINE<TAB>" alone in any case.
 argument() {
 	local line=$1
-	case $2 in DIR | FILE | PATH* | CONFIG | PROG) line+=of ;; esac
+	case $2 in DIR | FILE | PATH* | CONFIG | DATABASE | PROG) line+=of ;; esac
 	echo "$line	"
 	case $2 in
 	*'|'*) tr '|' '\n' <<<"${2%%[*}" ;;
 	NAME) "$tool" --list-formats | awk -F'\t' '$2 == "yes" { print $1 }' ;;
 	FORMAT) "$tool" --list-formats | awk -F'\t' '$3 == "yes" { print $1 }' ;;
 	DIR) echo offered ;;
-	FILE | PATH* | CONFIG | PROG) printf '%s\n' offered offered.txt ;;
+	FILE | PATH* | CONFIG | DATABASE | PROG) printf '%s\n' offered offered.txt ;;
 	esac | sed "s/^/$line	/"
 }
 

@@ -289,7 +289,7 @@ static bool is_shared(const struct tr_invocation *invocation, const struct tr_pa
 	       !(has_value && part[1].role == TR_ROLE_SOURCE);
 }
 
-bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program,
+bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program, bool for_clang,
 			    struct tr_arena *arena, struct tr_compdb_header_line *line)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -320,7 +320,8 @@ bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program,
 			line->sources[sources++].language = language_of(invocation, part, named);
 		} else if (!is_shared(invocation, part, has_value)) {
 			continue;
-		} else if (writes_file(invocation, part)) {
+		} else if (writes_file(invocation, part) ||
+			   (for_clang && tr_compdb_is_unknown_to_clang(part->text))) {
 			i += has_value;
 		} else {
 			line->words[line->count++] = part->text;
@@ -331,7 +332,8 @@ bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program,
 
 void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call,
 			    const struct tr_compdb_header_line *line, size_t source,
-			    struct tr_text path, struct tr_buffer *to)
+			    const struct tr_call_words *more, struct tr_text path,
+			    struct tr_buffer *to)
 {
 	const char *language = line->sources[source].language;
 	size_t gap = line->sources[source].gap, begin = to->len;
@@ -358,6 +360,8 @@ void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call
 		if (i < line->count)
 			put_word(&seed, line->words[i], to);
 	}
+	for (size_t i = 0; i < more->count; i++)
+		put_word(&seed, more->list[i], to);
 	if (!to->failed)
 		memcpy(to->data + begin, &seed, sizeof seed);
 }

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The entries of a call: make_line finds the words that the entries of all sources share, spell_line
+ * the command of each source, and put_source makes its entry.
+ */
+#include <string.h>
+
+#include "format/compdb/compdb.h"
+#include "process/path.h"
+
+/* The words that all entries of a call share, and the place of each source among them. */
+struct line {
+	struct tr_text *shared, *argv; /* argv: room for the words of one entry */
+	size_t count, room;
+	struct source {
+		const struct tr_part *part;
+		const struct tr_part *option; /* "/Tc" before it; NULL: none */
+		size_t place;		      /* number of shared words before it */
+	} * sources;
+	size_t source_count;
+	size_t tail;			       /* number of shared words before "--" or "/link" */
+	struct tr_compdb_header_line headers;  /* languages, and the words of entries for headers */
+	struct tr_compdb_variables *variables; /* NULL: they are not wanted, or unknown */
+};
+
+/* Adds a shared word. */
+static void add(struct line *line, struct tr_text text)
+{
+	line->shared[line->count++] = text;
+}
+
+/* Whether the part has no place in an entry, whose command only compiles. */
+static bool is_only_for_linking(const struct tr_invocation *invocation, const struct tr_part *part)
+{
+	return invocation->mode == TR_MODE_LINK &&
+	       (part->role == TR_ROLE_LINKING || part->role == TR_ROLE_INPUT ||
+		part->role == TR_ROLE_PRODUCT);
+}
+
+/* True for a word after which options have another meaning. */
+static bool ends_options(const struct tr_invocation *invocation, const struct tr_part *part)
+{
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		return tr_text_is(part->text, "/link") || tr_text_is(part->text, "-link");
+	return tr_text_is(part->text, "--");
+}
+
+/* Without inlined, the parts of a response file become its name again, once, where it was named. */
+static void add_parts(struct line *line, const struct tr_call *call, bool inlined, bool for_clang)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	const struct tr_text *words = call->command.argv + invocation->launchers;
+	const struct tr_part *end = invocation->parts + invocation->count, *option = NULL;
+	size_t named = 0; /* the argument that was added last as a name; 0: none */
+	bool ended = false;
+
+	for (const struct tr_part *part = invocation->parts + 1; part < end; part++) {
+		if (part->from_file && !inlined) {
+			size_t used;
+			if (part->origin == named)
+				continue;
+			named = part->origin;
+			tr_respfile_named(words, call->command.argc - invocation->launchers, named,
+					  call->rules, &used);
+			for (size_t k = 0; k < used; k++)
+				add(line, words[named + k]);
+		} else if (part + 1 < end && part[1].value && part[1].role == TR_ROLE_SOURCE) {
+			option = part;
+		} else if (part->role == TR_ROLE_SOURCE) {
+			line->sources[line->source_count++] =
+				(struct source){ part, option, line->count };
+			option = NULL;
+		} else if (for_clang && !part->value && tr_compdb_is_unknown_to_clang(part->text)) {
+			part += part + 1 < end && part[1].value;
+		} else if (!is_only_for_linking(invocation, part)) {
+			if (!ended && ends_options(invocation, part)) {
+				ended = true;
+				line->tail = line->count;
+			}
+			add(line, part->text);
+		}
+	}
+	if (!ended)
+		line->tail = line->count;
+}
+
+/*
+ * Returns the path joined with the directory, in the arena. data NULL: memory is exhausted, or
+ * there was no path.
+ */
+static struct tr_text absolute(struct tr_text directory, struct tr_text path,
+			       struct tr_arena *arena)
+{
+	struct tr_buffer whole = TR_BUFFER_INIT;
+
+	if (!path.data)
+		return path;
+	tr_path_join(directory, path, &whole);
+	path = tr_arena_copy(arena, tr_buffer_text(&whole));
+	if (whole.failed)
+		path.data = NULL;
+	tr_buffer_free(&whole);
+	return path;
+}
+
+/* The program as the entry names it: with its directory if that is known. */
+static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
+{
+	struct tr_text path = tr_command_program(&call->command);
+
+	if (call->invocation.launchers)
+		return call->expansion.words[0].text;
+	/* a name alone was found in PATH */
+	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
+		return path;
+	return absolute(call->command.directory, path, arena);
+}
+
+/* Whether a response file names sources. */
+static bool has_hidden_sources(const struct tr_invocation *invocation)
+{
+	for (size_t i = 0; i < invocation->count; i++)
+		if (invocation->parts[i].role == TR_ROLE_SOURCE && invocation->parts[i].from_file)
+			return true;
+	return false;
+}
+
+/* Makes the words that all entries of a call share. False: memory is exhausted. */
+static bool make_line(struct line *line, const struct tr_call *call, bool inlined, bool for_clang,
+		      struct tr_arena *arena)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	/* all words of the call and its response files, -c and the warning */
+	size_t words = call->expansion.count + call->command.argc + 3;
+	struct tr_text program = program_of(call, arena);
+
+	for_clang &= program.data && tr_compdb_has_gcc_options(invocation, program);
+	*line = (struct line){
+		.shared = tr_arena_alloc(arena, words * sizeof *line->shared),
+		.sources = tr_arena_alloc(arena, invocation->sources * sizeof *line->sources),
+	};
+	if (!program.data || !line->shared || !line->sources)
+		return false;
+	add(line, program);
+	if (invocation->mode == TR_MODE_LINK)
+		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
+	if (for_clang && tr_compdb_has_warnings(invocation))
+		add(line, tr_text_from(tr_compdb_clang_word));
+	add_parts(line, call, inlined, for_clang);
+	return tr_compdb_headers_line(call, program, for_clang, arena, &line->headers);
+}
+
+/*
+ * Makes the command line of one source in line->argv. more: words of the environment. Returns its
+ * number of words; 0: memory is exhausted.
+ */
+static size_t spell_line(struct line *line, const struct source *source,
+			 const struct tr_call_words *more, struct tr_arena *arena)
+{
+	size_t count = 0, words = line->count + 2 + more->count;
+
+	/* seldom twice: only if a later language has more words */
+	if (words > line->room) {
+		line->argv = tr_arena_alloc(arena, words * sizeof *line->argv);
+		line->room = words;
+	}
+	if (!line->argv)
+		return 0;
+	for (size_t i = 0; i <= line->count; i++) {
+		if (i == source->place && source->option)
+			line->argv[count++] = source->option->text;
+		if (i == source->place)
+			line->argv[count++] = source->part->text;
+		for (size_t k = 0; i == line->tail && k < more->count; k++)
+			line->argv[count++] = more->list[k];
+		if (i < line->count)
+			line->argv[count++] = line->shared[i];
+	}
+	return count;
+}
+
+/* The entry's output: the program where the call also links, as Bear has it. */
+static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
+				struct tr_arena *arena, bool *failed)
+{
+	if (invocation->tool == TR_TOOL_DRIVER_CL)
+		return tr_invocation_output(invocation, source, arena, failed);
+	return invocation->output;
+}
+
+/* Appends the seed of entries for headers to the entry that begins there. */
+static bool append_seed(struct tr_record *record, const struct tr_call *call,
+			const struct line *line, const struct source *source,
+			const struct tr_call_words *more, size_t begin, struct tr_buffer *to)
+{
+	struct tr_text file = absolute(call->command.directory, source->part->file, record->arena);
+	size_t seed = to->len;
+	struct tr_compdb_head head;
+
+	if (!file.data)
+		return false;
+	tr_compdb_headers_seed(record, call, &line->headers, (size_t)(source - line->sources), more,
+			       file, to);
+	if (to->failed)
+		return false;
+	memcpy(&head, to->data + begin, sizeof head);
+	head.seed_len = to->len - seed;
+	memcpy(to->data + begin, &head, sizeof head);
+	return true;
+}
+
+/* Appends the entry of a source. seeds: that of entries for headers follows. */
+static bool put_source(struct tr_record *record, const struct tr_call *call, struct line *line,
+		       const struct source *source, bool seeds, struct tr_compdb_style *style,
+		       struct tr_buffer *to)
+{
+	const struct tr_invocation *invocation = &call->invocation;
+	const char *language = line->headers.sources[source - line->sources].language;
+	struct tr_text file = source->part->file;
+	struct tr_call_words more = { NULL, 0 };
+	size_t begin = to->len;
+	bool failed = line->variables && !tr_compdb_variables_words(line->variables, call, language,
+								    record->arena, &more);
+	struct tr_compdb_entry entry = {
+		.made = true,
+		.directory = call->command.directory,
+		.file = file,
+		.output = output_of(invocation, file, record->arena, &failed),
+		.argc = spell_line(line, source, &more, record->arena),
+	};
+	entry.argv = line->argv;
+	if (!entry.output.data && invocation->mode != TR_MODE_SYNTAX) {
+		entry.implied = tr_invocation_object(invocation, file, record->arena);
+		failed |= !entry.implied.data;
+	}
+	return !failed && entry.argc &&
+	       tr_compdb_entry_append(&entry, style, call->libtool, record->arena, to) &&
+	       (!seeds || to->len == begin ||
+		append_seed(record, call, line, source, &more, begin, to));
+}
+
+enum tr_status tr_compdb_call_append(struct tr_record *record, const struct tr_call *call,
+				     bool inlined, bool seeds,
+				     struct tr_compdb_variables *variables,
+				     struct tr_compdb_style *style, struct tr_buffer *to,
+				     struct tr_error *err)
+{
+	size_t begin = to->len;
+	struct line line;
+
+	/* a response file that names other sources, too, cannot stay */
+	inlined |= has_hidden_sources(&call->invocation);
+	if (!make_line(&line, call, inlined, style->for_clang, record->arena))
+		return tr_error_memory(err);
+	line.variables = variables;
+	for (size_t i = 0; i < line.source_count; i++) {
+		if (!put_source(record, call, &line, &line.sources[i], seeds, style, to))
+			return tr_error_memory(err);
+		if (to->len - begin <= TR_CALL_TEXT_MAX)
+			continue;
+		to->len = begin;
+		return tr_call_too_long(call, err);
+	}
+	return TR_OK;
+}
