@@ -30,29 +30,30 @@ only lib/record 'core/|record/'
 only lib/process 'core/|record/|process/'
 only lib/preload 'core/|preload/'
 only lib/deps 'core/|record/|process/|deps/'
-only lib/coverage 'core/|record/|coverage/'
+only lib/symbol 'core/|process/path\.h|symbol/'
+only lib/coverage 'core/|record/|symbol/|coverage/'
 only lib/expr 'core/|record/|expr/'
-only lib/view 'core/|record/|process/|deps/|coverage/|view/'
+only lib/view 'core/|record/|process/|deps/|symbol/|coverage/|view/'
 for folder in lib/format/*/; do
 	folder=${folder%/}
 	own=${folder#lib/}
-	only "$folder" "core/|record/|process/|deps/|coverage/|format/(format|reader_base|writer_base)\\.h|$own/"
+	only "$folder" "core/|record/|process/|deps/|symbol/|coverage/|format/(format|reader_base|writer_base)\\.h|$own/"
 done
 report "what formats share knows no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|preload/|deps/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
+only tools 'core/|record/|process/|preload/|deps/|symbol/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \
-	snappy-c.h nettle/sha1.h nettle/sha2.h pcre2.h; do
+	snappy-c.h nettle/sha1.h nettle/sha2.h pcre2.h dwarf.h elfutils/libdw.h elfutils/libdwfl.h gelf.h; do
 	places=$(grep -rlE "^#[[:space:]]*include <$header>" lib tools)
 	[ "$(printf '%s\n' "$places" | wc -l)" -le 1 ] && places=
 	report "<$header> is included in one place" "$places"
 done
 
-# hooks.c defines functions of these names for other programs
+# hooks.c defines functions of these names for other programs; program.c ends a process of its own
 report "lib/ never prints and never exits" \
-	"$(grep -rnE '\b(printf|fprintf|puts|perror|exit|_exit|abort|errx?|warnx?) ?\(' lib --include='*.c' --exclude=hooks.c |
+	"$(grep -rnE '\b(printf|fprintf|puts|perror|exit|_exit|abort|errx?|warnx?) ?\(' lib --include='*.c' --exclude=hooks.c --exclude=program.c |
 		grep -vE ':[0-9]+:[[:space:]]*(/?\*|//)' | grep -vE '\b(vs?n?printf|snprintf)\b')"
 report "no unsafe string functions" \
 	"$(grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|strncpy|strncat|alloca) ?\(' lib tools --include='*.c')"

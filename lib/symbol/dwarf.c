@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads ELF files with libdw. */
+#include "symbol/dwarf.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/arena.h"
+#include "core/map.h"
+#include "process/path.h"
+
+void tr_dwarf_free(struct tr_dwarf *dwarf)
+{
+	free(dwarf->rows);
+	free(dwarf->functions);
+	free(dwarf->inlines);
+	free(dwarf->sections);
+	free(dwarf->files);
+	tr_buffer_free(&dwarf->strings);
+	*dwarf = (struct tr_dwarf){ .rows = NULL };
+}
+
+#ifndef TREC_LIBDW
+bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, struct tr_error *err)
+{
+	(void)dwarf;
+	(void)path;
+	close(fd);
+	tr_error_say(err, TR_CAUSE_SYSTEM,
+		     "this build cannot read programs: it was configured without libdw, which is "
+		     "part of elfutils (Debian: libdw-dev)");
+	return false;
+}
+#else
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <inttypes.h>
+
+#include "core/library.h"
+
+#define FUNCTIONS(X) \
+	X(dwarf_attr) \
+	X(dwarf_attr_integrate) \
+	X(dwarf_child) \
+	X(dwarf_cu_info) \
+	X(dwarf_decl_line) \
+	X(dwarf_diename) \
+	X(dwarf_dieoffset) \
+	X(dwarf_entrypc) \
+	X(dwarf_filesrc) \
+	X(dwarf_formflag) \
+	X(dwarf_formstring) \
+	X(dwarf_formudata) \
+	X(dwarf_get_units) \
+	X(dwarf_getsrcfiles) \
+	X(dwarf_getsrclines) \
+	X(dwarf_hasattr_integrate) \
+	X(dwarf_lineaddr) \
+	X(dwarf_linebeginstatement) \
+	X(dwarf_linecol) \
+	X(dwarf_lineendsequence) \
+	X(dwarf_lineno) \
+	X(dwarf_linesrc) \
+	X(dwarf_onesrcline) \
+	X(dwarf_ranges) \
+	X(dwarf_siblingof) \
+	X(dwarf_tag) \
+	X(dwfl_begin) \
+	X(dwfl_end) \
+	X(dwfl_errmsg) \
+	X(dwfl_module_build_id) \
+	X(dwfl_module_getdwarf) \
+	X(dwfl_module_getelf) \
+	X(dwfl_module_getsym_info) \
+	X(dwfl_module_getsymtab) \
+	X(dwfl_report_elf) \
+	X(dwfl_report_end) \
+	X(dwfl_standard_find_debuginfo) \
+	X(elf_getdata_rawchunk) \
+	X(elf_getident) \
+	X(elf_getphdrnum) \
+	X(elf_nextscn) \
+	X(gelf_getehdr) \
+	X(gelf_getphdr) \
+	X(gelf_getshdr)
+
+#define MEMBER(name) __typeof__(name) *name;
+struct library {
+	FUNCTIONS(MEMBER)
+};
+#define SYMBOL(name) TR_SYMBOL(struct library, name, name),
+static const struct tr_symbol symbols[] = { FUNCTIONS(SYMBOL){ NULL, 0 } };
+
+enum { DEPTH = 256 }; /* of DIEs; compilers nest them less than 50 deep */
+
+struct extraction {
+	struct library dw;
+	struct tr_dwarf *to;
+	Elf *elf;		  /* the program itself, which has its code */
+	struct tr_map paths;	  /* file numbers + 1 */
+	struct tr_arena memory;	  /* of their keys */
+	struct tr_buffer path;	  /* scratch */
+	struct tr_text directory; /* in which the unit was compiled */
+	const char *last_source;  /* libdw returns the same pointer for the same file */
+	uint32_t last_file;
+	bool failed; /* memory is exhausted */
+};
+
+/* Adds a string; returns its offset. */
+static uint32_t put_string(struct extraction *x, const char *string)
+{
+	struct tr_buffer *strings = &x->to->strings;
+	if (!string || !*string)
+		return 0;
+	size_t at = strings->len;
+	tr_buffer_put(strings, string, strlen(string) + 1);
+	x->failed |= strings->failed || at > UINT32_MAX;
+	return (uint32_t)at;
+}
+
+/* Returns the number of a file; 0: it is unknown. */
+static uint32_t file_of(struct extraction *x, const char *source)
+{
+	struct tr_dwarf *to = x->to;
+	if (!source || !*source)
+		return 0;
+	if (source == x->last_source)
+		return x->last_file;
+	tr_buffer_reset(&x->path);
+	tr_path_join(x->directory, tr_text_from(source), &x->path);
+	struct tr_text path = tr_buffer_text(&x->path);
+	uint32_t *known = tr_map_get(&x->paths, path);
+	if (!known) {
+		struct tr_text key = tr_arena_copy(&x->memory, path);
+		known = tr_arena_alloc(&x->memory, sizeof *known);
+		if (!key.data || !known ||
+		    !tr_array_room(to->files, to->head.files, to->file_cap) ||
+		    !tr_map_put(&x->paths, key, known)) {
+			x->failed = true;
+			return 0;
+		}
+		tr_buffer_put_byte(&x->path, 0);
+		*known = (uint32_t)to->head.files;
+		to->files[to->head.files++] = put_string(x, x->path.data);
+	}
+	x->last_source = source;
+	x->last_file = *known;
+	return *known;
+}
+
+/* Sections of code and the addresses of segments. False: it is not a program. */
+static bool read_layout(struct extraction *x, struct tr_error *err)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	struct tr_program_head *head = &to->head;
+	GElf_Ehdr ehdr;
+	size_t count = 0;
+	if (!dw->gelf_getehdr(x->elf, &ehdr) || (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)) {
+		tr_error_say(err, TR_CAUSE_INPUT, "neither a program nor a shared library");
+		return false;
+	}
+	head->machine = ehdr.e_machine;
+	head->bits = ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64;
+	head->big_endian = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
+	head->relocatable = ehdr.e_type == ET_DYN;
+	head->base = UINT64_MAX;
+	if (dw->elf_getphdrnum(x->elf, &count) != 0)
+		count = 0;
+	struct tr_code_section segment = { 0, 0, 0 };
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr phdr;
+		if (!dw->gelf_getphdr(x->elf, (int)i, &phdr) || phdr.p_type != PT_LOAD)
+			continue;
+		uint64_t align = phdr.p_align > 1 ? phdr.p_align - 1 : 0;
+		uint64_t base = phdr.p_vaddr & ~align, end = phdr.p_vaddr + phdr.p_memsz;
+		head->base = base < head->base ? base : head->base;
+		head->end = end > head->end ? end : head->end;
+		if (phdr.p_flags & PF_X)
+			segment = (struct tr_code_section){ phdr.p_vaddr, phdr.p_filesz,
+							    phdr.p_offset };
+	}
+	if (head->base == UINT64_MAX)
+		head->base = 0;
+	bool any = false;
+	for (Elf_Scn *scn = NULL; (scn = dw->elf_nextscn(x->elf, scn)) != NULL;) {
+		GElf_Shdr shdr;
+		if (!dw->gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_EXECINSTR) ||
+		    !shdr.sh_size)
+			continue;
+		if (!tr_array_room(to->sections, head->sections, to->section_cap)) {
+			x->failed = true;
+			return true;
+		}
+		to->sections[head->sections++] =
+			(struct tr_code_section){ shdr.sh_addr, shdr.sh_size,
+						  shdr.sh_type == SHT_PROGBITS ? shdr.sh_offset
+									       : UINT64_MAX };
+		any = true;
+	}
+	/* a program without section headers: its segment of code */
+	if (!any && segment.size) {
+		if (tr_array_room(to->sections, head->sections, to->section_cap))
+			to->sections[head->sections++] = segment;
+		else
+			x->failed = true;
+	}
+	return true;
+}
+
+/* Returns the section of code that contains the address, or NULL. */
+static const struct tr_code_section *section_of(const struct extraction *x, uint64_t address)
+{
+	const struct tr_dwarf *to = x->to;
+	for (size_t i = 0; i < to->head.sections; i++)
+		if (address - to->sections[i].address < to->sections[i].size)
+			return &to->sections[i];
+	return NULL;
+}
+
+/* Copies the n bytes of code before an address. False: they are not in the file. */
+static bool code_before(const struct extraction *x, uint64_t end, size_t n, uint8_t *bytes)
+{
+	const struct tr_code_section *section = section_of(x, end - n);
+	if (!section || section->offset == UINT64_MAX || end - section->address > section->size)
+		return false;
+	Elf_Data *data = x->dw.elf_getdata_rawchunk(
+		x->elf, (int64_t)(section->offset + (end - n - section->address)), n, ELF_T_BYTE);
+	if (!data || data->d_size != n)
+		return false;
+	memcpy(bytes, data->d_buf, n);
+	return true;
+}
+
+/* Whether the code before an address is a return instruction. */
+static bool ends_in_return(const struct extraction *x, uint64_t end)
+{
+	const struct tr_program_head *head = &x->to->head;
+	uint8_t b[4] = { 0, 0, 0, 0 };
+	switch (head->machine) {
+	case EM_386:
+	case EM_X86_64:
+		return (code_before(x, end, 1, b) && b[0] == 0xc3) ||
+		       (code_before(x, end, 3, b) && b[0] == 0xc2);
+	}
+	if (head->machine == EM_RISCV && code_before(x, end, 2, b) && b[0] == 0x82 && b[1] == 0x80)
+		return true; /* c.jr ra */
+	if (!code_before(x, end, 4, b))
+		return false;
+	uint32_t word =
+		head->big_endian
+			? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
+			: (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+	uint16_t half = head->big_endian ? (uint16_t)word : (uint16_t)(word >> 16);
+	switch (head->machine) {
+	case EM_PPC:
+	case EM_PPC64:
+		return word == 0x4e800020; /* blr */
+	case EM_AARCH64:
+		return word == 0xd65f03c0; /* ret */
+	case EM_RISCV:
+		return word == 0x00008067; /* ret */
+	case EM_ARM:
+		/* bx lr, pop or ldm with pc; in Thumb bx lr, pop with pc, pop.w with pc */
+		return word == 0xe12fff1e || (word & 0xfe108000) == 0xe8108000 || half == 0x4770 ||
+		       (half & 0xff00) == 0xbd00;
+	case EM_MIPS:
+		return word == 0x03e00008 || /* jr ra, with a delay slot */
+		       (code_before(x, end - 4, 4, b) &&
+			(head->big_endian ? b[0] == 0x03 && b[1] == 0xe0 && b[3] == 0x08
+					  : b[3] == 0x03 && b[2] == 0xe0 && b[0] == 0x08));
+	case EM_SPARC:
+	case EM_SPARC32PLUS:
+	case EM_SPARCV9:
+		/* return, ret, retl; the last two have a delay slot */
+		return (word & 0xc1f80000) == 0x81c80000 ||
+		       (code_before(x, end - 4, 4, b) && b[0] == 0x81 && b[1] == 0xc7 &&
+			b[3] == 0x08) ||
+		       (code_before(x, end - 4, 4, b) && b[0] == 0x81 && b[1] == 0xc3 &&
+			b[3] == 0x08);
+	}
+	return false;
+}
+
+/* Adds the rows of a unit. */
+static void read_rows(struct extraction *x, Dwarf_Die *unit)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	Dwarf_Lines *lines;
+	size_t count;
+	if (dw->dwarf_getsrclines(unit, &lines, &count) != 0)
+		return;
+	bool dropped = true; /* the sequence, whose code the linker removed */
+	bool begun = false;
+	for (size_t i = 0; i < count && !x->failed; i++) {
+		Dwarf_Line *line = dw->dwarf_onesrcline(lines, i);
+		Dwarf_Addr address;
+		int number = 0, column = 0;
+		bool end = false, statement = false;
+		if (!line || dw->dwarf_lineaddr(line, &address) != 0 ||
+		    dw->dwarf_lineno(line, &number) != 0)
+			continue;
+		dw->dwarf_linecol(line, &column);
+		dw->dwarf_lineendsequence(line, &end);
+		dw->dwarf_linebeginstatement(line, &statement);
+		if (!begun)
+			dropped = address == 0 || !section_of(x, address);
+		begun = !end;
+		if (dropped)
+			continue;
+		if (!tr_array_room(to->rows, to->head.rows, to->row_cap)) {
+			x->failed = true;
+			return;
+		}
+		to->rows[to->head.rows++] = (struct tr_code_row){
+			address, end ? 0 : file_of(x, dw->dwarf_linesrc(line, NULL, NULL)),
+			number > 0 && !end ? (uint32_t)number : 0,
+			column > 0 ? (uint32_t)column : 0,
+			(end ? TR_ROW_END : 0) | (statement ? TR_ROW_STATEMENT : 0)
+		};
+	}
+}
+
+/* Returns the string of an attribute, also of the origin or declaration; or NULL. */
+static const char *string_of(const struct library *dw, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	return dw->dwarf_attr_integrate(die, name, &attr) ? dw->dwarf_formstring(&attr) : NULL;
+}
+
+/* Whether a flag is set, also of the origin or declaration. */
+static bool flag_of(const struct library *dw, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	bool set = false;
+	return dw->dwarf_attr_integrate(die, name, &attr) && dw->dwarf_formflag(&attr, &set) == 0 &&
+	       set;
+}
+
+/*
+ * Returns the file whose number an attribute holds; 0: it is unknown. The number counts in the table
+ * of the unit that has the attribute, or of the unit in the program if that is a split one.
+ */
+static uint32_t numbered_file(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned name)
+{
+	const struct library *dw = &x->dw;
+	Dwarf_Attribute attr;
+	Dwarf_Word number;
+	Dwarf_Files *files;
+	Dwarf_Die own;
+	size_t count;
+	if (!dw->dwarf_attr_integrate(die, name, &attr) || dw->dwarf_formudata(&attr, &number) != 0)
+		return 0;
+	if ((dw->dwarf_cu_info(attr.cu, NULL, NULL, &own, NULL, NULL, NULL, NULL) != 0 ||
+	     dw->dwarf_getsrcfiles(&own, &files, &count) != 0) &&
+	    dw->dwarf_getsrcfiles(unit, &files, &count) != 0)
+		return 0;
+	return number < count ? file_of(x, dw->dwarf_filesrc(files, number, NULL, NULL)) : 0;
+}
+
+/* Whether the name begins with one of those of functions without a source. */
+static bool is_made_by_compiler(const char *name)
+{
+	static const char *const prefixes[] = { "_GLOBAL__",	 "__static_initialization_and_",
+						"__cxx_global_", "_ZTh",
+						"_ZTv",		 "_ZTc" };
+	for (size_t i = 0; name && i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the ranges of a function. */
+static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	Dwarf_Addr base, first, end, entry;
+	struct tr_code_function function = { .flags = 0 };
+	bool described = false;
+	if (dw->dwarf_entrypc(die, &entry) != 0)
+		entry = UINT64_MAX;
+	for (ptrdiff_t at = 0;
+	     !x->failed && (at = dw->dwarf_ranges(die, at, &base, &first, &end)) > 0;) {
+		if (first == 0 || end <= first || !section_of(x, first))
+			continue;
+		if (!described) {
+			const char *name = dw->dwarf_diename(die);
+			const char *linkage = string_of(dw, die, DW_AT_linkage_name);
+			if (!linkage)
+				linkage = string_of(dw, die, DW_AT_MIPS_linkage_name);
+			bool lambda = name && strcmp(name, "operator()") == 0;
+			int line = 0;
+			function.name = put_string(x, name);
+			function.linkage = linkage ? put_string(x, linkage) : function.name;
+			function.file = numbered_file(x, unit, die, DW_AT_decl_file);
+			if (dw->dwarf_decl_line(die, &line) == 0 && line > 0)
+				function.line = (uint32_t)line;
+			if ((flag_of(dw, die, DW_AT_artificial) && !lambda) ||
+			    dw->dwarf_hasattr_integrate(die, DW_AT_trampoline) ||
+			    is_made_by_compiler(name) || is_made_by_compiler(linkage))
+				function.flags |= TR_FUNCTION_HIDDEN;
+			if (dw->dwarf_hasattr_integrate(die, DW_AT_type))
+				function.flags |= TR_FUNCTION_VALUE;
+			described = true;
+		}
+		if (!tr_array_room(to->functions, to->head.functions, to->function_cap)) {
+			x->failed = true;
+			return;
+		}
+		struct tr_code_function *range = &to->functions[to->head.functions++];
+		*range = function;
+		range->first = first;
+		range->end = end;
+		if (ends_in_return(x, end))
+			range->flags |= TR_FUNCTION_RETURNS;
+		if (entry != first && entry != UINT64_MAX)
+			range->flags |= TR_FUNCTION_PART;
+	}
+}
+
+/* Adds the ranges of an inlined call. */
+static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	Dwarf_Addr base, first, end;
+	Dwarf_Attribute attr;
+	Dwarf_Word line = 0;
+	uint32_t name = 0, file = 0;
+	bool described = false;
+	for (ptrdiff_t at = 0;
+	     !x->failed && (at = dw->dwarf_ranges(die, at, &base, &first, &end)) > 0;) {
+		if (first == 0 || end <= first || !section_of(x, first))
+			continue;
+		if (!described) {
+			name = put_string(x, dw->dwarf_diename(die));
+			file = numbered_file(x, unit, die, DW_AT_call_file);
+			if (!dw->dwarf_attr(die, DW_AT_call_line, &attr) ||
+			    dw->dwarf_formudata(&attr, &line) != 0 || line > UINT32_MAX)
+				line = 0;
+			described = true;
+		}
+		if (!tr_array_room(to->inlines, to->head.inlines, to->inline_cap)) {
+			x->failed = true;
+			return;
+		}
+		to->inlines[to->head.inlines++] =
+			(struct tr_code_inline){ first, end, name, file, (uint32_t)line, depth };
+	}
+}
+
+/*
+ * Visits a DIE and all below it. Offsets must grow from one DIE to its sibling: a damaged file can
+ * lead back.
+ */
+static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
+{
+	const struct library *dw = &x->dw;
+	Dwarf_Die child, next;
+	Dwarf_Off last = dw->dwarf_dieoffset(die);
+	if (depth > DEPTH || x->failed || dw->dwarf_child(die, &child) != 0)
+		return;
+	for (;;) {
+		Dwarf_Off offset = dw->dwarf_dieoffset(&child);
+		if (offset <= last || x->failed)
+			return;
+		last = offset;
+		switch (dw->dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			put_function(x, unit, &child);
+			visit(x, unit, &child, depth + 1);
+			break;
+		case DW_TAG_inlined_subroutine:
+			put_inline(x, unit, &child, depth);
+			visit(x, unit, &child, depth + 1);
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			visit(x, unit, &child, depth + 1);
+			break;
+		}
+		if (dw->dwarf_siblingof(&child, &next) != 0)
+			return;
+		child = next;
+	}
+}
+
+/* Reads all units. */
+static void read_units(struct extraction *x, Dwarf *dwarf)
+{
+	const struct library *dw = &x->dw;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit, split;
+	Dwarf_Half version;
+	uint8_t type;
+	while (!x->failed &&
+	       dw->dwarf_get_units(dwarf, cu, &cu, &version, &type, &unit, &split) == 0) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
+			continue;
+		const char *directory = string_of(dw, &unit, DW_AT_comp_dir);
+		x->directory = tr_text_from(directory ? directory : "");
+		x->last_source = NULL;
+		read_rows(x, &unit);
+		Dwarf_Die *whole = type == DW_UT_skeleton && split.cu ? &split : &unit;
+		visit(x, &unit, whole, 0);
+	}
+	x->to->head.has_lines = x->to->head.rows > 0;
+}
+
+static int by_row(const void *a, const void *b)
+{
+	const struct tr_code_row *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	bool x_end = x->flags & TR_ROW_END, y_end = y->flags & TR_ROW_END;
+	return y_end - x_end;
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct tr_code_function *x = a, *y = b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+static int by_inline(const void *a, const void *b)
+{
+	const struct tr_code_inline *x = a, *y = b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+/* Sorts an array and keeps the order of equal items: a merge sort, which hostile input cannot slow. */
+static bool sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	char *from = items, *spare = malloc(count * size + 1), *to = spare;
+	if (!spare)
+		return false;
+	for (size_t run = 1; run < count; run *= 2) {
+		for (size_t low = 0; low < count; low += 2 * run) {
+			size_t a = low, b = low + run < count ? low + run : count;
+			size_t middle = b, end = b + run < count ? b + run : count;
+			for (size_t k = low; k < end; k++) {
+				bool left = b >= end ||
+					    (a < middle &&
+					     compare(from + a * size, from + b * size) <= 0);
+				memcpy(to + k * size, from + (left ? a++ : b++) * size, size);
+			}
+		}
+		char *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != items)
+		memcpy(items, from, count * size);
+	free(spare);
+	return true;
+}
+
+/* Drops functions of the same range: templates and inline functions that several units contain. */
+static void unite_functions(struct tr_dwarf *to)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < to->head.functions; i++)
+		if (!kept || to->functions[i].first != to->functions[kept - 1].first ||
+		    to->functions[i].end != to->functions[kept - 1].end)
+			to->functions[kept++] = to->functions[i];
+	to->head.functions = kept;
+}
+
+/* Returns that of the first count functions, which are sorted, which contains the address; or NULL. */
+static struct tr_code_function *function_at(struct tr_dwarf *to, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (to->functions[middle].first <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < to->functions[low - 1].end ? &to->functions[low - 1] : NULL;
+}
+
+/* Adds the functions of the symbol table that the debug information does not describe. */
+static void read_symbols(struct extraction *x, Dwfl_Module *module)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	int count = dw->dwfl_module_getsymtab(module);
+	size_t known = to->head.functions;
+	for (int i = 1; i < count && !x->failed; i++) {
+		GElf_Sym sym;
+		GElf_Addr address;
+		const char *name =
+			dw->dwfl_module_getsym_info(module, i, &sym, &address, NULL, NULL, NULL);
+		if (!name || !*name || GELF_ST_TYPE(sym.st_info) != STT_FUNC || !sym.st_size ||
+		    sym.st_shndx == SHN_UNDEF)
+			continue;
+		bool thumb = to->head.machine == EM_ARM && (address & 1);
+		address -= thumb;
+		struct tr_code_function *in = function_at(to, known, address);
+		if (in && thumb)
+			in->flags |= TR_FUNCTION_THUMB;
+		if (in || address + sym.st_size < address || !section_of(x, address))
+			continue;
+		if (!tr_array_room(to->functions, to->head.functions, to->function_cap)) {
+			x->failed = true;
+			return;
+		}
+		uint32_t string = put_string(x, name);
+		to->functions[to->head.functions++] = (struct tr_code_function){
+			address, address + sym.st_size, string, string, 0, 0, TR_FUNCTION_SYMBOL, 0
+		};
+	}
+	x->failed |= !sort(to->functions, to->head.functions, sizeof *to->functions, by_function);
+	unite_functions(to);
+}
+
+/* Reads an open module. False: err is filled. */
+static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_error *err)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	struct tr_program_head *head = &to->head;
+	GElf_Addr bias, vaddr;
+	const unsigned char *id;
+	x->elf = dw->dwfl_module_getelf(module, &bias);
+	if (!x->elf) {
+		tr_error_set(err, TR_CAUSE_INPUT, "not an ELF file: %s", dw->dwfl_errmsg(-1));
+		return false;
+	}
+	if (!read_layout(x, err))
+		return false;
+	int size = dw->dwfl_module_build_id(module, &id, &vaddr);
+	if (size > 0 && size <= TR_BUILD_ID_MAX) {
+		memcpy(head->build_id, id, (size_t)size);
+		head->build_id_size = (uint8_t)size;
+	}
+	Dwarf *dwarf = dw->dwfl_module_getdwarf(module, &bias);
+	if (dwarf && !x->failed)
+		read_units(x, dwarf);
+	x->failed |= !sort(to->rows, head->rows, sizeof *to->rows, by_row) ||
+		     !sort(to->functions, head->functions, sizeof *to->functions, by_function) ||
+		     !sort(to->inlines, head->inlines, sizeof *to->inlines, by_inline);
+	unite_functions(to);
+	if (!x->failed)
+		read_symbols(x, module);
+	return true;
+}
+
+bool tr_dwarf_read(struct tr_dwarf *to, const char *path, int fd, struct tr_error *err)
+{
+	struct extraction x = { .to = to, .paths = TR_MAP_INIT, .memory = TR_ARENA_INIT };
+	static const char none[1] = "";
+	if (!tr_library_load(TREC_LIBDW, symbols, &x.dw, err)) {
+		close(fd);
+		return false;
+	}
+	Dwfl_Callbacks callbacks = { .find_debuginfo = x.dw.dwfl_standard_find_debuginfo };
+	tr_buffer_put(&to->strings, none, 1);
+	x.failed = to->strings.failed || !tr_array_room(to->files, to->head.files, to->file_cap);
+	if (!x.failed)
+		to->files[to->head.files++] = 0;
+	Dwfl *dwfl = x.failed ? NULL : x.dw.dwfl_begin(&callbacks);
+	Dwfl_Module *module = dwfl ? x.dw.dwfl_report_elf(dwfl, path, path, fd, 0, true) : NULL;
+	bool good = false;
+	if (module) {
+		x.dw.dwfl_report_end(dwfl, NULL, NULL);
+		good = read_module(&x, module, err);
+	} else {
+		close(fd);
+		tr_error_set(err, TR_CAUSE_INPUT, "not an ELF file: %s", x.dw.dwfl_errmsg(-1));
+	}
+	if (dwfl)
+		x.dw.dwfl_end(dwfl);
+	tr_map_free(&x.paths);
+	tr_arena_free(&x.memory);
+	tr_buffer_free(&x.path);
+	if (x.failed)
+		tr_error_memory(err);
+	to->head.strings = to->strings.len;
+	return good && !x.failed;
+}
+#endif

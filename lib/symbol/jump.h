@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Conditional jumps in machine code. The branch bits of a trace also occur on unconditional jumps,
+ * so the last instruction of a block must be decoded to know whether there was a choice.
+ */
+#ifndef TR_SYMBOL_JUMP_H
+#define TR_SYMBOL_JUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tr_code {
+	uint16_t machine; /* as in <elf.h> */
+	bool big_endian;
+	bool thumb; /* ARM: 16-bit instructions */
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/*
+ * Returns the offset of the last instruction of the block if that is a conditional jump, otherwise
+ * SIZE_MAX. The last instruction may be cut. x86, ARM, AArch64, PowerPC, RISC-V, SPARC and MIPS are
+ * known; the last two have a delay slot after the jump.
+ */
+size_t tr_jump_find(const struct tr_code *code);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the extraction in a child process, receives its tables, and looks addresses up in them. */
+#include "symbol/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "symbol/dwarf.h"
+#include "symbol/statements.h"
+
+/* What the child sends first. */
+enum { TABLES = 'T', FAILURE = 'F' };
+
+struct message {
+	uint64_t type;
+	uint64_t cause; /* of a failure, whose text follows */
+	struct tr_program_head head;
+};
+
+enum {
+	CHILD_SECONDS = 300, /* a program of 1 GB takes less than a minute */
+	CHILD_MEMORY = 64,   /* times the size of the file, and 4 GiB */
+};
+
+/* The signals for which the parent may have handlers, which must not run twice. */
+static void reset_signals(void)
+{
+	for (int i = 1; i < NSIG; i++)
+		signal(i, SIG_DFL);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Limits what the child may use. */
+static void limit_child(uint64_t size)
+{
+	struct rlimit no_core = { 0, 0 }, seconds = { CHILD_SECONDS, CHILD_SECONDS };
+	setrlimit(RLIMIT_CORE, &no_core);
+	setrlimit(RLIMIT_CPU, &seconds);
+#ifndef __SANITIZE_ADDRESS__ /* which reserves far more than it uses */
+	uint64_t most = ((uint64_t)4 << 30) + CHILD_MEMORY * size;
+	struct rlimit memory = { (rlim_t)most, (rlim_t)most };
+	if (most <= RLIM_INFINITY / 2)
+		setrlimit(RLIMIT_AS, &memory);
+#else
+	(void)size;
+#endif
+}
+
+/* Sends the tables; a reader that is gone needs no message. */
+static void send_tables(int fd, const struct tr_dwarf *dwarf,
+			const struct tr_code_statement *statements)
+{
+	const struct tr_program_head *head = &dwarf->head;
+	struct message message = { .type = TABLES, .head = *head };
+	struct {
+		const void *data;
+		size_t size;
+	} parts[] = {
+		{ &message, sizeof message },
+		{ dwarf->rows, head->rows * sizeof *dwarf->rows },
+		{ dwarf->functions, head->functions * sizeof *dwarf->functions },
+		{ dwarf->inlines, head->inlines * sizeof *dwarf->inlines },
+		{ dwarf->sections, head->sections * sizeof *dwarf->sections },
+		{ statements, head->statements * sizeof *statements },
+		{ dwarf->files, head->files * sizeof *dwarf->files },
+		{ dwarf->strings.data, head->strings },
+	};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i].size && !tr_fd_write(fd, parts[i].data, parts[i].size, NULL))
+			return;
+}
+
+/* The child: extracts the tables and sends them. Never returns. */
+static void run_child(const char *path, int file, uint64_t size, int to)
+{
+	struct tr_dwarf dwarf = { .rows = NULL };
+	struct tr_code_statement *statements = NULL;
+	struct tr_error err;
+	reset_signals();
+	limit_child(size);
+	unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
+	tr_error_clear(&err);
+	bool good = tr_dwarf_read(&dwarf, path, file, &err);
+	if (good) {
+		size_t count = tr_statements_make(dwarf.rows, dwarf.head.rows, dwarf.functions,
+						  dwarf.head.functions, &statements);
+		good = count != SIZE_MAX;
+		if (good)
+			dwarf.head.statements = count;
+		else
+			tr_error_memory(&err);
+	}
+	if (good) {
+		send_tables(to, &dwarf, statements);
+	} else {
+		struct message message = { .type = FAILURE, .cause = err.cause };
+		if (tr_fd_write(to, (const char *)&message, sizeof message, NULL))
+			tr_fd_write(to, err.text, strlen(err.text), NULL);
+	}
+	_exit(0);
+}
+
+/* Reads everything from the pipe. False: memory is exhausted, or it cannot be read. */
+static bool receive(int fd, struct tr_buffer *to)
+{
+	for (;;) {
+		char *room = tr_buffer_room(to, 1 << 16);
+		if (!room)
+			return false;
+		ssize_t n = read(fd, room, to->cap - to->len);
+		if (n == 0)
+			return true;
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0)
+			tr_buffer_used(to, (size_t)n);
+	}
+}
+
+/* Points to the arrays in memory. False: the child did not send all of them. */
+static bool take_tables(struct tr_program *program)
+{
+	const struct tr_program_head *head = &program->head;
+	const char *pos = program->memory.data + sizeof(struct message);
+	size_t left = program->memory.len - sizeof(struct message);
+	struct {
+		const void *array;
+		uint64_t count;
+		size_t size;
+	} parts[] = {
+		{ &program->rows, head->rows, sizeof *program->rows },
+		{ &program->functions, head->functions, sizeof *program->functions },
+		{ &program->inlines, head->inlines, sizeof *program->inlines },
+		{ &program->sections, head->sections, sizeof *program->sections },
+		{ &program->statements, head->statements, sizeof *program->statements },
+		{ &program->files, head->files, sizeof *program->files },
+		{ &program->strings, head->strings, 1 },
+	};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		if (parts[i].count > left / parts[i].size)
+			return false;
+		memcpy((void *)(uintptr_t)parts[i].array, &pos, sizeof pos);
+		pos += parts[i].count * parts[i].size;
+		left -= parts[i].count * parts[i].size;
+	}
+	return left == 0 && head->files && head->strings;
+}
+
+/* Fills err with the reason for which the child ended without tables. */
+static void explain_end(int status, struct tr_error *err)
+{
+	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (sig == SIGXCPU || (sig == SIGKILL && CHILD_SECONDS))
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "its debug information takes too long to read, or too much memory");
+	else
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "libdw failed while it read the file (signal %d): is it damaged?",
+			     sig);
+}
+
+/* Checks what was received. False: err is filled. */
+static bool check_answer(struct tr_program *program, int status, struct tr_error *err)
+{
+	struct message message;
+	struct tr_buffer *memory = &program->memory;
+	if (memory->len < sizeof message) {
+		explain_end(status, err);
+		return false;
+	}
+	memcpy(&message, memory->data, sizeof message);
+	program->head = message.head;
+	if (message.type == FAILURE) {
+		tr_buffer_put_byte(memory, 0);
+		if (message.cause == TR_CAUSE_MEMORY || memory->failed)
+			tr_error_memory(err);
+		else
+			tr_error_set(err, (enum tr_cause)message.cause, "%s",
+				     memory->data + sizeof message);
+		return false;
+	}
+	if (!take_tables(program)) {
+		explain_end(status, err);
+		return false;
+	}
+	return true;
+}
+
+/* Runs the child and receives its tables. False: err is filled. */
+static bool extract(struct tr_program *program, int file, uint64_t size, struct tr_error *err)
+{
+	int ends[2], status = 0;
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		tr_error_system(err, errno, "no pipe");
+		return false;
+	}
+	pid_t child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		run_child(program->path, file, size, ends[1]);
+	}
+	close(ends[1]);
+	if (child < 0) {
+		tr_error_system(err, errno, "no process to read the program");
+		close(ends[0]);
+		return false;
+	}
+	tr_fd_enlarge_pipe(ends[0]);
+	bool good = receive(ends[0], &program->memory);
+	close(ends[0]);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!good) {
+		tr_error_memory(err);
+		return false;
+	}
+	return check_answer(program, status, err);
+}
+
+struct tr_program *tr_program_open(const char *path, struct tr_error *err)
+{
+	struct stat st;
+	struct tr_program *program = NULL;
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (file < 0 || fstat(file, &st) != 0) {
+		tr_error_system(err, errno, "cannot be opened");
+	} else if (!S_ISREG(st.st_mode)) {
+		tr_error_say(err, TR_CAUSE_INPUT, "not a regular file");
+	} else {
+		program = calloc(1, sizeof *program);
+		if (program)
+			program->path = strdup(path);
+		if (!program || !program->path) {
+			tr_error_memory(err);
+		} else if (extract(program, file, (uint64_t)st.st_size, err)) {
+			program->file = file;
+			return program;
+		}
+	}
+	if (program)
+		program->file = file;
+	else if (file >= 0)
+		close(file);
+	tr_program_free(program);
+	tr_error_name(err, tr_text_from(path));
+	return NULL;
+}
+
+void tr_program_free(struct tr_program *program)
+{
+	if (!program)
+		return;
+	tr_buffer_free(&program->memory);
+	close(program->file);
+	free(program->path);
+	free(program);
+}
+
+/* The number of items that begin at or before the address: items are sorted by their first member. */
+#define BEFORE(items, count, member, address) \
+	({ \
+		size_t low_ = 0, high_ = (size_t)(count); \
+		while (low_ < high_) { \
+			size_t middle_ = low_ + (high_ - low_) / 2; \
+			if ((items)[middle_].member <= (address)) \
+				low_ = middle_ + 1; \
+			else \
+				high_ = middle_; \
+		} \
+		low_; \
+	})
+
+const struct tr_code_function *tr_program_function(const struct tr_program *program,
+						   uint64_t address)
+{
+	size_t n = BEFORE(program->functions, program->head.functions, first, address);
+	return n && address < program->functions[n - 1].end ? &program->functions[n - 1] : NULL;
+}
+
+size_t tr_program_code(const struct tr_program *program, uint64_t address, uint8_t *to, size_t size)
+{
+	for (size_t i = 0; i < program->head.sections; i++) {
+		const struct tr_code_section *section = &program->sections[i];
+		uint64_t at = address - section->address;
+		if (at >= section->size || section->offset > INT64_MAX - at)
+			continue;
+		if (size > section->size - at)
+			size = section->size - at;
+		ssize_t n = pread(program->file, to, size, (off_t)(section->offset + at));
+		return n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+const struct tr_code_row *tr_program_row(const struct tr_program *program, uint64_t address)
+{
+	size_t n = BEFORE(program->rows, program->head.rows, address, address);
+	while (n && program->rows[n - 1].address == program->rows[n > 1 ? n - 2 : 0].address &&
+	       !program->rows[n - 1].line && n > 1)
+		n--;
+	const struct tr_code_row *row = n ? &program->rows[n - 1] : NULL;
+	return row && !(row->flags & TR_ROW_END) && row->line ? row : NULL;
+}
+
+size_t tr_program_inlines(const struct tr_program *program, uint64_t address,
+			  const struct tr_code_inline **list, size_t max)
+{
+	const struct tr_code_function *function = tr_program_function(program, address);
+	size_t n = BEFORE(program->inlines, program->head.inlines, first, address), count = 0;
+	if (!function || !max)
+		return 0;
+	/* calls are inside their function, so the search ends where that begins */
+	for (size_t i = n; i-- && program->inlines[i].first >= function->first && count < max;)
+		if (address < program->inlines[i].end)
+			list[count++] = &program->inlines[i];
+	for (size_t i = 0; i < count / 2; i++) {
+		const struct tr_code_inline *swap = list[i];
+		list[i] = list[count - 1 - i];
+		list[count - 1 - i] = swap;
+	}
+	return count;
+}

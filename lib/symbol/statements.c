@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks over rows and functions in the order of their addresses, one function after the other. */
+#include "symbol/statements.h"
+
+#include <stdlib.h>
+
+/* Whether the row can be a statement. */
+static bool is_statement(const struct tr_code_row *row)
+{
+	return (row->flags & (TR_ROW_STATEMENT | TR_ROW_END)) == TR_ROW_STATEMENT && row->line;
+}
+
+/*
+ * Returns where the statements of a function end: before the last rows at its highest line and
+ * column, which are the closing brace.
+ */
+static const struct tr_code_row *before_brace(const struct tr_code_row *row,
+					      const struct tr_code_row *end)
+{
+	uint32_t line = 0, column = 0;
+	for (const struct tr_code_row *r = row; r < end; r++)
+		if (is_statement(r) &&
+		    (r->line > line || (r->line == line && r->column > column))) {
+			line = r->line;
+			column = r->column;
+		}
+	while (end > row &&
+	       (!is_statement(end - 1) || (end[-1].line == line && end[-1].column == column)))
+		end--;
+	return end;
+}
+
+/* Appends the statements of rows that belong to one function, or to none (function NULL). */
+static struct tr_code_statement *put_rows(struct tr_code_statement *to,
+					  const struct tr_code_row *row,
+					  const struct tr_code_row *end,
+					  const struct tr_code_function *function, uint32_t index)
+{
+	if (function && function->flags & TR_FUNCTION_HIDDEN)
+		return to;
+	bool value =
+		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
+	if (value)
+		end = before_brace(row, end);
+	for (; row < end; row++) {
+		if (!is_statement(row))
+			continue;
+		bool entry = function && function->line && row->address == function->first &&
+			     !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
+		*to++ = (struct tr_code_statement){ row->address,
+						    entry && function->file ? function->file
+									    : row->file,
+						    entry ? function->line : row->line, index, 0 };
+	}
+	return to;
+}
+
+size_t tr_statements_make(const struct tr_code_row *rows, size_t row_count,
+			  const struct tr_code_function *functions, size_t function_count,
+			  struct tr_code_statement **statements)
+{
+	struct tr_code_statement *to = malloc((row_count + 1) * sizeof *to);
+	*statements = to;
+	if (!to)
+		return SIZE_MAX;
+	size_t f = 0;
+	for (size_t i = 0, next; i < row_count; i = next) {
+		while (f < function_count && functions[f].end <= rows[i].address)
+			f++;
+		bool inside = f < function_count && functions[f].first <= rows[i].address;
+		uint64_t limit = inside		      ? functions[f].end
+				 : f < function_count ? functions[f].first
+						      : UINT64_MAX;
+		for (next = i + 1; next < row_count && rows[next].address < limit; next++)
+			;
+		to = put_rows(to, rows + i, rows + next, inside ? &functions[f] : NULL,
+			      inside ? (uint32_t)f : TR_CODE_NONE);
+	}
+	return (size_t)(to - *statements);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The statements of a program: the places at which its source lines begin to run. A line was
+ * executed if the first instruction of any of its statements was. The rules come close to what
+ * gcov counts as a line of code:
+ *
+ *  - A statement is a row of the line table that begins one (is_stmt) and has a line.
+ *  - Functions that the compiler made have none: implicit constructors, initialisers of static
+ *    objects, thunks. The operator() of a lambda is not one of them.
+ *  - The rows at the entry of a function belong to the line of its declaration.
+ *  - The closing brace of a function that returns a value is no statement: the last rows at the
+ *    highest line and column, if the function ends in a return instruction.
+ */
+#ifndef TR_SYMBOL_STATEMENTS_H
+#define TR_SYMBOL_STATEMENTS_H
+
+#include "symbol/program.h"
+
+/*
+ * Makes the statements of sorted rows and sorted functions. *statements has one item per row at
+ * most and is freed with free(3). Returns their number; SIZE_MAX: memory is exhausted.
+ */
+size_t tr_statements_make(const struct tr_code_row *rows, size_t row_count,
+			  const struct tr_code_function *functions, size_t function_count,
+			  struct tr_code_statement **statements);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Which rows of a line table are statements, and of which line. */
+#include "symbol/statements.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+enum {
+	S = TR_ROW_STATEMENT,
+	E = TR_ROW_END,
+	H = TR_FUNCTION_HIDDEN,
+	V = TR_FUNCTION_VALUE,
+	R = TR_FUNCTION_RETURNS,
+	Y = TR_FUNCTION_SYMBOL,
+	P = TR_FUNCTION_PART
+};
+
+/* A table: the function is 0x10 to 0x20 of line 3; file is 1. want: ADDRESS:LINE,... in decimal. */
+static const struct {
+	const char *name;
+	unsigned function; /* its flags; UINT_MAX: there is none */
+	struct tr_code_row rows[6];
+	const char *want;
+} cases[] = {
+	{ "rows without is_stmt or line are none",
+	  0,
+	  { { 0x12, 1, 5, 1, S }, { 0x13, 1, 6, 1, 0 }, { 0x14, 1, 0, 1, S } },
+	  "18:5" },
+	{ "the rows at the entry have the line of the declaration",
+	  0,
+	  { { 0x10, 1, 4, 1, S }, { 0x10, 1, 5, 1, S }, { 0x12, 1, 6, 1, S } },
+	  "16:3,16:3,18:6" },
+	{ "a further range of the function has no entry",
+	  P,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S } },
+	  "16:4,18:6" },
+	{ "nor has a function that only the symbol table has",
+	  Y,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S } },
+	  "16:4,18:6" },
+	{ "the brace of a function that returns a value",
+	  V | R,
+	  { { 0x10, 1, 4, 1, S },
+	    { 0x12, 1, 6, 1, S },
+	    { 0x18, 1, 7, 1, S },
+	    { 0x1a, 1, 7, 1, S } },
+	  "16:3,18:6" },
+	{ "it stays without a value",
+	  R,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x18, 1, 7, 1, S } },
+	  "16:3,18:6,24:7" },
+	{ "and where the function does not end in a return",
+	  V,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x18, 1, 7, 1, S } },
+	  "16:3,18:6,24:7" },
+	{ "the brace is not last: another line is",
+	  V | R,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 7, 1, S }, { 0x18, 1, 6, 1, S } },
+	  "16:3,18:7,24:6" },
+	{ "one line: the column decides",
+	  V | R,
+	  { { 0x10, 1, 3, 10, S }, { 0x12, 1, 3, 20, S }, { 0x18, 1, 3, 30, S } },
+	  "16:3,18:3" },
+	{ "code of the compiler", H, { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S } }, "" },
+	{ "no function", 0xffff, { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S } }, "16:4,18:6" },
+	{ "before, in and after the function",
+	  H,
+	  { { 0x08, 1, 4, 1, S }, { 0x10, 1, 5, 1, S }, { 0x20, 1, 6, 1, S } },
+	  "8:4,32:6" },
+	{ "the end of a sequence", 0, { { 0x12, 1, 4, 1, S }, { 0x14, 1, 4, 1, S | E } }, "18:4" },
+	{ "no rows", 0, { { 0, 0, 0, 0, 0 } }, "" },
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct tr_code_function function = { 0x10, 0x20, 1, 1, 1, 3, cases[i].function, 0 };
+		struct tr_code_statement *list;
+		size_t rows = 0, len = 0;
+		char got[128] = "";
+		while (rows < 6 && cases[i].rows[rows].address)
+			rows++;
+		bool none = cases[i].function == 0xffff;
+		size_t count = tr_statements_make(cases[i].rows, rows, &function, !none, &list);
+		for (size_t k = 0; k < count; k++)
+			len += (size_t)snprintf(got + len, sizeof got - len, "%s%d:%d",
+						k ? "," : "", (int)list[k].address,
+						(int)list[k].line);
+		if (!ok(strcmp(got, cases[i].want) == 0, "%s", cases[i].name))
+			diag("%s, not %s", got, cases[i].want);
+		free(list);
+	}
+	return done_testing();
+}
