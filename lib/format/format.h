@@ -216,6 +216,7 @@ struct tr_format {
 	X(drcov) \
 	X(checkpoint) \
 	X(profraw) \
+	X(lcov) \
 	X(etracestats) \
 	X(etraceklog) \
 	X(etrace) \

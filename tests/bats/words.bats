@@ -132,6 +132,12 @@ make_archives() {
 	make_archives
 	awk '/^## /{on = /pipeline/} on && /^    [a-z]/ {print; print "#end"}' "$top_srcdir/README.md" |
 		sed 's/^    //' >examples
+	# a program, and a trace of its main; libdw is optional
+	cp "$top_builddir/tr-parse" prog
+	printf 'section\t0\t-\t-\tFLAT\tbits=64\nblock\t1\t-\t-\t0x%s\tsize=4\n' \
+		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
+	run tr-repack -q -t lcov -O exe=prog run.trace
+	[[ $output != *'without libdw'* ]] || sed -i '/-t lcov/,/^#end/d' examples
 	run_blocks <examples
 }
 

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts per statement. A block adds its count to the first statement in it and subtracts it after
+ * the last one, so a block of any size costs the same, and the sum up to a statement is its count.
+ */
+#include "coverage/lines.h"
+
+#include <stdlib.h>
+
+#include "symbol/jump.h"
+
+/* A block that was executed lately: the next execution needs no search. */
+struct recent {
+	uint64_t address;
+	uint64_t times, taken, fallen;
+	uint32_t low, high; /* the statements in it */
+	uint16_t size;
+};
+
+/* The end of blocks that a branch ended. */
+struct jump {
+	uint64_t first; /* of one of these blocks */
+	uint64_t taken, fallen;
+	uint16_t size;
+};
+
+enum { RECENT = 4096 };
+
+struct tr_line_counts {
+	uint64_t *changes;	/* of the count, at each statement */
+	struct tr_id_map jumps; /* by the end of their blocks */
+	struct tr_arena memory;
+	struct recent recent[RECENT];
+};
+
+/* Returns the index of the first statement at or after the address. */
+static size_t lower_bound(const struct tr_program *program, uint64_t address)
+{
+	size_t low = 0, high = program->head.statements;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (program->statements[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Adds what was counted for a block. False: memory is exhausted. */
+static bool flush(struct tr_line_counts *counts, struct recent *recent)
+{
+	if (recent->low < recent->high) {
+		counts->changes[recent->low] += recent->times;
+		counts->changes[recent->high] -= recent->times;
+	}
+	if (recent->taken || recent->fallen) {
+		uint64_t end = recent->address + recent->size;
+		struct jump *jump = tr_id_map_get(&counts->jumps, end);
+		if (!jump) {
+			jump = tr_arena_alloc(&counts->memory, sizeof *jump);
+			if (!jump || !tr_id_map_put(&counts->jumps, end, jump))
+				return false;
+			*jump = (struct jump){ recent->address, 0, 0, recent->size };
+		}
+		jump->taken += recent->taken;
+		jump->fallen += recent->fallen;
+	}
+	recent->times = recent->taken = recent->fallen = 0;
+	return true;
+}
+
+/* Makes the counts of a program. NULL: memory is exhausted. */
+static struct tr_line_counts *new_counts(const struct tr_program *program)
+{
+	struct tr_line_counts *counts = calloc(1, sizeof *counts);
+	if (!counts)
+		return NULL;
+	counts->changes = calloc(program->head.statements + 1, sizeof *counts->changes);
+	if (counts->changes)
+		return counts;
+	free(counts);
+	return NULL;
+}
+
+bool tr_lines_count(struct tr_loaded_program *loaded, const struct tr_block *block, uint64_t times)
+{
+	struct tr_line_counts *counts = loaded->counts;
+	if (!counts) {
+		counts = loaded->counts = new_counts(loaded->program);
+		if (!counts)
+			return false;
+	}
+	uint64_t hash = (block->address ^ (uint64_t)block->size << 32) * 0x9e3779b97f4a7c15;
+	struct recent *recent = &counts->recent[hash >> 52];
+	if (recent->address != block->address || recent->size != block->size) {
+		if (!flush(counts, recent))
+			return false;
+		uint64_t end = block->address + block->size;
+		recent->address = block->address;
+		recent->size = block->size;
+		recent->low = (uint32_t)lower_bound(loaded->program, block->address);
+		recent->high = end < block->address ? recent->low
+						    : (uint32_t)lower_bound(loaded->program, end);
+	}
+	recent->times += times;
+	recent->taken += block->op & TR_EXEC_BR0 ? times : 0;
+	recent->fallen += block->op & TR_EXEC_BR1 ? times : 0;
+	return true;
+}
+
+/* What a program contributes to a line: one of the statements of a function, or a branch. */
+struct item {
+	uint32_t file; /* in the list of all programs */
+	uint32_t line;
+	uint64_t function; /* unique among all programs */
+	uint64_t count;
+};
+
+struct function_item {
+	uint32_t file, line;
+	struct tr_text name;
+	uint64_t count;
+};
+
+struct branch_item {
+	uint32_t file;
+	struct tr_source_branch branch;
+};
+
+/* The state while the list is made. */
+struct maker {
+	struct tr_source_files *files;
+	bool counted;
+	struct tr_map by_path; /* number of the file + 1 */
+	struct item *items;
+	size_t item_count, item_cap;
+	struct function_item *functions;
+	size_t function_count, function_cap;
+	struct branch_item *branches;
+	size_t branch_count, branch_cap;
+	uint64_t first_function; /* of this program, among those of all */
+};
+
+/* Returns the number of a file; UINT32_MAX: memory is exhausted. */
+static uint32_t file_number(struct maker *maker, const struct tr_program *program, uint32_t file)
+{
+	struct tr_source_files *files = maker->files;
+	struct tr_text path = tr_text_from(tr_program_file(program, file));
+	char *known = tr_map_get(&maker->by_path, path);
+	if (known)
+		return (uint32_t)((uintptr_t)known - 1);
+	if (!tr_array_room(files->list, files->count, files->cap) ||
+	    !tr_map_put(&maker->by_path, path, (void *)(uintptr_t)(files->count + 1)))
+		return UINT32_MAX;
+	files->list[files->count] = (struct tr_source_file){ .path = path, .program = program };
+	return (uint32_t)files->count++;
+}
+
+/* Adds the conditional jumps of a program. False: memory is exhausted. */
+static bool put_branches(struct maker *maker, const struct tr_loaded_program *loaded,
+			 const uint32_t *numbers)
+{
+	const struct tr_program *program = loaded->program;
+	uint8_t *bytes = malloc(UINT16_MAX);
+	size_t position = 0;
+	struct jump *jump;
+	bool good = bytes;
+	while (good && (jump = tr_id_map_next(&loaded->counts->jumps, &position)) != NULL) {
+		size_t size = tr_program_code(program, jump->first, bytes, jump->size);
+		const struct tr_code_function *f = tr_program_function(program, jump->first);
+		struct tr_code code = { program->head.machine, program->head.big_endian,
+					f && f->flags & TR_FUNCTION_THUMB, bytes, size };
+		size_t at = size == jump->size ? tr_jump_find(&code) : SIZE_MAX;
+		if (at == SIZE_MAX || (f && f->flags & TR_FUNCTION_HIDDEN))
+			continue;
+		const struct tr_code_row *row = tr_program_row(program, jump->first + at);
+		if (!row || !row->file)
+			continue;
+		good = tr_array_room(maker->branches, maker->branch_count, maker->branch_cap);
+		if (good)
+			maker->branches[maker->branch_count++] =
+				(struct branch_item){ numbers[row->file],
+						      { row->line, jump->first + at, jump->taken,
+							jump->fallen } };
+	}
+	free(bytes);
+	return good;
+}
+
+/* Adds the statements and functions of a program. False: memory is exhausted. */
+static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
+{
+	const struct tr_program *program = loaded->program;
+	uint32_t *numbers = malloc(program->head.files * sizeof *numbers);
+	uint64_t count = 0;
+	uint32_t last = TR_CODE_NONE;
+	bool good = numbers;
+	for (size_t i = 0; good && loaded->counts && i < RECENT; i++)
+		good = flush(loaded->counts, &loaded->counts->recent[i]);
+	for (uint32_t i = 0; good && i < program->head.files; i++) {
+		numbers[i] = i ? file_number(maker, program, i) : 0;
+		good = numbers[i] != UINT32_MAX;
+	}
+	for (size_t i = 0; good && i < program->head.statements; i++) {
+		const struct tr_code_statement *s = &program->statements[i];
+		if (loaded->counts)
+			count += loaded->counts->changes[i];
+		uint64_t shown = maker->counted ? count : count != 0;
+		if (!s->file)
+			continue;
+		good = tr_array_room(maker->items, maker->item_count, maker->item_cap);
+		if (good)
+			maker->items[maker->item_count++] =
+				(struct item){ numbers[s->file], s->line,
+					       maker->first_function + s->function, shown };
+		const struct tr_code_function *f =
+			s->function == TR_CODE_NONE ? NULL : &program->functions[s->function];
+		if (!good || !f || s->function == last)
+			continue;
+		last = s->function;
+		if (f->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL) || !f->linkage)
+			continue;
+		good = tr_array_room(maker->functions, maker->function_count, maker->function_cap);
+		if (good)
+			maker->functions[maker->function_count++] = (struct function_item){
+				numbers[s->file], s->line,
+				tr_text_from(tr_program_string(program, f->linkage)), shown
+			};
+	}
+	if (good && loaded->counts)
+		good = put_branches(maker, loaded, numbers);
+	maker->first_function += (uint64_t)TR_CODE_NONE + 1;
+	free(numbers);
+	return good;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static int by_function(const void *a, const void *b)
+{
+	const struct function_item *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+	int order = memcmp(x->name.data, y->name.data, len);
+	return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+}
+
+static int by_branch(const void *a, const void *b)
+{
+	const struct branch_item *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->branch.line != y->branch.line)
+		return x->branch.line < y->branch.line ? -1 : 1;
+	return (x->branch.address > y->branch.address) - (x->branch.address < y->branch.address);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct tr_source_file *x = a, *y = b;
+	size_t len = x->path.len < y->path.len ? x->path.len : y->path.len;
+	int order = memcmp(x->path.data, y->path.data, len);
+	return order ? order : (x->path.len > y->path.len) - (x->path.len < y->path.len);
+}
+
+/*
+ * Makes the lines of all files from the sorted items: the highest count of each function, and the
+ * sum of these. False: memory is exhausted.
+ */
+static bool make_lines(struct maker *maker)
+{
+	for (size_t i = 0, next; i < maker->item_count; i = next) {
+		struct tr_source_file *file = &maker->files->list[maker->items[i].file];
+		for (next = i;
+		     next < maker->item_count && maker->items[next].file == maker->items[i].file;)
+			next++;
+		file->lines =
+			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->lines);
+		if (!file->lines)
+			return false;
+		for (size_t k = i; k < next;) {
+			struct tr_source_line line = { maker->items[k].line, 0 };
+			while (k < next && maker->items[k].line == line.line) {
+				uint64_t function = maker->items[k].function;
+				uint64_t most = 0;
+				for (; k < next && maker->items[k].line == line.line &&
+				       maker->items[k].function == function;
+				     k++)
+					most = maker->items[k].count > most ? maker->items[k].count
+									    : most;
+				line.count = maker->counted ? line.count + most : line.count | most;
+			}
+			file->lines[file->line_count++] = line;
+		}
+	}
+	return true;
+}
+
+/* Makes the functions of all files; those of the same name in one line become one. */
+static bool make_functions(struct maker *maker)
+{
+	for (size_t i = 0, next; i < maker->function_count; i = next) {
+		struct tr_source_file *file = &maker->files->list[maker->functions[i].file];
+		for (next = i; next < maker->function_count &&
+			       maker->functions[next].file == maker->functions[i].file;)
+			next++;
+		file->functions =
+			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->functions);
+		if (!file->functions)
+			return false;
+		for (size_t k = i; k < next; k++) {
+			const struct function_item *item = &maker->functions[k];
+			struct tr_source_function *last =
+				file->function_count ? &file->functions[file->function_count - 1]
+						     : NULL;
+			if (last && last->line == item->line &&
+			    tr_text_equal(last->name, item->name))
+				last->count = maker->counted ? last->count + item->count
+							     : last->count | item->count;
+			else
+				file->functions[file->function_count++] =
+					(struct tr_source_function){ item->name, item->line,
+								     item->count };
+		}
+	}
+	return true;
+}
+
+/* Makes the branches of all files. */
+static bool make_branches(struct maker *maker)
+{
+	for (size_t i = 0, next; i < maker->branch_count; i = next) {
+		struct tr_source_file *file = &maker->files->list[maker->branches[i].file];
+		for (next = i; next < maker->branch_count &&
+			       maker->branches[next].file == maker->branches[i].file;)
+			next++;
+		file->branches =
+			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->branches);
+		if (!file->branches)
+			return false;
+		for (size_t k = i; k < next; k++) {
+			struct tr_source_branch branch = maker->branches[k].branch;
+			branch.taken = maker->counted ? branch.taken : branch.taken != 0;
+			branch.fallen = maker->counted ? branch.fallen : branch.fallen != 0;
+			file->branches[file->branch_count++] = branch;
+		}
+	}
+	return true;
+}
+
+bool tr_lines_make(const struct tr_programs *programs, bool counted, struct tr_source_files *files)
+{
+	struct maker maker = { .files = files, .counted = counted, .by_path = TR_MAP_INIT };
+	bool good = true;
+	*files = (struct tr_source_files){ .memory = TR_ARENA_INIT };
+	for (size_t i = 0; i < programs->count && good; i++)
+		good = put_program(&maker, programs->list[i]);
+	if (maker.item_count)
+		qsort(maker.items, maker.item_count, sizeof *maker.items, by_line);
+	if (maker.function_count)
+		qsort(maker.functions, maker.function_count, sizeof *maker.functions, by_function);
+	if (maker.branch_count)
+		qsort(maker.branches, maker.branch_count, sizeof *maker.branches, by_branch);
+	good = good && make_lines(&maker) && make_functions(&maker) && make_branches(&maker);
+	if (good && files->count)
+		qsort(files->list, files->count, sizeof *files->list, by_path);
+	tr_map_free(&maker.by_path);
+	free(maker.items);
+	free(maker.functions);
+	free(maker.branches);
+	return good;
+}
+
+void tr_source_files_free(struct tr_source_files *files)
+{
+	free(files->list);
+	tr_arena_free(&files->memory);
+}
+
+void tr_lines_free(struct tr_programs *programs)
+{
+	for (size_t i = 0; i < programs->count; i++) {
+		struct tr_line_counts *counts = programs->list[i]->counts;
+		if (!counts)
+			continue;
+		free(counts->changes);
+		tr_id_map_free(&counts->jumps);
+		tr_arena_free(&counts->memory);
+		free(counts);
+		programs->list[i]->counts = NULL;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The description of the format, which is only written. */
+#include "format/lcov/lcov.h"
+
+static const char *const extensions[] = { ".info", NULL };
+
+static const struct tr_format_option options[] = {
+	{ "exe", "PROG", false, true,
+	  "a program or library whose lines are reported (repeatable, at least one)" },
+	{ "base", "ADDRESS", false, true,
+	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
+	{ "path", "DIR", false, true,
+	  "the files of the trace's modules are below this directory (repeatable)" },
+	{ NULL, NULL, false, false, NULL },
+};
+
+const struct tr_format tr_format_lcov = {
+	.name = "lcov",
+	.summary = "lcov tracefile: coverage by source line",
+	.exact = "-",
+	.flags = TR_FORMAT_WRITES | TR_FORMAT_MERGES,
+	.extensions = extensions,
+	.options = options,
+	.create = tr_lcov_create,
+};

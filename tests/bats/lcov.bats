@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# lcov tracefiles of programs that the test compiles. The blocks are whole functions, as nm knows
+# them; tests/peers/gcov.bats has real traces.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	run tr-repack -q -t lcov -O exe=/ /dev/null
+	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
+	cat >a.c <<'END'
+static int twice(int x)
+{
+	return 2 * x;
+}
+
+static int never(int x)
+{
+	return 3 * x;
+}
+
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 3; i++)
+		sum += twice(i);
+	if (sum > 100)
+		sum = never(sum);
+	return sum != 6;
+}
+END
+}
+
+# compile FLAG...: makes ./a
+compile() {
+	${CC:-gcc} -std=gnu11 -O0 -g "$@" -o a a.c
+}
+
+# trace KIND NAME... [-- BASE]: writes a section of that kind; each NAME is a function that ran
+trace() {
+	local kind=$1 base=0 name n=1
+	shift
+	printf 'section\t0\t-\t-\t%s\tbits=64\tendian="little"\tmachine=EM_X86_64\n' "$kind"
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		nm -S ./a | awk -v n=$n -v name="$1" -v base=$((${BASE:-0})) \
+			'$4 == name { printf "block\t%d\t-\t-\t0x%016x\tsize=%d\top=block\n", n, strtonum("0x" $1) + base, strtonum("0x" $2) }'
+		n=$((n + 1))
+		shift
+	done
+}
+
+@test "every line and function that has code, and whether it ran" {
+	compile -no-pie
+	trace FLAT main twice twice | tr-repack -q -t lcov -O exe=a >info
+	grep -qE '^VER:build-id [0-9a-f]{40}$' info || ! readelf -n a | grep -q 'Build ID'
+	diff - <(grep -v ^VER info) <<END
+TN:
+SF:$PWD/a.c
+FN:1,twice
+FN:6,never
+FN:11,main
+FNDA:1,twice
+FNDA:0,never
+FNDA:1,main
+FNF:3
+FNH:2
+DA:1,1
+DA:3,1
+DA:6,0
+DA:8,0
+DA:11,1
+DA:13,1
+DA:14,1
+DA:15,1
+DA:16,1
+DA:17,1
+DA:18,1
+LF:11
+LH:9
+end_of_record
+END
+}
+
+@test "counts where a trace has them: every entry of a HISTORY, and the hits of drcov" {
+	compile -no-pie
+	trace HISTORY main twice twice twice | tr-repack -q -t lcov -O exe=a >info
+	grep -qx DA:3,3 info
+	grep -qx FNDA:3,twice info
+	grep -qx DA:13,1 info
+	# traces are added up
+	trace HISTORY main twice >one
+	tr-repack -q -t lcov -O exe=a one one | grep -qx DA:3,2
+	{
+		printf 'module\t0\t-\t-\t/somewhere/a\tid=0\tbase=0x400000\tend=0x500000\n'
+		trace FLAT twice | grep ^block | sed 's/op=block/module=0\thits=150/'
+	} | tr-repack -q -t lcov -O exe=a | grep -qx DA:3,150
+	# a decision map lists what has not been executed
+	trace DECISION_MAP main | tr-repack -q -t lcov -O exe=a | grep -qx DA:13,0
+}
+
+@test "a program that was loaded elsewhere: base, modules of drcov, shared objects of gnatcov" {
+	compile -pie -fPIE
+	BASE=0x5500000000 trace FLAT main >moved
+	run --separate-stderr tr-repack -t lcov -O exe=a moved
+	[[ $stderr == *'none of the 1 blocks is in a, which can be loaded anywhere: give its address with base=0x'* ]]
+	[[ $output == *$'\nLH:0\n'* ]]
+	run -2 tr-repack -q --strict -t lcov -O exe=a moved
+	for base in 0x5500000000 a=0x5500000000; do
+		tr-repack --strict -t lcov -O exe=a -O base=$base moved | grep -qx LH:7
+	done
+	mkdir -p root/usr/lib && mv a root/usr/lib/liba.so
+	{
+		printf 'module\t0\t-\t-\t/usr/lib/liba.so\tid=0\tbase=0x5500000000\tend=0x5500010000\n'
+		printf 'module\t1\t-\t-\t/usr/lib/libb.so\tid=1\tbase=0x6500000000\tend=0x6500010000\n'
+		sed -n 's/op=block/module=0/p' moved
+		sed -n 's/op=block/module=1/; s/0x00000055/0x00000065/p' moved
+	} >modules
+	tr-repack -q -t lcov -O path=root modules | grep -qx LH:7
+	tr-repack -q -t lcov -O path=root/usr/lib modules | grep -qx LH:7
+	tr-repack -q -t lcov -O exe=root/usr/lib/liba.so modules | grep -qx LH:7
+	run ! grep -q DA <(tr-repack -q -t lcov -O path=/nowhere modules)
+	{
+		printf 'section\t0\t-\t-\tFLAT\tbits=64\tendian="little"\tmachine=EM_X86_64\n'
+		printf 'load\t1\t-\t-\t0x0000005500000000\tEXEC_FILE_NAME="/usr/lib/liba.so"\tEXEC_CODE_SIZE=" 65536"\n'
+		sed -n '/^block/p' moved
+		printf 'unload\t3\t-\t-\t0x0000005500000000\n'
+		sed -n '/^block/s/0x0000005500000000/0x0000005500000000/p' moved
+	} | tr-repack -q -t lcov -O path=root | grep -qx LH:7
+}
+
+@test "conditional jumps have outcomes, other jumps have none" {
+	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
+	cat >b.s <<'END'
+	.file 1 "/src/b.c"
+	.text
+	.globl _start, other
+	.type _start, @function
+_start:
+	.loc 1 3
+	cmpl $0, %edi
+	jne 1f
+	.loc 1 4
+	jmp 2f
+1:	.loc 1 5
+	cmpl $1, %esi
+	je 2f
+2:	.loc 1 6
+	hlt
+	.size _start, . - _start
+END
+	${CC:-gcc} -nostdlib -static -Wl,-Ttext=0x401000 -o b b.s
+	b() { printf 'block\t%d\t-\t-\t0x%016x\tsize=%d\top=%s\n' "$@"; }
+	{
+		b 0 0x401000 5 'block|br0' # jne
+		b 1 0x401000 5 'block|br1'
+		b 2 0x401005 2 'block|br0' # jmp
+		b 3 0x401007 5 'block|br1' # je
+	} | tr-repack -q -t lcov -O exe=b | grep -vE '^(VER|FN)' | diff - <(cat <<'END'
+TN:
+SF:/src/b.c
+BRDA:3,0,0,1
+BRDA:3,0,1,1
+BRDA:5,0,0,0
+BRDA:5,0,1,1
+BRF:4
+BRH:3
+DA:3,1
+DA:4,1
+DA:5,1
+DA:6,0
+LF:4
+LH:3
+end_of_record
+END
+	)
+}
+
+@test "lcov and genhtml accept the file without a warning" {
+	compile -no-pie
+	trace FLAT main twice | tr-repack -q -t lcov -O exe=a -o a.info
+	run -0 lcov --summary a.info
+	[[ $output == *'81.8% (9 of 11 lines)'* && $output == *'66.7% (2 of 3 functions)'* ]]
+	run -0 genhtml -q --function-coverage --branch-coverage -o html a.info
+	[ -z "$output" ]
+	grep -rq never html
+	lcov -q -a a.info -a a.info -o sum.info
+	grep -qx DA:13,2 sum.info
+}
+
+@test "several programs share their sources; inline functions and templates add up" {
+	cat >h.h <<'END'
+static inline int shared(int x)
+{
+	return x + 1;
+}
+END
+	printf '#include "h.h"\nint main(void) { return shared(-1); }\n' >one.c
+	printf '#include "h.h"\nint main(void) { return shared(-1); }\n' >two.c
+	for p in one two; do
+		${CC:-gcc} -O0 -g -no-pie -o $p $p.c
+	done
+	cp one a
+	trace HISTORY main shared shared >one.trec
+	tr-repack -q -t lcov -O exe=one -O exe=two one.trec >info
+	[ "$(grep -c ^SF: info)" -eq 3 ]
+	sed -n "\,^SF:$PWD/h.h,,/end_of/p" info | grep -qx DA:3,2
+	grep -qx "FNDA:2,shared" info
+}
+
+@test "a program without debug information, and files that are none" {
+	compile -no-pie
+	trace FLAT main >main.trec
+	strip a
+	run -0 --separate-stderr tr-repack -t lcov -O exe=a main.trec
+	[[ $stderr == *'a has no debug information, so it has no lines: compile it with -g'* ]]
+	[ -z "$output" ]
+	run -2 tr-repack -t lcov main.trec
+	[[ $output == *'lcov needs the program that was run: -O exe=PROG'* ]]
+	run -2 tr-repack -t lcov -O exe=a.c main.trec
+	[[ $output == *'a.c: not an ELF file'* ]]
+	run -2 tr-repack -t lcov -O exe=missing main.trec
+	[[ $output == *'missing: cannot be opened: No such file'* ]]
+	run -2 tr-repack -t lcov -O exe=a -O base=12 main.trec
+	[[ $output == *"base takes 0xADDRESS or NAME=0xADDRESS, not '12'"* ]]
+	run -2 tr-repack -t lcov -O exe=a -O base=b=0x12 main.trec
+	[[ $output == *"base names 'b', which is none of the programs"* ]]
+	run -2 tr-repack -t lcov -O exe=a "$top_srcdir"/tests/data/etrace/hello.nfsdb.gz
+	[[ $output == *'lcov cannot hold'* ]]
+}
+
+@test "debug information in a file of its own: debuglink, build id" {
+	compile -no-pie
+	trace FLAT main >main.trec
+	tr-repack -q -t lcov -O exe=a main.trec >want
+	objcopy --only-keep-debug a a.debug
+	objcopy --strip-debug --add-gnu-debuglink=a.debug a
+	tr-repack -q -t lcov -O exe=a main.trec | diff want -
+	# no server is asked for it
+	rm a.debug
+	DEBUGINFOD_URLS=http://localhost:1/ tr-repack -q -t lcov -O exe=a main.trec >none
+	[ ! -s none ]
+}
+
+@test "DWARF 2 to 5, compressed and split debug information give the same lines" {
+	compile -no-pie -gdwarf-5
+	trace FLAT main | tr-repack -q -t lcov -O exe=a | grep -v ^VER >want
+	for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 '-gdwarf-5 -gz' '-gdwarf-4 -gsplit-dwarf' '-gdwarf-5 -gsplit-dwarf'; do
+		# shellcheck disable=SC2086 # two words
+		compile -no-pie $flags || continue
+		echo "$flags"
+		trace FLAT main | tr-repack -q -t lcov -O exe=a | grep -v ^VER | diff want -
+	done
+}
