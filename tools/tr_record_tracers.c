@@ -243,9 +243,11 @@ bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status)
 			continue;
 		tracer->pid = 0;
 		read_log(tracers, tracer);
+		tracer->known |= tr_decode_is_traced(tracers->decode, tracer->root);
 		if (!tracer->begun)
 			tracers->page->refused = tracer->root;
-		else if (!tracer->dropped && status != 0) /* it was killed */
+		/* it was killed, or has not seen the exec that it should report */
+		if (!tracer->dropped && (tracer->begun ? status != 0 : tracer->known))
 			tracers->incomplete = true;
 		return true;
 	}

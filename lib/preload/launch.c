@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -532,6 +533,19 @@ static bool is_traced(void)
 	return found && found + sizeof field - 1 < status + len && found[sizeof field - 1] != '0';
 }
 
+/*
+ * Whether this thread stops at system calls. strace is the tracer a moment before it asks for that,
+ * and would not report an exec in between; a stop is a voluntary switch to another thread.
+ */
+static bool stops_at_calls(void)
+{
+	struct rusage before = { 0 }, after = { 0 };
+
+	tr_journal_syscall(SYS_getrusage, RUSAGE_THREAD, &before);
+	tr_journal_syscall(SYS_getrusage, RUSAGE_THREAD, &after);
+	return after.ru_nvcsw != before.ru_nvcsw;
+}
+
 /* Waits until strace watches this process, for a few seconds at most. */
 static bool attach(const struct tr_journal *journal)
 {
@@ -547,7 +561,7 @@ static bool attach(const struct tr_journal *journal)
 	for (int i = 0; i < TRIES && journal->page->refused != record.pid; i++) {
 		struct timespec moment = { .tv_nsec = 1000000 }; /* the kernel changes it */
 		tr_journal_syscall(SYS_ppoll, NULL, 0L, &moment, NULL, 0L);
-		if (is_traced())
+		if (is_traced() && stops_at_calls())
 			return true;
 	}
 	return false;

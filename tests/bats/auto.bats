@@ -134,13 +134,19 @@ END
 	run ! grep -q $'flagged=\|^raw\t\|^lost\t' out.trec
 }
 
-@test "random trees of processes, of static programs" {
-	gcc -static -w -D_GNU_SOURCE -pthread -o trees "$top_srcdir/tests/helper/preload_trees.c" 2>/dev/null ||
+@test "random trees of processes, of which every third program is static" {
+	gcc -w -D_GNU_SOURCE -pthread -o trees "$top_srcdir/tests/helper/preload_trees.c"
+	gcc -static -w -D_GNU_SOURCE -pthread -o trees.static "$top_srcdir/tests/helper/preload_trees.c" 2>/dev/null ||
 		skip "no static libc"
-	: >truth
-	tr-record --backend=auto -o out.trec -- ./trees 20261123 10 "$PWD/truth"
-	[ "$(wc -l <truth)" -gt 50 ]
-	LC_ALL=C sort truth | diff - <("$top_srcdir/tests/helper/preload_seen" out.trec)
+	local options
+	for options in '' --files; do
+		: >truth
+		# shellcheck disable=SC2086
+		tr-record --backend=auto $options -o out.trec -- ./trees 20261123 10 "$PWD/truth"
+		[ "$(wc -l <truth)" -gt 50 ]
+		[ "$(tr-filter -c 'exec and name $= ".static"' out.trec)" -gt 10 ]
+		LC_ALL=C sort truth | diff - <("$top_srcdir/tests/helper/preload_seen" out.trec)
+	done
 }
 
 @test "--no-wait: what the command leaves behind goes on unwatched" {

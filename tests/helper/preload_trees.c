@@ -6,7 +6,8 @@
  *	exec PID ID PARENT DIRECTORY VARIABLES	a program began; PARENT is the ID of its parent's
  *	end PID status=N | end PID signal=NAME	how a process ends
  *
- * Each program runs this one with the arguments node ID PARENT SEED DEPTH TRUTH.
+ * Each program runs this one with the arguments node ID PARENT SEED DEPTH TRUTH. If there is a second
+ * one, with the suffix .static, every third is that.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ enum { DEPTH = 3, NAME = 512 };
 
 extern char **environ;
 
-static char self[4096], id[NAME], parent_id[NAME];
+static char programs[2][4096], id[NAME], parent_id[NAME];
 static const char *truth;
 static uint64_t state;
 static int depth, born;
@@ -98,14 +99,16 @@ static void wait_for(pid_t pid)
 	}
 }
 
-/* The command line and environment of a new program. */
+/* The path, command line and environment of a new program. */
 struct program {
+	const char *path;
 	char child[NAME + 16], seed[32], level[16], variable[NAME + 32];
 	char *argv[9], *few[2], **env;
 };
 
 static void prepare(struct program *program, const char *of)
 {
+	program->path = programs[*programs[1] && rnd(3) == 0];
 	snprintf(program->child, sizeof program->child, "%.400s.%d", id, born++);
 	snprintf(program->seed, sizeof program->seed, "%u", rnd(1u << 31) + 1);
 	snprintf(program->level, sizeof program->level, "%d", depth + 1);
@@ -122,17 +125,17 @@ static void run(struct program *program)
 {
 	switch (program->env == environ ? rnd(4) : 4) {
 	case 0:
-		execv(self, program->argv);
+		execv(program->path, program->argv);
 		break;
 	case 1:
-		execvp(self, program->argv);
+		execvp(program->path, program->argv);
 		break;
 	case 2:
-		execl(self, program->argv[0], program->argv[1], program->argv[2], program->argv[3],
-		      program->argv[4], program->argv[5], program->argv[6], NULL);
+		execl(program->path, program->argv[0], program->argv[1], program->argv[2],
+		      program->argv[3], program->argv[4], program->argv[5], program->argv[6], NULL);
 		break;
 	default:
-		execve(self, program->argv, program->env);
+		execve(program->path, program->argv, program->env);
 	}
 	_exit(99);
 }
@@ -169,7 +172,7 @@ static void by_vfork(void)
 	pid_t pid = vfork();
 	if (pid == 0) {
 		execve("/no/such/program", next.argv, next.env);
-		execve(self, next.argv, next.env);
+		execve(next.path, next.argv, next.env);
 		_exit(99);
 	}
 	wait_for(pid);
@@ -181,7 +184,7 @@ static void by_spawn(void)
 	pid_t pid;
 
 	prepare(&next, id);
-	if (posix_spawnp(&pid, self, NULL, NULL, next.argv, next.env) != 0)
+	if (posix_spawnp(&pid, next.path, NULL, NULL, next.argv, next.env) != 0)
 		abort();
 	wait_for(pid);
 }
@@ -193,8 +196,8 @@ static void by_system(void)
 
 	prepare(&next, id);
 	/* the shell, which has no ID, is replaced */
-	snprintf(command, sizeof command, "exec '%s' node %s %s %s %s '%s'", self, next.argv[2],
-		 next.argv[3], next.argv[4], next.argv[5], truth);
+	snprintf(command, sizeof command, "exec '%s' node %s %s %s %s '%s'", next.path,
+		 next.argv[2], next.argv[3], next.argv[4], next.argv[5], truth);
 	(void)!system(command);
 }
 
@@ -297,9 +300,28 @@ static int be_node(char **argv)
 	finish();
 }
 
+/* This one without the suffix, and the second one, or "". */
+static bool find_programs(void)
+{
+	static const char suffix[] = ".static";
+	ssize_t len = readlink("/proc/self/exe", programs[0], sizeof programs[0] - sizeof suffix);
+
+	if (len < 0)
+		return false;
+	char *end = programs[0] + len - (sizeof suffix - 1);
+	if (end <= programs[0] || strcmp(end, suffix) != 0)
+		end = programs[0] + len;
+	*end = '\0';
+	memcpy(programs[1], programs[0], sizeof programs[0]);
+	memcpy(programs[1] + (end - programs[0]), suffix, sizeof suffix);
+	if (access(programs[1], X_OK) != 0)
+		*programs[1] = '\0';
+	return true;
+}
+
 int main(int argc, char **argv)
 {
-	if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+	if (!find_programs())
 		return 2;
 	if (argc == 7)
 		return be_node(argv);
