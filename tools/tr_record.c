@@ -2,7 +2,7 @@
 /*
  * tr-record: runs a command and writes records of what it did.
  *
- *	command under strace (tr_record_strace.c), or with the library (tr_record_preload.c)
+ *	command with the library (tr_record_preload.c), or under strace (tr_record_strace.c)
  *	  | pipe, read as a log of strace
  *	record -- selected by --only; response files are read before the command deletes them
  *	  |       (tr_record_files.c); programs that fail because of a sanitizer are reported
@@ -43,7 +43,7 @@ static const struct tr_option options[] = {
 	  "do not wait for processes that go on after the command, such as servers" },
 	{ BACKEND, 0, "backend", "auto|preload|strace",
 	  "what watches the command: a library that its programs load, with strace(1) for those "
-	  "that cannot load it, the library alone, or strace alone" },
+	  "that cannot load it (the default), the library alone, or strace alone" },
 	{ WRAP, 0, "wrap", NULL,
 	  "record COMMAND alone and not what it starts: for CC='tr-record --wrap --append=FILE -- "
 	  "cc'" },
@@ -632,7 +632,7 @@ static bool run(struct recorder *recorder, int *status)
 
 int main(int argc, char **argv)
 {
-	struct recorder recorder = { .respfiles = true, .capture.backend = TR_BACKEND_STRACE };
+	struct recorder recorder = { .respfiles = true };
 	int status = 0;
 
 	tr_cli_begin(&recorder.cli, &tool, argc, argv);

@@ -45,7 +45,7 @@ wanted() {
 			echo in2 >list
 		}
 		begin
-		tr-record --files -o ../files $shell script
+		tr-record --backend=strace --files -o ../files $shell script
 		begin
 		tr-record --backend=preload --files -o ../library $shell script
 		begin
@@ -83,7 +83,7 @@ exact() {
 	local root=$PWD
 	cmake_project 54
 	cmake -G Ninja -S . -B build -DCMAKE_C_COMPILER="$(command -v gcc)" -DCMAKE_C_FLAGS=-pipe >../log
-	tr-record --files -o ../files ninja -d keepdepfile -C build >../log
+	tr-record --backend=strace --files -o ../files ninja -d keepdepfile -C build >../log
 	cd ..
 	exact "$PWD/files" "$root" "$root/build"
 	[ "$(cut -d' ' -f1 want | sort -u | wc -l)" = 55 ]
@@ -177,7 +177,7 @@ exact() {
 		if [ $run = library ]; then
 			tr-record --backend=preload --files -o ../files make -j2
 		else
-			tr-record --files -o ../files make -j2
+			tr-record --backend=strace --files -o ../files make -j2
 		fi
 		(cd .. && exact "$PWD/files" "$root" "$root")
 		compilers=$(tr-filter -c 'exec and basename(name) == "cc1"' ../files) || true
@@ -202,7 +202,7 @@ exact() {
 	clean
 	timeout -k 30 120 strace -f -s 4096 -e trace=$calls -o ../plain make
 	clean
-	tr-record --files -o ../files make
+	tr-record --backend=strace --files -o ../files make
 	clean
 	tr-record --backend=preload --files -o ../library make
 	cd ..

@@ -114,17 +114,19 @@ declared() {
 @test "tr-record --files: the same answers, and no data" {
 	project
 	trace ../log make CC=gcc
-	rm -f ./*.o ./*.d ./*.a prog gen.h
-	run -0 tr-record --files -o ../rec.trec make CC=gcc
-	for d in *.d; do
-		diff <(declared "$d") <(tr-deps --of="${d%.d}.o" --direct ../rec.trec | grep "^$PWD/")
+	for backend in auto strace; do
+		rm -f ./*.o ./*.d ./*.a prog gen.h
+		run -0 tr-record --backend=$backend --files -o ../rec.trec make CC=gcc
+		for d in *.d; do
+			diff <(declared "$d") <(tr-deps --of="${d%.d}.o" --direct ../rec.trec | grep "^$PWD/")
+		done
+		for question in --inputs --outputs --of=prog --from=gen.in; do
+			# ar has a temporary file in the folder
+			diff <(tr-deps $question ../log | grep "^$PWD/" | grep -v "^$PWD/st......$") \
+				<(tr-deps $question ../rec.trec | grep "^$PWD/" | grep -v "^$PWD/st......$")
+		done
 	done
-	for question in --inputs --outputs --of=prog --from=gen.in; do
-		# ar has a temporary file in the folder
-		diff <(tr-deps $question ../log | grep "^$PWD/" | grep -v "^$PWD/st......$") \
-			<(tr-deps $question ../rec.trec | grep "^$PWD/" | grep -v "^$PWD/st......$")
-	done
-	# transfers are recorded, so nothing is assumed; their data are not
+	# strace records transfers, so nothing is assumed; their data are not recorded
 	run -1 grep -q $'\tassumed=' <(tr-deps ../rec.trec)
 	tr-filter 'sys and name == "read"' ../rec.trec >reads
 	[ -s reads ]

@@ -130,10 +130,13 @@ tr-record: note: --only: no program 'no*e' was run" ]
 }
 
 @test "what cannot work is said before anything runs" {
-	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" /bin/true
+	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" --backend=strace /bin/true
 	[ "$stderr" = "tr-record: strace(1), which watches the command, is not installed" ]
 	run -2 --separate-stderr tr-record
 	[[ $stderr == "tr-record: no command given"* ]]
+	# the library does not need it
+	run -0 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" -o out.trec /bin/true
+	[ -z "$stderr" ]
 	needs_strace
 	run -127 --separate-stderr tr-record no-such-command
 	[ "$stderr" = "tr-record: no-such-command: command not found" ]
@@ -153,14 +156,14 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	[[ "$(head -n 2 "$(type -P tr-record)" | tr -d '\0')" == *"/timeout\" "* ]]
 }
 
-@test "where ptrace is forbidden nothing runs, and why is said" {
+@test "where ptrace is forbidden strace runs nothing, and why is said" {
 	local helper=$top_builddir/tests/helper/no_ptrace status=0
 	"$helper" true || status=$?
 	[ "$status" -ne 99 ] || skip "no seccomp here"
 	needs_strace
 	# a sanitizer that looks for leaks wants ptrace as well
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
-		"$helper" "$(command -v tr-record)" touch ran
+		"$helper" "$(command -v tr-record)" --backend=strace touch ran
 	[[ $stderr == *"cannot be traced here (ptrace: "*SYS_PTRACE* ]]
 	[ ! -e ran ]
 }
@@ -170,13 +173,13 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	mkdir bin
 	printf '#!/bin/sh\necho "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted" >&2\nexit 1\n' >bin/strace
 	chmod +x bin/strace
-	PATH=$PWD/bin:$PATH run -2 --separate-stderr tr-record -o out touch ran
+	PATH=$PWD/bin:$PATH run -2 --separate-stderr tr-record --backend=strace -o out touch ran
 	[[ $stderr == *"tr-record: strace did not run the command" ]]
 	[ ! -e ran ]
 	printf '#!/bin/sh\nexit 0\n' >bin/strace
-	PATH=$PWD/bin:$PATH run -2 tr-record -o out touch ran
+	PATH=$PWD/bin:$PATH run -2 tr-record --backend=strace -o out touch ran
 	# its parent is strace
-	run -2 --separate-stderr tr-record -o out sh -c '/bin/true; kill -KILL $PPID; exit 0'
+	run -2 --separate-stderr tr-record --backend=strace -o out sh -c '/bin/true; kill -KILL $PPID; exit 0'
 	[[ $stderr == *"tr-record: strace ended before the command did: the records are cut" ]]
 	[ "$(grep -c ^exec out)" -eq 2 ]
 	tail -n 1 out | grep -q 'truncated=true'
@@ -266,18 +269,18 @@ tr-record: note: --only: no program 'no*e' was run" ]
 @test "programs that are traced already, or cannot be traced for their sanitizer, are named" {
 	needs_strace
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
-		timeout 60 strace -f -o log tr-record -o inner.trec -- true
+		timeout 60 strace -f -o log tr-record --backend=strace -o inner.trec -- true
 	[[ $stderr =~ ^"tr-record: process "[0-9]+" (strace) traces tr-record already, and a process can have one tracer" ]]
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
-		tr-record -o outer.trec -- tr-record -o inner.trec -- true
+		tr-record --backend=strace -o outer.trec -- tr-record --backend=strace -o inner.trec -- true
 	[[ $stderr == *" (strace) traces tr-record already"* ]]
 	echo 'int main(void) { return 0; }' >main.c
 	gcc -fsanitize=address -o sanitized main.c 2>/dev/null || skip "gcc has no AddressSanitizer"
 	unset ASAN_OPTIONS LSAN_OPTIONS
-	run -1 --separate-stderr tr-record -o s.trec -- sh -c './sanitized; ./sanitized; false'
+	run -1 --separate-stderr tr-record --backend=strace -o s.trec -- sh -c './sanitized; ./sanitized; false'
 	[ "$(grep -c "note: $PWD/sanitized failed: it is built with LeakSanitizer, which does not work" <<<"$stderr")" -eq 1 ]
 	[[ $stderr != *"/sh failed"* ]]
-	LSAN_OPTIONS=detect_leaks=0 run -0 --separate-stderr tr-record -o s.trec -- ./sanitized
+	LSAN_OPTIONS=detect_leaks=0 run -0 --separate-stderr tr-record --backend=strace -o s.trec -- ./sanitized
 	[ -z "$stderr" ]
 }
 
@@ -294,7 +297,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	printf '#!/bin/sh\n# __asan_init\nexit 1\n' >script
 	chmod +x script
 	echo 'int x = ;' >bad.c
-	run -1 --separate-stderr tr-record -o s.trec -- sh -c './weak; ./script; gcc -c bad.c'
+	run -1 --separate-stderr tr-record --backend=strace -o s.trec -- sh -c './weak; ./script; gcc -c bad.c'
 	[[ $stderr == *"bad.c:1"* && $stderr != *LeakSanitizer* ]]
 	# the runtime may be a library or in the program, with or without symbols to debug
 	echo 'int main(void) { return 1; }' >main.c
@@ -304,7 +307,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 		# shellcheck disable=SC2086
 		$options -o "with$count" main.c 2>/dev/null || continue
 		echo "$options"
-		run --separate-stderr tr-record -o s.trec -- "./with$count"
+		run --separate-stderr tr-record --backend=strace -o s.trec -- "./with$count"
 		[[ $stderr == *"note: $PWD/with$count failed: it is built with LeakSanitizer"* ]]
 		count=$((count + 1))
 	done
