@@ -26,9 +26,10 @@
 
 #include "preload/decode.h"
 #include "process/command.h"
+#include "process/compilers.h"
 #include "process/path.h"
 
-enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT, WRAP, APPEND };
+enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT, WRAP, APPEND, LIST_COMPILERS };
 enum { MARKS = 64 }; /* patterns of --only that are reported where they match nothing */
 
 static const struct tr_option options[] = {
@@ -50,6 +51,8 @@ static const struct tr_option options[] = {
 	{ APPEND, 0, "append", "FILE",
 	  "add the records to FILE when the command ends; others may do the same at the same "
 	  "time" },
+	{ LIST_COMPILERS, 0, "list-compilers", NULL,
+	  "list the compilers and other build tools that are known: name, family, kind" },
 	{ 0 },
 };
 
@@ -477,9 +480,43 @@ static bool take_output(struct tr_cli *cli, int fd)
 	return good;
 }
 
+/* Writes a line of the list of --list-compilers. */
+static void put_compiler(struct tr_cli *cli, struct tr_piece name, bool exe,
+			 const struct tr_section *section)
+{
+	const struct tr_compilers *table = &tr_compilers_known;
+
+	tr_output_put_text(cli->out, tr_compilers_text(table, name));
+	tr_output_put_text(cli->out, exe ? TR_TEXT(".exe\t") : TR_TEXT("\t"));
+	tr_output_put_text(cli->out, tr_compilers_text(table, section->family));
+	tr_output_put_literal(cli->out, "\t");
+	tr_output_put_text(cli->out, tr_text_from(tr_section_kind(section)));
+	tr_output_put_literal(cli->out, "\n");
+}
+
+/* Lists the programs of each section, in the order of the table. */
+static void list_compilers(struct tr_cli *cli)
+{
+	const struct tr_compilers *table = &tr_compilers_known;
+
+	if (!tr_cli_output(cli, false))
+		return;
+	for (uint32_t s = 0; s < table->section_count; s++) {
+		for (uint32_t i = 0; i < table->name_count; i++)
+			if (table->names[i].section == s)
+				put_compiler(cli, table->names[i].text, table->names[i].exe,
+					     &table->sections[s]);
+		for (uint32_t i = 0; i < table->call_count; i++)
+			if (table->calls[i].number == s)
+				put_compiler(cli, table->calls[i].text, false, &table->sections[s]);
+	}
+	cli->stop = true;
+}
+
 static void read_options(struct recorder *recorder)
 {
 	struct tr_cli *cli = &recorder->cli;
+	bool lists = false;
 	bool watches = false; /* --backend was given */
 
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
@@ -497,11 +534,15 @@ static void read_options(struct recorder *recorder)
 			recorder->capture.alone = true;
 		else if (id == APPEND)
 			recorder->append = cli->argument;
+		else if (id == LIST_COMPILERS)
+			lists = true;
 		else {
 			recorder->capture.backend = (enum tr_backend)tr_cli_choice(cli);
 			watches = true;
 		}
 	}
+	if (lists)
+		list_compilers(cli);
 	if (cli->stop)
 		return;
 	watches |= recorder->capture.files;

@@ -46,6 +46,8 @@ enum {
 	TR_FORMAT_FORKLESS = 512, /* its records say whose child a process is, and none is a fork */
 };
 
+struct tr_compilers; /* process/compilers.h */
+
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
 struct tr_format_option {
 	const char *key;
@@ -73,6 +75,25 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 /* Adds the directories of all settings of that key. False: err is filled. */
 bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
 			  struct tr_file_roots *roots, struct tr_error *err);
+
+/* The rows of options that tr_setting_get_compilers reads. */
+#define TR_COMPILER_OPTIONS(reading, writing) \
+	{ "compilers", "FILE", reading, writing, \
+	  "compilers besides the known ones, a file like the installed compilers.txt " \
+	  "(repeatable)" }, \
+		{ "compiler", "PROGRAM=FAMILY", reading, writing, \
+		  "a compiler with the options of a known one: mycc=gcc (repeatable)" }, \
+	{ \
+		"only-compilers", "no|yes", reading, writing, \
+			"only those of compilers and compiler, not those that are built in (no)" \
+	}
+
+/*
+ * Reads the settings of TR_COMPILER_OPTIONS: a table that the caller frees (tr_compilers_free), or
+ * NULL if only the compilers that are built in are known. False: err is filled.
+ */
+bool tr_setting_get_compilers(const struct tr_settings *settings, struct tr_compilers **table,
+			      struct tr_error *err);
 
 struct tr_read_config {
 	struct tr_limits limits;

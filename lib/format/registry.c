@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "process/compilers.h"
 
 #define LIST(name) &tr_format_##name,
 const struct tr_format *const tr_formats[] = { TR_FORMATS(LIST) NULL };
@@ -80,6 +81,40 @@ bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
 		return false;
 	}
 	return true;
+}
+
+/* Adds what the settings of one key name. */
+static bool add_compilers(const struct tr_settings *settings, const char *key,
+			  struct tr_compilers *table, struct tr_error *err)
+{
+	bool (*add)(struct tr_compilers *, struct tr_text, struct tr_error *) =
+		strcmp(key, "compiler") == 0 ? tr_compilers_add_name : tr_compilers_add_file;
+
+	for (size_t i = 0; i < settings->count; i++)
+		if (tr_text_is(settings->list[i].key, key) &&
+		    !add(table, settings->list[i].value, err))
+			return false;
+	return true;
+}
+
+bool tr_setting_get_compilers(const struct tr_settings *settings, struct tr_compilers **table,
+			      struct tr_error *err)
+{
+	bool only = tr_text_is(tr_setting_get(settings, "only-compilers", "no"), "yes");
+
+	*table = NULL;
+	if (!only && !tr_setting_get(settings, "compilers", NULL).data &&
+	    !tr_setting_get(settings, "compiler", NULL).data)
+		return true;
+	*table = tr_compilers_extend(&tr_compilers_known, !only, err);
+	/* the families of compiler=NAME=FAMILY may be in files */
+	if (*table && !add_compilers(settings, "compilers", *table, err))
+		tr_error_name(err, TR_TEXT("compilers"));
+	else if (*table && add_compilers(settings, "compiler", *table, err))
+		return true;
+	tr_compilers_free(*table);
+	*table = NULL;
+	return false;
 }
 
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value)

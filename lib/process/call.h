@@ -35,8 +35,8 @@ struct tr_call_words {
 };
 
 struct tr_call_config {
-	const struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
-	const struct tr_tool_config *tools;   /* NULL: the name of a program decides; borrowed */
+	struct tr_compilers *compilers;	    /* NULL: those that are built in; borrowed */
+	const struct tr_tool_config *tools; /* NULL: the name of a program decides; borrowed */
 	enum tr_call_quoting quoting;
 	struct tr_file_roots roots;	    /* for response files that the record does not hold */
 	struct tr_call_words before, after; /* options from the environment, such as CL and _CL_ */

@@ -194,7 +194,8 @@ BEGIN {
 	n = split("plain gnu ld cl ar keil", list, " ")
 	for (i = 1; i <= n; i++)
 		notations[list[i]] = "TR_NOTATION_" toupper(list[i])
-	n = split("notation prefix case default compile-only object assembly beside product", list, " ")
+	n = split("notation prefix case default compile-only object assembly beside product " \
+		  "entries", list, " ")
 	for (i = 1; i <= n; i++)
 		scalars[list[i]] = 1
 	n = split("sources respfiles variables", list, " ")
@@ -332,7 +333,8 @@ function print_section(s,	kind, linker, only)
 	print "\t  .kind = " kind ", .notation = " notations[scalar(s, "notation", "plain")] ","
 	print "\t  .any_case = " (scalar(s, "case", "") == "any") \
 	      ", .compiles = " (scalar(s, "default", "") == "compile") \
-	      ", .beside = " (scalar(s, "beside", "") == "yes") " },"
+	      ", .beside = " (scalar(s, "beside", "") == "yes") \
+	      ", .foreign = " (scalar(s, "entries", "") == "no") " },"
 }
 
 END {

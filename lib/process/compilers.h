@@ -140,6 +140,7 @@ struct tr_section {
 	bool any_case; /* options and extensions in upper or lower case; in the table: lower */
 	bool compiles; /* does not link unless an option says so */
 	bool beside;   /* puts objects beside their sources */
+	bool foreign;  /* its sources have no place in databases of C compilers */
 };
 
 /* Names of programs, sorted by length, then bytes; those with a condition come first. */

@@ -386,6 +386,8 @@ static bool read_scalar(struct line *line, struct tr_text key, struct tr_text va
 		section->assembly = keep(own, value);
 	} else if (tr_text_is(key, "beside")) {
 		section->beside = tr_text_is(value, "yes");
+	} else if (tr_text_is(key, "entries")) {
+		section->foreign = tr_text_is(value, "no");
 	} else if (tr_text_is(key, "product")) {
 		section->product = keep(own, value);
 	} else {

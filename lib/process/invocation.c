@@ -356,8 +356,10 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 	struct tr_part *named = takes_next ? &part[1] : part;
 	struct tr_text value = takes_next ? named->text : option.value;
 	if (takes_next) {
-		named->role = option.role;
+		named->role = part->role;
 		named->value = true;
+	} else {
+		part->file = option.value;
 	}
 	if (option.role != TR_ROLE_SOURCE) {
 		if (value.data || option.role == TR_ROLE_LANGUAGE)

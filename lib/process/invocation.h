@@ -19,10 +19,12 @@
 /* One word of a command line. */
 struct tr_part {
 	struct tr_text text;
-	struct tr_text file; /* of a source: its path, which is a part of "/Tca.txt" */
-	size_t origin;	     /* see struct tr_word */
-	uint8_t role;	     /* enum tr_role; a value has the role of its option */
-	bool value;	     /* it is the value of the option before it */
+	struct tr_text
+		file;  /* of a source: its path, which is a part of "/Tca.txt"; of an option: its
+			      * value in the same word, data NULL: none */
+	size_t origin; /* see struct tr_word */
+	uint8_t role;  /* enum tr_role; a value has the role of its option */
+	bool value;    /* it is the value of the option before it */
 	bool from_file;
 };
 

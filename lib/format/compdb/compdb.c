@@ -257,7 +257,8 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 	struct tr_text path = tr_setting_get(settings, "tools", "");
 
 	config->quoting = tr_call_quoting_of(tr_setting_get(settings, "quoting", "auto"));
-	if (!tr_setting_get_roots(settings, "respfile-root", &config->roots, err))
+	if (!tr_setting_get_roots(settings, "respfile-root", &config->roots, err) ||
+	    !tr_setting_get_compilers(settings, &config->compilers, err))
 		return false;
 	if (!path.len)
 		return true;
@@ -329,6 +330,7 @@ static const struct tr_format_option options[] = {
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
 	{ "tools", "CONFIG", false, true,
 	  "programs and their response files, as xcalbuild's tracer has them (a JSON file)" },
+	TR_COMPILER_OPTIONS(false, true),
 	{ NULL, NULL, false, false, NULL },
 };
 
@@ -355,6 +357,7 @@ static const struct tr_format_option spec_options[] = {
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	TR_COMPILER_OPTIONS(false, true),
 	{ NULL, NULL, false, false, NULL },
 };
 

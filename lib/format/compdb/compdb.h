@@ -212,8 +212,8 @@ enum tr_status tr_compdb_headers_end(struct tr_compdb_headers *headers, tr_compd
 enum tr_status tr_compdb_headers_report(struct tr_compdb_headers *headers, struct tr_error *err);
 
 /*
- * Reads the settings quoting, respfile-root and tools. False: err is filled. In both cases the
- * caller frees config->roots and the tools.
+ * Reads the settings quoting, respfile-root, tools and those of compilers. False: err is filled. In
+ * both cases the caller frees config->roots, config->compilers and the tools.
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);

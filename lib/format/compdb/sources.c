@@ -54,7 +54,8 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 	size_t named = 0; /* the argument that was added last as a name; 0: none */
 	bool ended = false;
 
-	for (const struct tr_part *part = invocation->parts + 1; part < end; part++) {
+	for (const struct tr_part *part = invocation->parts + invocation->program.words; part < end;
+	     part++) {
 		if (part->from_file && !inlined) {
 			size_t used;
 			if (part->origin == named)
@@ -142,8 +143,13 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 	if (!program.data || !line->shared || !line->sources)
 		return false;
 	add(line, program);
-	if (invocation->mode == TR_MODE_LINK)
-		add(line, invocation->tool == TR_TOOL_DRIVER_CL ? TR_TEXT("/c") : TR_TEXT("-c"));
+	/* "zig cc" */
+	for (size_t i = 1; i < invocation->program.words && i < invocation->count; i++)
+		add(line, invocation->parts[i].text);
+	struct tr_text only = tr_compilers_text(invocation->program.table,
+						invocation->program.section->compile_only);
+	if (invocation->mode == TR_MODE_LINK && only.len)
+		add(line, only);
 	if (for_clang && tr_compdb_has_warnings(invocation))
 		add(line, tr_text_from(tr_compdb_clang_word));
 	add_parts(line, call, inlined, for_clang);

@@ -167,7 +167,8 @@ static bool compiles(const struct tr_call *call)
 
 	return (call->stage == TR_STAGE_DRIVER || call->stage == TR_STAGE_COMPILER ||
 		call->libtool || call->tool == TR_TOOL_ASSEMBLER) &&
-	       invocation->mode <= TR_MODE_SYNTAX && (invocation->sources || call->command.cut);
+	       invocation->mode <= TR_MODE_SYNTAX && (invocation->sources || call->command.cut) &&
+	       !(invocation->program.section && invocation->program.section->foreign);
 }
 
 /*
@@ -538,6 +539,7 @@ static void discard(struct tr_writer *base)
 	tr_compdb_style_free(&writer->style);
 	tr_compdb_headers_free(writer->headers);
 	tr_tool_config_free(writer->tools);
+	tr_compilers_free(writer->calls.compilers);
 	tr_file_roots_free(&writer->calls.roots);
 	tr_call_filter_free(&writer->filter);
 	tr_follow_free(&writer->follow);

@@ -57,6 +57,42 @@ static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_t
 }
 
 /*
+ * Writes an option of other compilers than GCC, Clang and cl under GCC's name: --include_path=DIR.
+ * False: it is one of frameworks, whose name is left out, or of GCC itself.
+ */
+static bool put_by_role(struct tr_buffer *to, const struct tr_part *part, struct tr_text value)
+{
+	struct tr_text option = part->text, name = option;
+	bool apart = part->role == TR_ROLE_INCLUDE;
+	const char *written = apart			     ? "-include"
+			      : part->role == TR_ROLE_SYSTEM ? "-J"
+			      : part->role == TR_ROLE_SEARCH ? "-I"
+							     : NULL;
+
+	if (!value.data) {
+		value = part->file;
+		name.len -= value.data ? (size_t)(option.data + option.len - value.data) : 0;
+	}
+	/* GCC's own names stay; frameworks are left out */
+	if (tr_text_starts(option, TR_TEXT("-i")) || tr_text_starts(option, TR_TEXT("-F")) ||
+	    !value.data)
+		return false;
+	while (name.len && *name.data == '-') {
+		name.data++;
+		name.len--;
+	}
+	if (part->role == TR_ROLE_DEFINE)
+		written = name.len && (*name.data | 0x20) == 'u' ? "-U" : "-D";
+	if (!written)
+		return false;
+	put_field(to, tr_text_from(written));
+	if (apart)
+		tr_buffer_put_byte(to, ';');
+	put_bytes(to, value);
+	return true;
+}
+
+/*
  * Writes an option that has several names under one of them: -I, or -J for system directories.
  * False: it has only one name.
  */
@@ -113,7 +149,7 @@ static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct
 		put_bytes(to, value);
 		return true;
 	}
-	return false;
+	return put_by_role(to, part, value);
 }
 
 /* value: the word after the option; data NULL: the option has its value in itself, or none. */
@@ -291,7 +327,7 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 
 	if (call->tool == TR_TOOL_ARCHIVER)
 		put_archive(to, call);
-	if (driver && invocation->mode <= TR_MODE_SYNTAX)
+	if (driver && invocation->mode <= TR_MODE_SYNTAX && !invocation->program.section->foreign)
 		status = put_compiles(to, call, arena, err);
 	if (status == TR_OK && product.data && (invocation->inputs || invocation->sources) &&
 	    !put_link(to, call, product, arena))
@@ -470,6 +506,7 @@ static void discard(struct tr_writer *base)
 	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->lines);
 	tr_buffer_free(&writer->config);
+	tr_compilers_free(writer->calls.compilers);
 	tr_file_roots_free(&writer->calls.roots);
 }
 
@@ -492,6 +529,7 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 		return NULL;
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
 	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
+	    !tr_setting_get_compilers(&config->settings, &writer->calls.compilers, err) ||
 	    (path.len && !read_config(path, &writer->config, err))) {
 		tr_writer_free(&writer->base);
 		return NULL;
@@ -508,6 +546,7 @@ static const struct tr_format_option options[] = {
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	TR_COMPILER_OPTIONS(true, true),
 	{ NULL, NULL, false, false, NULL },
 };
 

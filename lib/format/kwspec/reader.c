@@ -21,6 +21,7 @@ struct reader {
 	size_t count, cap;
 	struct tr_word *words; /* of the command */
 	size_t word_count, word_cap;
+	struct tr_compilers *compilers; /* NULL: those that are built in */
 };
 
 int tr_kwspec_bid(struct tr_input *in)
@@ -151,7 +152,7 @@ static bool add_source(struct reader *reader, const struct tr_program *program)
 static bool make_compile(struct reader *reader)
 {
 	struct tr_text compiler = reader->fields[COMPILER], object = reader->fields[OBJECT];
-	struct tr_program program = tr_program_find(NULL, compiler, NULL, 0);
+	struct tr_program program = tr_program_find(reader->compilers, compiler, NULL, 0);
 	bool cl = program.kind == TR_TOOL_DRIVER_CL;
 	bool assembly = tr_text_is(tr_path_extension(object), ".s");
 	bool fine = add(reader, "", compiler);
@@ -266,6 +267,7 @@ static void close_reader(struct tr_reader *base)
 
 	free(reader->fields);
 	free(reader->words);
+	tr_compilers_free(reader->compilers);
 }
 
 struct tr_reader *tr_kwspec_open(const struct tr_read_config *config, struct tr_input *in,
@@ -276,5 +278,9 @@ struct tr_reader *tr_kwspec_open(const struct tr_read_config *config, struct tr_
 	if (!reader)
 		return NULL;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	if (!tr_setting_get_compilers(&config->settings, &reader->compilers, err)) {
+		tr_reader_free(&reader->base);
+		return NULL;
+	}
 	return &reader->base;
 }

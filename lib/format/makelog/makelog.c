@@ -597,6 +597,7 @@ static void close_reader(struct tr_reader *base)
 
 	tr_makelog_shell_free(reader->shell);
 	tr_makelog_shell_free(reader->inner);
+	tr_compilers_free(reader->names.compilers);
 	while (reader->count)
 		free(reader->places[--reader->count].path);
 	free(reader->places);
@@ -620,6 +621,10 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	if (!reader)
 		return NULL;
 	reader->cwd = cwd;
+	if (!tr_setting_get_compilers(&config->settings, &reader->names.compilers, err)) {
+		tr_reader_free(&reader->base);
+		return NULL;
+	}
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);
@@ -668,6 +673,7 @@ static const char *const extensions[] = { ".log", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "cwd", "DIR", true, false, "the directory in which the build began" },
+	TR_COMPILER_OPTIONS(true, false),
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -49,7 +49,7 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
  * argument decides, such as zig, is a driver.
  */
 struct tr_makelog_names {
-	const struct tr_compilers *compilers;
+	struct tr_compilers *compilers; /* NULL: those that are built in */
 	struct {
 		char name[30];
 		uint8_t len, tool;

@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The table of compilers: tr-record --list-compilers, and the options that add to it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cat >own.txt <<-'END'
+		# a compiler that nobody else has
+		[own driver]
+		names owncc
+		notation plain
+		object .ob
+		respfile -f space
+		compile alone -k
+		output next -out
+		define joined -def:
+		search equal --dir
+
+		[own linker]
+		names ownld
+		like gcc
+	END
+}
+
+# trace NAME ARGUMENT...: a stream with one call in /b
+trace() {
+	local name=$1 words=
+	for word; do words+=,\"$word\"; done
+	printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\t%s\tcwd="/b"\targv=[%s]\n!end\t1\n' "$name" "${words#,}"
+}
+
+# sources FORMAT OPTION...: what FORMAT has of the call on standard input
+sources() {
+	local format=$1
+	shift
+	tr-repack -q -t "$format" "$@" >out
+	case $format in
+	kwspec) tail -n +2 out ;;
+	*) jq -r '.[] | [.arguments, .file, .output] | flatten | map(select(.)) | join(" ")' out ;;
+	esac
+}
+
+@test "--list-compilers: name, family, kind" {
+	tr-record --list-compilers >list
+	[ "$(awk -F'\t' 'NF != 3' list | wc -l)" -eq 0 ]
+	[ "$(cut -f1 list | sort | uniq -d | wc -l)" -eq 0 ]
+	grep -qx $'gcc\tgcc\tdriver' list
+	grep -qx $'link.exe\tcl\tlinker' list
+	grep -qx $'zig cc\tzig\tdriver' list
+	grep -qx $'ranlib\tgcc\tother' list
+	[ "$(wc -l <list)" -eq "$(awk '$1 == "names" { n += NF - 1 } $1 == "call" { n++ } END { print n }' \
+		"${top_srcdir:?}/lib/process/compilers.txt")" ]
+	tr-record --list-compilers -o file
+	cmp file list
+}
+
+@test "-O compiler adds a name of a known family, in every format" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	trace /opt/mycc -DX -c a.c -o a.o >mycc
+	[ -z "$(sources compdb <mycc)" ]
+	[ "$(sources compdb -O compiler=mycc=gcc <mycc)" = '/opt/mycc -DX -c a.c -o a.o /b/a.c /b/a.o' ]
+	[ "$(sources buildspec -O compiler=mycc=gcc <mycc)" = '/opt/mycc -DX -c a.c -o a.o' ]
+	[ "$(sources kwspec -O compiler=mycc=gcc <mycc)" = 'compile;/b;/opt/mycc;/b/a.o;a.c;-DX' ]
+	trace C:/bin/MYCC.EXE /DX /c a.c >mycc
+	[ "$(sources kwspec -O compiler=mycc=cl <mycc)" = 'compile;/b;C:/bin/MYCC.EXE;/b/a.obj;a.c;-DX' ]
+	trace arm-none-eabi-mycc-4.2 -c a.c | sources kwspec -O compiler=other=cl -O compiler=mycc=gcc >got
+	[ "$(cat got)" = 'compile;/b;arm-none-eabi-mycc-4.2;/b/a.o;a.c' ]
+	echo 'mycc -c a.c' >log
+	[ -z "$(tr-parse -f makelog log | grep ^exec)" ]
+	tr-parse -f makelog -O compiler=mycc=gcc log | grep -q '^exec.*argv=\["mycc","-c","a.c"\]'
+}
+
+@test "-O compilers adds families, and -O only-compilers leaves the others out" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	trace owncc -k -def:N=1 --dir=inc a.c b.c >own
+	trace gcc -c c.c >gcc
+	[ -z "$(sources kwspec <own)" ]
+	sources kwspec -O compilers=own.txt <own >got
+	diff - got <<-'END'
+		compile;/b;owncc;/b/a.ob;a.c;-DN=1;-Iinc
+		compile;/b;owncc;/b/b.ob;b.c;-DN=1;-Iinc
+	END
+	[ "$(sources kwspec -O compilers=own.txt <gcc)" = 'compile;/b;gcc;/b/c.o;c.c' ]
+	[ -z "$(sources kwspec -O compilers=own.txt -O only-compilers=yes <gcc)" ]
+	[ "$(sources kwspec -O compilers=own.txt -O only-compilers=yes <own | wc -l)" -eq 2 ]
+	[ "$(sources kwspec -O only-compilers=yes -O compiler=gcc=clang <gcc | wc -l)" -eq 1 ]
+	trace other -k a.c | sources kwspec -O compiler=other=own -O compilers=own.txt >got
+	[ "$(cat got)" = 'compile;/b;other;/b/a.ob;a.c' ]
+	trace ownld -o prog a.o | sources kwspec -O compilers=own.txt >got
+	[ "$(cat got)" = 'link;/b;/b/prog;/b/a.o' ]
+	# tools=CONFIG replaces all names, as without these options
+	echo '[{"binary":"gcc"}]' >tools.json
+	cat gcc own | sources compdb -O compilers=own.txt -O tools=tools.json >got
+	[ "$(cat got)" = 'gcc -c c.c /b/c.c' ]
+}
+
+@test "response files of a user's compiler" {
+	echo '-def:A b.c' >args
+	trace owncc -k -f "$PWD/args" a.c | sources kwspec -O compilers=own.txt -O respfile-root=. >got
+	diff - got <<-'END'
+		compile;/b;owncc;/b/b.ob;b.c;-DA
+		compile;/b;owncc;/b/a.ob;a.c;-DA
+	END
+}
+
+@test "a kwspec file with the compiler of a user" {
+	printf 'version;108\ncompile;/b;mycl;/b/a.obj;a.c;-std=c++17\n' >spec
+	[ "$(tr-filter --fields=argv exec spec)" = \
+		'["mycl","-std=c++17","-c","a.c","-o","/b/a.obj"]' ]
+	[ "$(tr-filter -O compiler=mycl=cl --fields=argv exec spec)" = \
+		'["mycl","/std:c++17","-c","a.c","/Fo/b/a.obj"]' ]
+}
+
+@test "what is wrong in a table of a user" {
+	trace gcc -c a.c >trace
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=none trace
+	[[ $stderr == "tr-repack: "*"compilers: none: No such file or directory"* ]]
+	printf '[own driver]\nnames a\nfancy x y\n' >bad.txt
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
+	[[ $stderr == *"compilers: bad.txt:3: unknown line: fancy" ]]
+	[ -z "$output" ]
+	run -2 --separate-stderr tr-repack -t kwspec -O compiler=mycc trace
+	[[ $stderr == *"compiler=mycc: NAME=FAMILY expected, such as mycc=gcc"* ]]
+	run -2 --separate-stderr tr-parse -f makelog -O compiler=x=nosuch /dev/null
+	[[ $stderr == *"compiler=x=nosuch: NAME=FAMILY expected"* ]]
+	run -2 --separate-stderr tr-repack -t compdb -O only-compilers=maybe trace
+	[[ $stderr == *"-O only-compilers takes no|yes, not 'maybe'"* ]]
+}
+
+@test "zig cc: two words that stay together" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	[ "$(trace zig cc -target x86_64-linux a.c b.o -o p | sources compdb)" = \
+		'zig cc -c -target x86_64-linux a.c -o p /b/a.c /b/p' ]
+	[ -z "$(trace zig build-exe a.zig | sources compdb)" ]
+	printf 'zig cc -c a.c\nzig build\n' >log
+	[ "$(tr-parse -f makelog log | grep -c '^exec')" -eq 1 ]
+}
+
+@test "Java, Go and Rust have sources, but no entries" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	trace javac -d out A.java >java
+	[ -z "$(sources compdb <java)" ]
+	[ -z "$(sources kwspec <java)" ]
+	[ "$(tr-filter --fields=source,output exec java)" = $'"A.java"\t"out/A.class"' ]
+	trace rustc --edition=2021 src/main.rs -o main >rust
+	[ -z "$(sources compdb <rust)" ]
+	[ "$(tr-filter --fields=source,output exec rust)" = $'"src/main.rs"\t"main"' ]
+}
