@@ -89,7 +89,10 @@ static void add_nested(struct tr_gathered *files, const char *content)
 			continue;
 		const char stop[] = { quoted ? p[-1] : ' ', '\n', '\r', quoted ? '\n' : '\t',
 				      '\0' };
-		add(files, p + 1, strcspn(p + 1, stop));
+		size_t len = 0;
+		while (!strchr(stop, p[1 + len])) /* the NUL is in it, too */
+			len++;
+		add(files, p + 1, len);
 	}
 }
 

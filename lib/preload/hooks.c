@@ -71,7 +71,9 @@ void *tr_hook_real(void *_Atomic *known, const char *name)
 static void find_all(void)
 {
 	REPLACED(FIND_REAL)
+#ifdef TR_JOURNAL_NEEDS_SYSCALL
 	tr_journal_syscall = REAL(syscall);
+#endif
 	tr_files_find();
 }
 
@@ -80,7 +82,7 @@ static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 	return (struct tr_journal_record){ .kind = (uint16_t)kind,
 					   .value = value,
 					   .pid = (uint32_t)tr_journal_getpid(),
-					   .ppid = (uint32_t)getppid() };
+					   .ppid = (uint32_t)tr_journal_syscall(SYS_getppid) };
 }
 
 /*
@@ -429,10 +431,31 @@ static int newest_child(void)
 }
 
 /* Streams of popen, whose shells pclose waits for. */
-static struct {
+enum { STREAMS = 64 };
+static struct stream {
 	FILE *_Atomic stream;
 	struct tr_journal_record record;
-} streams[64];
+} * _Atomic streams; /* memory that is borrowed by the first popen, and kept */
+
+static void keep_stream(FILE *stream, const struct tr_journal_record *record)
+{
+	struct stream *kept = streams, *none = NULL;
+
+	if (!kept) {
+		kept = tr_journal_borrow(STREAMS * sizeof *kept);
+		if (kept && !atomic_compare_exchange_strong(&streams, &none, kept)) {
+			tr_journal_return(kept, STREAMS * sizeof *kept);
+			kept = none;
+		}
+	}
+	for (size_t i = 0; kept && i < STREAMS; i++) {
+		FILE *unused = NULL;
+		if (!atomic_compare_exchange_strong(&kept[i].stream, &unused, stream))
+			continue;
+		kept[i].record = *record;
+		break;
+	}
+}
 
 HOOK FILE *popen(const char *command, const char *mode)
 {
@@ -452,14 +475,8 @@ HOOK FILE *popen(const char *command, const char *mode)
 		tr_launch_spawned(&launch, (int)launch.record.child);
 	}
 	tr_files_popened(&ends, stream);
-	for (size_t i = 0; stream && launch.announced && i < sizeof streams / sizeof *streams;
-	     i++) {
-		FILE *none = NULL;
-		if (!atomic_compare_exchange_strong(&streams[i].stream, &none, stream))
-			continue;
-		streams[i].record = launch.record;
-		break;
-	}
+	if (stream && launch.announced)
+		keep_stream(stream, &launch.record);
 	errno = saved;
 	return stream;
 }
@@ -467,12 +484,13 @@ HOOK FILE *popen(const char *command, const char *mode)
 HOOK int pclose(FILE *stream)
 {
 	struct tr_journal_record record = { 0 };
+	struct stream *kept = streams;
 
-	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
-		if (streams[i].stream != stream)
+	for (size_t i = 0; kept && i < STREAMS; i++) {
+		if (kept[i].stream != stream)
 			continue;
-		record = streams[i].record;
-		streams[i].stream = NULL;
+		record = kept[i].record;
+		kept[i].stream = NULL;
 		break;
 	}
 	if (recording)
@@ -772,7 +790,8 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 static bool is_outside(const struct tr_launch_token *token)
 {
 	enum { PASSED_ON = TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS };
-	uint32_t pid = (uint32_t)tr_journal_getpid(), parent = (uint32_t)getppid();
+	uint32_t pid = (uint32_t)tr_journal_getpid(),
+		 parent = (uint32_t)tr_journal_syscall(SYS_getppid);
 	bool announced = !(token->flags & PASSED_ON) &&
 			 token->pid == (token->flags & TR_JOURNAL_IN_CHILD ? parent : pid);
 
@@ -789,7 +808,7 @@ static void report_ancestors(const struct tr_launch_token *token)
 	enum { LEVELS = 32 };
 	uint32_t chain[LEVELS], count = 1;
 
-	chain[0] = (uint32_t)getppid();
+	chain[0] = (uint32_t)tr_journal_syscall(SYS_getppid);
 	while (chain[count - 1] != token->pid) {
 		uint32_t parent = count < LEVELS ? tr_journal_parent(chain[count - 1]) : 0;
 		if (parent <= 1)

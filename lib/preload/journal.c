@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -48,14 +49,63 @@ uint32_t tr_journal_hash(const char *path)
 	return (uint32_t)tr_journal_sum(0, path, strlen(path));
 }
 
+#ifdef TR_JOURNAL_NEEDS_SYSCALL
+
 long (*tr_journal_syscall)(long number, ...) = syscall;
+
+#else
+
+long tr_journal_syscall(long number, ...)
+{
+	va_list list;
+	long a[6], result;
+
+	va_start(list, number);
+	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+		a[i] = va_arg(list, long); /* as many as the kernel could want */
+	va_end(list);
+	register long fourth __asm__("r10") = a[3], fifth __asm__("r8") = a[4],
+			     sixth __asm__("r9") = a[5];
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(fourth), "r"(fifth),
+			   "r"(sixth)
+			 : "rcx", "r11", "memory");
+	if (result < 0 && result > -4096) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+#endif
+
+static uint64_t time_of(const struct tr_journal *journal, const struct timespec *now)
+{
+	return journal->epoch + (uint64_t)now->tv_sec * 1000000000 + (uint64_t)now->tv_nsec;
+}
 
 uint64_t tr_journal_now(const struct tr_journal *journal)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return journal->epoch + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return time_of(journal, &now);
+}
+
+/*
+ * The same for the few records of a small program, for which a system call costs less than the page
+ * of the kernel's time.
+ */
+static uint64_t ask_time(const struct tr_journal *journal)
+{
+#ifndef TR_JOURNAL_NEEDS_SYSCALL
+	struct timespec now;
+
+	if (tr_journal_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now) == 0)
+		return time_of(journal, &now);
+#endif
+	return tr_journal_now(journal);
 }
 
 int tr_journal_getpid(void)
@@ -80,8 +130,10 @@ uint32_t tr_journal_parent(uint32_t pid)
 	if (fd >= 0)
 		tr_journal_syscall(SYS_close, (int)fd);
 	stat[len > 0 ? len : 0] = '\0';
-	p = strrchr(stat, ')'); /* the end of the name, which may contain anything */
-	if (!p || strlen(p) < 5)
+	/* after the name, which may contain anything */
+	for (p = strchr(stat, '\0'); p > stat && *p != ')'; p--)
+		;
+	if (strlen(p) < 5)
 		return 0;
 	for (p += 4; *p >= '0' && *p <= '9'; p++) /* ") S " */
 		parent = parent * 10 + (uint32_t)(*p - '0');
@@ -206,19 +258,19 @@ static size_t size_of(const struct tr_journal_text *text)
  */
 static long write_pieces(int fd, const struct iovec *pieces, int used)
 {
+	const uint64_t signal = UINT64_C(1) << (SIGXFSZ - 1); /* as the kernel has sets */
 	const struct timespec at_once = { 0 };
-	struct rlimit limit;
-	sigset_t before, signals;
+	struct rlimit64 limit;
+	uint64_t before = 0;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+	if (tr_journal_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) != 0 ||
+	    limit.rlim_cur == RLIM64_INFINITY)
 		return tr_journal_syscall(SYS_writev, fd, pieces, used);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGXFSZ);
-	sigprocmask(SIG_BLOCK, &signals, &before);
+	tr_journal_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &signal, &before, sizeof signal);
 	long written = tr_journal_syscall(SYS_writev, fd, pieces, used);
-	if (written < 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
-		sigtimedwait(&signals, NULL, &at_once);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (written < 0 && errno == EFBIG && !(before & signal))
+		tr_journal_syscall(SYS_rt_sigtimedwait, &signal, NULL, &at_once, sizeof signal);
+	tr_journal_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 	return written;
 }
 
@@ -270,7 +322,7 @@ static void append(const struct tr_journal *journal, struct tr_journal_page **pa
 	for (char *const *p = text->env; p && *p; p++)
 		envc += !is_ours(*p);
 	record->mark = journal->mark;
-	record->time = tr_journal_now(journal);
+	record->time = ask_time(journal);
 	record->argc = (uint32_t)count(text->argv);
 	record->envc = (uint32_t)envc;
 	record->files = (uint32_t)count(text->files);

@@ -157,8 +157,13 @@ uint32_t tr_journal_hash(const char *path);
 /* The time of a record. */
 uint64_t tr_journal_now(const struct tr_journal *journal);
 
-/* syscall of libc. In the library it is not the hook, which records what programs do. */
+/* As syscall of libc, which is a hook in the library: that records what programs do. */
+#if defined __x86_64__ && defined __LP64__
+long tr_journal_syscall(long number, ...);
+#else
+#define TR_JOURNAL_NEEDS_SYSCALL 1 /* in the library it is set to that of libc */
 extern long (*tr_journal_syscall)(long number, ...);
+#endif
 
 /* An offset in a file, as a system call that is called by its number takes it. */
 #if __SIZEOF_LONG__ == 8

@@ -65,9 +65,10 @@ static bool read_hex(const char **p, uint32_t *number)
 /* Reads the path up to the colon. */
 static bool read_path(const char **p, char path[TR_JOURNAL_PATH])
 {
-	size_t len = strcspn(*p, ":");
+	const char *end = strchr(*p, ':');
+	size_t len = end ? (size_t)(end - *p) : TR_JOURNAL_PATH;
 
-	if ((*p)[len] != ':' || len >= TR_JOURNAL_PATH)
+	if (len >= TR_JOURNAL_PATH)
 		return false;
 	memcpy(path, *p, len);
 	path[len] = '\0';
@@ -81,7 +82,7 @@ bool tr_launch_set_library(struct tr_journal *journal, const char *library)
 	size_t len = strlen(library), end = sizeof before - 1;
 
 	if (len + sizeof after > TR_JOURNAL_LIBRARY || len < end ||
-	    strcmp(library + len - end, before) != 0)
+	    memcmp(library + len - end, before, end) != 0)
 		return false;
 	memcpy(journal->library, library, len + 1);
 	memcpy(journal->second, library, len - end);
@@ -320,7 +321,8 @@ static const char *search(struct found *found, const char *name, unsigned *flags
 	if (!list)
 		list = "/bin:/usr/bin";
 	for (bool more = *name; more;) {
-		size_t len = strcspn(list, ":");
+		const char *end = strchr(list, ':');
+		size_t len = end ? (size_t)(end - list) : strlen(list);
 		struct text text = begin_path(found, len + 1 + name_len);
 		const char *path = text.at;
 		if (path) {
@@ -331,7 +333,7 @@ static const char *search(struct found *found, const char *name, unsigned *flags
 			if (examine(AT_FDCWD, path, flags))
 				return path;
 		}
-		more = list[len] == ':';
+		more = end;
 		list += len + 1;
 	}
 	return NULL;
