@@ -24,19 +24,25 @@ struct jump {
 	uint16_t size;
 };
 
-enum { RECENT = 4096 };
+/* The number of recent blocks is a power of two, and as large as the program needs. */
+enum { RECENT_LEAST = 12, RECENT_MOST = 20 }; /* bits */
 
 struct tr_line_counts {
-	uint64_t *changes;	/* of the count, at each statement */
+	uint64_t *changes; /* of the count, at each statement */
+	/* the first statement of each part of the code: a search looks at one part */
+	uint64_t first;
+	uint32_t *places;
+	size_t place_count;
+	unsigned shift;
 	struct tr_id_map jumps; /* by the end of their blocks */
 	struct tr_arena memory;
-	struct recent recent[RECENT];
+	struct recent *recent;
+	unsigned recent_bits;
 };
 
-/* Returns the index of the first statement at or after the address. */
-static size_t lower_bound(const struct tr_program *program, uint64_t address)
+/* Returns the index of the first statement from low to high that is at or after the address. */
+static size_t search(const struct tr_program *program, size_t low, size_t high, uint64_t address)
 {
-	size_t low = 0, high = program->head.statements;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (program->statements[middle].address < address)
@@ -45,6 +51,18 @@ static size_t lower_bound(const struct tr_program *program, uint64_t address)
 			high = middle;
 	}
 	return low;
+}
+
+/* Returns the index of the first statement at or after the address. */
+static uint32_t lower_bound(const struct tr_line_counts *counts, const struct tr_program *program,
+			    uint64_t address)
+{
+	uint64_t place = (address - counts->first) >> counts->shift;
+	if (address < counts->first || !program->head.statements)
+		return 0;
+	if (place >= counts->place_count)
+		return (uint32_t)program->head.statements;
+	return (uint32_t)search(program, counts->places[place], counts->places[place + 1], address);
 }
 
 /* Adds what was counted for a block. False: memory is exhausted. */
@@ -70,6 +88,38 @@ static bool flush(struct tr_line_counts *counts, struct recent *recent)
 	return true;
 }
 
+/* Frees the counts of a program. */
+static void free_counts(struct tr_line_counts *counts)
+{
+	free(counts->changes);
+	free(counts->places);
+	free(counts->recent);
+	tr_id_map_free(&counts->jumps);
+	tr_arena_free(&counts->memory);
+	free(counts);
+}
+
+/* Divides the code into parts, as many as there are statements or half as many. */
+static bool make_places(struct tr_line_counts *counts, const struct tr_program *program)
+{
+	size_t n = program->head.statements;
+	uint64_t first = n ? program->statements[0].address : 0;
+	uint64_t range = n ? program->statements[n - 1].address - first : 0;
+	while (range >> counts->shift > n)
+		counts->shift++;
+	counts->first = first;
+	counts->place_count = (size_t)(range >> counts->shift) + 1;
+	counts->places = malloc((counts->place_count + 1) * sizeof *counts->places);
+	if (!counts->places)
+		return false;
+	for (size_t place = 0, i = 0; place <= counts->place_count; place++) {
+		while (i < n && (program->statements[i].address - first) >> counts->shift < place)
+			i++;
+		counts->places[place] = (uint32_t)i;
+	}
+	return true;
+}
+
 /* Makes the counts of a program. NULL: memory is exhausted. */
 static struct tr_line_counts *new_counts(const struct tr_program *program)
 {
@@ -77,10 +127,21 @@ static struct tr_line_counts *new_counts(const struct tr_program *program)
 	if (!counts)
 		return NULL;
 	counts->changes = calloc(program->head.statements + 1, sizeof *counts->changes);
-	if (counts->changes)
+	counts->recent_bits = RECENT_LEAST;
+	while (counts->recent_bits < RECENT_MOST &&
+	       (uint64_t)1 << counts->recent_bits < 2 * program->head.statements)
+		counts->recent_bits++;
+	counts->recent = calloc((size_t)1 << counts->recent_bits, sizeof *counts->recent);
+	if (counts->changes && counts->recent && make_places(counts, program))
 		return counts;
-	free(counts);
+	free_counts(counts);
 	return NULL;
+}
+
+/* Whether it is the block. */
+static inline bool is_same(const struct recent *recent, const struct tr_block *block)
+{
+	return recent->address == block->address && recent->size == block->size;
 }
 
 bool tr_lines_count(struct tr_loaded_program *loaded, const struct tr_block *block, uint64_t times)
@@ -92,16 +153,18 @@ bool tr_lines_count(struct tr_loaded_program *loaded, const struct tr_block *blo
 			return false;
 	}
 	uint64_t hash = (block->address ^ (uint64_t)block->size << 32) * 0x9e3779b97f4a7c15;
-	struct recent *recent = &counts->recent[hash >> 52];
-	if (recent->address != block->address || recent->size != block->size) {
+	struct recent *recent = &counts->recent[hash >> (64 - counts->recent_bits)];
+	if (!is_same(recent, block) && recent->size) /* its neighbour is the second choice */
+		recent = &counts->recent[(size_t)(recent - counts->recent) ^ 1];
+	if (!is_same(recent, block)) {
 		if (!flush(counts, recent))
 			return false;
 		uint64_t end = block->address + block->size;
 		recent->address = block->address;
 		recent->size = block->size;
-		recent->low = (uint32_t)lower_bound(loaded->program, block->address);
+		recent->low = lower_bound(counts, loaded->program, block->address);
 		recent->high = end < block->address ? recent->low
-						    : (uint32_t)lower_bound(loaded->program, end);
+						    : lower_bound(counts, loaded->program, end);
 	}
 	recent->times += times;
 	recent->taken += block->op & TR_EXEC_BR0 ? times : 0;
@@ -196,7 +259,8 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 	uint64_t count = 0;
 	uint32_t last = TR_CODE_NONE;
 	bool good = numbers;
-	for (size_t i = 0; good && loaded->counts && i < RECENT; i++)
+	for (size_t i = 0; good && loaded->counts && i < (size_t)1 << loaded->counts->recent_bits;
+	     i++)
 		good = flush(loaded->counts, &loaded->counts->recent[i]);
 	for (uint32_t i = 0; good && i < program->head.files; i++) {
 		numbers[i] = i ? file_number(maker, program, i) : 0;
@@ -395,10 +459,7 @@ void tr_lines_free(struct tr_programs *programs)
 		struct tr_line_counts *counts = programs->list[i]->counts;
 		if (!counts)
 			continue;
-		free(counts->changes);
-		tr_id_map_free(&counts->jumps);
-		tr_arena_free(&counts->memory);
-		free(counts);
+		free_counts(counts);
 		programs->list[i]->counts = NULL;
 	}
 }
