@@ -247,6 +247,7 @@ struct tr_format {
 	X(klocwork) \
 	X(kwspec) \
 	X(ninjalog) \
+	X(qemulog) \
 	X(ltrace) \
 	X(strace) \
 	X(makelog)

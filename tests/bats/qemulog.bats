@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Logs of QEMU -d in_asm,exec,nochain as execution traces.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=${top_srcdir:?}/tests/data/qemulog
+}
+
+@test "a section and one block for each execution, with its size and the outcome of a direct jump" {
+	tr-parse "$data/good-x86_64.log" >out
+	[ "$(sed -n 2,5p out)" = $'section\t0\t-\t-\tHISTORY\tbits=64
+block\t1\t-\t0\t0x0000004002820b70\tsize=8\top=block|br0
+block\t2\t-\t0\t0x0000004002821770\tsize=119\top=block|br1
+block\t3\t-\t0\t0x00000040028217e7\tsize=33\top=block|br0' ]
+	# without those that were stopped before they ran
+	traces=$(grep -c ^Trace "$data/good-x86_64.log")
+	stopped=$(grep -c ^Stopped "$data/good-x86_64.log")
+	[ "$stopped" -eq 1 ]
+	[ "$(grep -c ^block out)" -eq $((traces - stopped)) ]
+	dd bs=1 if="$data/good-x86_64.log" 2>/dev/null | tr-parse | cmp - out
+}
+
+@test "words of a big-endian target, and addresses of 32 bits" {
+	run -0 tr-filter --fields=name,size,op 'block and seq <= 3' "$data/good-ppc.log"
+	[ "$output" = $'0x10000394\t12\tblock|br0\n0x100003a0\t40\tblock|br0\n0x100006d0\t12\tblock|br0' ]
+}
+
+@test "older versions, whose logs have no bytes of instructions" {
+	run -0 --separate-stderr tr-filter --fields=name,size 'block' "$data/good-old.log"
+	[ "$output" = $'0x0000000000401136\t7\n0x0000000000401136\t7\n0x000000000040113e\t1' ]
+	[[ $stderr == *'no bytes of instructions: the last one of a block counts as one byte'* ]]
+}
+
+@test "damage: the line is named, the rest is kept, and no outcome is guessed across it" {
+	run -2 --separate-stderr tr-parse "$data/bad-form.log"
+	[[ $stderr == *'bad-form.log:7: left out: a line Trace of another form'* ]]
+	[ "$(grep -c ^block <<<"$output")" -eq 2 ]
+	[[ $output != *'br0'* ]]
+	run -2 --separate-stderr tr-parse "$data/bad-no-code.log"
+	[[ $stderr == *'bad-no-code.log:1: left out: a block whose instructions are not in the log (-d in_asm shows them)'* ]]
+	run -2 --separate-stderr tr-parse "$data/bad-cut.log"
+	[[ $stderr == *'left out: a line that is cut'* ]]
+	[[ ${lines[-1]} == *truncated=true* ]]
+}
+
+@test "other tools take it for the execution trace that it is" {
+	tr-repack -q -t gnatcov -O machine=x86_64 -o run.trace "$data/good-x86_64.log"
+	[ "$(tr-filter -q -c block run.trace 2>/dev/null)" -eq "$(tr-filter -c block "$data/good-x86_64.log")" ]
+	tr-repack -q -t drcov -o run.drcov "$data/good-x86_64.log"
+	[ "$(tr-filter --fields=hits 'block and name == 0x000000400282182a' run.drcov)" -eq \
+		"$(grep -c '^Trace.*/000000400282182a/' "$data/good-x86_64.log")" ]
+	tr-totext --style=gnatcov run.trace 2>/dev/null | grep -q '^0000004002820b70-0000004002820b77 ?: 11 ---t block$'
+}
+
+@test "a real run: the lines that a program executed" {
+	command -v qemu-x86_64 >/dev/null || skip 'qemu-x86_64 is not installed'
+	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
+	cat >a.c <<'END'
+int main(int argc, char **argv)
+{
+	int sum = 0;
+	(void)argv;
+	for (int i = 0; i < 3; i++)
+		sum += argc;
+	if (sum > 3)
+		sum = 0;
+	return sum != 3;
+}
+END
+	${CC:-gcc} -O0 -g -static -no-pie -o a a.c
+	run -0 qemu-x86_64 -d in_asm,exec,nochain -D run.log ./a
+	run -0 tr-repack -q -t lcov -O exe=a run.log
+	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
+	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = \
+		'BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1' ]
+}
