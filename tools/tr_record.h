@@ -97,12 +97,15 @@ struct tr_tracers {
 	struct tr_decode *decode;     /* what the library recorded, and who asks for strace */
 	sigset_t signals;	      /* that strace does not block */
 	bool incomplete; /* records are missing: a strace was killed, or memory ended */
+	uint64_t lost;	 /* lines that could not be written */
 	size_t count;	 /* those that run, or whose lines were not all inserted */
 
 	/* private */
 	struct tr_tracer *list;
 	size_t cap, made;
 	struct tr_id_map traced; /* pids of which strace has reported something */
+	int messages[2];	 /* a pipe with what the straces report about themselves */
+	struct tr_buffer message;
 };
 
 /* Starts straces for the processes that ask for it, and ends those that are not needed. */

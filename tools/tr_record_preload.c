@@ -445,7 +445,8 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	tr_decode_finish(&supervisor->decode, ended, &supervisor->out);
 	write_log(supervisor);
 	remove_journal(supervisor);
-	uint64_t lost = supervisor->session.page->lost + supervisor->decode.unplaced;
+	uint64_t lost = supervisor->session.page->lost + supervisor->decode.unplaced +
+			supervisor->tracers.lost;
 	if (supervisor->decode.calls) {
 		lost += supervisor->collect.page->lost;
 		supervisor->collect.page->count = 0; /* for those that continue */

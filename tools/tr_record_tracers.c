@@ -8,6 +8,7 @@
 #include "tr_record.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +45,38 @@ static void end_tracer(struct tr_tracer *tracer)
 	tr_buffer_free(&tracer->lines);
 }
 
+/* The straces never wait for the reader of their messages. */
+static bool make_messages(struct tr_tracers *tracers)
+{
+	return tracers->messages[1] || pipe2(tracers->messages, O_CLOEXEC | O_NONBLOCK) == 0;
+}
+
+/* Counts the lines that could not be written to the logs: there is a message for each. */
+static void read_messages(struct tr_tracers *tracers)
+{
+	struct tr_buffer *message = &tracers->message;
+	while (tracers->messages[1]) {
+		char *room = tr_buffer_room(message, PIPE_BUF);
+		ssize_t n = room ? read(tracers->messages[0], room, PIPE_BUF) : -1;
+		if (n <= 0)
+			return;
+		tr_buffer_used(message, (size_t)n);
+		char *p = message->data, *end = p + message->len;
+		for (char *lf; p < end && (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1)
+			tracers->lost += memmem(p, (size_t)(lf - p), tracers->directory,
+						strlen(tracers->directory)) != NULL;
+		message->len = (size_t)(end - p);
+		memmove(message->data, p, message->len);
+	}
+}
+
 /* Starts a strace for the process, which waits for it. */
 static void attach(struct tr_tracers *tracers, uint32_t root)
 {
 	struct tr_tracer tracer = { .root = root };
 
-	if (!tr_array_room(tracers->list, tracers->count, tracers->cap) ||
+	if (!make_messages(tracers) ||
+	    !tr_array_room(tracers->list, tracers->count, tracers->cap) ||
 	    snprintf(tracer.path, PATH_MAX, "%s/strace-%zu", tracers->directory, tracers->made++) >=
 		    PATH_MAX ||
 	    (tracer.log = open(tracer.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0) {
@@ -59,8 +86,9 @@ static void attach(struct tr_tracers *tracers, uint32_t root)
 	tracer.pid = fork();
 	if (tracer.pid == 0) {
 		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-		for (int fd = 0; fd < 3; fd++)
-			dup2(nothing, fd);
+		dup2(nothing, STDIN_FILENO);
+		dup2(nothing, STDOUT_FILENO);
+		dup2(tracers->messages[1], STDERR_FILENO);
 		setsid(); /* signals of the terminal are not for it */
 		signal(SIGTERM, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &tracers->signals, NULL);
@@ -166,6 +194,7 @@ static void compact(struct tr_tracer *tracer)
 
 void tr_tracers_read(struct tr_tracers *tracers)
 {
+	read_messages(tracers);
 	for (size_t i = 0; i < tracers->count; i++) {
 		struct tr_tracer *tracer = &tracers->list[i];
 		if (tracer->used)
@@ -268,6 +297,12 @@ void tr_tracers_free(struct tr_tracers *tracers)
 		tracers->incomplete |= !tracer->dropped && tracer->used < tracer->lines.len;
 		end_tracer(tracer);
 	}
+	read_messages(tracers);
+	if (tracers->messages[1]) {
+		close(tracers->messages[0]);
+		close(tracers->messages[1]);
+	}
+	tr_buffer_free(&tracers->message);
 	tr_id_map_free(&tracers->traced);
 	free(tracers->list);
 }

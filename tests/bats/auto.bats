@@ -324,3 +324,61 @@ END
 	[ -z "$stderr" ]
 	[ "$(tr-filter -c exec out.trec)" -eq 1 ]
 }
+
+@test "a disk that is full: nothing is disturbed, and what is lost is counted" {
+	unshare -Urm sh -c 'mount -t tmpfs none /dev/shm' 2>/dev/null || skip "no user namespaces here"
+	mkdir tmp
+	cat >small.sh <<'END'
+mount -t tmpfs -o size=256k none tmp || exit 99
+[ "$1" = before ] && dd if=/dev/zero of=tmp/all bs=4k 2>/dev/null
+shift
+TMPDIR=$PWD/tmp exec tr-record --backend=auto -o out.trec -- "$@"
+END
+	fill='dd if=/dev/zero of=tmp/all bs=4k 2>/dev/null; i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done
+		rm tmp/all; ./dynamic; echo $?; exit 3'
+	# where there is no room for the records of programs, strace needs none
+	run -3 --separate-stderr unshare -Urm sh small.sh before sh -c "$fill"
+	[ "$output$stderr" = 4 ]
+	[ "$(tr-filter -c exec out.trec)" -eq 54 ]
+	# or there is none after a while, for the library, and for strace
+	for command in sh './static /bin/sh'; do
+		# shellcheck disable=SC2086
+		run -3 --separate-stderr unshare -Urm sh small.sh while $command -c "cd '$PWD'; $fill"
+		[ "$output" = 4 ] || [ "$output" = $'4\n4' ] # ./static runs it twice
+		[[ $stderr == *"tr-record: records that could not be written: "* ]]
+		[ "$(tr-filter --raw --fields=events lost out.trec)" -ge 50 ]
+		[ "$(tr-filter -c 'exec and basename(name) == "dynamic"' out.trec)" -eq "${#lines[@]}" ]
+		[ "$(tail -n 1 out.trec | cut -f 1-2)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
+	done
+}
+
+@test "a seccomp filter, user namespaces, no capabilities: the same is recorded there" {
+	local helper=$top_builddir/tests/helper/no_ptrace place count=0
+	local command="./dynamic /bin/true; ./dynamic $PWD/static /bin/true; exit 4"
+	run -4 --separate-stderr tr-record --backend=strace -o strace.trec -- sh -c "$command"
+	execs strace.trec | jq -c 'del(.[3])' >strace.execs # without environments
+	for place in "unshare -Ur" "unshare -U" "setpriv --bounding-set=-all --inh-caps=-all --no-new-privs" \
+		"capsh --drop=all --" "$helper"; do
+		rm -f out.trec
+		echo "$place"
+		if [[ $place == capsh* ]]; then
+			$place -c true 2>/dev/null || continue
+			run -4 --separate-stderr capsh --drop=all -- -c "exec tr-record --backend=auto -o out.trec -- sh -c '$command'"
+		else
+			$place true 2>/dev/null || continue
+			# LeakSanitizer wants ptrace as well
+			# shellcheck disable=SC2086
+			run -4 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
+				$place "$(command -v tr-record)" --backend=auto -o out.trec -- sh -c "$command"
+		fi
+		if [ "$place" = "$helper" ]; then # what static programs start is not known
+			[[ $stderr == "tr-record: note: programs that could not load the library: 2; "* ]]
+			[ "$(tr-filter -c 'exec and flagged == "unwatched"' out.trec)" -eq 2 ]
+		else
+			[ -z "$stderr" ] || { echo "$stderr"; return 1; }
+			execs out.trec | jq -c 'del(.[3])' | diff strace.execs -
+		fi
+		count=$((count + 1))
+	done
+	[ "$count" -gt 0 ]
+}
