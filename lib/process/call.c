@@ -298,12 +298,19 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	return TR_OK;
 }
 
+/* False for archivers such as lib.exe, whose options are like those of a linker. */
+static bool has_ar_notation(const struct tr_call *call)
+{
+	return call->invocation.program.section->notation == TR_NOTATION_AR;
+}
+
 /* True if the call links something, or may link files that a response file names. */
 static bool links(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	bool may = call->tool == TR_TOOL_DRIVER || call->tool == TR_TOOL_DRIVER_CL ||
-		   call->tool == TR_TOOL_LINKER || call->tool == TR_TOOL_COLLECTOR;
+		   call->tool == TR_TOOL_LINKER || call->tool == TR_TOOL_COLLECTOR ||
+		   (call->tool == TR_TOOL_ARCHIVER && !has_ar_notation(call));
 
 	if (!may || call->libtool)
 		return false;
@@ -348,6 +355,8 @@ size_t tr_call_archive(const struct tr_call *call)
 	size_t count = call->expansion.count, i = 1;
 	bool adds = false;
 
+	if (!has_ar_notation(call))
+		return count;
 	for (; i < count && tr_text_starts(words[i].text, TR_TEXT("--")); i++) {
 		adds |= tr_text_is(words[i].text, "--create");
 		i += tr_text_is(words[i].text, "--plugin") || tr_text_is(words[i].text, "--target");
@@ -369,7 +378,7 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 	struct tr_text source = { NULL, 0 }, output = invocation->output;
 	bool failed = false;
 
-	if (call->tool == TR_TOOL_ARCHIVER) {
+	if (call->tool == TR_TOOL_ARCHIVER && has_ar_notation(call)) {
 		size_t i = tr_call_archive(call);
 		if (i < call->expansion.count)
 			*makes = call->expansion.words[i].text;
@@ -387,7 +396,9 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 	if (output.data || !source.data || !compiles || call->stage != TR_STAGE_DRIVER)
 		return true;
 	*makes = tr_invocation_output(invocation, source, arena, &failed);
-	if (!makes->data && !failed)
+	if (!makes->data && !failed && !invocation->program.section->object.len)
+		*makes = source;
+	else if (!makes->data && !failed)
 		*makes = tr_invocation_object(invocation, source, arena);
 	return makes->data;
 }

@@ -313,17 +313,18 @@ function print_items(type, name, list, total,	i)
 	print "};"
 }
 
-function print_section(s,	kind, linker, only)
+function print_section(s,	kind, linker, only, object)
 {
 	kind = kinds[kind_of[s]]
 	if (kind == "TR_TOOL_DRIVER" && scalar(s, "notation", "plain") == "cl")
 		kind = "TR_TOOL_DRIVER_CL"
 	linker = find_section(families[s], "linker")
 	only = scalar(s, "compile-only", "-c")
+	object = scalar(s, "object", ".o")
 	print "\t{ .family = " piece(families[s]) ","
 	print "\t  .prefix = " piece(scalar(s, "prefix", "-")) ","
 	print "\t  .product = " piece(scalar(s, "product", "a.out")) ","
-	print "\t  .object = " piece(scalar(s, "object", ".o")) ","
+	print "\t  .object = " piece(object == "none" ? "" : object) ","
 	print "\t  .assembly = " piece(scalar(s, "assembly", ".s")) ","
 	print "\t  .compile_only = " piece(only == "none" ? "" : only) ","
 	print "\t  .options = " range(s, "options") ", .sources = " range(s, "sources") ","

@@ -125,7 +125,7 @@ struct tr_section {
 	struct tr_piece family;
 	struct tr_piece prefix;	  /* characters with which options begin */
 	struct tr_piece product;  /* what is linked by default; * is the name of the first file */
-	struct tr_piece object;	  /* the extension of objects */
+	struct tr_piece object;	  /* the extension of objects; empty: it is unknown */
 	struct tr_piece assembly; /* and of assembly */
 	struct tr_piece
 		compile_only;	 /* what makes a call that also links only compile; may be empty */

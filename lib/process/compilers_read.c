@@ -381,7 +381,7 @@ static bool read_scalar(struct line *line, struct tr_text key, struct tr_text va
 	} else if (tr_text_is(key, "compile-only")) {
 		section->compile_only = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
 	} else if (tr_text_is(key, "object")) {
-		section->object = keep(own, value);
+		section->object = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
 	} else if (tr_text_is(key, "assembly")) {
 		section->assembly = keep(own, value);
 	} else if (tr_text_is(key, "beside")) {

@@ -443,7 +443,8 @@ struct tr_text tr_invocation_object(const struct tr_invocation *invocation, stru
 	const struct tr_section *section = invocation->program.section;
 	const struct tr_compilers *table = invocation->program.table;
 	struct tr_text base = tr_path_base(source), stem = base;
-	struct tr_text ending = tr_compilers_text(table, section->object);
+	struct tr_text ending =
+		section->object.len ? tr_compilers_text(table, section->object) : TR_TEXT(".o");
 
 	stem.len -= tr_path_extension(source).len;
 	if (invocation->mode == TR_MODE_ASSEMBLY) {
@@ -484,7 +485,7 @@ struct tr_text tr_invocation_output(const struct tr_invocation *invocation, stru
 	struct tr_text folder = invocation->folder;
 	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
 
-	if (!given.len && folder.len) {
+	if (!given.len && folder.len && invocation->program.section->object.len) {
 		char last = folder.data[folder.len - 1];
 		bool ends = last == '/' || last == '\\';
 		return object_in(invocation, folder, ends ? TR_TEXT("") : TR_TEXT("/"), source,

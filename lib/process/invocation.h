@@ -50,8 +50,8 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 			 size_t count, struct tr_arena *arena, struct tr_invocation *result);
 
 /*
- * The default name of the file that a source is compiled to, such as "a.o" or "a.s". data NULL: out
- * of memory.
+ * The default name of the file that a source is compiled to, such as "a.o" or "a.s"; a guess if the
+ * section has no extension of objects. data NULL: out of memory.
  */
 struct tr_text tr_invocation_object(const struct tr_invocation *invocation, struct tr_text source,
 				    struct tr_arena *arena);

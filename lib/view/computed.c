@@ -456,7 +456,7 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 		return output;
 	}
 	output = tr_invocation_output(invocation, source, arena, failed);
-	if (!output.data && !*failed &&
+	if (!output.data && !*failed && invocation->program.section->object.len &&
 	    (invocation->mode == TR_MODE_COMPILE || invocation->mode == TR_MODE_ASSEMBLY)) {
 		output = tr_invocation_object(invocation, source, arena);
 		*failed = !output.data;

@@ -143,7 +143,7 @@ sources() {
 	trace javac -d out A.java >java
 	[ -z "$(sources compdb <java)" ]
 	[ -z "$(sources kwspec <java)" ]
-	[ "$(tr-filter --fields=source,output exec java)" = $'"A.java"\t"out/A.class"' ]
+	[ "$(tr-filter -q --fields=source,output exec java)" = $'"A.java"\t-' ]
 	trace rustc --edition=2021 src/main.rs -o main >rust
 	[ -z "$(sources compdb <rust)" ]
 	[ "$(tr-filter --fields=source,output exec rust)" = $'"src/main.rs"\t"main"' ]

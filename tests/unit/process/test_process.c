@@ -433,6 +433,27 @@ static bool environment(struct runner *r, struct tr_text operation, struct tr_te
 	return true;
 }
 
+/* The family and kind of each program. */
+static void put_families(struct runner *r, struct tr_text rest)
+{
+	while (rest.len) {
+		struct tr_text name = take(&rest);
+		struct tr_program program = tr_program_find(NULL, name, NULL, 0);
+		const struct tr_section *section = program.section;
+		put_escaped(name, &r->got);
+		tr_buffer_put_byte(&r->got, '=');
+		if (section) {
+			tr_buffer_put_text(&r->got,
+					   tr_compilers_text(program.table, section->family));
+			tr_buffer_put_byte(&r->got, '/');
+			put_string(tr_section_kind(section), &r->got);
+		} else {
+			put_string(program.calls ? "call" : "none", &r->got);
+		}
+		tr_buffer_put_byte(&r->got, rest.len ? ' ' : '\n');
+	}
+}
+
 static void execute(struct runner *r, struct tr_text line)
 {
 	struct tr_text rest = line, operation = take(&rest);
@@ -454,6 +475,8 @@ static void execute(struct runner *r, struct tr_text line)
 	} else if (tr_text_is(operation, "tool")) {
 		put_string(tools[tr_tool_of_name(rest)], &r->got);
 		tr_buffer_put_byte(&r->got, '\n');
+	} else if (tr_text_is(operation, "family")) {
+		put_families(r, rest);
 	} else if (tr_text_is(operation, "call")) {
 		call(r, record_of_words(r, rest));
 	} else if (tr_text_is(operation, "stage")) {
@@ -572,6 +595,7 @@ int main(void)
 	run_file("command.cases");
 	run_file("path.cases");
 	run_file("call.cases");
+	run_file("families.cases");
 	run_file("respfile.cases");
 	run_file("environment.cases");
 	test_places();
