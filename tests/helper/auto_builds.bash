@@ -17,7 +17,7 @@ build_make() {
 		libf.a: $(objects) ; ar rcs $@ $^
 		inst/demo: demo ; mkdir -p inst && install -m 755 demo $@ && cp -p gen.in inst/copy && ln -s copy inst/link && sed -i s/a/b/ inst/link
 		out.tar: gen.h ; tar cf $@ gen.in gen.h && mkdir -p x && tar xf $@ -C x && rm -r x
-		gen.txt: demo ; (cat gen.in; echo hi; ./demo) | sort | tee t1 >$@; rm t1; sh -c 'kill -9 $$$$'; sh -c 'exit 3' || cd / && ls >/dev/null
+		gen.txt: demo ; ./demo && (cat gen.in; echo hi; cat gen.h) | sort | tee t1 >$@; rm t1; sh -c 'kill -9 $$$$'; sh -c 'exit 3' || cd / && ls >/dev/null
 	END
 	echo 'make -s -j2 CC=gcc'
 }
@@ -83,8 +83,8 @@ build_mixed() {
 	echo 'make -s -j2'
 }
 
-# build_make, by a program that is linked statically: STATIC_MAKE, or else one that runs two lines of a file
-# at a time.
+# The same as build_make, by a program that is linked statically: $STATIC_MAKE, or else one that runs two
+# lines of a file at a time.
 build_static() {
 	build_make "$1" >command
 	if [ -n "${STATIC_MAKE-}" ]; then
@@ -122,11 +122,18 @@ build_static() {
 	END
 	gcc -w -D_GNU_SOURCE -static -o driver driver.c 2>/dev/null || return
 	make -n CC=gcc | sed -e 's/^\(gcc -o demo\|ar rcs\|mkdir -p inst\|cp -p\|tar cf\|(cat\)/wait\n&/' >lines
-	sed -i 's/[^|]*gen.h.tmp$/&/; /gen.h$/a wait' lines
+	sed -i '/gen.h$/a wait' lines # all others need it
 	echo './driver lines'
 }
 
-# execs TRACE: each exec with its parent and its end; random parts of names are replaced
+# Replaces the parts of names that change from run to run.
+neutral() {
+	sed -E 's#/(cc|cg|st|sed|Gm)[A-Za-z0-9]{6}\b#/\1XXXXXX#g; s#\bconf([0-9]+|[A-Za-z0-9]{6})\b#confX#g
+		s#\bconf[0-9]+(\.|subs)#confX\1#g; s#/sh-thd\.[A-Za-z0-9]+#/sh-thd.X#g
+		s#(TryCompile-|cmTC_)[A-Za-z0-9]+#\1X#g; s#\.tmp[0-9a-f]{5}\b#.tmpX#g'
+}
+
+# execs TRACE: each exec with its parent and its end
 execs() {
 	tr-tojson "$1" | jq -rs '
 		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
@@ -134,9 +141,7 @@ execs() {
 		.[] | select(.kind == "exec") |
 		[.name, .cwd, .argv, .env, .respfile, .flagged,
 			(if .parent == null then null else $exec[.parent | tostring] | [.name, .argv] end),
-			($exit[.task | tostring] | [.status, .signal])] | tojson' |
-		sed -E 's#/(cc|st|sed|Gm)[A-Za-z0-9]{6}\b#/\1XXXXXX#g; s#\bconf([0-9]+|[A-Za-z0-9]{6})\b#confX#g
-			s#(TryCompile-|cmTC_)[A-Za-z0-9]+#\1X#g' | LC_ALL=C sort
+			($exit[.task | tostring] | [.status, .signal])] | tojson' | neutral | LC_ALL=C sort
 }
 
 # uses TRACE: which command read and wrote what, but for what libc opens by itself
@@ -148,30 +153,39 @@ uses() {
 		# a command may read what it writes; this is no dependency
 		((.does - ["stat"]) | if index("write") then . - ["read"] else . end | sort) as $does |
 		select($does != [] and $does != ["missing"]) |
-		[($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' |
-		sed -E 's#/(cc|st|sed|Gm)[A-Za-z0-9]{6}\b#/\1XXXXXX#g; s#\bconf([0-9]+|[A-Za-z0-9]{6})\b#confX#g
-			s#\bconf[0-9]+(\.|subs)#confX\1#g; s#/sh-thd\.[A-Za-z0-9]+#/sh-thd.X#g
-			s#(TryCompile-|cmTC_)[A-Za-z0-9]+#\1X#g' | LC_ALL=C sort -u
+		[($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' | neutral | LC_ALL=C sort -u
 }
 
-# record_both KIND N BACKEND: the build, with strace and with BACKEND, with and without --files; then what
-# they have is in strace.WHAT and BACKEND.WHAT. False: the project cannot be built here.
+# project_edges TRACE: which file of the project depends on which. Logs are left out: many commands have them
+# open, and who has written there is assumed where the trace has no transfers.
+project_edges() {
+	tr-deps -q --as=dot --project="$PWD/demo" "$1" | sed -n "s,^  \"\($PWD/demo/.*\)\" -> \"\($PWD/demo/.*\)\";$,\2 \1,p" |
+		grep -v '^[^ ]*/\(config[.]log\|log\|[.]ninja_[a-z]*\) ' | neutral | LC_ALL=C sort -u
+}
+
+# record_both KIND N BACKEND: the build, recorded with strace and with BACKEND, without and with --files.
+# What they have in common is in strace.WHAT and BACKEND.WHAT for each WHAT of $RECORDED. False: the
+# project cannot be built here.
+RECORDED='execs compdb uses edges outputs inputs'
 record_both() {
-	local kind=$1 count=$2 backend=$3 watcher command
+	local kind=$1 count=$2 backend=$3 watcher command options status
 	mkdir project
 	command=$(cd project && "build_$kind" "$count") || return
 	for watcher in strace "$backend"; do
 		for options in '' --files; do
 			rm -rf demo
 			cp -R project demo
+			status=0
 			# shellcheck disable=SC2086
-			(cd demo && tr-record --backend="$watcher" $options -o "../$watcher$options.trec" -- $command \
-				>"../$watcher$options.out" 2>&1)
+			(cd demo && tr-record --backend="$watcher" $options -o "../$watcher$options.trec" -- $command) \
+				>"$watcher$options.out" 2>&1 || status=$?
+			echo "$status" >>"$watcher.execs"
 		done
-		execs "$watcher.trec" >"$watcher.execs"
-		tr-repack -q -t compdb "$watcher.trec" | jq 'sort_by(.file, .output, .arguments)' >"$watcher.compdb"
+		execs "$watcher.trec" >>"$watcher.execs"
+		tr-repack -q -t compdb "$watcher.trec" | jq 'sort_by(.file, .output, .arguments)' | neutral >"$watcher.compdb"
 		uses "$watcher--files.trec" >"$watcher.uses"
-		tr-deps -q --outputs "$watcher--files.trec" | LC_ALL=C sort >"$watcher.outputs"
-		tr-deps -q --inputs "$watcher--files.trec" | grep -v '^/usr/\|^/etc/' | LC_ALL=C sort >"$watcher.inputs"
+		project_edges "$watcher--files.trec" >"$watcher.edges"
+		tr-deps -q --outputs "$watcher--files.trec" | neutral | LC_ALL=C sort >"$watcher.outputs"
+		tr-deps -q --inputs "$watcher--files.trec" | grep -v '^/usr/\|^/etc/' | neutral | LC_ALL=C sort >"$watcher.inputs"
 	done
 }
