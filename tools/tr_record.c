@@ -546,12 +546,12 @@ static void read_options(struct recorder *recorder)
 	if (cli->stop)
 		return;
 	watches |= recorder->capture.files;
-	struct tr_text cwd = tr_setting_get(&cli->config.read.settings, "cwd", "/");
+	struct tr_text cwd;
+	struct tr_error err;
 	if (recorder->only && !recorder->only[strspn(recorder->only, ",")])
 		tr_cli_usage(cli, "--only takes names of programs, such as cc1,ld");
-	else if (!tr_text_starts(cwd, TR_TEXT("/")))
-		tr_cli_usage(cli, "-O cwd takes an absolute path, not '%.*s'", (int)cwd.len,
-			     cwd.data);
+	else if (!tr_setting_get_directory(&cli->config.read.settings, "cwd", false, &cwd, &err))
+		tr_cli_usage(cli, "%s", err.text);
 	else if (recorder->capture.stat && !recorder->capture.files)
 		tr_cli_usage(cli, "--stat needs --files");
 	else if (recorder->capture.alone && watches)

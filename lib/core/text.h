@@ -42,6 +42,15 @@ static inline bool tr_text_is(struct tr_text t, const char *word)
 	return tr_text_equal(t, tr_text_from(word));
 }
 
+/* True if t is one of the words; the list ends with NULL. */
+static inline bool tr_text_is_among(struct tr_text t, const char *const *words)
+{
+	for (; t.len && *words; words++)
+		if (**words == *t.data && tr_text_is(t, *words))
+			return true;
+	return false;
+}
+
 static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 {
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;

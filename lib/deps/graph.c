@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "process/command.h"
 #include "process/path.h"
 
 static const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
@@ -265,31 +266,18 @@ const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *comm
 	return command;
 }
 
-static bool has_name(const struct tr_deps_command *command, const char *const *names)
-{
-	struct tr_text base = tr_path_base(command->name);
-
-	for (; *names; names++)
-		if (tr_text_is(base, *names))
-			return true;
-	return false;
-}
-
 bool tr_deps_is_build_tool(const struct tr_deps_command *command)
 {
 	static const char *const names[] = {
 		"make", "gmake", "ninja", "ninja-build", "samu", NULL
 	};
 
-	return has_name(command, names);
+	return tr_text_is_among(tr_path_base(command->name), names);
 }
 
 bool tr_deps_is_shell(const struct tr_deps_command *command)
 {
-	static const char *const names[] = { "sh",   "bash", "dash",	"ash", "ksh",
-					     "mksh", "zsh",  "busybox", NULL };
-
-	return has_name(command, names);
+	return tr_command_is_shell(command->name);
 }
 
 /* Whether the command opened a file itself, and not for a program that it runs, as a shell does. */

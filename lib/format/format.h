@@ -72,6 +72,13 @@ struct tr_settings {
 struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,
 			      const char *fallback);
 
+/*
+ * The directory in the last value given for key; data NULL: there is none. drives: also with a drive
+ * of Windows. False: it is no absolute path, and err is filled.
+ */
+bool tr_setting_get_directory(const struct tr_settings *settings, const char *key, bool drives,
+			      struct tr_text *path, struct tr_error *err);
+
 /* Adds the directories of all settings of that key. False: err is filled. */
 bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
 			  struct tr_file_roots *roots, struct tr_error *err);

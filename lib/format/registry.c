@@ -5,6 +5,8 @@
 #include "format/format.h"
 #include "process/compilers.h"
 
+#include "process/path.h"
+
 #define LIST(name) &tr_format_##name,
 const struct tr_format *const tr_formats[] = { TR_FORMATS(LIST) NULL };
 #undef LIST
@@ -68,6 +70,18 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 		if (tr_text_is(settings->list[i - 1].key, key))
 			return settings->list[i - 1].value;
 	return tr_text_from(fallback);
+}
+
+bool tr_setting_get_directory(const struct tr_settings *settings, const char *key, bool drives,
+			      struct tr_text *path, struct tr_error *err)
+{
+	*path = tr_setting_get(settings, key, NULL);
+	if (!path->data || tr_text_starts(*path, TR_TEXT("/")) ||
+	    (drives && tr_path_is_absolute(*path)))
+		return true;
+	tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes an absolute path, not '%.*s'", key,
+		     (int)(path->len < 80 ? path->len : 80), path->data);
+	return false;
 }
 
 bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,

@@ -85,19 +85,6 @@ static bool may_be_libtool(struct tr_record *record)
 	return text.len && memmem(text.data, text.len, word, sizeof word - 1);
 }
 
-/* True for shells, which run scripts such as that of libtool. */
-static bool is_shell(struct tr_text program)
-{
-	static const char *const shells[] = { "sh",  "bash", "dash", "ksh",
-					      "zsh", "ash",  "mksh", NULL };
-	struct tr_text base = tr_tool_base(program);
-
-	for (size_t i = 0; shells[i]; i++)
-		if (tr_text_is(base, shells[i]))
-			return true;
-	return false;
-}
-
 /*
  * True if the name of the program shows that it is no build tool, without parsing its argv.
  * *program: as the name shows it; without a table if it was not looked up.
@@ -114,7 +101,7 @@ static bool is_no_tool(struct tr_record *record, const struct tr_call_config *co
 		return program->kind != TR_TOOL_LAUNCHER;
 	if (program->kind != TR_TOOL_NONE || program->calls)
 		return false;
-	return !is_shell(path) || !may_be_libtool(record);
+	return !tr_command_is_shell(path) || !may_be_libtool(record);
 }
 
 enum tr_call_quoting tr_call_quoting_of(struct tr_text word)

@@ -6,6 +6,7 @@
 #include "process/command.h"
 
 #include "core/utf8.h"
+#include "process/compilers.h"
 #include "record/ask.h"
 #include "record/literal.h"
 
@@ -212,6 +213,14 @@ bool tr_words_next(struct tr_words *words, struct tr_buffer *word)
 	else
 		take_unix(words, word);
 	return true;
+}
+
+bool tr_command_is_shell(struct tr_text program)
+{
+	static const char *const shells[] = { "sh",  "bash", "dash",	"ash", "ksh",
+					      "zsh", "mksh", "busybox", NULL };
+
+	return tr_text_is_among(tr_tool_base(program), shells);
 }
 
 /* Quoting. */

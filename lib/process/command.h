@@ -61,6 +61,9 @@ static inline struct tr_text tr_command_program(const struct tr_command *command
 	return command->argv[0];
 }
 
+/* True for shells by the name of the program, which a path may precede. */
+bool tr_command_is_shell(struct tr_text program);
+
 /*
  * Appends the command of an exec record for people to read: its argv as words that are quoted
  * where needed, or its executable if it has no argv. If that exceeds limit bytes (0: no limit), it

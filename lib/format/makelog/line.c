@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "format/makelog/makelog.h"
+#include "process/path.h"
 
 static bool is_digit(char c)
 {
@@ -238,7 +239,10 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 					      NULL };
 	enum { LONGEST = 16 << 10 };
 	bool ninja = false;
-	size_t at = line.len < LONGEST ? skip_maker(line, level, &ninja) : 0;
+	/* make, gmake, mingw32-make, ninja, or a path; most lines begin with other letters */
+	bool may = line.len && line.len < LONGEST &&
+		   (memchr("mgn/.", *line.data, 5) || tr_path_has_drive(line));
+	size_t at = may ? skip_maker(line, level, &ninja) : 0;
 	struct tr_text rest = { line.data + at, line.len - at };
 
 	if (!at || !find_path(rest, path))

@@ -16,6 +16,10 @@
 #include "process/invocation.h"
 #include "record/literal.h"
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
 enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000 };
 
 /* A directory that a make has entered. */
@@ -43,7 +47,6 @@ struct reader {
 	unsigned noted; /* notes at the end that were returned */
 };
 
-static const char *const shells[] = { "sh", "bash", "dash", "ksh", "zsh", "ash", NULL };
 /* Programs that run the command in their arguments, in their own place. */
 static const char *const wrappers[] = { "env", "exec", "command", "time", "nohup", "nice", NULL };
 /* Programs that have names of compilers and files as arguments, and run neither. */
@@ -51,14 +54,6 @@ static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm"
 					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
 					  "grep",  "install", "touch", "which", "type", "mkdir",
 					  "chmod", "strip",   "make",  NULL };
-
-static bool is_among(struct tr_text name, const char *const *list)
-{
-	for (; *list; list++)
-		if (tr_text_is(name, *list))
-			return true;
-	return false;
-}
 
 /* True for x.c, but not for 12.2 and the end of a sentence. */
 static bool is_file_name(struct tr_text text)
@@ -129,7 +124,7 @@ static size_t skip_wrappers(const struct tr_makelog_found *found)
 {
 	size_t i = 0;
 
-	while (i < found->count && is_among(tr_path_base(found->words[i].text), wrappers)) {
+	while (i < found->count && tr_text_is_among(tr_path_base(found->words[i].text), wrappers)) {
 		bool nice = tr_text_is(tr_path_base(found->words[i].text), "nice");
 		for (i++; i < found->count; i++) {
 			struct tr_text text = found->words[i].text;
@@ -152,14 +147,14 @@ static size_t find_tool(struct reader *reader, const struct tr_makelog_found *fo
 		return count;
 	enum tr_tool_kind tool = tr_makelog_tool(&reader->names, words[i].text);
 	struct tr_text base = tr_path_base(words[i].text);
-	if (tool == TR_TOOL_NONE && is_among(base, shells) && i + 1 < count &&
+	if (tool == TR_TOOL_NONE && tr_command_is_shell(base) && i + 1 < count &&
 	    tr_makelog_tool(&reader->names, words[i + 1].text) == TR_TOOL_LIBTOOL)
 		tool = TR_TOOL_LIBTOOL;
 	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
 		tool = tr_makelog_tool(&reader->names, words[++i].text);
 	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
 		return is_plausible(reader, tool, words + i, count - i) ? begin : count;
-	if (is_among(base, no_runners))
+	if (tr_text_is_among(base, no_runners))
 		return count;
 	for (i = begin + 1; i < count && i < begin + 64; i++) {
 		tool = tr_makelog_tool(&reader->names, words[i].text);
@@ -177,8 +172,7 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	enum tr_makelog_syntax syntax;
 	struct tr_text program;
 
-	if (reader->nested || found->count - i < 3 ||
-	    !is_among(tr_path_base(found->words[i].text), shells) ||
+	if (reader->nested || found->count - i < 3 || !tr_command_is_shell(found->words[i].text) ||
 	    !tr_text_is(found->words[i + 1].text, "-c") || found->unexpanded)
 		return false;
 	size_t before = reader->queue.len;
@@ -209,14 +203,15 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_string_escape(found->directory, to);
 		tr_buffer_put_byte(to, '"');
 	}
-	tr_buffer_put_literal(to, "\targv=[");
-	for (size_t i = begin; i < found->count; i++) {
+	tr_buffer_put_literal(to, "\targv=[\"");
+	if (begin == 0 && found->spelled.data)
+		tr_buffer_put_text(to, found->spelled);
+	for (size_t i = begin; i < found->count && (begin || !found->spelled.data); i++) {
 		if (i > begin)
-			tr_buffer_put_byte(to, ',');
-		tr_buffer_put_byte(to, '"');
+			tr_buffer_put_literal(to, "\",\"");
 		tr_string_escape(found->words[i].text, to);
-		tr_buffer_put_byte(to, '"');
 	}
+	tr_buffer_put_byte(to, '"');
 	tr_buffer_put_literal(to, "]\tflagged=[\"from-log\"");
 	if (found->unexpanded)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
@@ -310,26 +305,70 @@ static void leave(struct reader *reader, int level, struct tr_text path)
 		drop_place(reader, found);
 }
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+/* Which of sixteen bytes may begin a sign, one bit each; next: the sixteen bytes one further. */
+static inline unsigned sign_mask(__m128i bytes, __m128i next)
+{
+	__m128i found = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';'));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('(')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
+				     _mm_cmpeq_epi8(next, _mm_set1_epi8('c')));
+	__m128i word = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('b')),
+				     _mm_cmpeq_epi8(next, _mm_set1_epi8('t')));
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_or_si128(dash, word)));
+}
+#endif
+
+/* The first byte from p on that may begin a sign. */
+static const char *skip_to_sign(const char *p, const char *end)
+{
+	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
+					  ['='] = true, ['-'] = true, ['b'] = true };
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; end - p > 16; p += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(p + 1));
+		unsigned mask = sign_mask(bytes, next);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+#endif
+	while (p < end && !begins[(unsigned char)*p])
+		p++;
+	return p;
+}
+
 /* Whether the text has an operator of the shell, an assignment, " -c " or "libtool". */
 static bool has_sign(struct tr_text text)
 {
-	static const char kinds[256] = {
-		[';'] = 1, ['&'] = 1, ['|'] = 1, ['('] = 1, ['='] = 1, ['c'] = 2, ['b'] = 3
-	};
 	const char *begin = text.data, *end = begin + text.len;
 
-	for (const char *p = begin; p < end; p++) {
-		char kind = kinds[(unsigned char)*p];
-		if (!kind)
-			continue;
-		if (kind == 1)
+	for (const char *p = begin; (p = skip_to_sign(p, end)) < end; p++) {
+		bool option = *p == '-', word = *p == 'b';
+		if (!option && !word)
 			return true;
-		if (kind == 2 && p - begin >= 2 && end - p > 1 && memcmp(p - 2, " -c ", 4) == 0)
+		if (option && p > begin && end - p > 2 && memcmp(p - 1, " -c ", 4) == 0)
 			return true;
-		if (kind == 3 && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
+		if (word && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * True for CC and the like: makefiles that are quiet print such a word instead of a command, so the
+ * compilers of these names need an option.
+ */
+static bool is_label(struct tr_text program, struct tr_text text)
+{
+	for (size_t i = 0; i < program.len; i++)
+		if (!(program.data[i] >= 'A' && program.data[i] <= 'Z'))
+			return false;
+	return !memmem(text.data, text.len, " -", 2) && !memmem(text.data, text.len, " /", 2);
 }
 
 /* False if a line cannot hold a command; most lines are found out here. */
@@ -342,13 +381,14 @@ static bool may_hold(struct reader *reader, struct tr_text text)
 	if (!first.len || drive)
 		return drive;
 	char last = first.data[first.len - 1];
-	if (blank && last != ':' && tr_makelog_tool(&reader->names, first) != TR_TOOL_NONE)
+	if (blank && last != ':' && tr_makelog_tool(&reader->names, first) != TR_TOOL_NONE &&
+	    !is_label(first, text))
 		return true;
 	if (has_sign(text))
 		return true;
 	/* sh, env, exec, command, nice, time, nohup; most lines begin with other letters */
 	return strchr("hvcepd", last) && last &&
-	       (is_among(tr_path_base(first), shells) || is_among(tr_path_base(first), wrappers));
+	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers));
 }
 
 /* GCC quotes sources after a line number and a bar. */
@@ -401,7 +441,8 @@ static bool take_windows(struct reader *reader, struct tr_text text)
 		count++;
 	}
 	reader->queue.failed |= word.failed;
-	take(reader, &(struct tr_makelog_found){ list, count, current(reader), false, false });
+	take(reader, &(struct tr_makelog_found){
+			     .words = list, .count = count, .directory = current(reader) });
 	tr_buffer_free(&word);
 	free(list);
 	return true;
@@ -610,13 +651,10 @@ static void close_reader(struct tr_reader *base)
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
 				     struct tr_error *err)
 {
-	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
+	struct tr_text cwd;
 
-	if (cwd.data && !tr_path_is_absolute(cwd)) {
-		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
-			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
+	if (!tr_setting_get_directory(&config->settings, "cwd", true, &cwd, err))
 		return NULL;
-	}
 	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;

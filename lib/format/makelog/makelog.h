@@ -64,6 +64,8 @@ struct tr_makelog_found {
 	struct tr_text directory; /* data NULL: unknown */
 	bool unexpanded;	  /* a word has what only a shell can expand */
 	bool conditional;	  /* it is run only if another command failed or succeeded */
+	/* the words as strings of the stream, with "," between; data NULL: not known */
+	struct tr_text spelled;
 };
 
 enum tr_makelog_syntax {

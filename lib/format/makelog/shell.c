@@ -9,6 +9,7 @@
 
 #include "format/makelog/makelog.h"
 #include "process/directory.h"
+#include "record/literal.h"
 
 /* The exit status of the last command, where that does not depend on the machine. */
 enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
@@ -37,10 +38,12 @@ struct tr_makelog_shell {
 	size_t count, cap;
 	struct tr_word *words;
 	size_t words_cap;
-	bool quoted;	  /* the last word has quotes */
-	bool unexpanded;  /* any of its words has what a shell would expand */
-	bool conditional; /* it follows || */
-	bool skipped;	  /* it is not run, or is no command: the list of a loop */
+	struct tr_buffer spelled; /* bytes with escapes, from the first word on that needs them */
+	bool hard;		  /* there is such a word */
+	bool quoted;		  /* the last word has quotes */
+	bool unexpanded;	  /* any of its words has what a shell would expand */
+	bool conditional;	  /* it follows || */
+	bool skipped;		  /* it is not run, or is no command: the list of a loop */
 	bool failed;
 };
 
@@ -70,28 +73,33 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 		pop(shell);
 	tr_buffer_free(&shell->directory);
 	tr_buffer_free(&shell->bytes);
+	tr_buffer_free(&shell->spelled);
 	free(shell->ends);
 	free(shell->words);
 	free(shell);
 }
 
+/* Between two words, so that words that need no escapes are the items of a list as they are. */
+static const char separator[] = "\",\"";
+enum { SEPARATOR = sizeof separator - 1 };
+
 static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
 {
-	size_t begin = i ? shell->ends[i - 1] : 0;
+	size_t begin = i ? shell->ends[i - 1] + SEPARATOR : 0;
 
 	return (struct tr_text){ shell->bytes.data ? shell->bytes.data + begin : "",
 				 shell->ends[i] - begin };
 }
 
-/* True for bytes that only stand for themselves, within a word and outside of quotes. */
+/*
+ * True for bytes that only stand for themselves, within a word and outside of quotes, and that a
+ * string of the stream has without an escape.
+ */
 static const bool plain[256] = {
-	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true,
-	['@'] = true,	      ['_'] = true,	    ['='] = true,
-	['%'] = true,	      ['^'] = true,	    ['{'] = true,
-	['}'] = true,	      ['~'] = true,	    ['!'] = true,
-	[']'] = true,	      ['#'] = true,	    [0x80 ... 0xff] = true,
-	[1 ... 8] = true,     [11 ... 31] = true,   [127] = true,
-	[0] = true,
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true, ['@'] = true,
+	['_'] = true,	      ['='] = true,	    ['%'] = true,	  ['^'] = true,
+	['{'] = true,	      ['}'] = true,	    ['~'] = true,	  ['!'] = true,
+	[']'] = true,	      ['#'] = true,
 };
 
 /* True for bytes that end a word outside of quotes. */
@@ -274,21 +282,36 @@ static void take_backslash(struct tr_makelog_shell *shell)
 	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
 }
 
-/* Appends the bytes of the word at pos. */
-static void read_word(struct tr_makelog_shell *shell)
+/* The first byte from p on that may be more than itself. */
+static const char *skip_plain(const char *p, const char *end)
 {
+	const unsigned char *q = (const unsigned char *)p;
+
+	while (end - p >= 4 && (plain[q[0]] & plain[q[1]] & plain[q[2]] & plain[q[3]])) {
+		p += 4;
+		q += 4;
+	}
+	while (p < end && plain[(unsigned char)*p])
+		p++;
+	return p;
+}
+
+/* Appends the bytes of the word at pos. True: some of them are not plain. */
+static bool read_word(struct tr_makelog_shell *shell)
+{
+	bool rough = false;
+
 	shell->quoted = false;
 	while (shell->pos < shell->end) {
-		const char *p = shell->pos;
-		while (p < shell->end && plain[(unsigned char)*p])
-			p++;
+		const char *p = skip_plain(shell->pos, shell->end);
 		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
 		shell->pos = p;
 		if (p == shell->end)
-			return;
+			return rough;
 		char c = *p;
 		if (ending[(unsigned char)c])
-			return;
+			return rough;
+		rough = true;
 		shell->pos++;
 		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
 		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
@@ -309,6 +332,18 @@ static void read_word(struct tr_makelog_shell *shell)
 			tr_buffer_put_byte(&shell->bytes, c);
 		shell->unexpanded |= c == '*' || c == '?' || c == '[';
 	}
+	return rough;
+}
+
+/* True if a byte of the text needs an escape. */
+static bool has_hard(struct tr_text text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.data[i];
+		if (c < ' ' || c > '~' || c == '"' || c == '\\')
+			return true;
+	}
+	return false;
 }
 
 /* Changes the directory of the commands that follow. */
@@ -357,6 +392,7 @@ static void deliver(struct tr_makelog_shell *shell)
 					  : (struct tr_text){ NULL, 0 },
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies,
+		.spelled = tr_buffer_text(shell->hard ? &shell->spelled : &shell->bytes),
 	};
 	shell->take(shell->context, &found);
 }
@@ -365,7 +401,7 @@ static void begin_command(struct tr_makelog_shell *shell)
 {
 	shell->bytes.len = 0;
 	shell->count = 0;
-	shell->unexpanded = shell->conditional = shell->skipped = false;
+	shell->unexpanded = shell->conditional = shell->skipped = shell->hard = false;
 }
 
 /* Ends a simple command at an operator. */
@@ -430,17 +466,41 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	return false;
 }
 
+/*
+ * Spells the word that begins there, after its separator, for a string of the stream. Words that
+ * need no escapes are spelled as they are, so that this costs nothing until one does.
+ */
+static void spell(struct tr_makelog_shell *shell, size_t begin, struct tr_text text, bool hard)
+{
+	struct tr_buffer *to = &shell->spelled;
+
+	if (hard && !shell->hard) {
+		shell->hard = true;
+		to->len = 0;
+		tr_buffer_put(to, tr_buffer_text(&shell->bytes).data, begin);
+	}
+	if (!shell->hard)
+		return;
+	if (shell->count)
+		tr_buffer_put_literal(to, "\",\"");
+	if (hard)
+		tr_string_escape(text, to);
+	else
+		tr_buffer_put_text(to, text);
+}
+
 /* Reads the word at pos as a part of the command. */
 static void take_word(struct tr_makelog_shell *shell)
 {
-	size_t begin = shell->bytes.len;
+	size_t begin = shell->bytes.len, skipped = shell->count ? SEPARATOR : 0;
 	bool unexpanded = shell->unexpanded;
 
-	read_word(shell);
+	tr_buffer_put(&shell->bytes, separator, skipped);
+	bool rough = read_word(shell);
 	if (shell->syntax != TR_MAKELOG_FINE)
 		return;
-	struct tr_text text = { shell->bytes.data ? shell->bytes.data + begin : "",
-				shell->bytes.len - begin };
+	struct tr_text text = { shell->bytes.data ? shell->bytes.data + begin + skipped : "",
+				shell->bytes.len - begin - skipped };
 	uint64_t number;
 	bool redirects = shell->pos < shell->end && (*shell->pos == '<' || *shell->pos == '>');
 	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
@@ -456,6 +516,7 @@ static void take_word(struct tr_makelog_shell *shell)
 		shell->failed = true;
 		return;
 	}
+	spell(shell, begin, text, rough && has_hard(text));
 	shell->ends[shell->count++] = shell->bytes.len;
 }
 
@@ -587,5 +648,6 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
 	if (shell->syntax == TR_MAKELOG_FINE)
 		end_command(shell);
 	*syntax = shell->syntax;
-	return !shell->failed && !shell->bytes.failed && !shell->directory.failed;
+	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
+	       !shell->directory.failed;
 }

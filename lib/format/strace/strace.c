@@ -449,15 +449,12 @@ static void close_reader(struct tr_reader *base)
 static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
 					struct tr_error *err)
 {
-	struct tr_text cwd = tr_setting_get(&config->settings, "cwd", NULL);
 	struct tr_strace_reader *reader;
+	struct tr_text cwd;
 
 	/* the directory that a relative one would start at is unknown */
-	if (cwd.data && !tr_text_starts(cwd, TR_TEXT("/"))) {
-		tr_error_set(err, TR_CAUSE_USAGE, "-O cwd takes an absolute path, not '%.*s'",
-			     (int)(cwd.len < 80 ? cwd.len : 80), cwd.data);
+	if (!tr_setting_get_directory(&config->settings, "cwd", false, &cwd, err))
 		return NULL;
-	}
 	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;
