@@ -596,6 +596,7 @@ int main(void)
 	run_file("path.cases");
 	run_file("call.cases");
 	run_file("families.cases");
+	run_file("logs.cases");
 	run_file("respfile.cases");
 	run_file("environment.cases");
 	test_places();
