@@ -219,7 +219,7 @@ static struct tr_text record_of_words(struct runner *r, struct tr_text rest)
 		put_string(before, &line);
 		struct tr_text word = take(&rest);
 		for (size_t i = 0; i < word.len; i++) {
-			if (word.data[i] == '\\')
+			if (word.data[i] == '\\' || word.data[i] == '"')
 				tr_buffer_put_byte(&line, '\\');
 			tr_buffer_put_byte(&line, word.data[i]);
 		}
