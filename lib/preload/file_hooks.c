@@ -64,11 +64,6 @@ static const struct tr_journal *session;
 static volatile bool on;
 static volatile bool elsewhere; /* paths lead to other files than those of the recorder */
 
-void tr_files_find(void)
-{
-	REPLACED(FIND_REAL)
-}
-
 /* Records. */
 
 static void put(struct tr_call_record *record, const char *first, const char *second)

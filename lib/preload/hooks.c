@@ -6,7 +6,6 @@
  * vfork and clone have no hook, because code in C cannot return twice or on another stack: the
  * first record of a new process names its parent.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -55,27 +54,6 @@ __attribute__((visibility("hidden"))) void *__dso_handle;
 /* clang-format on */
 
 REPLACED(DECLARE_REAL)
-
-void *tr_hook_real(void *_Atomic *known, const char *name)
-{
-	void *function = atomic_load_explicit(known, memory_order_relaxed);
-
-	if (!function) {
-		function = dlsym(RTLD_NEXT, name);
-		atomic_store_explicit(known, function, memory_order_relaxed);
-	}
-	return function;
-}
-
-/* Finds all functions before the program begins: a search in the child of a vfork could lock. */
-static void find_all(void)
-{
-	REPLACED(FIND_REAL)
-#ifdef TR_JOURNAL_NEEDS_SYSCALL
-	tr_journal_syscall = REAL(syscall);
-#endif
-	tr_files_find();
-}
 
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 {
@@ -894,7 +872,10 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 			value = *p + sizeof TR_PRELOAD_VARIABLE - 1;
 	if (!value || !tr_launch_read(value, &token, &session))
 		return;
-	find_all();
+	tr_hook_begin();
+#ifdef TR_JOURNAL_NEEDS_SYSCALL
+	tr_journal_syscall = REAL(syscall);
+#endif
 	recording = !is_outside(&token);
 	session.pid = (uint32_t)tr_journal_getpid();
 	if (!recording || token.flags & (TR_JOURNAL_START | TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))

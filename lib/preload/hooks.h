@@ -14,9 +14,10 @@
 /* The function that a hook replaces: libc's, or that of a library that is loaded later. */
 #define REAL(name) ((__typeof__(&name))tr_hook_real(&real_##name, #name))
 #define DECLARE_REAL(name) static void *_Atomic real_##name;
-#define FIND_REAL(name) (void)REAL(name);
 
 void *tr_hook_real(void *_Atomic *known, const char *name);
+/* The program begins: all objects that exist now stay. */
+void tr_hook_begin(void);
 
 /* The pipe that popen is about to make for the program. */
 struct tr_files_pipe {
@@ -29,8 +30,6 @@ struct tr_files_pipe {
  */
 #ifdef TREC_FILE_CALLS
 
-/* Finds the functions that it replaces; a search in the child of a vfork could lock. */
-void tr_files_find(void);
 /* Begins to record file calls, if the session wants it, and the objects that are loaded already. */
 void tr_files_begin(const struct tr_journal *session);
 /* This is the child of a fork. */
@@ -53,7 +52,6 @@ bool tr_files_syscall(long number, const long *a, long *result);
 
 #else
 
-#define tr_files_find() ((void)0)
 #define tr_files_begin(session) ((void)(session))
 #define tr_files_forked() ((void)0)
 #define tr_files_stop() false

@@ -116,7 +116,7 @@ int tr_journal_getpid(void)
 uint32_t tr_journal_parent(uint32_t pid)
 {
 	static const char before[] = "/proc/", after[] = "/stat";
-	char path[32], stat[512], *p = path + sizeof path - sizeof after;
+	char path[32], stat[128], *p = path + sizeof path - sizeof after;
 	uint32_t parent = 0;
 
 	memcpy(p, after, sizeof after);

@@ -12,9 +12,10 @@
  *	log ------- in the words of strace (decode.c, print.c), so that the reader of strace makes
  *		    the stream
  *
- * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c,
- * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not wait, and preserves errno: it may
- * run in a signal handler, in the child of a vfork, or on a stack of 16 KiB.
+ * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c, real.c,
+ * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not
+ * wait, and preserves errno: it may run in a signal handler, in the child of a vfork, or on a stack
+ * of 16 KiB.
  */
 #ifndef TR_PRELOAD_JOURNAL_H
 #define TR_PRELOAD_JOURNAL_H

@@ -340,6 +340,26 @@ END
 	[ "$(flags)" = 'exec unwatched' ]
 }
 
+@test "a library of the program with the same functions is called, in their default version" {
+	echo 'int chdir(const char *path); int main(void) { return chdir("called") == 5 ? 5 : 6; }' >main.c
+	echo 'int old_chdir(const char *path) { return path ? 5 : 0; }
+		__asm__(".symver old_chdir,chdir@OLD");' >old.c
+	echo 'OLD { };' >versions
+	echo 'int chdir(const char *path) { return path ? 5 : 0; }' >new.c
+	# without the hash table of GNU the loader itself has to search
+	for style in gnu sysv; do
+		gcc -shared -fPIC -Wl,--hash-style=$style,--version-script=versions -o libold.so old.c
+		gcc -shared -fPIC -Wl,--hash-style=$style -o libnew.so new.c
+		for lib in old new; do
+			gcc -o main main.c -Wl,--no-as-needed ./lib$lib.so
+			run ./main
+			[ "$lib-$status" = old-6 ] || [ "$lib-$status" = new-5 ]
+			run "-$status" record ./main
+			[ "$(tr-filter -c 'sys and name == "chdir" and path == "called"' out.trec)" -eq 1 ]
+		done
+	done
+}
+
 @test "children of vfork leave no memory to their parent" {
 	record "$top_builddir/tests/helper/preload_traps" vforks-leak /bin/true
 }
