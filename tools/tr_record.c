@@ -89,7 +89,8 @@ struct recorder {
 	bool ran, ended;  /* the command */
 	int status;	  /* its wait status */
 	struct tr_sanitized sanitized;
-	bool all_read; /* the output of strace, to its end */
+	const struct tr_preload_note *note; /* about the current record; NULL: none */
+	bool all_read;			    /* the output of strace, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
 	uint64_t written; /* records of this segment */
@@ -235,8 +236,8 @@ static void put_unknown_end(const struct tr_record *record, struct tr_buffer *to
 /* Adds to a record what the watcher knows about it. */
 static bool complete(struct recorder *recorder, struct tr_record *record)
 {
-	const struct tr_preload_note *note =
-		tr_preload_note(&recorder->capture, record->source_line);
+	const struct tr_preload_note *note = recorder->note;
+	unsigned flags = note ? note->flags & ~(unsigned)TR_DECODE_TRACED : 0;
 	bool is_exec = tr_text_is(record->kind, "exec");
 	struct tr_buffer *line = &recorder->line;
 	bool good = true;
@@ -244,16 +245,16 @@ static bool complete(struct recorder *recorder, struct tr_record *record)
 	if (is_exec && recorder->respfiles &&
 	    tr_record_respfiles(record, note ? note->files : TR_TEXT(""), line))
 		good = replace(recorder, record);
-	if (!good || line->failed || !note || !note->flags)
+	if (!good || line->failed || !flags)
 		return good && !line->failed;
 	struct tr_buffer before = *line, bare = TR_BUFFER_INIT;
 	struct tr_text old = record->line;
 	*line = (struct tr_buffer)TR_BUFFER_INIT;
-	if (note->flags & TR_DECODE_END_UNKNOWN) {
+	if (flags & TR_DECODE_END_UNKNOWN) {
 		put_unknown_end(record, &bare);
 		old = tr_buffer_text(&bare);
 	}
-	put_flagged(old, note->flags, line);
+	put_flagged(old, flags, line);
 	good = !bare.failed && replace(recorder, record);
 	tr_buffer_free(&before);
 	tr_buffer_free(&bare);
@@ -363,14 +364,17 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 /* LeakSanitizer fails in a traced program, and its message does not say what to do. */
 static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
 {
+	bool traced = recorder->capture.backend == TR_BACKEND_STRACE ||
+		      (recorder->note && recorder->note->flags & TR_DECODE_TRACED);
 	struct tr_buffer path = TR_BUFFER_INIT;
 
-	if (tr_sanitized_failed(&recorder->sanitized, record, &path))
-		tr_cli_note(&recorder->cli,
-			    "%.*s failed: it is built with LeakSanitizer, which does not work in a "
-			    "program that is watched: set LSAN_OPTIONS=detect_leaks=0 in front of "
-			    "tr-record",
-			    (int)path.len, path.data);
+	if (tr_sanitized_failed(&recorder->sanitized, record, traced, &path))
+		tr_cli_note(
+			&recorder->cli,
+			"%.*s failed: it is built with LeakSanitizer, which does not work in a "
+			"program that strace watches: set LSAN_OPTIONS=detect_leaks=0 in front of "
+			"tr-record",
+			(int)path.len, path.data);
 	tr_buffer_free(&path);
 }
 
@@ -392,7 +396,10 @@ static void record(struct recorder *recorder)
 	while (recorder->writer && tr_cli_next(cli, &line)) {
 		watch_command(recorder, line);
 		recorder->next_seq += line->type == TR_RECORD;
-		if (recorder->capture.backend == TR_BACKEND_STRACE)
+		recorder->note = line->type == TR_RECORD
+					 ? tr_preload_note(&recorder->capture, line->source_line)
+					 : NULL;
+		if (recorder->capture.backend == TR_BACKEND_STRACE || recorder->capture.attaches)
 			watch_sanitizers(recorder, line);
 		if (is_wanted(recorder, line) && !put(recorder, line))
 			break;

@@ -158,10 +158,10 @@ struct tr_sanitized {
 };
 
 /*
- * Takes the next record. True: it ends a process that failed, and its program contains
- * LeakSanitizer and was not reported before; the path is appended.
+ * Takes the next record. traced: strace watches the process. True: it ends a process that failed
+ * there, and its program contains LeakSanitizer and was not reported before; the path is appended.
  */
-bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record,
+bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record, bool traced,
 			 struct tr_buffer *path);
 void tr_sanitized_free(struct tr_sanitized *sanitized);
 

@@ -352,7 +352,7 @@ static bool is_new_and_sanitized(struct tr_sanitized *sanitized, const char *pat
 	return found;
 }
 
-bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record,
+bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record, bool traced,
 			 struct tr_buffer *path)
 {
 	uint64_t task;
@@ -365,7 +365,7 @@ bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *recor
 	if (!tr_text_is(record->kind, "exit"))
 		return false;
 	char *program = tr_id_map_take(&sanitized->programs, task);
-	if (program && tr_command_number(record, "status") != 0 && !is_turned_off()) {
+	if (program && traced && tr_command_number(record, "status") != 0 && !is_turned_off()) {
 		found = is_new_and_sanitized(sanitized, program);
 		tr_buffer_put_text(path, tr_text_from(found ? program : ""));
 	}

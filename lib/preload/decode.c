@@ -955,6 +955,19 @@ static bool change_names(const char *lines, size_t len)
 	return false;
 }
 
+/* Notes which of the lines are ends of processes. */
+static void note_traced(struct tr_decode *decode, uint64_t line, const char *p, const char *end)
+{
+	static const char mark[] = " +++";
+	size_t len = sizeof mark - 1;
+
+	for (const char *lf; p < end && (lf = memchr(p, '\n', (size_t)(end - p))) != NULL; line++) {
+		if ((size_t)(lf - p) > len && memcmp(lf - len, mark, len) == 0)
+			put_note(decode, line, TR_DECODE_TRACED, TR_TEXT(""));
+		p = lf + 1;
+	}
+}
+
 /* Lets the caller append its lines up to that time. */
 static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
 {
@@ -963,8 +976,14 @@ static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *o
 	if (!decode->insert)
 		return;
 	decode->insert(decode->context, until, out);
-	if (decode->calls && out->len > before &&
-	    change_names(out->data + before, out->len - before))
+	if (out->len == before)
+		return;
+	size_t len = out->len;
+	out->len = before;
+	uint64_t line = next_line(decode, out);
+	out->len = len;
+	note_traced(decode, line, out->data + before, out->data + len);
+	if (decode->calls && change_names(out->data + before, out->len - before))
 		tr_links_clear(&decode->links);
 }
 

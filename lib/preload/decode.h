@@ -28,7 +28,8 @@ enum {
 	TR_DECODE_UNWATCHED = 1, /* what the process started may be missing */
 	TR_DECODE_ORPHAN = 2,	 /* nothing else is known of the process */
 	TR_DECODE_END_UNKNOWN =
-		4, /* the line says how and when the process ended, but is made up */
+		4,	      /* the line says how and when the process ended, but is made up */
+	TR_DECODE_TRACED = 8, /* the process whose end this is was traced by strace */
 };
 
 /* Zero it, and set mark. */

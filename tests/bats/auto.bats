@@ -382,3 +382,14 @@ END
 	done
 	[ "$count" -gt 0 ]
 }
+
+@test "a program that fails because strace watches it is named, and no other" {
+	unset ASAN_OPTIONS LSAN_OPTIONS
+	echo 'int main(int argc, char **argv) { (void)argv; return argc > 1; }' >main.c
+	gcc -fsanitize=address -o sanitized main.c 2>/dev/null || skip "gcc has no AddressSanitizer"
+	cp sanitized other
+	run -1 --separate-stderr tr-record --backend=auto -o out.trec -- sh -c './other -; ./static "$PWD/sanitized"; ./other -'
+	[ "$(grep -c ^tr-record: <<<"$stderr")" -eq 1 ]
+	[[ $stderr == *"note: $PWD/sanitized failed: it is built with LeakSanitizer, which does not work in a program that strace watches"* ]]
+	run ! grep -q flagged out.trec
+}
