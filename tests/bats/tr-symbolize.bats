@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-symbolize on programs that the test compiles; nm knows the addresses.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	run tr-symbolize --exe=/ </dev/null
+	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
+	cat >parser.c <<'END'
+static inline __attribute__((always_inline)) int half(int x)
+{
+	return x / 2;
+}
+
+int twice(int x)
+{
+	return 2 * half(x) + x;
+}
+
+int main(void)
+{
+	return twice(0);
+}
+END
+	${CC:-gcc} -std=gnu11 -O0 -g -no-pie -o prog parser.c
+	{
+		printf 'section\t0\t-\t-\tHISTORY\tbits=64\tendian="little"\tmachine=EM_X86_64\n'
+		block 1 main size=4
+		block 2 twice size=4
+		printf 'block\t3\t-\t-\t0x00000000deadbeef\tsize=4\n'
+	} >run.trace
+	cp run.trace run.log
+}
+
+# block SEQ FUNCTION FIELD...
+block() {
+	printf 'block\t%d\t-\t-\t0x%016x' "$1" "0x$(nm prog | awk -v name="$2" '$3 == name { print $1 }')"
+	shift 2
+	printf '\t%s' "$@"
+	echo
+}
+
+@test "function, file and line of blocks; other records and other blocks pass" {
+	run -0 tr-symbolize --exe=prog run.trace
+	[ "${lines[0]}" = "$(head -n 1 run.trace)" ]
+	[ "${lines[1]}" = "$(sed -n 2p run.trace)"$'\tfunction="main"\tfile="'"$PWD"$'/parser.c"\tline=12' ]
+	[ "${lines[2]}" = "$(sed -n 3p run.trace)"$'\tfunction="twice"\tfile="'"$PWD"$'/parser.c"\tline=7' ]
+	[ "${lines[3]}" = "$(sed -n 4p run.trace)" ]
+	# the result is a stream in its one spelling
+	[ "$output" = "$(tr-parse <<<"$output")" ]
+}
+
+@test "fields that a record has are not changed" {
+	block 1 main size=4 'function="other"' 'line=99' >own
+	run -0 tr-symbolize --exe=prog own
+	[ "$output" = "$(cat own)"$'\tfile="'"$PWD"$'/parser.c"' ]
+}
+
+@test "inlined calls" {
+	for at in $(objdump -d prog | sed -n '/<twice>:/,/ret/s/^ *\([0-9a-f]*\):.*/\1/p'); do
+		printf 'block\t0\t-\t-\t0x%016x\tsize=1\n' "0x$at"
+	done >each
+	tr-symbolize --exe=prog each | grep -c 'function="twice".*line=3	inline=\["half"\]$'
+	run ! grep -qv function <(tr-symbolize --exe=prog each)
+}
+
+@test "expressions and figures after it" {
+	tr-symbolize --exe=prog run.trace >named
+	[ "$(tr-filter -c 'block and function == "main"' named)" -eq 1 ]
+	[ "$(tr-filter --fields=line 'block and file $= "/parser.c" and line < 10' named)" -eq 7 ]
+	# those of --help
+	while read -r command; do
+		run -0 bash -c "$command"
+		[ -n "$output" ]
+	done < <(tr-symbolize --help | sed -n '/^Examples:/,/^$/s/^  \([^#].*\)/\1/p')
+}
+
+@test "a program that was loaded elsewhere, modules, and no program" {
+	${CC:-gcc} -O0 -g -pie -fPIE -o prog parser.c
+	block 1 main size=4 | sed 's/0x00000000/0x00000055/' >moved
+	run -0 --separate-stderr tr-symbolize --exe=prog moved
+	[ "$output" = "$(cat moved)" ]
+	[[ $stderr == *'none of the 1 blocks is in prog, which can be loaded anywhere'* ]]
+	for base in 0x5500000000 prog=0x5500000000; do
+		tr-symbolize --base=$base --exe=prog moved | grep -q 'function="main".*line=12'
+	done
+	{
+		printf 'module\t0\t-\t-\t/usr/lib/prog\tid=7\tbase=0x5500000000\tend=0x5500010000\n'
+		sed 's/$/\tmodule=7/' moved
+	} >modules
+	tr-symbolize --path="$PWD" modules | grep -q 'module=7	function="main".*line=12'
+	run -2 tr-symbolize modules
+	[[ $output == *'no program given: --exe=PROG, or --path=DIR'* ]]
+	run -2 tr-symbolize --exe=parser.c modules
+	[[ $output == *'parser.c: not an ELF file'* ]]
+	run -2 tr-symbolize --exe=prog --base=x modules
+	[[ $output == *"base takes 0xADDRESS or NAME=0xADDRESS, not 'x'"* ]]
+	# the output does not replace the program
+	run -2 tr-symbolize --exe=prog -o prog moved
+	head -c 4 prog | grep -q ELF
+}
+
+@test "without debug information there is the function" {
+	strip -g prog
+	tr-symbolize --exe=prog run.trace | grep -c 'function="main"$'
+	strip prog
+	run -0 tr-symbolize -q --exe=prog run.trace
+	[ "$output" = "$(cat run.trace)" ]
+}

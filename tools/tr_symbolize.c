@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* tr-symbolize: adds function, file and line to the blocks of execution traces. */
+
+#include "cli.h"
+#include "core/buffer.h"
+#include "coverage/programs.h"
+#include "record/literal.h"
+
+enum { EXE = 1, BASE, PATH };
+
+static const struct tr_option options[] = {
+	{ EXE, 0, "exe", "PROG", "a program or library that was run (repeatable)" },
+	{ BASE, 0, "base", "ADDRESS",
+	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
+	{ PATH, 0, "path", "DIR",
+	  "the files of the trace's modules are below this directory (repeatable)" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"the functions that were executed most often",
+	"tr-symbolize --exe=prog run.log | tr-stat --by=function --top=10",
+	"the blocks of one source file",
+	"tr-symbolize --exe=prog run.trace | tr-filter 'block and file $= \"/parser.c\"'",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-symbolize",
+	.usage = "--exe=PROG [OPTION...] [FILE...]",
+	.summary = "Adds the function, file and line of each block of an execution trace, from the "
+		   "debug information of the program.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.examples = examples,
+};
+
+struct symbolize {
+	struct tr_cli cli;
+	struct tr_programs programs;
+	struct tr_buffer scratch; /* the spelling of a record */
+	struct tr_buffer line;	  /* the line that is written */
+	uint64_t named;		  /* blocks that have a function or a line now */
+};
+
+/* Whether the record has a field of that key already. */
+static bool has(struct tr_record *record, const char *key)
+{
+	return tr_record_field(record, key) != NULL;
+}
+
+/* Appends a string as a value. */
+static void put_string(struct tr_buffer *to, const char *string)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(tr_text_from(string), to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* Appends the fields of an address that the record does not have. */
+static void put_fields(struct symbolize *s, struct tr_record *record,
+		       const struct tr_program *program, uint64_t address)
+{
+	enum { DEPTH = 32 };
+	struct tr_buffer *to = &s->line;
+	const struct tr_code_inline *calls[DEPTH];
+	const struct tr_code_function *function = tr_program_function(program, address);
+	const struct tr_code_row *row = tr_program_row(program, address);
+	if (function && !has(record, "function")) {
+		tr_buffer_put_literal(to, "\tfunction=");
+		put_string(to, tr_program_string(program, function->linkage));
+	}
+	if (row && row->file && !has(record, "file")) {
+		tr_buffer_put_literal(to, "\tfile=");
+		put_string(to, tr_program_file(program, row->file));
+	}
+	if (row && !has(record, "line")) {
+		tr_buffer_put_literal(to, "\tline=");
+		tr_buffer_put_decimal(to, row->line);
+	}
+	size_t count = tr_program_inlines(program, address, calls, DEPTH);
+	if (count && !has(record, "inline")) {
+		tr_buffer_put_literal(to, "\tinline=");
+		for (size_t i = 0; i < count; i++) {
+			tr_buffer_put_byte(to, i ? ',' : '[');
+			put_string(to, tr_program_string(program, calls[i]->name));
+		}
+		tr_buffer_put_byte(to, ']');
+	}
+	s->named += function || row;
+}
+
+/* Writes a block with its fields. */
+static void put_block(struct symbolize *s, struct tr_record *record)
+{
+	struct tr_cli *cli = &s->cli;
+	struct tr_block block;
+	struct tr_error err;
+	struct tr_text text;
+	tr_error_clear(&err);
+	enum tr_status status = tr_block_read(record, &block, &err);
+	const struct tr_loaded_program *loaded = NULL;
+	if (status == TR_OK)
+		loaded = tr_programs_place(&s->programs, record, &block, &err);
+	if (status == TR_FATAL || tr_error_is_memory(&err)) {
+		tr_cli_out_of_memory(cli);
+		return;
+	}
+	if (status == TR_WARN)
+		tr_cli_report_record(cli, record, &err, false);
+	tr_buffer_reset(&s->scratch);
+	if (!loaded || !tr_cli_line(cli, record, &s->scratch, &text)) {
+		if (!loaded)
+			tr_cli_put_line(cli, record);
+		return;
+	}
+	tr_buffer_reset(&s->line);
+	tr_buffer_put(&s->line, text.data, text.len - 1);
+	put_fields(s, record, loaded->program, block.address);
+	tr_buffer_put_byte(&s->line, '\n');
+	if (s->line.failed)
+		tr_cli_out_of_memory(cli);
+	else
+		tr_cli_put_text(cli, tr_buffer_text(&s->line));
+}
+
+/* Writes a record; those that state where code is are taken, too. */
+static void put_record(struct symbolize *s, struct tr_record *record)
+{
+	struct tr_error err;
+	if (record->type == TR_RECORD && tr_text_is(record->kind, "block")) {
+		put_block(s, record);
+		return;
+	}
+	if (record->type == TR_HEADER) {
+		tr_programs_begin(&s->programs);
+	} else if (record->type == TR_RECORD) {
+		tr_error_clear(&err);
+		switch (tr_programs_put(&s->programs, record, &err)) {
+		case TR_WARN:
+			tr_cli_report_record(&s->cli, record, &err, false);
+			break;
+		case TR_FATAL:
+			tr_cli_out_of_memory(&s->cli);
+			return;
+		default:
+			break;
+		}
+	}
+	tr_cli_put_line(&s->cli, record);
+}
+
+/* Opens what an option names. The bases come last, because they name programs. */
+static void take_options(struct symbolize *s)
+{
+	struct tr_cli *cli = &s->cli;
+	const char *bases[64];
+	size_t base_count = 0;
+	struct tr_error err;
+	tr_error_clear(&err);
+	for (int id; (id = tr_cli_option(cli)) != 0;) {
+		struct tr_text value = tr_text_from(cli->argument);
+		bool good = true;
+		if (id == EXE) {
+			tr_cli_reads(cli, value);
+			good = tr_programs_add(&s->programs, value, &err);
+		} else if (id == PATH) {
+			good = tr_programs_search(&s->programs, value, &err);
+		} else if (base_count < sizeof bases / sizeof *bases) {
+			bases[base_count++] = cli->argument;
+		} else {
+			tr_cli_usage(cli, "--base can be given 64 times at most");
+		}
+		if (!good)
+			tr_cli_abort(cli, &err);
+	}
+	for (size_t i = 0; i < base_count && !cli->stop; i++)
+		if (!tr_programs_base(&s->programs, tr_text_from(bases[i]), &err))
+			tr_cli_usage(cli, "%s", err.text);
+	if (!cli->stop && !s->programs.count && !s->programs.path_count)
+		tr_cli_usage(cli, "no program given: --exe=PROG, or --path=DIR for traces with "
+				  "modules");
+}
+
+int main(int argc, char **argv)
+{
+	struct symbolize s = { .named = 0 };
+	struct tr_record *record;
+	struct tr_error err;
+	tr_cli_begin(&s.cli, &tool, argc, argv);
+	take_options(&s);
+	if (tr_cli_open(&s.cli) && tr_cli_output(&s.cli, false)) {
+		while (tr_cli_next(&s.cli, &record))
+			put_record(&s, record);
+		if (!s.cli.stop && tr_programs_remark(&s.programs, &err))
+			tr_cli_report(&s.cli, &err);
+		else if (!s.cli.stop && s.programs.blocks && !s.named)
+			tr_cli_note(&s.cli, "none of the blocks is in a program that was given");
+	}
+	tr_programs_free(&s.programs);
+	tr_buffer_free(&s.scratch);
+	tr_buffer_free(&s.line);
+	return tr_cli_end(&s.cli);
+}
