@@ -178,7 +178,7 @@ again() {
 	grep -F 'argv=["cl.exe","-DA=1","/external:IC:\\inc","/FIpch.h","/std:c++17","-c","/Tpb.txt","/FoC:\\src\\obj\\b.obj"]' trec
 	grep -F 'argv=["ld","-o","/b/bin/x","/b/a.o","/b/d.o"]	flagged=["program-guessed"]' trec
 	grep -F 'argv=["ar","rcs","/b/l.a","/b/x.o","/y.o"]	flagged=["program-guessed"]' trec
-	grep -F $'\tjcompile\tvalue="/b;/usr/bin/javac;A.java;-d;out"' trec
+	grep -F $'\tjcompile\tvalue="/usr/bin/javac;/b;A.java"' trec
 	printf 'version;108\n%%63onfig;/gcc;-DA%%3B\n' | tr-parse | grep -F $'\tconfig\tvalue="/gcc;-DA%3B"'
 }
 
@@ -210,4 +210,86 @@ again() {
 	# it does read these options
 	sed -i 's/-DV=3/-DW=3/' compile_commands.json
 	run ! clang-check -p . 'src dir/a.c'
+}
+
+@test "lines for Java" {
+	# the examples of Klocwork's page, and others
+	local java='/opt/jdk/bin/javac' record
+	record() {
+		local name=$1 word argv=; shift
+		for word; do argv+=,\"$word\"; done
+		printf 'exec\t0\t-\t-\t%s\tcwd="/s/A"\targv=[%s]\trespfile={"list":"-source 1.7 b.java"}\n' "$name" "${argv:1}"
+	}
+	{
+		record $java javac a.java
+		record $java javac -d out -cp 'x;y.jar:z.jar' -source 1.7 b.java c/D.java
+		record $java javac --class-path='x;y.jar:z.jar' --release=1.7 e.java
+		record $java javac -g @list
+		record $java javac -version
+		record /opt/jdk/bin/java java -jar ant.jar
+		record /usr/bin/jar jar cf ../A.jar A.class
+		record jar.exe jar -cvfe lib/B.jar p.Main -C out p/Main.class -C /r . --release 9 x
+		record jar jar --create --file=C.jar --manifest m.txt d
+		record jar jar ufm D.jar m.txt f
+		record jar jar tf A.jar
+		record jar jar xf A.jar B.class
+		record jar jar -c d
+		record jar jar cf
+	} | tr-repack -q -t kwspec >got
+	cat >want <<-'END'
+		version;108
+		jconfig;/opt/jdk/bin/javac
+		jcompile;/opt/jdk/bin/javac;/s/A;a.java
+		jconfig;/opt/jdk/bin/javac;-classpath;x%3By.jar:z.jar;-source;1.7
+		jcompile;/opt/jdk/bin/javac;/s/A;b.java
+		jcompile;/opt/jdk/bin/javac;/s/A;c/D.java
+		jcompile;/opt/jdk/bin/javac;/s/A;e.java
+		jconfig;/opt/jdk/bin/javac;-source;1.7
+		jcompile;/opt/jdk/bin/javac;/s/A;b.java
+		jar;/s/A.jar;/s/A/A.class
+		jar;/s/A/lib/B.jar;/s/A/out/p/Main.class;/r;/s/A/x
+		jar;/s/A/C.jar;/s/A/d
+		jar;/s/A/D.jar;/s/A/f
+	END
+	diff want got
+	# they are read and written again
+	tr-parse --strict got | tr-repack -q -t kwspec | diff got -
+}
+
+@test "-O probe asks the compilers of a trace" {
+	cat >fake-g++ <<-'END'
+		#!/bin/sh
+		echo "$@" >>"$0.log"
+		echo '#define A 1'
+		echo '#define F(a, b) a;b'
+		echo '#define EMPTY '
+		printf '%s\n' 'ignored' '#include "..." starts here:' '#include <...> search starts here:' ' /in c' ' /fw (framework directory)' 'End of search list.' ' /no' >&2
+	END
+	printf '#!/bin/sh\nexit 3\n' >fails-gcc
+	chmod +x fake-g++ fails-gcc
+	printf 'exec\t%d\t-\t-\t%s\tcwd="%s"\targv=["%s","-c","%s"]\n' 0 "$PWD/fake-g++" "$PWD" g++ a.cc 1 ./fake-g++ "$PWD" g++ b.cc \
+		2 "$PWD/fails-gcc" "$PWD" gcc c.c 3 gcc "$PWD" gcc d.c 4 "$PWD/none-gcc" "$PWD" gcc e.c >trace
+	# no compiler runs without the option
+	tr-repack -q -t kwspec trace >without
+	[ ! -e fake-g++.log ]
+	run -0 --separate-stderr tr-repack -t kwspec -O probe=yes trace
+	[[ $stderr == *"note: -O probe: compilers without a config line: 3; '$PWD/fails-gcc': it failed"* ]]
+	[ "$(grep ^config <<<"$output")" = "config;$PWD/fake-g++;-e;gnu;-DA=1;-DF(a, b)=a%3Bb;-DEMPTY=;-J/in c" ]
+	[ "${lines[0]}" = 'version;108' ]
+	[ "$(cat fake-g++.log)" = '-x c++ -E -v -dM /dev/null' ]
+	grep -v ^config <<<"$output" | diff without -
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	printf 'exec\t0\t-\t-\t%s\tcwd="/"\targv=["gcc","-c","a.c"]\n' "$(command -v gcc)" |
+		tr-repack --strict -t kwspec -O probe=yes >real
+	grep -qE '^config;/[^;]*;-e;gnu;.*;-D__GNUC__=[0-9]+;' real
+	grep -qE '^config;.*;-J/usr/include(;|$)' real
+}
+
+@test "a trace keeps its compile and link lines through a specification and back" {
+	# klocwork -> kwspec -> klocwork -> kwspec
+	tr-repack -q -z none -t kwspec "$data/zlib.kw.json.gz" >one.out
+	tr-parse one.out | tr-repack -q -t klocwork >back.json
+	tr-repack -q -t kwspec back.json >two.out
+	diff <(LC_ALL=C sort one.out) <(LC_ALL=C sort two.out)
+	[ "$(grep -cE '^(compile|link);' two.out)" -eq 42 ]
 }

@@ -8,16 +8,19 @@
  *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
  *	link;DIRECTORY;OUTPUT;INPUT;...
  *
- * The vendor's pages show "%3B" for a ";" in a field, and nothing else of that kind; "%25", "%0A"
+ * and for Java lines of java.c. The vendor's pages show "%3B" for a ";" in a field, and nothing else of that kind; "%25", "%0A"
  * and "%0D" follow from it.
  *
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
  * (process/call_filter.h), which decides which calls are written -> bytes. reader.c goes the
  * other way: line -> fields -> command -> record.
  */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/map.h"
 #include "format/kwspec/kwspec.h"
 #include "format/writer_base.h"
 #include "process/call.h"
@@ -38,20 +41,18 @@ static void put_bytes(struct tr_buffer *to, struct tr_text bytes)
 	}
 }
 
-/* Appends a field after its separator. */
-static void put_field(struct tr_buffer *to, struct tr_text bytes)
+void tr_kwspec_put_field(struct tr_buffer *to, struct tr_text bytes)
 {
 	tr_buffer_put_byte(to, ';');
 	put_bytes(to, bytes);
 }
 
-/* Appends a path as a field, made absolute with the directory of the call. */
-static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
+void tr_kwspec_put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
 {
 	struct tr_buffer whole = TR_BUFFER_INIT;
 
 	tr_path_join(directory, path, &whole);
-	put_field(to, tr_buffer_text(&whole));
+	tr_kwspec_put_field(to, tr_buffer_text(&whole));
 	to->failed |= whole.failed;
 	tr_buffer_free(&whole);
 }
@@ -85,7 +86,7 @@ static bool put_by_role(struct tr_buffer *to, const struct tr_part *part, struct
 		written = name.len && (*name.data | 0x20) == 'u' ? "-U" : "-D";
 	if (!written)
 		return false;
-	put_field(to, tr_text_from(written));
+	tr_kwspec_put_field(to, tr_text_from(written));
 	if (apart)
 		tr_buffer_put_byte(to, ';');
 	put_bytes(to, value);
@@ -143,7 +144,7 @@ static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct
 		if (!value.data)
 			value = (struct tr_text){ part->text.data + option.len,
 						  part->text.len - option.len };
-		put_field(to, tr_text_from(known[i].written));
+		tr_kwspec_put_field(to, tr_text_from(known[i].written));
 		if (known[i].apart)
 			tr_buffer_put_byte(to, ';');
 		put_bytes(to, value);
@@ -167,7 +168,7 @@ static void put_flag(struct tr_buffer *to, const struct tr_part *part, struct tr
 	case TR_ROLE_DIALECT:
 		if (put_renamed(to, part, value))
 			break;
-		put_field(to, part->text);
+		tr_kwspec_put_field(to, part->text);
 		if (value.data && !joined)
 			tr_buffer_put_byte(to, ';');
 		if (value.data)
@@ -213,8 +214,26 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 		object = tr_invocation_object(invocation, source, arena);
 	if (!object.data)
 		return false;
-	put_path(to, call->command.directory, object);
+	tr_kwspec_put_path(to, call->command.directory, object);
 	return true;
+}
+
+/* The compiler of a call, as it is named there. */
+static struct tr_text compiler_of(const struct tr_call *call)
+{
+	return call->invocation.launchers ? call->expansion.words[0].text
+					  : tr_command_program(&call->command);
+}
+
+void tr_kwspec_put_compiler(struct tr_buffer *to, const struct tr_call *call)
+{
+	struct tr_text compiler = compiler_of(call);
+
+	/* a name alone was found in PATH */
+	if (compiler.len && memchr(compiler.data, '/', compiler.len))
+		tr_kwspec_put_path(to, call->command.directory, compiler);
+	else
+		tr_kwspec_put_field(to, compiler);
 }
 
 /*
@@ -225,19 +244,13 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 			struct tr_text flags, struct tr_arena *arena)
 {
 	struct tr_text directory = call->command.directory;
-	struct tr_text compiler = call->invocation.launchers ? call->expansion.words[0].text
-							     : tr_command_program(&call->command);
 
 	tr_buffer_put_literal(to, "compile");
-	put_field(to, directory);
-	/* a name alone was found in PATH */
-	if (compiler.len && memchr(compiler.data, '/', compiler.len))
-		put_path(to, directory, compiler);
-	else
-		put_field(to, compiler);
+	tr_kwspec_put_field(to, directory);
+	tr_kwspec_put_compiler(to, call);
 	if (!put_object(to, call, source, arena))
 		return false;
-	put_field(to, source);
+	tr_kwspec_put_field(to, source);
 	tr_buffer_put_text(to, flags);
 	tr_buffer_put_byte(to, '\n');
 	return true;
@@ -254,18 +267,18 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 	struct tr_text directory = call->command.directory;
 
 	tr_buffer_put_literal(to, "link");
-	put_field(to, directory);
+	tr_kwspec_put_field(to, directory);
 	if (product.len)
-		put_field(to, product);
+		tr_kwspec_put_field(to, product);
 	else
-		put_path(to, directory, TR_TEXT("a.out"));
+		tr_kwspec_put_path(to, directory, TR_TEXT("a.out"));
 	for (size_t i = 1; i < invocation->count; i++) {
 		const struct tr_part *part = &invocation->parts[i];
 		if (part->role == TR_ROLE_SOURCE) {
 			if (!put_object(to, call, part->file, arena))
 				return false;
 		} else if (part->role == TR_ROLE_INPUT && !tr_text_is(part->text, "-")) {
-			put_path(to, directory, part->text);
+			tr_kwspec_put_path(to, directory, part->text);
 		}
 	}
 	tr_buffer_put_byte(to, '\n');
@@ -281,9 +294,9 @@ static void put_archive(struct tr_buffer *to, const struct tr_call *call)
 	if (i + 1 >= count)
 		return;
 	tr_buffer_put_literal(to, "link");
-	put_field(to, directory);
+	tr_kwspec_put_field(to, directory);
 	for (; i < count; i++)
-		put_path(to, directory, call->expansion.words[i].text);
+		tr_kwspec_put_path(to, directory, call->expansion.words[i].text);
 	tr_buffer_put_byte(to, '\n');
 }
 
@@ -327,6 +340,8 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 
 	if (call->tool == TR_TOOL_ARCHIVER)
 		put_archive(to, call);
+	if (tr_kwspec_is_javac(call))
+		tr_kwspec_put_javac(to, call);
 	if (driver && invocation->mode <= TR_MODE_SYNTAX && !invocation->program.section->foreign)
 		status = put_compiles(to, call, arena, err);
 	if (status == TR_OK && product.data && (invocation->inputs || invocation->sources) &&
@@ -391,6 +406,12 @@ struct writer {
 	struct tr_call_filter filter; /* of the segment */
 	struct tr_buffer lines;	      /* of the record */
 	struct tr_buffer config;      /* lines after the version */
+	struct tr_buffer java;	      /* the last jconfig line */
+	bool probes;
+	struct tr_map probed; /* compilers that were asked; owned */
+	uint64_t silent;      /* those that gave no answer */
+	struct tr_text first_silent;
+	const char *reason; /* of the first of them */
 	bool begun;
 };
 
@@ -411,8 +432,70 @@ static bool emit(void *context, struct tr_text lines)
 
 	begin(writer);
 	writer->base.entries = writer->base.entries || lines.len;
+	if (tr_text_starts(lines, TR_TEXT("jconfig"))) {
+		const char *end = lines.data + lines.len;
+		const char *lf = memchr(lines.data, '\n', lines.len);
+		struct tr_text line = tr_text_span(lines.data, lf + 1);
+		/* it applies until the next one */
+		if (tr_text_equal(line, tr_buffer_text(&writer->java)))
+			lines = tr_text_span(lf + 1, end);
+		writer->java.len = 0;
+		tr_buffer_put_text(&writer->java, line);
+	}
 	tr_output_put_text(writer->base.out, lines);
-	return true;
+	return !writer->java.failed;
+}
+
+/* Asks the compiler of a call what it defines, once. False: memory is exhausted. */
+static bool probe(struct writer *writer, const struct tr_call *call)
+{
+	const struct tr_section *section = call->program.section;
+	struct tr_buffer path = TR_BUFFER_INIT, line = TR_BUFFER_INIT;
+	struct tr_text compiler = compiler_of(call), *own;
+
+	if (!writer->probes || call->stage != TR_STAGE_DRIVER || !call->invocation.sources ||
+	    !section || section->notation != TR_NOTATION_GNU || section->foreign)
+		return true;
+	if (compiler.len && memchr(compiler.data, '/', compiler.len))
+		tr_path_join(call->command.directory, compiler, &path);
+	else
+		tr_buffer_put_text(&path, compiler);
+	compiler = tr_buffer_text(&path);
+	if (path.failed || tr_map_get(&writer->probed, compiler)) {
+		tr_buffer_free(&path);
+		return !path.failed;
+	}
+	own = malloc(sizeof *own + compiler.len);
+	bool fine = own;
+	if (own) {
+		*own = (struct tr_text){ (char *)(own + 1), compiler.len };
+		memcpy(own + 1, compiler.data, compiler.len);
+		fine = tr_map_put(&writer->probed, *own, own);
+	}
+	const char *reason = fine ? tr_kwspec_probe(*own, &line) : NULL;
+	fine &= !line.failed;
+	if (fine && !reason) {
+		begin(writer);
+		tr_output_put_text(writer->base.out, tr_buffer_text(&line));
+	} else if (fine && !writer->silent++) {
+		writer->first_silent = *own;
+		writer->reason = reason;
+	}
+	tr_buffer_free(&path);
+	tr_buffer_free(&line);
+	return fine;
+}
+
+/* Reads a command of jar, and makes its line. */
+static enum tr_status put_jar(struct writer *writer, struct tr_record *record,
+			      struct tr_command *command, struct tr_error *err)
+{
+	enum tr_status status = tr_command_read(record, command, err);
+
+	if (status != TR_OK || !tr_command_is_whole(command))
+		return status;
+	tr_kwspec_put_jar(&writer->lines, command);
+	return writer->lines.failed ? tr_error_memory(err) : TR_OK;
 }
 
 /*
@@ -438,8 +521,12 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return tr_error_memory(err);
 	if (whole && call.tool != TR_TOOL_NONE)
 		status = append_lines(&call, product, record->arena, &writer->lines, err);
+	else if (call.tool == TR_TOOL_NONE && tr_kwspec_is_jar(tr_command_executable(record)))
+		status = put_jar(writer, record, &call.command, err);
 	if (status == TR_FATAL)
 		return status;
+	if (whole && !probe(writer, &call))
+		return tr_error_memory(err);
 	enum tr_call_verdict verdict =
 		tr_call_filter_put(&writer->filter, record, call.stage, product,
 				   tr_buffer_text(&writer->lines), emit, writer);
@@ -499,13 +586,35 @@ static enum tr_status close_specification(struct tr_writer *base, struct tr_erro
 	return TR_OK;
 }
 
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	struct tr_text first = writer->first_silent;
+
+	if (!writer->silent)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "-O probe: compilers without a config line: %" PRIu64 "; '%.*s': %s",
+		     writer->silent, (int)(first.len < 200 ? first.len : 200), first.data,
+		     writer->reason);
+	tr_error_is_note(err);
+	writer->silent = 0;
+	return TR_WARN;
+}
+
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
+	size_t position = 0;
+	void *compiler;
 
 	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->lines);
 	tr_buffer_free(&writer->config);
+	tr_buffer_free(&writer->java);
+	while ((compiler = tr_map_next(&writer->probed, &position)))
+		free(compiler);
+	tr_map_free(&writer->probed);
 	tr_compilers_free(writer->calls.compilers);
 	tr_file_roots_free(&writer->calls.roots);
 }
@@ -516,6 +625,7 @@ static const struct tr_writer_steps steps = {
 	.put = put_record,
 	.end = end_segment,
 	.close = close_specification,
+	.report = report,
 	.discard = discard,
 };
 
@@ -534,6 +644,7 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 		tr_writer_free(&writer->base);
 		return NULL;
 	}
+	writer->probes = tr_text_is(tr_setting_get(&config->settings, "probe", "no"), "yes");
 	writer->calls.quoting =
 		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
 	return &writer->base;
@@ -543,6 +654,8 @@ static const char *const extensions[] = { ".out", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "config", "FILE", false, true, "copy the config lines of this specification" },
+	{ "probe", "no|yes", false, true,
+	  "run the compilers that the trace names, to make config lines (no)" },
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
 	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
