@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli_private.h"
+#include "process/compilers.h"
 
 /* Identifies a file whatever its name is: an output must not replace an input by another path. */
 struct file_id {
@@ -551,6 +552,7 @@ int tr_cli_end(struct tr_cli *cli)
 	tr_cli_log_end(cli);
 	tr_trace_free(cli->trace);
 	tr_cli_rows_free(cli);
+	tr_compilers_free(p->compilers);
 	free(p->settings);
 	free(p->members);
 	free(p->alike);

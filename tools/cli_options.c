@@ -456,6 +456,22 @@ static void add_setting(struct tr_cli *cli)
 	p->setting_count = settings->count;
 }
 
+const struct tr_format_option tr_cli_compiler_settings[] = {
+	TR_COMPILER_OPTIONS(true, false),
+	{ 0 },
+};
+
+struct tr_compilers *tr_cli_compilers(struct tr_cli *cli)
+{
+	struct tr_cli_private *p = cli->private;
+	struct tr_error err;
+
+	if (!cli->stop && !p->compilers &&
+	    !tr_setting_get_compilers(&cli->config.read.settings, &p->compilers, &err))
+		tr_cli_abort(cli, &err);
+	return p->compilers;
+}
+
 enum { SETTINGS = 64 }; /* those that have a bit in settings_taken */
 
 void tr_cli_settings_taken(struct tr_cli *cli, const struct tr_format *format, bool writing)

@@ -62,6 +62,7 @@ struct tr_cli_private {
 
 	struct tr_setting *settings; /* -O */
 	size_t setting_count;
+	struct tr_compilers *compilers;
 	uint64_t settings_taken; /* as bits: a format in use has them */
 	const char **members;
 	bool line_buffered;

@@ -467,8 +467,11 @@ void tr_filter_note_unseen(struct tr_filter *filter)
  */
 static bool begin_computed(struct tr_filter *filter)
 {
+	struct tr_compilers *compilers = tr_cli_compilers(filter->cli);
 	bool used = false;
 
+	if (filter->cli->stop)
+		return false;
 	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++) {
 		const char *name = tr_computed_names[i];
 		used |= filter->fields && tr_field_list_uses(filter->fields, name);
@@ -477,7 +480,7 @@ static bool begin_computed(struct tr_filter *filter)
 	}
 	if (!used)
 		return true;
-	filter->computed = tr_computed_new(tr_format_call_kinds);
+	filter->computed = tr_computed_new(tr_format_call_kinds, compilers);
 	if (!filter->computed)
 		return tr_cli_out_of_memory(filter->cli);
 	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);

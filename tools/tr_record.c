@@ -72,6 +72,7 @@ static const struct tr_tool tool = {
 	.summary = "Runs a command and writes what it and its children did as a stream of records.",
 	.shared = TR_CLI_WRITES,
 	.options = options,
+	.settings = tr_cli_compiler_settings,
 	.examples = examples,
 	.format = &tr_format_strace,
 	.command = true,
@@ -243,7 +244,8 @@ static bool complete(struct recorder *recorder, struct tr_record *record)
 	bool good = true;
 
 	if (is_exec && recorder->respfiles &&
-	    tr_record_respfiles(record, note ? note->files : TR_TEXT(""), line))
+	    tr_record_respfiles(record, tr_cli_compilers(&recorder->cli),
+				note ? note->files : TR_TEXT(""), line))
 		good = replace(recorder, record);
 	if (!good || line->failed || !flags)
 		return good && !line->failed;
@@ -488,11 +490,9 @@ static bool take_output(struct tr_cli *cli, int fd)
 }
 
 /* Writes a line of the list of --list-compilers. */
-static void put_compiler(struct tr_cli *cli, struct tr_piece name, bool exe,
-			 const struct tr_section *section)
+static void put_compiler(struct tr_cli *cli, const struct tr_compilers *table, struct tr_piece name,
+			 bool exe, const struct tr_section *section)
 {
-	const struct tr_compilers *table = &tr_compilers_known;
-
 	tr_output_put_text(cli->out, tr_compilers_text(table, name));
 	tr_output_put_text(cli->out, exe ? TR_TEXT(".exe\t") : TR_TEXT("\t"));
 	tr_output_put_text(cli->out, tr_compilers_text(table, section->family));
@@ -504,18 +504,21 @@ static void put_compiler(struct tr_cli *cli, struct tr_piece name, bool exe,
 /* Lists the programs of each section, in the order of the table. */
 static void list_compilers(struct tr_cli *cli)
 {
-	const struct tr_compilers *table = &tr_compilers_known;
+	const struct tr_compilers *table = tr_cli_compilers(cli);
 
+	if (!table)
+		table = &tr_compilers_known;
 	if (!tr_cli_output(cli, false))
 		return;
 	for (uint32_t s = 0; s < table->section_count; s++) {
 		for (uint32_t i = 0; i < table->name_count; i++)
 			if (table->names[i].section == s)
-				put_compiler(cli, table->names[i].text, table->names[i].exe,
+				put_compiler(cli, table, table->names[i].text, table->names[i].exe,
 					     &table->sections[s]);
 		for (uint32_t i = 0; i < table->call_count; i++)
 			if (table->calls[i].number == s)
-				put_compiler(cli, table->calls[i].text, false, &table->sections[s]);
+				put_compiler(cli, table, table->calls[i].text, false,
+					     &table->sections[s]);
 	}
 	cli->stop = true;
 }
@@ -548,6 +551,7 @@ static void read_options(struct recorder *recorder)
 			watches = true;
 		}
 	}
+	tr_cli_compilers(cli);
 	if (lists)
 		list_compilers(cli);
 	if (cli->stop)

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/map.h"
 #include "record/record.h"
+#include "process/compilers.h"
 
 struct tr_cli;
 struct tr_decode;
@@ -168,8 +169,10 @@ void tr_sanitized_free(struct tr_sanitized *sanitized);
 /*
  * Appends the line of an exec record with the field respfile: the content of the files that its
  * arguments name, from noted (names and contents, each with a NUL), or as far as they still exist.
- * False: there are none, and nothing was appended; or to->failed is set.
+ * compilers: NULL for those that are built in. False: there are none, and nothing was appended; or
+ * to->failed is set.
  */
-bool tr_record_respfiles(struct tr_record *record, struct tr_text noted, struct tr_buffer *to);
+bool tr_record_respfiles(struct tr_record *record, struct tr_compilers *compilers,
+			 struct tr_text noted, struct tr_buffer *to);
 
 #endif

@@ -22,6 +22,7 @@ enum { FILES = 64 }; /* response files of one command line, nested ones included
 
 struct gathering {
 	const struct tr_respfile_source *source;
+	const struct tr_respfile_rules *rules; /* how the program names them */
 	struct tr_arena *arena;
 	struct tr_text names[FILES], contents[FILES];
 	size_t count, bytes;
@@ -80,18 +81,24 @@ static void add_nested(struct gathering *g, struct tr_text content)
 	struct tr_words words = { .pos = content.data,
 				  .end = content.data + content.len,
 				  .quoting = g->source->quoting };
-	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_buffer before = TR_BUFFER_INIT, word = TR_BUFFER_INIT;
 	size_t used;
 
 	while (!g->failed && tr_words_next(&words, &word)) {
-		/* argv[0] is never one */
-		struct tr_text argv[] = { TR_TEXT(""), tr_buffer_text(&word) };
-		struct tr_text name = tr_respfile_named(argv, 2, 1, &tr_respfile_usual, &used);
+		/* argv[0] is never one; the option that names it may be the word before */
+		struct tr_text argv[] = { TR_TEXT(""), tr_buffer_text(&before),
+					  tr_buffer_text(&word) };
+		struct tr_text name = tr_respfile_named(argv, 3, 1, g->rules, &used);
+		if (!name.data || used < 2)
+			name = tr_respfile_named(argv, 3, 2, g->rules, &used);
 		if (name.data)
 			add_file(g, name);
+		tr_buffer_reset(&before);
+		tr_buffer_put_text(&before, tr_buffer_text(&word));
 		tr_buffer_reset(&word);
 	}
-	g->failed |= word.failed;
+	g->failed |= word.failed || before.failed;
+	tr_buffer_free(&before);
 	tr_buffer_free(&word);
 }
 
@@ -124,17 +131,44 @@ static const char *place_in(struct tr_record *record)
 	return end;
 }
 
-/* Reads the command if it is a tool that reads response files. curl's -d @FILE is not one. */
-static bool is_build_tool(struct tr_record *record, struct tr_command *command)
+/* True if the text contains a word that begins with the option. */
+static bool has_word(struct tr_text line, struct tr_text option)
 {
-	const struct tr_call_config config = { 0 };
-	struct tr_call call;
+	const char *p = line.data, *end = p + line.len;
+
+	while ((p = memmem(p, (size_t)(end - p), option.data, option.len)))
+		if (*(p++ - 1) == '"')
+			return true;
+	return false;
+}
+
+/* Whether the line may name a response file; nearly none does. */
+static bool may_name_file(struct tr_record *record, struct tr_compilers *compilers)
+{
+	struct tr_text path = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
+
+	if (!record->line.data)
+		return false;
+	if (has_word(record->line, TR_TEXT("@")))
+		return true;
+	struct tr_program program = tr_program_find(compilers, path, NULL, 0);
+	for (size_t i = 0; program.section && i < program.section->respfiles.count; i++) {
+		const struct tr_numbered *rule =
+			&program.table->respfiles[program.section->respfiles.begin + i];
+		if (has_word(record->line, tr_compilers_text(program.table, rule->text)))
+			return true;
+	}
+	return false;
+}
+
+/* Reads the call if it is of a tool that reads response files. curl's -d @FILE is not one. */
+static bool is_build_tool(struct tr_record *record, struct tr_compilers *compilers,
+			  struct tr_call *call)
+{
+	const struct tr_call_config config = { .compilers = compilers };
 	struct tr_error err;
 
-	if (tr_call_read(record, &config, &call, &err) != TR_OK || call.tool == TR_TOOL_NONE)
-		return false;
-	*command = call.command;
-	return true;
+	return tr_call_read(record, &config, call, &err) == TR_OK && call->tool != TR_TOOL_NONE;
 }
 
 static void gather(struct gathering *g, const struct tr_command *command)
@@ -143,8 +177,8 @@ static void gather(struct gathering *g, const struct tr_command *command)
 
 	for (size_t i = 1; i < command->argc; i += used) {
 		used = 1;
-		struct tr_text name = tr_respfile_named(command->argv, command->argc, i,
-							&tr_respfile_usual, &used);
+		struct tr_text name =
+			tr_respfile_named(command->argv, command->argc, i, g->rules, &used);
 		if (name.data)
 			add_file(g, name);
 	}
@@ -152,24 +186,26 @@ static void gather(struct gathering *g, const struct tr_command *command)
 		add_nested(g, g->contents[i]);
 }
 
-bool tr_record_respfiles(struct tr_record *record, struct tr_text noted, struct tr_buffer *to)
+bool tr_record_respfiles(struct tr_record *record, struct tr_compilers *compilers,
+			 struct tr_text noted, struct tr_buffer *to)
 {
 	struct tr_file_roots everywhere = { 0 };
-	struct tr_command command;
+	struct tr_call call;
 	struct tr_error err;
 
-	/* nearly no command line names one */
-	if (!record->line.data || !memmem(record->line.data, record->line.len, "\"@", 2) ||
-	    !is_build_tool(record, &command))
+	if (!may_name_file(record, compilers) || !is_build_tool(record, compilers, &call))
 		return false;
 	/* the command has just read the file itself, with the rights of the same user */
 	if (!tr_file_roots_add(&everywhere, TR_TEXT("/"), &err)) {
 		to->failed |= err.cause == TR_CAUSE_MEMORY;
 		return false;
 	}
-	struct tr_respfile_source source = { command.directory, NULL, &everywhere, TR_QUOTING_GNU };
-	struct gathering g = { .source = &source, .arena = record->arena, .noted = noted };
-	gather(&g, &command);
+	struct tr_respfile_source source = { call.command.directory, NULL, &everywhere,
+					     TR_QUOTING_GNU };
+	struct gathering g = {
+		.source = &source, .rules = call.rules, .arena = record->arena, .noted = noted
+	};
+	gather(&g, &call.command);
 	tr_file_roots_free(&everywhere);
 	to->failed |= g.failed;
 	if (!g.count || g.failed)

@@ -43,6 +43,7 @@ static const struct tr_tool tool = {
 	.summary = "Counts what is in trace files, or in a stream of records.",
 	.shared = TR_CLI_ALL,
 	.options = options,
+	.settings = tr_cli_compiler_settings,
 	.examples = examples,
 };
 
@@ -185,7 +186,7 @@ static bool begin_computed(struct tool_stat *t)
 		used |= tr_field_list_uses(t->fields, tr_computed_names[i]);
 	if (!used)
 		return true;
-	t->computed = tr_computed_new(tr_format_call_kinds);
+	t->computed = tr_computed_new(tr_format_call_kinds, t->config.compilers);
 	if (t->computed)
 		tr_field_list_set_computed(t->fields, tr_computed_fields(t->computed));
 	return t->computed != NULL;
@@ -277,6 +278,7 @@ static void show_critical(struct tool_stat *t)
 		.top = t->config.top,
 		.json = t->config.json,
 		.max_spool = t->cli.config.read.limits.max_spool,
+		.compilers = t->config.compilers,
 	};
 	struct tr_critical_text *text = tr_critical_text_new(&config);
 
@@ -295,6 +297,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
+	t.config.compilers = tr_cli_compilers(&t.cli);
 	bool open = tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false);
 	if (open && t.critical) {
 		show_critical(&t);

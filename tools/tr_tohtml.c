@@ -34,6 +34,7 @@ static const struct tr_tool tool = {
 		   "to zoom and to search. The page is one file, and fetches nothing.",
 	.shared = TR_CLI_ALL,
 	.options = options,
+	.settings = tr_cli_compiler_settings,
 	.examples = examples,
 };
 
@@ -122,6 +123,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
+	t.config.compilers = tr_cli_compilers(&t.cli);
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		t.config.title = title_of(&t);
 		t.config.max_spool = t.cli.config.read.limits.max_spool;

@@ -390,9 +390,9 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 	return makes->data;
 }
 
-bool tr_call_makes(struct tr_record *record, struct tr_text *makes)
+bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes)
 {
-	static const struct tr_call_config config = { .tools = NULL };
+	const struct tr_call_config config = { .compilers = compilers };
 	struct tr_call call;
 	struct tr_error err;
 

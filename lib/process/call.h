@@ -72,10 +72,10 @@ size_t tr_call_archive(const struct tr_call *call);
 
 /*
  * The file that an exec record makes, as spelled in its command: the output, or the first source if
- * the output is unknown or only an intermediate file (of cc1). data NULL: none. False: out of
- * memory.
+ * the output is unknown or only an intermediate file (of cc1). compilers: as in tr_call_config. data
+ * NULL: none. False: out of memory.
  */
-bool tr_call_makes(struct tr_record *record, struct tr_text *makes);
+bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes);
 
 /*
  * Bounds the bytes that are written for one call. Each source repeats all options, so a line of N

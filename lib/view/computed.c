@@ -58,8 +58,9 @@ struct timed_call {
 struct tr_computed {
 	struct tr_computed_fields fields;
 	struct tr_call_kinds call_kinds;
-	uint64_t frame;	 /* the frame of a call that returns now */
-	bool frame_ends; /* with the last record */
+	struct tr_compilers *compilers; /* NULL: those that are built in */
+	uint64_t frame;			/* the frame of a call that returns now */
+	bool frame_ends;		/* with the last record */
 	bool has_records;
 	bool ended;	/* the next line begins a segment; until then, open calls have values */
 	int64_t serial; /* counts the records and trailers of the stream */
@@ -103,7 +104,8 @@ static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 			    struct tr_record *record, struct tr_record *leave,
 			    struct tr_error *err);
 
-struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name))
+struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name),
+				    struct tr_compilers *compilers)
 {
 	struct tr_computed *c = calloc(1, sizeof *c);
 
@@ -111,6 +113,7 @@ struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name))
 		return NULL;
 	c->fields.get = get;
 	c->call_kinds.ask = call_kinds;
+	c->compilers = compilers;
 	return c;
 }
 
@@ -496,9 +499,10 @@ static bool list_files(const struct tr_invocation *invocation, bool outputs, str
  * NULL: the record is no such program, or it failed to start, or err is filled. Options that
  * cannot be read are reported with the record (tr_arena_defer).
  */
-static struct tr_value *get_files(struct tr_record *record, bool outputs, struct tr_error *err)
+static struct tr_value *get_files(const struct tr_computed *c, struct tr_record *record,
+				  bool outputs, struct tr_error *err)
 {
-	static const struct tr_call_config usual = { .tools = NULL };
+	const struct tr_call_config config = { .compilers = c->compilers };
 	struct tr_arena *arena = record->arena;
 	struct tr_error why;
 	struct tr_call call;
@@ -507,7 +511,7 @@ static struct tr_value *get_files(struct tr_record *record, bool outputs, struct
 		return NULL;
 	enum tr_status status = tr_record_split(record, &why);
 	if (status != TR_FATAL && !tr_command_failed(record))
-		status = tr_call_read(record, &usual, &call, &why);
+		status = tr_call_read(record, &config, &call, &why);
 	else if (status != TR_FATAL)
 		return NULL;
 	if (status == TR_FATAL) {
@@ -553,6 +557,6 @@ static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 	if (tr_text_is(key, "duration"))
 		return get_duration(c, record, leave, err);
 	if (tr_text_is(key, "source") || tr_text_is(key, "output"))
-		return get_files(record, *key.data == 'o', err);
+		return get_files(c, record, *key.data == 'o', err);
 	return NULL;
 }

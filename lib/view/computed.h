@@ -28,10 +28,15 @@ extern const char *const tr_computed_names[TR_COMPUTED_NAMES];
 /* The records that have the computed field ("block records"); NULL: it is none. */
 const char *tr_computed_records(struct tr_text name);
 
+struct tr_compilers;
 struct tr_computed;
 
-/* call_kinds: as in struct tr_format. NULL: memory is exhausted. */
-struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name));
+/*
+ * call_kinds: as in struct tr_format. compilers: borrowed, or NULL for those that are built in. NULL:
+ * memory is exhausted.
+ */
+struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name),
+				    struct tr_compilers *compilers);
 void tr_computed_free(struct tr_computed *computed);
 
 /* The interface through which expressions get the values. */

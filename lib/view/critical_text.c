@@ -39,10 +39,10 @@ struct tr_critical_text {
 /* Keeps the text of a program: the file that it makes, LF, its command. */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
+	const struct tr_critical_text *critical = context;
 	struct tr_text makes;
 
-	(void)context;
-	if (!tr_call_makes(record, &makes))
+	if (!tr_call_makes(record, critical->config.compilers, &makes))
 		return false;
 	if (makes.data)
 		tr_shell_quote_printable(makes, text);
@@ -60,7 +60,7 @@ struct tr_critical_text *tr_critical_text_new(const struct tr_critical_text_conf
 					   .rows = TR_BUFFER_INIT,
 					   .arena = TR_ARENA_INIT,
 					   .scratch = TR_BUFFER_INIT };
-	tr_forest_init(&text->forest, config->max_spool, describe, NULL);
+	tr_forest_init(&text->forest, config->max_spool, describe, text);
 	tr_file_uses_init(&text->uses);
 	return text;
 }

@@ -17,7 +17,8 @@
 struct tr_critical_text_config {
 	size_t top; /* the longest steps that are shown; 0: all */
 	bool json;
-	uint64_t max_spool; /* as in struct tr_limits */
+	uint64_t max_spool;		/* as in struct tr_limits */
+	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
 };
 
 struct tr_critical_text;

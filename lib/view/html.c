@@ -263,7 +263,8 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
 	if (!name.data || !word_number(&html->names, name, &number) ||
-	    !word_number(&html->makes, TR_TEXT(""), &made) || !tr_call_makes(record, &makes) ||
+	    !word_number(&html->makes, TR_TEXT(""), &made) ||
+	    !tr_call_makes(record, html->config.compilers, &makes) ||
 	    (makes.data && !word_number(&html->makes, makes, &made)))
 		return false;
 	tr_buffer_put_decimal(text, number);

@@ -32,6 +32,7 @@ struct tr_html_config {
 	size_t limit;				     /* of spans; further ones are only counted */
 	uint64_t max_spool;			     /* as in struct tr_limits */
 	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
+	struct tr_compilers *compilers;		     /* NULL: those that are built in; borrowed */
 	size_t cores;				     /* show how many of these are busy; 0: not */
 	bool critical; /* show the critical path even if there are no file calls */
 };

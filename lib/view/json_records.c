@@ -712,7 +712,7 @@ struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
 		return NULL;
 	view->config = *config;
 	view->out = out;
-	view->computed = config->computed ? tr_computed_new(config->call_kinds) : NULL;
+	view->computed = config->computed ? tr_computed_new(config->call_kinds, NULL) : NULL;
 	if (config->computed && !view->computed) {
 		tr_json_view_free(view);
 		return NULL;

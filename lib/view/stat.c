@@ -391,8 +391,8 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config)
 	stat->calls.tally = timed;
 	stat->calls.kinds.ask = config->call_kinds;
 	stat->calls.call_api = config->call_api;
-	tr_stat_runs_init(&stat->runs, timed, config->top);
-	tr_stat_files_init(&stat->used, config->top);
+	tr_stat_runs_init(&stat->runs, timed, config);
+	tr_stat_files_init(&stat->used, config);
 	return stat;
 }
 

@@ -33,6 +33,7 @@ struct tr_stat_config {
 	bool json;
 	unsigned (*call_kinds)(struct tr_text name);  /* as in struct tr_format */
 	const char *(*call_api)(struct tr_text name); /* the same */
+	struct tr_compilers *compilers;		      /* NULL: those that are built in; borrowed */
 };
 
 struct tr_stat;

@@ -18,9 +18,10 @@ struct row {
 	struct tr_text makes, command; /* in the arena; data NULL: unknown */
 };
 
-void tr_stat_files_init(struct tr_stat_files *files, size_t top)
+void tr_stat_files_init(struct tr_stat_files *files, const struct tr_stat_config *config)
 {
-	*files = (struct tr_stat_files){ .top = top,
+	*files = (struct tr_stat_files){ .top = config->top,
+					 .compilers = config->compilers,
 					 .rows = TR_BUFFER_INIT,
 					 .arena = TR_ARENA_INIT };
 	tr_file_uses_init(&files->uses);
@@ -72,7 +73,8 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 	}
 	tr_buffer_put_byte(&line, '\n');
 	bool fine = !line.failed && tr_record_from_buffer(&record, &arena, &line, &err) == TR_OK &&
-		    tr_command_show(&record, 0, &text) && tr_call_makes(&record, &makes);
+		    tr_command_show(&record, 0, &text) &&
+		    tr_call_makes(&record, files->compilers, &makes);
 	if (fine) {
 		row->command = tr_arena_copy(&files->arena, tr_buffer_text(&text));
 		tr_buffer_reset(&text);

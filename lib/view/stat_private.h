@@ -21,6 +21,7 @@ struct tr_stat_load {
 };
 
 struct tr_stat_runs {
+	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
 	struct tr_runs runs;
 	struct tr_tally *tally;	      /* borrowed; the durations go to its entries */
 	struct tr_tally_entry *entry; /* of the record that is being put */
@@ -36,7 +37,8 @@ struct tr_stat_runs {
 	bool failed;
 };
 
-void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top);
+void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally,
+		       const struct tr_stat_config *config);
 bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
 		      struct tr_tally_entry *entry);
 void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report);
@@ -94,14 +96,15 @@ void tr_stat_blocks_free(struct tr_stat_blocks *blocks);
 struct tr_stat_files {
 	struct tr_file_uses uses; /* of the segment */
 	size_t top;
-	bool any;	    /* some segment has file calls */
+	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
+	bool any;			/* some segment has file calls */
 	bool reads, writes; /* ... and all of these have calls that say how many bytes */
 	uint64_t read, written, bytes_read, bytes_written;
 	struct tr_buffer rows; /* of struct row */
 	struct tr_arena arena;
 };
 
-void tr_stat_files_init(struct tr_stat_files *files, size_t top);
+void tr_stat_files_init(struct tr_stat_files *files, const struct tr_stat_config *config);
 bool tr_stat_files_put(struct tr_stat_files *files, struct tr_record *record);
 /* Ends a segment. */
 bool tr_stat_files_end(struct tr_stat_files *files);

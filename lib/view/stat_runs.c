@@ -61,7 +61,8 @@ static bool describe(struct tr_stat_runs *runs, const struct live *live, struct 
 	tr_buffer_put(&runs->line, live->line, live->len);
 	runs->arena.limited = false;
 	bool fine = tr_record_from_buffer(&record, &runs->arena, &runs->line, &err) == TR_OK &&
-		    tr_command_show(&record, 0, &runs->command) && tr_call_makes(&record, &makes);
+		    tr_command_show(&record, 0, &runs->command) &&
+		    tr_call_makes(&record, runs->compilers, &makes);
 	now->arena->limited |= runs->arena.limited;
 	if (!fine)
 		return false;
@@ -347,9 +348,14 @@ static void follow_run(void *context, enum tr_run_event event, struct tr_run *ru
 	}
 }
 
-void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally, size_t top)
+void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally,
+		       const struct tr_stat_config *config)
 {
-	*runs = (struct tr_stat_runs){ .tally = tally, .ends = TR_TALLY_INIT };
+	size_t top = config->top;
+
+	*runs = (struct tr_stat_runs){ .tally = tally,
+				       .ends = TR_TALLY_INIT,
+				       .compilers = config->compilers };
 	tr_runs_init(&runs->runs, follow_run, runs);
 	runs->longest_max = top && top < LONGEST_MAX ? top : LONGEST_MAX;
 }

@@ -148,3 +148,38 @@ sources() {
 	[ -z "$(sources compdb <rust)" ]
 	[ "$(tr-filter --fields=source,output exec rust)" = $'"src/main.rs"\t"main"' ]
 }
+
+@test "fields of tr-filter, tables of tr-stat and pages of tr-tohtml know a user's compiler" {
+	trace mycc -c a.c -o obj/a.o >trace
+	[ -z "$(tr-filter -q --fields=source,output 'has(source)' trace || true)" ]
+	[ "$(tr-filter -O compiler=mycc=gcc --fields=source,output 'has(source)' trace)" = \
+		$'"a.c"\t"obj/a.o"' ]
+	tr-stat -O compiler=mycc=gcc --by=output trace | grep -qF 'obj/a.o'
+	printf '%%trec\t1\tformat=x\nexec\t0\t0.5\t1\tmycc\tcwd="/b"\targv=["mycc","-c","a.c","-o","o.o"]\nexit\t1\t2.5\t1\t-\tstatus=0\n!end\t2\n' >run
+	tr-stat -O compiler=mycc=gcc run | grep -qF 'o.o'
+	tr-tohtml run >page
+	tr-tohtml -O compiler=mycc=gcc run >own
+	run ! cmp -s page own
+	for tool in "tr-filter exec" tr-stat tr-tohtml; do
+		run -2 --separate-stderr $tool -O compiler=x=nosuch trace
+		[[ $stderr == *"compiler=x=nosuch: NAME=FAMILY expected"* ]]
+		[ -z "$output" ]
+	done
+}
+
+@test "tr-record reads the response files that a family names its own way" {
+	mkdir bin
+	cp "$(type -P true)" bin/iccarm
+	cp bin/iccarm bin/owncc
+	echo '-DX -f more.xcl' >args.xcl
+	echo 'a.c' >more.xcl
+	tr-record -o trace -- bin/iccarm -f args.xcl
+	grep -qF $'\trespfile={"args.xcl":"-DX -f more.xcl\\n","more.xcl":"a.c\\n"}' trace
+	[ "$(tr-filter --fields=source 'has(source)' trace)" = '"a.c"' ]
+	echo '-k b.c' >args.xcl
+	tr-record -O compilers=own.txt -o trace -- bin/owncc -f args.xcl
+	grep -qF $'\trespfile={"args.xcl":"-k b.c\\n"}' trace
+	tr-record -O compilers=own.txt --list-compilers | grep -qx $'owncc\town\tdriver'
+	run -2 --separate-stderr tr-record -O compilers=none -o trace -- true
+	[[ $stderr == *"compilers: none: No such file or directory"* ]]
+}

@@ -286,7 +286,7 @@ static void call(struct runner *r, struct tr_text line)
 
 	if (read_call(r, line, &record, &read)) {
 		put_call(r, &read);
-		if (tr_call_makes(&record, &makes))
+		if (tr_call_makes(&record, NULL, &makes))
 			put_field(" makes=", makes, &r->got);
 	} else {
 		put_string("unreadable", &r->got);
