@@ -114,4 +114,4 @@ _trec_tools() {
 	done
 }
 
-complete -F _trec_tools tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack tr-symbolize tr-record
+complete -F _trec_tools tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack tr-symbolize tr-record

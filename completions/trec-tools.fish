@@ -106,6 +106,6 @@ function __trec_tools_complete --argument-names tool
     end
 end
 
-for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack tr-symbolize tr-record
+for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack tr-symbolize tr-record
     __trec_tools_complete $tool
 end

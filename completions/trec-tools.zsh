@@ -1,4 +1,4 @@
-#compdef tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack tr-symbolize tr-record
+#compdef tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack tr-symbolize tr-record
 # SPDX-License-Identifier: MIT
 # zsh completion for trec-tools. Options, their choices and the keys of -O are
 # read from the tool's own --help=all and --help=formats, so that they always agree with it.

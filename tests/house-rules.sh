@@ -30,6 +30,7 @@ only lib/record 'core/|record/'
 only lib/process 'core/|record/|process/'
 only lib/preload 'core/|preload/'
 only lib/deps 'core/|record/|process/|deps/'
+only lib/diff 'core/|record/|process/|diff/'
 only lib/symbol 'core/|process/path\.h|symbol/'
 only lib/coverage 'core/|record/|symbol/|coverage/'
 only lib/expr 'core/|record/|expr/'
@@ -41,7 +42,7 @@ for folder in lib/format/*/; do
 done
 report "what formats share knows no format's header" \
 	"$(grep -HnE '#include "format/[a-z]+/' lib/format/*.[ch])"
-only tools 'core/|record/|process/|preload/|deps/|symbol/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
+only tools 'core/|record/|process/|preload/|deps/|diff/|symbol/|coverage/|expr/|view/|format/(format|trace)\.h|cli|tr_'
 
 # each third-party header in exactly one file
 for header in zlib.h lzma.h zstd.h bzlib.h lz4.h lz4frame.h brotli/encode.h brotli/decode.h archive.h archive_entry.h \

@@ -281,4 +281,7 @@ bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch);
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch);
 
+/* The part of the subject that the last call of tr_regex_match found, after TR_REGEX_YES. */
+struct tr_text tr_regex_found(const struct tr_regex_scratch *scratch, struct tr_text subject);
+
 #endif

@@ -228,3 +228,10 @@ const char *tr_expr_regex_version(void)
 {
 	return "PCRE2 " DOTTED(PCRE2_MAJOR, PCRE2_MINOR);
 }
+
+struct tr_text tr_regex_found(const struct tr_regex_scratch *scratch, struct tr_text subject)
+{
+	const PCRE2_SIZE *found = pcre2_get_ovector_pointer(scratch->data);
+
+	return tr_text_span(subject.data + found[0], subject.data + found[1]);
+}

@@ -29,7 +29,7 @@ static const char *const known_fields[] = {
 	"size",	      "op",	   "module",  "hits",	"address",   "id",	 "base",
 	"statements", "decisions", "mcdc",    "frame",	"backtrace", "duration", "cpu",
 	"tgid",	      "pid",	   "flagged", "caller", "ip",	     "function", "does",
-	"exec",	      "assumed",   "count",   "path1",	"path2",     "by",
+	"exec",	      "assumed",   "count",   "path1",	"path2",     "by",	 "diff",
 };
 
 enum {

@@ -32,7 +32,7 @@ many() {
 }
 
 @test "--help keeps within 50 lines of 80 columns" {
-	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack tr-symbolize tr-record; do
+	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack tr-symbolize tr-record; do
 		# but for an option whose choices are many
 		[ "$($tool --help | wc -l)" -le 50 ]
 		{ $tool --help=formats && $tool --help=all; } | sed -E -e '/^Examples:/,$d' -e '/^ +--[^ ]+$/d' >help

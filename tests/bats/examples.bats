@@ -123,7 +123,7 @@ compare() {
 		'1 execve("/bin/cc", ["cc"], 0x1 /* 0 vars */) = -1 ENOENT (No such file or directory)' \
 		'1 +++ exited with 1 +++' >build.strace
 	tar -cf traces.tar build.json && zstd -q traces.tar && zip -q traces.zip build.json
-	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack; do
+	for tool in tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack; do
 		while IFS= read -r command; do
 			case $command in
 			*'| dot '*) command -v dot >/dev/null || continue ;;
@@ -132,7 +132,7 @@ compare() {
 			esac
 			most=0
 			# there are differences
-			case $command in *--compare*) most=1 ;; esac
+			case $command in *--compare* | *'| tr-diff '*) most=1 ;; esac
 			echo "running: $command"
 			touch marker
 			run --separate-stderr timeout 60 bash -c "${command/| less/| cat}" </dev/null

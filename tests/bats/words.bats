@@ -5,7 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 
-TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-repack tr-symbolize tr-record"
+TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-deps tr-diff tr-repack tr-symbolize tr-record"
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EDITS_MAX = 256, /* of Myers' algorithm */
+	NEAR = 256,	 /* how far the next equal record is searched beyond that */
+	DEPTH_MAX = 64,	 /* of divisions */
+};
+
+/* Sets. */
+
+static int by_key(const void *left, const void *right, void *context)
+{
+	const struct tr_diff_record *records = context;
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+	const struct tr_diff_record *a = &records[i], *b = &records[j];
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static int by_content(const void *left, const void *right, void *context)
+{
+	const struct tr_diff_record *records = context;
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+
+	if (records[i].content != records[j].content)
+		return records[i].content < records[j].content ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
+
+	return i < j ? -1 : i > j;
+}
+
+static uint64_t content_at(const struct tr_align_side *side, size_t at)
+{
+	return side->records[side->list[at]].content;
+}
+
+/* The end of the records in a sorted list that have the key of the one at begin. */
+static size_t key_end(const struct tr_align_side *side, size_t begin)
+{
+	uint64_t key = side->records[side->list[begin]].key;
+	size_t end = begin + 1;
+
+	while (end < side->count && side->records[side->list[end]].key == key)
+		end++;
+	return end;
+}
+
+/* Keeps the records without a partner of a list, in the order of the trace; returns their number. */
+static size_t keep_single(const struct tr_align_side *side, size_t begin, size_t end)
+{
+	size_t kept = begin;
+
+	for (size_t i = begin; i < end; i++) {
+		if (side->records[side->list[i]].match == TR_ALIGN_NONE)
+			side->list[kept++] = side->list[i];
+	}
+	if (kept > begin)
+		qsort(side->list + begin, kept - begin, sizeof *side->list, by_number);
+	return kept - begin;
+}
+
+/*
+ * Pairs records of one key: equal ones, then the rest as they come. Of many equal ones those belong
+ * together that are first or last on both sides.
+ */
+static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_align_side *b,
+		     size_t j, size_t j_end, bool equal)
+{
+	for (; i < i_end && j < j_end && content_at(a, i) == content_at(b, j); i++, j++)
+		tr_align_pair(a->records, a->list[i], b->records, b->list[j]);
+	for (; i < i_end && j < j_end && content_at(a, i_end - 1) == content_at(b, j_end - 1);
+	     i_end--, j_end--)
+		tr_align_pair(a->records, a->list[i_end - 1], b->records, b->list[j_end - 1]);
+	if (i == i_end || j == j_end)
+		return;
+	qsort_r(a->list + i, i_end - i, sizeof *a->list, by_content, a->records);
+	qsort_r(b->list + j, j_end - j, sizeof *b->list, by_content, b->records);
+	for (size_t p = i, q = j; p < i_end && q < j_end;) {
+		uint64_t left = content_at(a, p), right = content_at(b, q);
+		if (left == right)
+			tr_align_pair(a->records, a->list[p], b->records, b->list[q]);
+		p += left <= right;
+		q += right <= left;
+	}
+	if (equal)
+		return;
+	size_t rest_a = keep_single(a, i, i_end), rest_b = keep_single(b, j, j_end);
+	for (size_t k = 0; k < rest_a && k < rest_b; k++)
+		tr_align_pair(a->records, a->list[i + k], b->records, b->list[j + k]);
+}
+
+bool tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
+{
+	size_t i = 0, j = 0;
+
+	if (a->count)
+		qsort_r(a->list, a->count, sizeof *a->list, by_key, a->records);
+	if (b->count)
+		qsort_r(b->list, b->count, sizeof *b->list, by_key, b->records);
+	while (i < a->count && j < b->count) {
+		size_t i_end = key_end(a, i), j_end = key_end(b, j);
+		uint64_t left = a->records[a->list[i]].key, right = b->records[b->list[j]].key;
+		if (left == right)
+			pair_key(a, i, i_end, b, j, j_end, equal);
+		if (left <= right)
+			i = i_end;
+		if (right <= left)
+			j = j_end;
+	}
+	return true;
+}
+
+/* Sequences. */
+
+/* Part of both sequences: the records at [i, i_end) of the first list, [j, j_end) of the second. */
+struct gap {
+	size_t i, i_end, j, j_end;
+};
+
+struct sequence {
+	struct tr_align_side *a, *b;
+	bool keys; /* records are equal if their keys are, otherwise their contents */
+};
+
+static uint64_t hash_at(const struct sequence *s, const struct tr_align_side *side, size_t at)
+{
+	const struct tr_diff_record *record = &side->records[side->list[at]];
+
+	return s->keys ? record->key : record->content;
+}
+
+static bool equal_at(const struct sequence *s, size_t i, size_t j)
+{
+	return hash_at(s, s->a, i) == hash_at(s, s->b, j);
+}
+
+static void pair_at(const struct sequence *s, size_t i, size_t j)
+{
+	tr_align_pair(s->a->records, s->a->list[i], s->b->records, s->b->list[j]);
+}
+
+/* Pairs what both begin and end with. */
+static void trim(const struct sequence *s, struct gap *gap)
+{
+	while (gap->i < gap->i_end && gap->j < gap->j_end && equal_at(s, gap->i, gap->j))
+		pair_at(s, gap->i++, gap->j++);
+	while (gap->i < gap->i_end && gap->j < gap->j_end &&
+	       equal_at(s, gap->i_end - 1, gap->j_end - 1))
+		pair_at(s, --gap->i_end, --gap->j_end);
+}
+
+/* How often a hash occurs on each side, and where. */
+struct occurrence {
+	uint64_t hash;
+	uint32_t counts[2]; /* both 0: the slot is free */
+	uint32_t at[2];	    /* in the list, of the last one */
+};
+
+struct occurrences {
+	struct occurrence *slots;
+	size_t mask;
+};
+
+static struct occurrence *find_slot(const struct occurrences *table, uint64_t hash)
+{
+	size_t at = (size_t)(hash ^ hash >> 32) & table->mask;
+
+	while ((table->slots[at].counts[0] || table->slots[at].counts[1]) &&
+	       table->slots[at].hash != hash)
+		at = (at + 1) & table->mask;
+	return &table->slots[at];
+}
+
+static bool count_occurrences(const struct sequence *s, const struct gap *gap,
+			      struct occurrences *table)
+{
+	size_t items = gap->i_end - gap->i + gap->j_end - gap->j, size = 16;
+
+	while (size < items + items / 2)
+		size *= 2;
+	table->slots = calloc(size, sizeof *table->slots);
+	table->mask = size - 1;
+	if (!table->slots)
+		return false;
+	for (unsigned side = 0; side < 2; side++) {
+		size_t end = side ? gap->j_end : gap->i_end;
+		for (size_t at = side ? gap->j : gap->i; at < end; at++) {
+			uint64_t hash = hash_at(s, side ? s->b : s->a, at);
+			struct occurrence *slot = find_slot(table, hash);
+			slot->hash = hash;
+			slot->counts[side]++;
+			slot->at[side] = (uint32_t)at;
+		}
+	}
+	return true;
+}
+
+/* A place where both sequences have a record that occurs once on each side. */
+struct anchor {
+	uint32_t i, j;
+	uint32_t before; /* the anchor before it in the longest chain that ends here */
+};
+
+/*
+ * Keeps of the anchors, which are sorted by i, a longest chain whose j rise too. tails has room for
+ * one number each. Returns the length of the chain, which is at the front.
+ */
+static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
+{
+	size_t len = 0;
+
+	for (size_t k = 0; k < count; k++) {
+		size_t low = 0, high = len;
+		while (low < high) {
+			size_t middle = (low + high) / 2;
+			if (anchors[tails[middle]].j < anchors[k].j)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		anchors[k].before = low ? tails[low - 1] : TR_ALIGN_NONE;
+		tails[low] = (uint32_t)k;
+		len += low == len;
+	}
+	uint32_t at = len ? tails[len - 1] : TR_ALIGN_NONE;
+	for (size_t k = len; k > 0; k--) {
+		tails[k - 1] = at;
+		at = anchors[at].before;
+	}
+	/* tails rise, so nothing is overwritten that is still needed */
+	for (size_t k = 0; k < len; k++)
+		anchors[k] = anchors[tails[k]];
+	return len;
+}
+
+/* Finds the chain of anchors of a gap. False: memory is exhausted. */
+static bool find_anchors(const struct sequence *s, const struct gap *gap, struct anchor **anchors,
+			 size_t *count)
+{
+	struct occurrences table;
+	size_t room = gap->i_end - gap->i < gap->j_end - gap->j ? gap->i_end - gap->i
+								: gap->j_end - gap->j;
+	uint32_t *tails = malloc((room + 1) * sizeof *tails);
+
+	*count = 0;
+	*anchors = malloc((room + 1) * sizeof **anchors);
+	bool fine = tails && *anchors && count_occurrences(s, gap, &table);
+	for (size_t i = gap->i; fine && i < gap->i_end; i++) {
+		const struct occurrence *slot = find_slot(&table, hash_at(s, s->a, i));
+		if (slot->counts[0] == 1 && slot->counts[1] == 1)
+			(*anchors)[(*count)++] = (struct anchor){ (uint32_t)i, slot->at[1], 0 };
+	}
+	if (fine) {
+		free(table.slots);
+		*count = keep_chain(*anchors, *count, tails);
+	} else {
+		free(*anchors);
+	}
+	free(tails);
+	return fine;
+}
+
+/* Pairs each record with the next equal one nearby: for parts that have nothing in common. */
+static void pair_near(const struct sequence *s, const struct gap *gap)
+{
+	size_t j = gap->j;
+
+	for (size_t i = gap->i; i < gap->i_end && j < gap->j_end; i++) {
+		size_t end = gap->j_end - j < NEAR ? gap->j_end : j + NEAR;
+		for (size_t k = j; k < end; k++) {
+			if (equal_at(s, i, k)) {
+				pair_at(s, i, k);
+				j = k + 1;
+				break;
+			}
+		}
+	}
+}
+
+/*
+ * Myers' algorithm: the shortest way from the begin of both sequences to their end, in steps over
+ * one record of one side (an edit) or over equal records of both. reach[d] has for each diagonal
+ * (x - y) how far d edits get in the first one. False: memory is exhausted. *found: false if there
+ * is no way of EDITS_MAX edits.
+ */
+static bool pair_shortest(const struct sequence *s, const struct gap *gap, bool *found)
+{
+	enum { MIDDLE = EDITS_MAX + 1, WIDTH = 2 * MIDDLE + 1 };
+	const long n = (long)(gap->i_end - gap->i), m = (long)(gap->j_end - gap->j);
+	int32_t(*reach)[WIDTH] = malloc((EDITS_MAX + 1) * sizeof *reach);
+	long d = 0, x, y, k;
+
+	*found = false;
+	if (!reach)
+		return false;
+	for (; d <= EDITS_MAX && !*found; d++) {
+		for (k = -d; k <= d && !*found; k += 2) {
+			const int32_t *last = d ? reach[d - 1] + MIDDLE + k : NULL;
+			x = !last					? 0
+			    : k == -d || (k != d && last[-1] < last[1]) ? last[1]
+									: last[-1] + 1;
+			for (y = x - k;
+			     x < n && y < m && equal_at(s, gap->i + (size_t)x, gap->j + (size_t)y);
+			     y++)
+				x++;
+			reach[d][MIDDLE + k] = (int32_t)x;
+			*found = k == n - m && x >= n;
+		}
+	}
+	x = n;
+	y = m;
+	while (*found && d-- > 0) {
+		k = x - y;
+		const int32_t *last = d ? reach[d - 1] + MIDDLE + k : NULL;
+		bool down = last && (k == -d || (k != d && last[-1] < last[1]));
+		long begin = !last ? 0 : down ? last[1] : last[-1] + 1;
+		while (x > begin)
+			pair_at(s, gap->i + (size_t)--x, gap->j + (size_t)--y);
+		x = begin - (last && !down);
+		y = x - k + (down ? -1 : last ? 1 : 0);
+	}
+	free(reach);
+	return true;
+}
+
+/* Pairs the equal records of a gap that are in the same order on both sides. */
+static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
+{
+	struct anchor *anchors = NULL;
+	size_t count = 0;
+	bool fine = true, found;
+
+	trim(s, &gap);
+	if (gap.i == gap.i_end || gap.j == gap.j_end)
+		return true;
+	if (depth < DEPTH_MAX && !find_anchors(s, &gap, &anchors, &count))
+		return false;
+	if (count == 0) {
+		free(anchors);
+		if (!pair_shortest(s, &gap, &found))
+			return false;
+		if (!found)
+			pair_near(s, &gap);
+		return true;
+	}
+	size_t i = gap.i, j = gap.j;
+	for (size_t at = 0; at <= count && fine; at++) {
+		bool last = at == count;
+		struct gap part = { i, last ? gap.i_end : anchors[at].i, j,
+				    last ? gap.j_end : anchors[at].j };
+		fine = align_gap(s, part, depth + 1);
+		if (!last) {
+			pair_at(s, anchors[at].i, anchors[at].j);
+			i = anchors[at].i + 1;
+			j = anchors[at].j + 1;
+		}
+	}
+	free(anchors);
+	return fine;
+}
+
+/* Copies the records without a partner from [begin, end) of a side's list. */
+static size_t copy_single(const struct tr_align_side *side, size_t begin, size_t end, uint32_t *to)
+{
+	size_t count = 0;
+
+	for (size_t i = begin; i < end; i++) {
+		if (side->records[side->list[i]].match == TR_ALIGN_NONE)
+			to[count++] = side->list[i];
+	}
+	return count;
+}
+
+/* Pairs equal records that are at different places. */
+static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
+{
+	size_t i = 0, j = 0;
+
+	qsort_r(a->list, a->count, sizeof *a->list, by_content, a->records);
+	qsort_r(b->list, b->count, sizeof *b->list, by_content, b->records);
+	while (i < a->count && j < b->count) {
+		uint32_t p = a->list[i], q = b->list[j];
+		uint64_t left = a->records[p].content, right = b->records[q].content;
+		if (left == right) {
+			tr_align_pair(a->records, p, b->records, q);
+			a->records[p].moved = b->records[q].moved = 1;
+		}
+		i += left <= right;
+		j += right <= left;
+	}
+}
+
+/*
+ * Pairs records of one key that are between the same two pairs. rest_a, rest_b: room for the lists
+ * of a gap.
+ */
+static bool pair_changed(struct tr_align_side *a, struct tr_align_side *b, uint32_t *rest_a,
+			 uint32_t *rest_b)
+{
+	size_t i = 0, j = 0;
+	bool fine = true;
+
+	while (fine && i < a->count && j < b->count) {
+		size_t i_end = i, j_end = j;
+		/* a record that moved bounds no gap */
+		while (i_end < a->count && (a->records[a->list[i_end]].match == TR_ALIGN_NONE ||
+					    a->records[a->list[i_end]].moved))
+			i_end++;
+		while (j_end < b->count && (b->records[b->list[j_end]].match == TR_ALIGN_NONE ||
+					    b->records[b->list[j_end]].moved))
+			j_end++;
+		struct tr_align_side left = { a->records, rest_a,
+					      copy_single(a, i, i_end, rest_a) };
+		struct tr_align_side right = { b->records, rest_b,
+					       copy_single(b, j, j_end, rest_b) };
+		struct sequence keys = { &left, &right, true };
+		if (left.count && right.count)
+			fine = align_gap(&keys, (struct gap){ 0, left.count, 0, right.count }, 0);
+		i = i_end + 1;
+		j = j_end + 1;
+	}
+	return fine;
+}
+
+bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
+{
+	struct sequence contents = { a, b, false };
+	uint32_t *rest_a = malloc((a->count + 1) * sizeof *rest_a);
+	uint32_t *rest_b = malloc((b->count + 1) * sizeof *rest_b);
+	bool fine = rest_a && rest_b &&
+		    align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0);
+
+	if (fine) {
+		struct tr_align_side left = { a->records, rest_a,
+					      copy_single(a, 0, a->count, rest_a) };
+		struct tr_align_side right = { b->records, rest_b,
+					       copy_single(b, 0, b->count, rest_b) };
+		if (left.count && right.count) {
+			pair_moved(&left, &right);
+			fine = pair_changed(a, b, rest_a, rest_b);
+		}
+	}
+	free(rest_a);
+	free(rest_b);
+	return fine;
+}

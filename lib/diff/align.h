@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which record of one trace is which record of the other, decided on hashes.
+ *
+ *	tr_align_set        records whose order does not matter: equal ones, then those of one key
+ *	tr_align_sequence   records whose order matters: equal ones in the same order, then between
+ *	                    these those of one key, then equal ones that have moved
+ *
+ * Neither is ever quadratic. A sequence is divided at records that are unique on both sides. Where
+ * there is none left, Myers' algorithm finds the shortest difference of up to 256 records; beyond
+ * that the next equal record within 256 is taken. So the time is at most 64 * 256 * (a + b), and for
+ * traces with many unique records it is that of sorting.
+ *
+ * Not thread safe.
+ */
+#ifndef TR_DIFF_ALIGN_H
+#define TR_DIFF_ALIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TR_ALIGN_NONE UINT32_MAX
+
+struct tr_diff_record {
+	uint64_t content; /* hash of all that is compared */
+	uint64_t key;	  /* hash of what makes it the same record, though it may have changed */
+	uint64_t offset : 48; /* of its line in the spool */
+	uint64_t class : 4;   /* diff.h */
+	uint64_t named : 1;   /* it contains names that the run chose */
+	uint64_t moved : 1;   /* its partner is at another place */
+	uint64_t changed : 1; /* differs from its partner, by the content or by a name */
+	uint64_t implied : 1; /* the process it belongs to is in one trace only */
+	uint32_t group;	      /* diff.h */
+	uint32_t match;	      /* its partner; TR_ALIGN_NONE: it has none */
+};
+
+/* Records of one side: `list` has the numbers of `count` of them. */
+struct tr_align_side {
+	struct tr_diff_record *records;
+	uint32_t *list; /* tr_align_set sorts it */
+	size_t count;
+};
+
+/*
+ * Both set match (and moved) of the listed records. equal: only equal records become partners.
+ * False: memory is exhausted.
+ */
+bool tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
+bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b);
+
+/* Makes two records partners. */
+static inline void tr_align_pair(struct tr_diff_record *a, uint32_t i, struct tr_diff_record *b,
+				 uint32_t j)
+{
+	a[i].match = j;
+	b[j].match = i;
+	a[i].changed = b[j].changed = a[i].content != b[j].content;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two traces, and what differs between them.
+ *
+ *	tr_diff_put     (side.c) every line of one trace, then of the other: hashes are kept, lines
+ *	                go to a spool (core/spool.h)
+ *	tr_diff_align   (compare.c) finds for each record its partner in the other trace
+ *	tr_diff_line    the line of a record, to show what differs
+ *
+ * Records of processes are compared within their process, calls within their thread; entries of
+ * databases, blocks and units wherever they are. A process is known by its program, and by the file
+ * that it makes or its directory and arguments; after that the rest of both traces is compared
+ * process by process. What a process did that is in one trace only is not compared.
+ *
+ * Memory: 32 bytes for each record, and up to 28 more while the traces are aligned. Not thread safe.
+ */
+#ifndef TR_DIFF_DIFF_H
+#define TR_DIFF_DIFF_H
+
+#include "core/error.h"
+#include "core/spool.h"
+#include "diff/align.h"
+#include "diff/normal.h"
+#include "diff/rename.h"
+#include "process/follow.h"
+#include "record/record.h"
+
+struct tr_compilers; /* process/compilers.h */
+
+/* What a record is compared with. */
+enum tr_diff_class {
+	TR_DIFF_SET,	 /* any record with its key */
+	TR_DIFF_EXEC,	 /* the same, and what follows in its process depends on it */
+	TR_DIFF_EXIT,	 /* the end of the same process */
+	TR_DIFF_PROCESS, /* those of the same process, in order */
+	TR_DIFF_THREAD,	 /* those of the same thread, in order */
+	TR_DIFF_KIND,	 /* those of the same kind, in order */
+};
+
+/* What runs in a task from its fork, or from its exec record, to the next exec record. */
+struct tr_diff_image {
+	uint32_t exec;	  /* number of its exec record; TR_ALIGN_NONE: forked */
+	uint32_t parent;  /* image; TR_ALIGN_NONE: unknown */
+	uint32_t becomes; /* of a forked one: the image of its first program */
+	uint64_t id;	  /* the same for partners */
+};
+
+struct tr_diff_side {
+	struct tr_diff_record *records;
+	size_t count, cap;
+	struct tr_spool *spool;
+	struct tr_spool_window window;
+
+	struct tr_diff_image *images;
+	size_t image_count, image_cap;
+	struct tr_map names;   /* of tasks, threads, kinds and modules: struct entry */
+	struct tr_arena arena; /* of the names */
+	struct tr_id_map seqs; /* of exec records */
+	uint32_t threads;
+	struct tr_follow follow;
+	struct tr_normal normal;
+	struct tr_buffer line, scratch;
+};
+
+struct tr_diff {
+	struct tr_normal_rules rules;
+	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
+	/*
+	 * Appends the key that the user chose for a record; NULL: none. False: the record has no
+	 * such key, or memory is exhausted (to->failed).
+	 */
+	bool (*key)(void *context, struct tr_record *record, struct tr_buffer *to);
+	void *context;
+	uint64_t max_spool;
+	struct tr_diff_side sides[2];
+	struct tr_renames renames; /* after tr_diff_align */
+};
+
+/* What comes before the sides is set by the caller. False: memory is exhausted. */
+bool tr_diff_begin(struct tr_diff *diff);
+
+/* line: of the record. False: err is filled. */
+bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, struct tr_text line,
+		 struct tr_error *err);
+
+/* False: err is filled. */
+bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);
+
+/* The line of a record with its LF, valid until the next call for this side. data NULL: err. */
+struct tr_text tr_diff_line(struct tr_diff *diff, unsigned side, uint32_t record,
+			    struct tr_error *err);
+
+void tr_diff_free(struct tr_diff *diff);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record as it is compared: its fields without what differs between any two runs.
+ *
+ *	line -> tr_normal_read -> fields, each with its normal text; names (struct tr_run_name)
+ *
+ * Left out are fields that say when and where something ran: times, tasks, numbers of records and
+ * definitions. Names that a run chooses are a "*" in the normal text: addresses, objects of OpenGL,
+ * temporary files. They are listed apart, because a name that was one thing in the first trace has
+ * to be one thing in the second (rename.h).
+ *
+ * Not thread safe.
+ */
+#ifndef TR_DIFF_NORMAL_H
+#define TR_DIFF_NORMAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/map.h"
+#include "core/text.h"
+
+/* Paths below `from` in the first trace are those below `to` in the second. */
+struct tr_normal_root {
+	struct tr_text from, to;
+};
+
+struct tr_normal_rules {
+	bool addresses, objects, temporary; /* compare these as they are */
+	const struct tr_text *ignored;	    /* more fields to leave out */
+	size_t ignored_count;
+	const struct tr_normal_root *roots;
+	size_t root_count;
+	/* Appends the text of a string with what the user replaces; NULL: nothing is replaced. */
+	bool (*replace)(void *context, struct tr_text text, struct tr_buffer *to);
+	void *context;
+};
+
+/* A name that the run chose. Names of different classes have nothing to do with each other. */
+struct tr_run_name {
+	uint64_t class, value; /* hashes */
+	struct tr_text text;   /* part of the line */
+};
+
+struct tr_normal_field {
+	struct tr_text key;   /* as in the line; of the name cell "name" */
+	struct tr_text value; /* as in the line; of the name cell the cell */
+	struct tr_text text;  /* normal */
+	size_t names; /* index of the first of its names; the next field's index ends them */
+	bool result;  /* it is after "->" */
+};
+
+struct tr_normal {
+	const struct tr_normal_rules *rules;
+	struct tr_text kind, seq, task, name;
+	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
+	size_t count, cap;
+	struct tr_run_name *names;
+	size_t name_count, name_cap;
+	struct tr_buffer text, scratch;
+	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created */
+	bool failed;		  /* memory is exhausted */
+};
+
+/*
+ * Reads the line of a record. first: it belongs to the first trace, whose paths --root changes. The
+ * results are valid until the next call, and as long as the line. False: memory is exhausted.
+ */
+bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
+
+/*
+ * The normal text of a string, for callers that compare what is in no field; valid until the next
+ * call for this struct. data NULL: memory is exhausted.
+ */
+struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string, bool first);
+
+/* The field with that key, or NULL. */
+const struct tr_normal_field *tr_normal_find(const struct tr_normal *normal, const char *key);
+
+/* The names in a field are those from field->names up to this index. */
+static inline size_t tr_normal_names_end(const struct tr_normal *normal,
+					 const struct tr_normal_field *field)
+{
+	return field + 1 < normal->fields + normal->count ? field[1].names : normal->name_count;
+}
+
+void tr_normal_free(struct tr_normal *normal);
+
+/* A hash of a text, and one of a hash and what comes after it. */
+uint64_t tr_diff_hash(uint64_t seed, struct tr_text text);
+
+static inline uint64_t tr_diff_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product =
+		(unsigned __int128)(a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd1b54a32d192ed03);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+#endif

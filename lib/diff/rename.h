@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which name of the second trace stands for which of the first: a name that a run chose (an
+ * address, a temporary file) must mean one thing in the whole trace.
+ *
+ *	tr_renames_vote     for each pair of names at the same place of two records
+ *	tr_renames_decide   each name gets the partner with most votes, of equally many the first
+ *	tr_renames_agree    true for names that are partners
+ *	tr_renames_partner  the partner of a name of the first trace
+ *
+ * Memory: 40 bytes for each pair of names. Not thread safe.
+ */
+#ifndef TR_DIFF_RENAME_H
+#define TR_DIFF_RENAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/map.h"
+
+struct tr_rename {
+	uint64_t class, a, b;
+	uint64_t votes;
+	bool chosen;
+};
+
+struct tr_renames {
+	struct tr_rename *list; /* in the order of the first votes */
+	size_t count, cap;
+	uint32_t *slots; /* 1 + the index in list; 0: free */
+	size_t slot_count;
+	struct tr_id_map partners; /* the chosen ones, by the name of the first trace */
+	bool conflict;		   /* after tr_renames_decide: some pair was not chosen */
+};
+
+/* False: memory is exhausted. */
+bool tr_renames_vote(struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t b);
+bool tr_renames_decide(struct tr_renames *renames);
+bool tr_renames_agree(const struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t b);
+
+/* Sets *b to the partner of a; false: it has none. */
+bool tr_renames_partner(const struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t *b);
+void tr_renames_free(struct tr_renames *renames);
+
+#endif

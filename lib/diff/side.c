@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff/diff.h"
+
+#include <stdlib.h>
+
+#include "process/call.h"
+#include "process/env_line.h"
+#include "process/parent.h"
+#include "process/path.h"
+
+/* What a task, a kind or a module is known by. */
+struct entry {
+	uint32_t number; /* image of a task; number of a thread or kind */
+	uint64_t hash;	 /* of the path of a module */
+};
+
+/* The kinds whose records are not compared in the order of their kind. */
+#define KIND(kind, class) \
+	{ \
+		{ kind, sizeof(kind) - 1 }, TR_DIFF_##class \
+	}
+
+static const struct {
+	struct tr_text kind;
+	enum tr_diff_class class;
+} classes[] = {
+	KIND("sys", PROCESS),	 KIND("call", THREAD),	KIND("block", SET),
+	KIND("exec", EXEC),	 KIND("fork", PROCESS), KIND("exit", EXIT),
+	KIND("signal", PROCESS), KIND("comm", PROCESS), KIND("enter", THREAD),
+	KIND("leave", THREAD),	 KIND("unit", SET),	KIND("use", SET),
+	KIND("module", SET),	 KIND("meta", SET),	KIND("env", SET),
+	KIND("envset", SET),	 KIND("info", SET),	KIND("section", SET),
+	KIND("load", SET),	 KIND("unload", SET),	KIND("loadaddr", SET),
+};
+
+static enum tr_diff_class class_of(struct tr_text kind)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		if (tr_text_equal(kind, classes[i].kind))
+			return classes[i].class;
+	}
+	return TR_DIFF_KIND;
+}
+
+bool tr_diff_begin(struct tr_diff *diff)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		*side = (struct tr_diff_side){ .spool = tr_spool_new(diff->max_spool) };
+		side->normal.rules = &diff->rules;
+		if (!side->spool)
+			return false;
+	}
+	return true;
+}
+
+/* The entry of a name, of a table that the letter stands for; new ones are zero. NULL: memory. */
+static struct entry *entry_of(struct tr_diff_side *side, char letter, struct tr_text name,
+			      bool *is_new)
+{
+	tr_buffer_reset(&side->scratch);
+	tr_buffer_put_byte(&side->scratch, letter);
+	tr_buffer_put_text(&side->scratch, name);
+	if (side->scratch.failed)
+		return NULL;
+	struct tr_text key = tr_buffer_text(&side->scratch);
+	struct entry *entry = tr_map_get(&side->names, key);
+	*is_new = !entry;
+	if (entry)
+		return entry;
+	struct tr_text copy = tr_arena_copy(&side->arena, key);
+	entry = copy.data ? tr_arena_alloc(&side->arena, sizeof *entry) : NULL;
+	if (!entry || !tr_map_put(&side->names, copy, entry))
+		return NULL;
+	*entry = (struct entry){ 0, 0 };
+	return entry;
+}
+
+static uint32_t new_image(struct tr_diff_side *side, uint32_t exec, uint32_t parent)
+{
+	if (side->image_count >= TR_ALIGN_NONE - 1 ||
+	    !tr_array_room(side->images, side->image_count, side->image_cap))
+		return TR_ALIGN_NONE;
+	side->images[side->image_count] = (struct tr_diff_image){ exec, parent, TR_ALIGN_NONE, 0 };
+	return (uint32_t)side->image_count++;
+}
+
+/* The entry of a task, which runs something from now on. NULL: memory is exhausted. */
+static struct entry *task_of(struct tr_diff_side *side, struct tr_text task)
+{
+	bool is_new;
+	struct entry *entry = entry_of(side, 't', task, &is_new);
+
+	if (entry && (is_new || entry->number == TR_ALIGN_NONE))
+		entry->number = new_image(side, TR_ALIGN_NONE, TR_ALIGN_NONE);
+	return entry && entry->number != TR_ALIGN_NONE ? entry : NULL;
+}
+
+/* The image of the parent that an exec record names. *parent: NONE if it is not in the trace. */
+static bool find_parent(struct tr_diff_side *side, struct tr_record *record, uint32_t *parent)
+{
+	struct tr_parent named;
+
+	*parent = TR_ALIGN_NONE;
+	if (!tr_parent_read(record, &named))
+		return false;
+	if (named.kind == TR_PARENT_RECORD) {
+		uintptr_t found = (uintptr_t)tr_id_map_get(&side->seqs, named.seq);
+		if (found)
+			*parent = (uint32_t)(found - 1);
+	}
+	return true;
+}
+
+/* The record with this number begins a program in its task. False: memory is exhausted. */
+static bool begin_program(struct tr_diff_side *side, struct tr_record *record, uint32_t number,
+			  uint32_t *group)
+{
+	struct entry *task = task_of(side, side->normal.task);
+	uint32_t parent, before;
+	uint64_t seq;
+
+	if (!task || !find_parent(side, record, &parent))
+		return false;
+	before = task->number;
+	if (parent == TR_ALIGN_NONE)
+		parent = side->images[before].exec == TR_ALIGN_NONE ? side->images[before].parent
+								    : before;
+	uint32_t image = new_image(side, number, parent);
+	if (image == TR_ALIGN_NONE)
+		return false;
+	if (side->images[before].exec == TR_ALIGN_NONE)
+		side->images[before].becomes = image;
+	task->number = *group = image;
+	/* the values of this map are no addresses, but 1 and the number of the image */
+	return !tr_cell_number(&record->seq, &seq) ||
+	       tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
+}
+
+/* Appends the line of an exec record, with its environment as the difference to its parent's. */
+static bool put_exec_line(struct tr_diff_side *side, struct tr_record *record, struct tr_text line,
+			  struct tr_error *err)
+{
+	struct tr_follow *follow = &side->follow;
+	struct tr_environment *base;
+	struct tr_parent parent;
+
+	if (tr_follow_record(follow, record, err) == TR_FATAL)
+		return false;
+	if (!tr_parent_read(record, &parent)) {
+		tr_error_memory(err);
+		return false;
+	}
+	tr_buffer_reset(&side->line);
+	tr_buffer_reset(&side->scratch);
+	base = follow->top;
+	if (parent.kind == TR_PARENT_RECORD)
+		base = tr_environments_of(follow->pool, parent.seq);
+	enum tr_status known = TR_END;
+	if (follow->own && base)
+		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
+	if (known == TR_FATAL) {
+		tr_environments_error(follow->pool, err);
+		return false;
+	}
+	if (known != TR_OK) {
+		tr_buffer_put_text(&side->line, line);
+	} else {
+		const char *p = line.data, *end = line.data + line.len - 1;
+		while (p < end) {
+			const char *tab = memchr(p, '\t', (size_t)(end - p));
+			struct tr_text column = tr_text_span(p, tab ? tab : end);
+			if (!tr_text_starts(column, TR_TEXT("env=")) &&
+			    !tr_text_starts(column, TR_TEXT("envdiff=")) &&
+			    !tr_text_starts(column, TR_TEXT("envtop="))) {
+				if (p > line.data)
+					tr_buffer_put_byte(&side->line, '\t');
+				tr_buffer_put_text(&side->line, column);
+			}
+			p = tab ? tab + 1 : end;
+		}
+		if (side->scratch.len > 2) {
+			tr_buffer_put_literal(&side->line, "\tenvdiff=");
+			tr_buffer_put_text(&side->line, tr_buffer_text(&side->scratch));
+		}
+		tr_buffer_put_byte(&side->line, '\n');
+	}
+	if (side->line.failed)
+		tr_error_memory(err);
+	return !side->line.failed;
+}
+
+/* A task has forked a child, of which records may have come before this one. */
+static bool fork_child(struct tr_diff_side *side, struct tr_text child, uint32_t parent)
+{
+	bool is_new;
+	struct entry *task = entry_of(side, 't', child, &is_new);
+
+	if (!task)
+		return false;
+	if (is_new || task->number == TR_ALIGN_NONE)
+		task->number = new_image(side, TR_ALIGN_NONE, parent);
+	else if (side->images[task->number].parent == TR_ALIGN_NONE)
+		side->images[task->number].parent = parent;
+	return task->number != TR_ALIGN_NONE;
+}
+
+/* A hash of the variables of a map in any order: an environment has none. */
+static uint64_t hash_map(struct tr_text map)
+{
+	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
+	uint64_t sum = 0;
+
+	for (bool quoted = false; p < end; p++) {
+		if (*p == '\\') {
+			p++;
+		} else if (*p == '"') {
+			quoted = !quoted;
+		} else if (*p == ',' && !quoted) {
+			sum += tr_diff_hash(1, tr_text_span(begin, p));
+			begin = p + 1;
+		}
+	}
+	return sum + tr_diff_hash(1, tr_text_span(begin, p < end ? p : end));
+}
+
+static uint64_t content_of(const struct tr_normal *normal)
+{
+	uint64_t hash = tr_diff_hash(0, normal->kind);
+
+	for (size_t i = 0; i < normal->count; i++) {
+		const struct tr_normal_field *field = &normal->fields[i];
+		bool map = field->text.len > 1 && *field->text.data == '{' &&
+			   (tr_text_starts(field->key, TR_TEXT("env")) ||
+			    tr_text_is(field->key, "vars"));
+		hash = tr_diff_hash(hash, field->key);
+		hash = map ? tr_diff_mix(hash, hash_map(field->text))
+			   : tr_diff_hash(hash, field->text);
+	}
+	return hash;
+}
+
+/*
+ * What a program is known by: see the head of diff.h. The assembler of a compiler makes a file with
+ * a random name, or the same one as the assembler of another call, so it is known by its driver
+ * too. MAKES marks keys with a file, because a driver without one is known by all its arguments,
+ * and a change in these must not change what its children are. *fine: false if memory is exhausted.
+ */
+static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
+			 uint32_t image, bool first, bool *fine)
+{
+	enum { MAKES = 1 };
+	struct tr_normal *normal = &side->normal;
+	struct tr_text makes;
+	uint64_t hash = tr_diff_hash(1, tr_path_base(normal->fields[0].text));
+	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
+	uint32_t parent = side->images[image].parent;
+
+	hash = cwd ? tr_diff_hash(hash, cwd->text) : hash;
+	*fine = tr_call_makes(record, diff->compilers, &makes);
+	if (!*fine || !makes.data) {
+		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
+		hash = argv ? tr_diff_hash(hash, argv->text) : hash;
+		return hash & ~(uint64_t)MAKES;
+	}
+	struct tr_text text = tr_normal_string(normal, makes, first);
+	*fine = text.data != NULL;
+	hash = tr_diff_hash(hash, text);
+	uint32_t driver = parent == TR_ALIGN_NONE ? parent : side->images[parent].exec;
+	if (driver != TR_ALIGN_NONE && (side->records[driver].key & MAKES))
+		hash = tr_diff_mix(hash, side->records[driver].key);
+	return hash | MAKES;
+}
+
+/*
+ * The key of a record that is compared in an order: the function or system call, and the file, since
+ * a call with another file is another call.
+ */
+static uint64_t sequence_key(const struct tr_normal *normal)
+{
+	uint64_t hash = tr_diff_hash(tr_diff_hash(4, normal->kind), normal->fields[0].text);
+
+	if (!tr_text_is(normal->kind, "sys") || normal->count < 2)
+		return hash;
+	const struct tr_normal_field *field = &normal->fields[1];
+	return tr_text_is(field->key, "path") || tr_text_is(field->key, "from")
+		       ? tr_diff_hash(hash, field->text)
+		       : hash;
+}
+
+/* The key of a record of a set: its name, and of a block its module too. */
+static uint64_t set_key(struct tr_diff_side *side, struct tr_record *record, bool *fine)
+{
+	const struct tr_normal *normal = &side->normal;
+	uint64_t hash = tr_diff_hash(tr_diff_hash(5, normal->kind), normal->fields[0].text);
+	struct tr_text id;
+	bool is_new, block = tr_text_is(normal->kind, "block");
+
+	if (!block && !tr_text_is(normal->kind, "module"))
+		return hash;
+	*fine = tr_parent_field(record, block ? "module" : "id", &id);
+	struct entry *module = *fine && id.data ? entry_of(side, 'm', id, &is_new) : NULL;
+	if (!module) {
+		*fine &= !id.data;
+		return hash;
+	}
+	if (!block)
+		module->hash = hash;
+	return tr_diff_mix(hash, block ? module->hash : 0);
+}
+
+/* Takes the key and the group of a record, which is read. False: memory is exhausted. */
+static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
+			 struct tr_diff_record *entry, bool first)
+{
+	struct tr_normal *normal = &side->normal;
+	bool is_new, fine = true;
+	uint32_t number = (uint32_t)side->count;
+	struct entry *named;
+	struct tr_text child;
+
+	entry->key =
+		entry->class == TR_DIFF_SET ? set_key(side, record, &fine) : sequence_key(normal);
+	switch ((enum tr_diff_class)entry->class) {
+	case TR_DIFF_EXEC:
+		fine = begin_program(side, record, number, &entry->group);
+		if (fine)
+			entry->key = exec_key(diff, side, record, entry->group, first, &fine);
+		break;
+	case TR_DIFF_EXIT:
+	case TR_DIFF_PROCESS:
+		if (!(named = task_of(side, normal->task)))
+			return false;
+		entry->group = named->number;
+		if (tr_text_is(normal->kind, "fork"))
+			fine = tr_parent_field(record, "child", &child) &&
+			       (!child.data || fork_child(side, child, entry->group));
+		else if (entry->class == TR_DIFF_EXIT)
+			named->number = TR_ALIGN_NONE; /* the next with that id is another one */
+		break;
+	case TR_DIFF_THREAD:
+		if (!(named = entry_of(side, 'c', normal->task, &is_new)))
+			return false;
+		if (is_new)
+			named->number = side->threads++;
+		entry->group = named->number;
+		break;
+	case TR_DIFF_KIND:
+		entry->group = (uint32_t)tr_diff_hash(6, normal->kind);
+		break;
+	case TR_DIFF_SET:
+		break;
+	}
+	if (fine && diff->key) {
+		tr_buffer_reset(&side->scratch);
+		if (diff->key(diff->context, record, &side->scratch))
+			entry->key = tr_diff_hash(7, tr_buffer_text(&side->scratch));
+		fine = !side->scratch.failed;
+	}
+	return fine;
+}
+
+/* The date of a trace says when it was made. */
+static bool is_date(const struct tr_normal *normal)
+{
+	return tr_text_is(normal->kind, "info") && tr_text_is(normal->name, "DATE_TIME");
+}
+
+bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
+		 struct tr_text line, struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_diff_record entry = { .match = TR_ALIGN_NONE };
+	bool fine;
+
+	if (record->type == TR_HEADER) {
+		/* numbers of records, tasks and modules begin anew */
+		tr_map_clear(&side->names);
+		tr_id_map_free(&side->seqs);
+		tr_follow_free(&side->follow);
+		return true;
+	}
+	if (record->type != TR_RECORD)
+		return true;
+	entry.class = class_of(record->kind);
+	if (entry.class == TR_DIFF_EXEC) {
+		if (!put_exec_line(side, record, line, err))
+			return false;
+		line = tr_buffer_text(&side->line);
+	} else if (tr_text_is(record->kind, "env") &&
+		   tr_follow_record(&side->follow, record, err) == TR_FATAL) {
+		return false;
+	}
+	fine = side->count < TR_ALIGN_NONE - 1 &&
+	       tr_array_room(side->records, side->count, side->cap) &&
+	       tr_normal_read(&side->normal, line, which == 0);
+	if (fine && is_date(&side->normal))
+		return true;
+	if (fine) {
+		entry.offset = tr_spool_size(side->spool);
+		entry.content = content_of(&side->normal);
+		entry.named = side->normal.name_count > 0;
+		fine = place_record(diff, side, record, &entry, which == 0);
+	}
+	if (!fine) {
+		tr_error_memory(err);
+		return false;
+	}
+	side->records[side->count++] = entry;
+	return tr_spool_write(side->spool, line.data, line.len, err);
+}
+
+struct tr_text tr_diff_line(struct tr_diff *diff, unsigned which, uint32_t record,
+			    struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	uint64_t begin = side->records[record].offset;
+	uint64_t end = record + 1 < side->count ? side->records[record + 1].offset
+						: tr_spool_size(side->spool);
+	const char *data =
+		tr_spool_look(side->spool, &side->window, begin, (size_t)(end - begin), err);
+
+	return (struct tr_text){ data, (size_t)(end - begin) };
+}
+
+void tr_diff_free(struct tr_diff *diff)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		free(side->records);
+		free(side->images);
+		tr_spool_free(side->spool);
+		tr_buffer_free(&side->window.bytes);
+		tr_map_free(&side->names);
+		tr_arena_free(&side->arena);
+		tr_id_map_free(&side->seqs);
+		tr_follow_free(&side->follow);
+		tr_normal_free(&side->normal);
+		tr_buffer_free(&side->line);
+		tr_buffer_free(&side->scratch);
+	}
+	tr_renames_free(&diff->renames);
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-diff: what is the same in two traces, and what is reported of the rest.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	data=$top_srcdir/tests/data
+}
+
+# Runs one case: name, options, and the files a, b and want.
+run_case() {
+	local status=0
+	# shellcheck disable=SC2086
+	tr-diff --color=never $2 a b >got 2>err || status=$?
+	if ! diff want got || [ -s err ] || [ "$status" -ne "$([ -s want ] && echo 1 || echo 0)" ]; then
+		echo "case: $1"
+		cat err
+		return 1
+	fi
+	# the other way round: what was added is removed, and as many records changed and moved
+	status=0
+	tr-diff --json a b | jq -r .what | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
+	tr-diff --json b a | jq -r .what | sort | diff forth -
+}
+
+@test "the rules" {
+	local count=0 name= options= line
+	: >a && : >b && : >want
+	while IFS= read -r line; do
+		case $line in
+		'# '*) name=${line#??} ;;
+		'? '*) options=${line#??} ;;
+		'a '*) printf '%s\n' "${line#??}" >>a ;;
+		'b '*) printf '%s\n' "${line#??}" >>b ;;
+		'= '*) printf '%s\n' "${line#??}" >>want ;;
+		.)
+			run_case "$name" "$options"
+			count=$((count + 1)) options=
+			: >a && : >b && : >want
+			;;
+		esac
+	done <"$data/diff/changes.cases"
+	[ "$count" -ge 25 ]
+}
+
+# tests/long/diff-changes does this with 2,000
+@test "a change at random is all that is reported" {
+	local trace seed count=0 most=8
+	[ -z "${TREC_SANITIZED-}" ] || most=2
+	for trace in build/zlib.kw.json.gz build/zlib.strace.gz build/zlib.bear.json.gz apitrace/gears.trace \
+		apitrace/eglinfo.trace gnatcov/plain_32le.trace srctrace/good-log.console; do
+		tr-parse "$data/$trace" >a
+		for seed in $(seq $most); do
+			"$top_srcdir/tests/helper/diff_mutate" "$seed" a >b 2>want
+			tr-diff --json a b | jq -r '[.what, .kind, .key] | join(" ")' >got
+			sed '/^$/d' want | diff - got || { echo "$trace $seed" && return 1; }
+			count=$((count + 1))
+		done
+	done
+	[ "$count" -eq $((7 * most)) ]
+}
+
+@test "a trace is the same as itself" {
+	local file status
+	for file in "$data"/*/*; do
+		status=0
+		[ -f "$file" ] || continue
+		tr-diff "$file" "$file" >out 2>err || status=$?
+		# damaged ones are 2
+		[ ! -s out ] && { [ "$status" -eq 0 ] || { [ "$status" -eq 2 ] && [ -s err ]; }; } || { echo "$file" && return 1; }
+	done
+}
+
+# build DIRECTORY JOBS: records a build into DIRECTORY.trec
+build() {
+	mkdir -p "$1"
+	(
+		cd "$1"
+		for i in 1 2 3 4 5 6; do echo "int f$i(void) { return $i; }" >f$i.c; done
+		echo 'int main(void) { return 0; }' >main.c
+		cat >Makefile <<'END'
+objects = main.o f1.o f2.o f3.o f4.o f5.o f6.o
+prog: $(objects)
+	gcc -o $@ $(objects)
+%.o: %.c
+	gcc -O1 -I$(CURDIR) -c -o $@ $<
+END
+		tr-record --backend=preload -o "../$1.trec" make -j"$2" >/dev/null
+	)
+}
+
+@test "a build with another -j in another directory: only the -j differs" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	build one 2
+	build other 4
+	run -1 tr-diff --json --root="$PWD/one:$PWD/other" one.trec other.trec
+	# make's own arguments, and MAKEFLAGS and MFLAGS of what it runs
+	run -0 jq -cs '[.[] | .what, .kind, (.fields | keys[])] | unique' <<<"$output"
+	[ "$output" = '["argv","changed","envdiff","exec"]' ]
+	run -1 tr-diff --root="$PWD/one:$PWD/other" one.trec other.trec
+	run -0 grep -vE '^~|^    (argv: - "-j2" \+ "-j4"|envdiff:( "(MAKEFLAGS|MFLAGS)": - -j2 \+ -j4)+)$' <<<"$output" || [ -z "$output" ]
+	[ -z "$output" ]
+}
+
+@test "forms of output" {
+	printf 'call\t0\t-\t0\ta\tx=1\ty="\\u0001"\t->\n' >a
+	printf 'call\t7\t-\t0\ta\tx=2\tz=[1.5]\t->\ncall\t8\t-\t0\tb\t->\n' >b
+	run -1 tr-diff --brief a b
+	[ "$output" = 'a and b differ' ]
+	run -0 tr-diff --brief a a
+	[ -z "$output" ]
+	run -1 tr-diff --json a b
+	[ "${lines[0]}" = '{"what":"changed","kind":"call","key":"a","seq":[0,7],"fields":{"x":[1,2],"y":["\u0001",null],"z":[null,[1.5]]}}' ]
+	[ "${lines[1]}" = '{"what":"added","kind":"call","key":"b","seq":[null,8],"fields":{}}' ]
+	[ "${#lines[@]}" -eq 2 ]
+	run -1 tr-diff --as=trec a b
+	[ "$(tr-filter --raw --fields=name,diff call <<<"$output")" = $'a\tbefore\na\tafter\nb\tadded' ]
+	run -1 tr-diff -s a b
+	[ "$(tr -s ' ' <<<"${lines[1]}")" = 'call 0 1 0 1 0' ]
+	run -1 tr-diff --color=always a b
+	[[ ${lines[1]} == $'    x: \e[31m- 1\e[0m \e[32m+ 2\e[0m' ]]
+	run -1 tr-diff a - <b
+	[ "${#lines[@]}" -eq 5 ]
+}
+
+@test "what is not two traces" {
+	printf 'call\t0\t-\t0\ta\t->\n' >a
+	run -2 tr-diff a
+	[[ ${lines[0]} == "tr-diff: two traces are needed" ]]
+	run -2 tr-diff - -
+	run -2 --separate-stderr tr-diff a missing
+	[ -z "$output" ]
+	[[ $stderr == *"missing"* ]]
+	run -2 tr-diff --root=x:y a a
+	run -2 tr-diff '--same=(=x' a a
+	run -2 tr-diff --brief --json a a
+	# damage is reported, and the rest is compared
+	printf '%%trec\t1\ncall\t0\t-\t0\tb\t->\ndamage\n' >b
+	run -2 --separate-stderr tr-diff a b
+	[ "${#lines[@]}" -eq 2 ]
+}

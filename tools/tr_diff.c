@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* tr-diff: what changed between two traces. */
+
+#include "tr_diff.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "expr/expr.h"
+#include "expr/program.h"
+#include "record/join.h"
+#include "view/computed.h"
+
+enum { BY = 1, IGNORE, SAME, ROOT, AS_IS, BRIEF, SUMMARY, JSON, AS, COLOR };
+
+static const struct tr_option options[] = {
+	{ BRIEF, 'q', "brief", NULL, "print only whether the traces differ" },
+	{ SUMMARY, 's', "summary", NULL, "print only how many records of each kind differ" },
+	{ JSON, 0, "json", NULL, "print one JSON object for each difference" },
+	{ AS, 0, "as", "text|json|trec",
+	  "print the differences as text (default), as JSON, or the records that differ, with the "
+	  "field diff" },
+	{ BY, 0, "by", "FIELD",
+	  "records with the same value of FIELD are the same record, wherever they are; several "
+	  "fields with commas" },
+	{ IGNORE, 0, "ignore", "FIELD", "do not compare these fields; several with commas" },
+	{ ROOT, 0, "root", "DIR:DIR",
+	  "paths below the first directory, in A, are those below the second, in B (repeatable)" },
+	{ SAME, 0, "same", "REGEX=TEXT",
+	  "compare strings as if TEXT were there instead of what REGEX matches (repeatable)" },
+	{ AS_IS, 0, "as-is", "addresses|objects|temporary",
+	  "compare such names as they are; without it, an address, an object of OpenGL or a "
+	  "temporary file may have another name in B, but one in all of B (repeatable)" },
+	{ COLOR, 0, "color", "auto|always|never",
+	  "colours (auto: on a terminal, unless NO_COLOR is set)" },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"the same build with another option: what is different",
+	"tr-parse build.json | sed s/-O3/-O2/ | tr-diff build.json -",
+	"in figures",
+	"tr-parse build.json | sed s/-O3/-O2/ | tr-diff --summary build.json -",
+	"is it the same trace?",
+	"tr-diff --brief build.json build.json.gz && echo yes",
+	NULL,
+};
+
+static const struct tr_tool tool = {
+	.name = "tr-diff",
+	.usage = "[OPTION...] A B",
+	.summary = "Reports what changed between two traces.",
+	.shared = TR_CLI_ALL,
+	.options = options,
+	.settings = tr_cli_compiler_settings,
+	.status_one = "the traces differ",
+	.examples = examples,
+};
+
+/* How many records of a kind there are, and differ: --summary. */
+struct kind_count {
+	char kind[32];
+	size_t len;
+	uint64_t totals[2], differences[4];
+};
+
+/* A rule of --same. */
+struct same {
+	struct tr_regex *regex;
+	struct tr_text text;
+};
+
+struct tool_diff {
+	struct tr_cli cli;
+	struct tr_diff diff;
+	struct tr_diff_show show;
+	bool formed; /* an option chose the form */
+	unsigned color;
+
+	struct tr_text *ignored;
+	size_t ignored_count, ignored_cap;
+	struct tr_normal_root *roots;
+	size_t root_count, root_cap;
+	struct same *same;
+	size_t same_count, same_cap;
+	struct tr_regex_scratch *scratch;
+	struct tr_buffer replaced;
+
+	struct tr_field_list *by;
+	struct tr_computed *computed[2];
+	unsigned side; /* that is read */
+	struct tr_join *join;
+	struct tr_buffer line;
+
+	struct kind_count *kinds;
+	size_t kind_count, kind_cap;
+	bool differ;
+};
+
+/* Options. */
+
+static void choose_form(struct tool_diff *t, enum tr_diff_form form)
+{
+	if (t->formed && t->show.form != form)
+		tr_cli_usage(&t->cli, "--brief, --summary, --json and --as exclude each other");
+	t->formed = true;
+	t->show.form = form;
+}
+
+/* --ignore=FIELD,FIELD */
+static void add_ignored(struct tool_diff *t)
+{
+	struct tr_text rest = tr_text_from(t->cli.argument);
+
+	while (!t->cli.stop && rest.len) {
+		const char *comma = memchr(rest.data, ',', rest.len);
+		struct tr_text key = tr_text_span(rest.data, comma ? comma : rest.data + rest.len);
+		rest.data += key.len + (comma != NULL);
+		rest.len -= key.len + (comma != NULL);
+		if (!key.len)
+			tr_cli_usage(&t->cli, "--ignore: an empty name");
+		else if (!tr_array_room(t->ignored, t->ignored_count, t->ignored_cap))
+			tr_cli_out_of_memory(&t->cli);
+		else
+			t->ignored[t->ignored_count++] = key;
+	}
+}
+
+/* A directory without the slash at its end. */
+static struct tr_text directory(struct tr_text text)
+{
+	while (text.len > 1 && text.data[text.len - 1] == '/')
+		text.len--;
+	return text;
+}
+
+/* --root=A:B */
+static void add_root(struct tool_diff *t)
+{
+	const char *colon = strchr(t->cli.argument, ':');
+
+	if (!colon || *t->cli.argument != '/' || colon[1] != '/')
+		tr_cli_usage(&t->cli,
+			     "--root=%s: two absolute directories with a colon between them",
+			     t->cli.argument);
+	else if (!tr_array_room(t->roots, t->root_count, t->root_cap))
+		tr_cli_out_of_memory(&t->cli);
+	else
+		t->roots[t->root_count++] = (struct tr_normal_root){
+			directory(tr_text_span(t->cli.argument, colon)),
+			directory(tr_text_from(colon + 1)),
+		};
+}
+
+/* --same=REGEX=TEXT; the last '=' divides, because a pattern needs it more often. */
+static void add_same(struct tool_diff *t)
+{
+	const char *equals = strrchr(t->cli.argument, '=');
+	char why[200];
+
+	if (!equals || equals == t->cli.argument) {
+		tr_cli_usage(&t->cli, "--same=%s: not REGEX=TEXT", t->cli.argument);
+		return;
+	}
+	struct tr_regex *regex =
+		tr_regex_compile(tr_text_span(t->cli.argument, equals), why, sizeof why);
+	if (!regex && *why)
+		tr_cli_usage(&t->cli, "--same=%s: %s", t->cli.argument, why);
+	else if (!regex || !tr_array_room(t->same, t->same_count, t->same_cap))
+		tr_cli_out_of_memory(&t->cli);
+	else
+		t->same[t->same_count++] = (struct same){ regex, tr_text_from(equals + 1) };
+	if (t->cli.stop)
+		tr_regex_free(regex);
+}
+
+/* Replaces what the rules of --same match; see struct tr_normal_rules. */
+static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
+{
+	struct tool_diff *t = context;
+
+	for (size_t i = 0; i < t->same_count; i++) {
+		struct tr_text rest = text;
+		tr_buffer_reset(to);
+		while (tr_regex_match(t->same[i].regex, rest, t->scratch) == TR_REGEX_YES) {
+			struct tr_text found = tr_regex_found(t->scratch, rest);
+			const char *end = rest.data + rest.len;
+			tr_buffer_put_text(to, tr_text_span(rest.data, found.data));
+			tr_buffer_put_text(to, t->same[i].text);
+			if (!found.len && found.data == end)
+				break;
+			/* what matches nothing is found once at each byte */
+			if (!found.len)
+				tr_buffer_put_byte(to, *found.data);
+			rest = tr_text_span(found.data + found.len + !found.len, end);
+		}
+		tr_buffer_put_text(to, rest);
+		tr_buffer_reset(&t->replaced);
+		tr_buffer_put_text(&t->replaced, tr_buffer_text(to));
+		text = tr_buffer_text(&t->replaced);
+	}
+	return !to->failed && !t->replaced.failed;
+}
+
+static void choose_by(struct tool_diff *t)
+{
+	struct tr_expr_error error;
+
+	tr_field_list_free(t->by);
+	t->by = tr_field_list_compile(tr_text_from(t->cli.argument), &error);
+	if (!t->by)
+		tr_cli_usage_at(&t->cli, tr_text_from(t->cli.argument), error.column,
+				"--by, byte %zu: %s", error.column, error.text);
+}
+
+static void choose_as_is(struct tool_diff *t)
+{
+	int choice = tr_cli_choice(&t->cli);
+
+	t->diff.rules.addresses |= choice == 0;
+	t->diff.rules.objects |= choice == 1;
+	t->diff.rules.temporary |= choice == 2;
+}
+
+static void read_options(struct tool_diff *t)
+{
+	static const enum tr_diff_form forms[] = { TR_DIFF_TEXT, TR_DIFF_JSON, TR_DIFF_TREC };
+	int choice;
+
+	for (int id; (id = tr_cli_option(&t->cli)) != 0;) {
+		if (id == BY)
+			choose_by(t);
+		else if (id == IGNORE)
+			add_ignored(t);
+		else if (id == SAME)
+			add_same(t);
+		else if (id == ROOT)
+			add_root(t);
+		else if (id == AS_IS)
+			choose_as_is(t);
+		else if (id == BRIEF)
+			choose_form(t, TR_DIFF_BRIEF);
+		else if (id == SUMMARY)
+			choose_form(t, TR_DIFF_SUMMARY);
+		else if (id == JSON)
+			choose_form(t, TR_DIFF_JSON);
+		else if ((choice = tr_cli_choice(&t->cli)) < 0)
+			continue;
+		else if (id == AS)
+			choose_form(t, forms[choice]);
+		else
+			t->color = (unsigned)choice;
+	}
+	if (!t->cli.stop && t->cli.operand_count != 2)
+		tr_cli_usage(&t->cli, "two traces are needed");
+	else if (!t->cli.stop && strcmp(t->cli.operands[0], "-") == 0 &&
+		 strcmp(t->cli.operands[1], "-") == 0)
+		tr_cli_usage(&t->cli, "standard input cannot be both traces");
+}
+
+/* Reading. */
+
+/* The key of --by; see struct tr_diff. */
+static bool write_key(void *context, struct tr_record *record, struct tr_buffer *to)
+{
+	struct tool_diff *t = context;
+	size_t count = tr_field_list_count(t->by);
+	struct tr_error err;
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		any |= tr_field_list_write(t->by, i, record, NULL, false, to, &err);
+		tr_buffer_put_byte(to, '\t');
+	}
+	return any;
+}
+
+/* The counts of a kind. NULL: reported. */
+static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
+{
+	kind.len = kind.len < sizeof t->kinds->kind ? kind.len : sizeof t->kinds->kind - 1;
+	for (size_t i = 0; i < t->kind_count; i++) {
+		if (tr_text_equal(kind, (struct tr_text){ t->kinds[i].kind, t->kinds[i].len }))
+			return &t->kinds[i];
+	}
+	if (!tr_array_room(t->kinds, t->kind_count, t->kind_cap)) {
+		tr_cli_out_of_memory(&t->cli);
+		return NULL;
+	}
+	struct kind_count *count = &t->kinds[t->kind_count++];
+	*count = (struct kind_count){ .len = kind.len };
+	memcpy(count->kind, kind.data, kind.len);
+	return count;
+}
+
+static void take(struct tool_diff *t, struct tr_record *record)
+{
+	struct tr_text line = { NULL, 0 };
+	struct tr_error err;
+
+	if (t->by && !tr_computed_follow(t->computed[t->side], record)) {
+		tr_cli_out_of_memory(&t->cli);
+		return;
+	}
+	if (record->type == TR_RECORD) {
+		struct kind_count *count = count_of(t, record->kind);
+		if (!count || !tr_cli_line(&t->cli, record, &t->line, &line))
+			return;
+		count->totals[t->side]++;
+	}
+	if (!tr_diff_put(&t->diff, t->side, record, line, &err))
+		tr_cli_abort(&t->cli, &err);
+}
+
+/* Reads both traces. False: one could not be read at all, or a stop. */
+static bool read_traces(struct tool_diff *t)
+{
+	struct tr_trace_place *place;
+	struct tr_record *record;
+	const char *second = t->cli.operands[1];
+	bool read[2] = { false, false };
+
+	if (strcmp(second, "-") == 0)
+		second = NULL;
+	while (tr_cli_step(&t->cli, &place)) {
+		t->side = place->file == second;
+		if (t->by)
+			tr_field_list_set_computed(t->by, tr_computed_fields(t->computed[t->side]));
+		read[t->side] |= place->format != NULL;
+		while (tr_cli_next_joined(&t->cli, t->join, &record))
+			take(t, record);
+	}
+	return !t->cli.stop && read[0] && read[1];
+}
+
+/* Visiting. */
+
+static bool count_kind(struct tool_diff *t, const struct tr_difference *difference)
+{
+	unsigned side = difference->a == TR_ALIGN_NONE;
+	struct tr_error err;
+	struct tr_text line =
+		tr_diff_line(&t->diff, side, side ? difference->b : difference->a, &err);
+
+	if (!line.data)
+		return tr_cli_abort(&t->cli, &err);
+	const char *tab = memchr(line.data, '\t', line.len);
+	struct kind_count *count = count_of(t, tr_text_span(line.data, tab));
+	if (count)
+		count->differences[difference->what]++;
+	return count != NULL;
+}
+
+static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, uint32_t b,
+		      bool counting)
+{
+	struct tr_difference difference = { what, a, b };
+
+	t->differ = true;
+	if (counting)
+		return tr_diff_count(&t->show, &difference);
+	if (t->show.form == TR_DIFF_SUMMARY)
+		return count_kind(t, &difference);
+	/* the list names a process that is in one trace only, and not all that it did */
+	const struct tr_diff_record *record =
+		a == TR_ALIGN_NONE ? &t->diff.sides[1].records[b] : &t->diff.sides[0].records[a];
+	return record->implied || tr_diff_put_difference(&t->show, &difference);
+}
+
+/*
+ * Visits the differences in the order of A; what is only in B comes after the partner of what is
+ * before it there. counting: only what patterns are made of. Stops at the first with --brief.
+ */
+static void visit(struct tool_diff *t, bool counting)
+{
+	const struct tr_diff_side *a = &t->diff.sides[0], *b = &t->diff.sides[1];
+	size_t j = 0;
+	bool more = true;
+
+	for (size_t i = 0; more && i <= a->count; i++) {
+		bool last = i == a->count;
+		uint32_t match = last ? TR_ALIGN_NONE : a->records[i].match;
+		bool moved = !last && a->records[i].moved;
+		if (t->show.form == TR_DIFF_BRIEF && t->differ)
+			return;
+		if (last || (match != TR_ALIGN_NONE && !moved)) {
+			size_t end = last ? b->count : match;
+			for (; more && j < end; j++) {
+				if (b->records[j].match == TR_ALIGN_NONE)
+					more = visit_one(t, TR_DIFF_ADDED, TR_ALIGN_NONE,
+							 (uint32_t)j, counting);
+			}
+		}
+		if (last || !more)
+			continue;
+		if (match == TR_ALIGN_NONE)
+			more = visit_one(t, TR_DIFF_REMOVED, (uint32_t)i, match, counting);
+		else if (a->records[i].changed)
+			more = visit_one(t, TR_DIFF_CHANGED, (uint32_t)i, match, counting);
+		else if (moved)
+			more = visit_one(t, TR_DIFF_MOVED, (uint32_t)i, match, counting);
+	}
+}
+
+static void print_summary(struct tool_diff *t)
+{
+	char line[256];
+
+	snprintf(line, sizeof line, "%-10s %12s %12s %12s %12s %12s\n", "kind", "same", "changed",
+		 "removed", "added", "moved");
+	tr_output_put_text(t->cli.out, tr_text_from(line));
+	for (size_t i = 0; i < t->kind_count; i++) {
+		const struct kind_count *k = &t->kinds[i];
+		const uint64_t *n = k->differences;
+		uint64_t same =
+			k->totals[0] - n[TR_DIFF_REMOVED] - n[TR_DIFF_CHANGED] - n[TR_DIFF_MOVED];
+		snprintf(line, sizeof line,
+			 "%-10s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+			 "\n",
+			 k->kind, same, n[TR_DIFF_CHANGED], n[TR_DIFF_REMOVED], n[TR_DIFF_ADDED],
+			 n[TR_DIFF_MOVED]);
+		tr_output_put_text(t->cli.out, tr_text_from(line));
+	}
+}
+
+static void show_all(struct tool_diff *t)
+{
+	struct tr_error err;
+
+	if (!tr_diff_align(&t->diff, &err)) {
+		tr_cli_abort(&t->cli, &err);
+		return;
+	}
+	if (t->show.form == TR_DIFF_TEXT)
+		visit(t, true);
+	if (!t->cli.stop)
+		visit(t, false);
+	if (t->cli.stop || !t->differ)
+		return;
+	tr_cli_status(&t->cli, 1);
+	if (t->show.form == TR_DIFF_SUMMARY)
+		print_summary(t);
+	if (t->show.form != TR_DIFF_BRIEF)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		tr_output_put_text(t->cli.out, tr_text_from(t->cli.operands[i]));
+		tr_output_put_text(t->cli.out, i ? TR_TEXT(" differ\n") : TR_TEXT(" and "));
+	}
+}
+
+/* What the options need. False: memory is exhausted. */
+static bool prepare(struct tool_diff *t)
+{
+	const char *no_color = getenv("NO_COLOR");
+	bool terminal = isatty(STDOUT_FILENO) && !t->cli.output_path && !(no_color && *no_color);
+
+	t->show.cli = &t->cli;
+	t->show.diff = &t->diff;
+	t->show.color = t->color == 1 || (t->color == 0 && terminal);
+	t->diff.rules.ignored = t->ignored;
+	t->diff.rules.ignored_count = t->ignored_count;
+	t->diff.rules.roots = t->roots;
+	t->diff.rules.root_count = t->root_count;
+	t->diff.rules.replace = t->same_count ? replace : NULL;
+	t->diff.rules.context = t->diff.context = t;
+	t->diff.key = t->by ? write_key : NULL;
+	t->diff.compilers = tr_cli_compilers(&t->cli);
+	t->diff.max_spool = t->cli.config.read.limits.max_spool;
+	t->scratch = t->same_count ? tr_regex_scratch_new() : NULL;
+	t->join = tr_join_new();
+	for (unsigned i = 0; t->by && i < 2; i++) {
+		t->computed[i] = tr_computed_new(tr_format_call_kinds, t->diff.compilers);
+		if (!t->computed[i])
+			return false;
+	}
+	return t->join && (t->scratch || !t->same_count) && tr_diff_begin(&t->diff);
+}
+
+static void free_all(struct tool_diff *t)
+{
+	tr_diff_show_free(&t->show);
+	tr_diff_free(&t->diff);
+	tr_join_free(t->join);
+	for (size_t i = 0; i < t->same_count; i++)
+		tr_regex_free(t->same[i].regex);
+	for (unsigned i = 0; i < 2; i++)
+		tr_computed_free(t->computed[i]);
+	tr_regex_scratch_free(t->scratch);
+	tr_field_list_free(t->by);
+	tr_buffer_free(&t->replaced);
+	tr_buffer_free(&t->line);
+	free(t->same);
+	free(t->roots);
+	free(t->ignored);
+	free(t->kinds);
+}
+
+int main(int argc, char **argv)
+{
+	struct tool_diff t = { .differ = false };
+
+	tr_cli_begin(&t.cli, &tool, argc, argv);
+	read_options(&t);
+	t.cli.config.apart = true; /* A and B are never parts of one trace */
+	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
+		if (!prepare(&t))
+			tr_cli_out_of_memory(&t.cli);
+		else if (read_traces(&t))
+			show_all(&t);
+	}
+	free_all(&t);
+	return tr_cli_end(&t.cli);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tr-diff. The path of the data: tr_diff.c has the options, reads both traces (lib/diff) and visits
+ * what differs; tr_diff_show.c shows a difference as text, JSON or records.
+ */
+#ifndef TR_TOOLS_TR_DIFF_H
+#define TR_TOOLS_TR_DIFF_H
+
+#include "cli.h"
+#include "diff/diff.h"
+
+enum tr_diff_what { TR_DIFF_REMOVED, TR_DIFF_ADDED, TR_DIFF_CHANGED, TR_DIFF_MOVED };
+
+struct tr_difference {
+	enum tr_diff_what what;
+	uint32_t a, b; /* numbers of the records; TR_ALIGN_NONE */
+};
+
+enum tr_diff_form { TR_DIFF_TEXT, TR_DIFF_BRIEF, TR_DIFF_SUMMARY, TR_DIFF_JSON, TR_DIFF_TREC };
+
+/* A record that is shown. */
+struct tr_shown {
+	struct tr_text line;
+	struct tr_record record;
+	struct tr_arena arena;
+	struct tr_normal *normal; /* of its side */
+};
+
+struct tr_diff_show {
+	struct tr_cli *cli;
+	struct tr_diff *diff;
+	enum tr_diff_form form;
+	bool color;
+	struct tr_id_map patterns; /* hash of a change -> 1 + 2 * its number, + 1 if it was shown */
+	struct tr_shown sides[2];
+	struct tr_buffer text, changes;
+};
+
+/* Counts a change that several records may share. False: reported. */
+bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference);
+
+/* Shows a difference. False: reported, or a stop. */
+bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference);
+
+void tr_diff_show_free(struct tr_diff_show *show);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Differences as text, JSON or records. Text shows of a change only what changed: of a list its
+ * words, of a map its entries. A change that several records share is shown once, with their
+ * number.
+ */
+
+#include "tr_diff.h"
+
+#include <string.h>
+
+#include "view/json_value.h"
+
+enum { WORDS_MAX = 1000 /* of a list whose words are compared one by one */ };
+
+/* Reads one side of a difference. False: reported. */
+static bool load(struct tr_diff_show *show, unsigned side, uint32_t number)
+{
+	struct tr_shown *shown = &show->sides[side];
+	struct tr_error err;
+
+	shown->normal = &show->diff->sides[side].normal;
+	shown->line = tr_diff_line(show->diff, side, number, &err);
+	if (!shown->line.data)
+		return tr_cli_abort(show->cli, &err);
+	if (!tr_normal_read(shown->normal, shown->line, side == 0))
+		return tr_cli_out_of_memory(show->cli);
+	return true;
+}
+
+static bool load_both(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	return (difference->a == TR_ALIGN_NONE || load(show, 0, difference->a)) &&
+	       (difference->b == TR_ALIGN_NONE || load(show, 1, difference->b));
+}
+
+/* Fields. */
+
+/* The field of the other side with the same key, as often as it came before; NULL: none. */
+static const struct tr_normal_field *partner_of(const struct tr_normal *from, size_t index,
+						const struct tr_normal *to)
+{
+	const struct tr_normal_field *field = &from->fields[index];
+	size_t before = 0;
+
+	for (size_t i = 0; i < index; i++)
+		before += tr_text_equal(from->fields[i].key, field->key);
+	for (size_t i = 0; i < to->count; i++) {
+		if (tr_text_equal(to->fields[i].key, field->key) && before-- == 0)
+			return &to->fields[i];
+	}
+	return NULL;
+}
+
+/* True if both fields have the same text, and names that stand for each other. */
+static bool are_equal(const struct tr_diff_show *show, const struct tr_normal_field *a,
+		      const struct tr_normal_field *b)
+{
+	const struct tr_normal *left = show->sides[0].normal, *right = show->sides[1].normal;
+	size_t count = tr_normal_names_end(left, a) - a->names;
+
+	if (!tr_text_equal(a->text, b->text))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct tr_run_name *x = &left->names[a->names + i];
+		const struct tr_run_name *y = &right->names[b->names + i];
+		if (!tr_renames_agree(&show->diff->renames, x->class, x->value, y->value))
+			return false;
+	}
+	return true;
+}
+
+/* Text. */
+
+enum { RED = 31, GREEN = 32, YELLOW = 33, CYAN = 36 };
+
+static void put_color(struct tr_diff_show *show, unsigned color, struct tr_buffer *to)
+{
+	if (!show->color)
+		return;
+	tr_buffer_put_literal(to, "\033[");
+	tr_buffer_put_decimal(to, color);
+	tr_buffer_put_byte(to, 'm');
+}
+
+static void put_part(struct tr_diff_show *show, char sign, struct tr_text text)
+{
+	struct tr_buffer *to = &show->changes;
+
+	tr_buffer_put_byte(to, ' ');
+	put_color(show, sign == '-' ? RED : GREEN, to);
+	tr_buffer_put_byte(to, sign);
+	tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_text(to, text);
+	put_color(show, 0, to);
+}
+
+/*
+ * The next item of a list or map at *p, and what separates it is skipped: items are separated by
+ * commas outside of strings and brackets. False: there is none.
+ */
+static bool next_item(const char **p, const char *end, struct tr_text *item)
+{
+	const char *begin = *p, *at = begin;
+	int depth = 0;
+
+	if (at >= end)
+		return false;
+	for (; at < end && (depth > 0 || *at != ','); at++) {
+		if (*at == '"') {
+			for (at++; at < end && *at != '"'; at++)
+				at += *at == '\\';
+			if (at >= end)
+				break;
+		}
+		depth += *at == '[' || *at == '{' || *at == '<';
+		depth -= *at == ']' || *at == '}' || *at == '>';
+	}
+	*item = tr_text_span(begin, at < end ? at : end);
+	*p = at + 1;
+	return true;
+}
+
+/* The items of a list or map between its brackets. Returns their number, at most max. */
+static size_t split(struct tr_text value, struct tr_text *items, size_t max)
+{
+	const char *p = value.data + 1, *end = value.data + value.len - 1;
+	size_t count = 0;
+
+	while (count < max && next_item(&p, end, &items[count]))
+		count++;
+	return count;
+}
+
+/* The part of a map's entry before its colon: "NAME". */
+static struct tr_text name_of(struct tr_text entry)
+{
+	const char *p = entry.data + 1, *end = entry.data + entry.len;
+
+	for (; p < end && *p != '"'; p++)
+		p += *p == '\\';
+	return tr_text_span(entry.data, p < end ? p + 1 : end);
+}
+
+/* Shows the words of two lists that differ, between those that both begin and end with. */
+static void put_lists(struct tr_diff_show *show, const struct tr_text *a, size_t a_count,
+		      const struct tr_text *b, size_t b_count)
+{
+	size_t begin = 0;
+
+	while (begin < a_count && begin < b_count && tr_text_equal(a[begin], b[begin]))
+		begin++;
+	while (a_count > begin && b_count > begin &&
+	       tr_text_equal(a[a_count - 1], b[b_count - 1])) {
+		a_count--;
+		b_count--;
+	}
+	size_t j = begin;
+	for (size_t i = begin; i < a_count; i++) {
+		size_t k = j;
+		while (k < b_count && !tr_text_equal(a[i], b[k]))
+			k++;
+		if (k == b_count) {
+			put_part(show, '-', a[i]);
+			continue;
+		}
+		for (; j < k; j++)
+			put_part(show, '+', b[j]);
+		j++;
+	}
+	for (; j < b_count; j++)
+		put_part(show, '+', b[j]);
+}
+
+/*
+ * Shows the words of two strings that differ; command lines in variables are such strings. False:
+ * one of them is no string of several words.
+ */
+static bool put_words(struct tr_diff_show *show, struct tr_text a, struct tr_text b)
+{
+	const struct tr_text strings[] = { a, b };
+	struct tr_text words[2][WORDS_MAX];
+	size_t counts[2] = { 0, 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *p = strings[i].data + 1, *end = strings[i].data + strings[i].len - 1;
+		if (strings[i].len < 2 || *strings[i].data != '"' ||
+		    !memchr(p, ' ', (size_t)(end - p)))
+			return false;
+		while (p < end && counts[i] < WORDS_MAX) {
+			const char *blank = memchr(p, ' ', (size_t)(end - p));
+			words[i][counts[i]++] = tr_text_span(p, blank ? blank : end);
+			p = blank ? blank + 1 : end;
+		}
+		if (counts[i] == WORDS_MAX)
+			return false;
+	}
+	put_lists(show, words[0], counts[0], words[1], counts[1]);
+	return true;
+}
+
+/* The value of a map's entry, whose name is `name`. */
+static struct tr_text value_of(struct tr_text entry, struct tr_text name)
+{
+	size_t used = name.len < entry.len ? name.len + 1 : entry.len;
+
+	return (struct tr_text){ entry.data + used, entry.len - used };
+}
+
+/* Shows the entries of two maps that differ; their order does not matter. */
+static void put_maps(struct tr_diff_show *show, const struct tr_text *a, size_t a_count,
+		     const struct tr_text *b, size_t b_count)
+{
+	for (size_t i = 0; i < a_count; i++) {
+		size_t j = 0;
+		while (j < b_count && !tr_text_equal(name_of(a[i]), name_of(b[j])))
+			j++;
+		if (j < b_count && tr_text_equal(a[i], b[j]))
+			continue;
+		struct tr_text name = name_of(a[i]);
+		size_t before = show->changes.len;
+		if (j < b_count) {
+			tr_buffer_put_byte(&show->changes, ' ');
+			tr_buffer_put_text(&show->changes, name);
+			tr_buffer_put_byte(&show->changes, ':');
+			if (put_words(show, value_of(a[i], name), value_of(b[j], name)))
+				continue;
+			show->changes.len = before;
+		}
+		put_part(show, '-', a[i]);
+		if (j < b_count)
+			put_part(show, '+', b[j]);
+	}
+	for (size_t j = 0; j < b_count; j++) {
+		size_t i = 0;
+		while (i < a_count && !tr_text_equal(name_of(a[i]), name_of(b[j])))
+			i++;
+		if (i == a_count)
+			put_part(show, '+', b[j]);
+	}
+}
+
+/* Shows what changed in a field; a or b may be NULL. */
+static void put_change(struct tr_diff_show *show, const struct tr_normal_field *a,
+		       const struct tr_normal_field *b)
+{
+	struct tr_text items[2][WORDS_MAX];
+	char open = a && b && a->value.len && b->value.len ? *a->value.data : '\0';
+
+	tr_buffer_put_literal(&show->changes, "    ");
+	tr_buffer_put_text(&show->changes, a ? a->key : b->key);
+	tr_buffer_put_byte(&show->changes, ':');
+	if ((open == '[' || open == '{') && *b->value.data == open &&
+	    !tr_text_equal(a->text, b->text)) {
+		size_t a_count = split(a->text, items[0], WORDS_MAX);
+		size_t b_count = split(b->text, items[1], WORDS_MAX);
+		if (a_count < WORDS_MAX && b_count < WORDS_MAX) {
+			if (open == '{')
+				put_maps(show, items[0], a_count, items[1], b_count);
+			else
+				put_lists(show, items[0], a_count, items[1], b_count);
+			tr_buffer_put_byte(&show->changes, '\n');
+			return;
+		}
+	}
+	if (a && b && !tr_text_equal(a->text, b->text) && put_words(show, a->text, b->text)) {
+		tr_buffer_put_byte(&show->changes, '\n');
+		return;
+	}
+	if (a)
+		put_part(show, '-', a->value);
+	if (b)
+		put_part(show, '+', b->value);
+	if (a && b && tr_text_equal(a->text, b->text))
+		tr_buffer_put_literal(&show->changes, " (elsewhere they are not the same)");
+	tr_buffer_put_byte(&show->changes, '\n');
+}
+
+/* Composes what changed between both sides, which are loaded. */
+static void compose_changes(struct tr_diff_show *show)
+{
+	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
+
+	tr_buffer_reset(&show->changes);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct tr_normal_field *other = partner_of(a, i, b);
+		if (!other || !are_equal(show, &a->fields[i], other))
+			put_change(show, &a->fields[i], other);
+	}
+	for (size_t i = 0; i < b->count; i++) {
+		if (!partner_of(b, i, a))
+			put_change(show, NULL, &b->fields[i]);
+	}
+}
+
+/* The number of records with this change, and whether it was shown. */
+static uint64_t pattern_of(const struct tr_diff_show *show)
+{
+	return tr_diff_hash(tr_diff_hash(0, show->sides[0].normal->kind),
+			    tr_buffer_text(&show->changes));
+}
+
+bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	if (difference->what != TR_DIFF_CHANGED)
+		return true;
+	if (!load_both(show, difference))
+		return false;
+	compose_changes(show);
+	uint64_t pattern = pattern_of(show);
+	uintptr_t count = (uintptr_t)tr_id_map_get(&show->patterns, pattern);
+	/* the values of this map are no addresses: see tr_diff.h */
+	return (!show->changes.failed &&
+		tr_id_map_put(&show->patterns, pattern, (void *)(count ? count + 2 : 3))) ||
+	       tr_cli_out_of_memory(show->cli);
+}
+
+/* Appends kind, number and name of a record, and with `fields` what is compared of it. */
+static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
+{
+	const struct tr_normal *normal = show->sides[side].normal;
+	struct tr_buffer *to = &show->text;
+
+	tr_buffer_put_text(to, normal->kind);
+	tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_text(to, normal->seq);
+	tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_text(to, normal->name);
+	for (size_t i = 1; fields && i < normal->count; i++) {
+		const struct tr_normal_field *field = &normal->fields[i];
+		/* an environment is long, and seldom what the record is about */
+		if (tr_text_starts(field->key, TR_TEXT("env")))
+			continue;
+		tr_buffer_put_byte(to, ' ');
+		tr_buffer_put_text(to, field->key);
+		tr_buffer_put_byte(to, '=');
+		tr_buffer_put_text(to, field->value);
+	}
+}
+
+static void put_text(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	static const char signs[] = { '-', '+', '~', '>' };
+	static const unsigned colors[] = { RED, GREEN, YELLOW, CYAN };
+	struct tr_buffer *to = &show->text;
+	bool changed = difference->what == TR_DIFF_CHANGED;
+	uintptr_t count = 0;
+
+	if (changed) {
+		compose_changes(show);
+		uint64_t pattern = pattern_of(show);
+		count = (uintptr_t)tr_id_map_get(&show->patterns, pattern);
+		if (!(count & 1))
+			return;
+		/* there is an entry already, so this needs no memory */
+		tr_id_map_put(&show->patterns, pattern, (void *)(count - 1));
+	}
+	put_color(show, colors[difference->what], to);
+	tr_buffer_put_byte(to, signs[difference->what]);
+	tr_buffer_put_byte(to, ' ');
+	if (count / 2 > 1) {
+		tr_buffer_put_decimal(to, count / 2);
+		tr_buffer_put_literal(to, " times, first ");
+	}
+	unsigned side = difference->a == TR_ALIGN_NONE;
+	put_record(show, side, true);
+	put_color(show, 0, to);
+	tr_buffer_put_byte(to, '\n');
+	if (changed)
+		tr_buffer_put_text(to, tr_buffer_text(&show->changes));
+	if (difference->what == TR_DIFF_MOVED) {
+		tr_buffer_put_literal(to, "    now ");
+		put_record(show, 1, false);
+		tr_buffer_put_byte(to, '\n');
+	}
+}
+
+/* JSON. */
+
+/* Reads the record of a side with its values. False: reported. */
+static bool parse(struct tr_diff_show *show, unsigned side)
+{
+	struct tr_shown *shown = &show->sides[side];
+	struct tr_error err;
+
+	tr_arena_reset(&shown->arena);
+	tr_record_init(&shown->record, &shown->arena);
+	return tr_record_from_line(&shown->record, shown->line, &err) ||
+	       tr_cli_abort(show->cli, &err);
+}
+
+/* Appends the value of a field, null if it is NULL. */
+static bool put_json_value(struct tr_diff_show *show, unsigned side,
+			   const struct tr_normal_field *field)
+{
+	struct tr_arena *arena = &show->sides[side].arena;
+	struct tr_field copy = { .value = NULL };
+	struct tr_error err;
+
+	if (!field) {
+		tr_buffer_put_literal(&show->text, "null");
+		return true;
+	}
+	if (field == show->sides[side].normal->fields) {
+		struct tr_text bytes;
+		if (!tr_cell_bytes(field->value, arena, &bytes, &err))
+			return tr_cli_abort(show->cli, &err);
+		tr_json_view_name(bytes, &show->text);
+		return true;
+	}
+	copy.key = field->key;
+	copy.text = field->value;
+	struct tr_value *value = tr_field_value(&show->sides[side].record, &copy, &err);
+	if (!value && err.cause == TR_CAUSE_MEMORY)
+		return tr_cli_abort(show->cli, &err);
+	if (!value)
+		tr_json_view_tagged("$raw", field->value, &show->text);
+	return !value || tr_json_view_value(value, arena, &show->text) ||
+	       tr_cli_out_of_memory(show->cli);
+}
+
+static bool put_json_field(struct tr_diff_show *show, bool *any, const struct tr_normal_field *a,
+			   const struct tr_normal_field *b)
+{
+	struct tr_buffer *to = &show->text;
+	unsigned side = a == NULL;
+	struct tr_text key;
+	struct tr_error err;
+
+	if (*any)
+		tr_buffer_put_byte(to, ',');
+	*any = true;
+	if (!tr_cell_bytes(a ? a->key : b->key, &show->sides[side].arena, &key, &err))
+		key = a ? a->key : b->key;
+	tr_json_view_name(key, to);
+	tr_buffer_put_literal(to, ":[");
+	if (!put_json_value(show, 0, a))
+		return false;
+	tr_buffer_put_byte(to, ',');
+	if (!put_json_value(show, 1, b))
+		return false;
+	tr_buffer_put_byte(to, ']');
+	return true;
+}
+
+static const char *const words[] = { "removed", "added", "changed", "moved" };
+
+static bool put_json(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	struct tr_buffer *to = &show->text;
+	unsigned side = difference->a == TR_ALIGN_NONE;
+	const struct tr_normal *a = side ? NULL : show->sides[0].normal;
+	const struct tr_normal *b = difference->b == TR_ALIGN_NONE ? NULL : show->sides[1].normal;
+	bool any = false, fine = (!a || parse(show, 0)) && (!b || parse(show, 1));
+
+	if (!fine)
+		return false;
+	tr_buffer_put_literal(to, "{\"what\":\"");
+	tr_buffer_put_text(to, tr_text_from(words[difference->what]));
+	tr_buffer_put_literal(to, "\",\"kind\":");
+	tr_json_view_name(show->sides[side].normal->kind, to);
+	tr_buffer_put_literal(to, ",\"key\":");
+	if (!put_json_value(show, side, show->sides[side].normal->fields))
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct tr_normal *normal = i ? b : a;
+		tr_buffer_put_text(to, i ? TR_TEXT(",") : TR_TEXT(",\"seq\":["));
+		uint64_t number;
+		if (normal && tr_decimal_read(normal->seq, UINT64_MAX, &number))
+			tr_buffer_put_text(to, normal->seq);
+		else if (normal)
+			tr_json_view_name(normal->seq, to);
+		else
+			tr_buffer_put_literal(to, "null");
+	}
+	tr_buffer_put_literal(to, "],\"fields\":{");
+	for (size_t i = 0; fine && a && difference->what != TR_DIFF_MOVED && i < a->count; i++) {
+		const struct tr_normal_field *other = b ? partner_of(a, i, b) : NULL;
+		if (i == 0 && !b)
+			continue;
+		if (!other || !are_equal(show, &a->fields[i], other))
+			fine = put_json_field(show, &any, &a->fields[i], other);
+	}
+	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {
+		if ((i > 0 || a) && (!a || !partner_of(b, i, a)))
+			fine = put_json_field(show, &any, NULL, &b->fields[i]);
+	}
+	tr_buffer_put_literal(to, "}}\n");
+	return fine;
+}
+
+/* Records. */
+
+/* Appends a line with the field diff. */
+static void put_line(struct tr_diff_show *show, unsigned side, const char *word)
+{
+	struct tr_text line = show->sides[side].line;
+
+	tr_buffer_put(&show->text, line.data, line.len - 1);
+	tr_buffer_put_literal(&show->text, "\tdiff=\"");
+	tr_buffer_put_text(&show->text, tr_text_from(word));
+	tr_buffer_put_literal(&show->text, "\"\n");
+}
+
+static void put_trec(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	if (difference->what == TR_DIFF_CHANGED) {
+		put_line(show, 0, "before");
+		put_line(show, 1, "after");
+	} else {
+		put_line(show, difference->b != TR_ALIGN_NONE, words[difference->what]);
+	}
+}
+
+bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	if (show->form == TR_DIFF_BRIEF)
+		return true;
+	if (!load_both(show, difference))
+		return false;
+	tr_buffer_reset(&show->text);
+	if (show->form == TR_DIFF_JSON && !put_json(show, difference))
+		return false;
+	if (show->form == TR_DIFF_TEXT)
+		put_text(show, difference);
+	if (show->form == TR_DIFF_TREC)
+		put_trec(show, difference);
+	if (show->text.failed || show->changes.failed)
+		return tr_cli_out_of_memory(show->cli);
+	return !show->text.len || tr_cli_put_text(show->cli, tr_buffer_text(&show->text));
+}
+
+void tr_diff_show_free(struct tr_diff_show *show)
+{
+	for (unsigned i = 0; i < 2; i++)
+		tr_arena_free(&show->sides[i].arena);
+	tr_id_map_free(&show->patterns);
+	tr_buffer_free(&show->text);
+	tr_buffer_free(&show->changes);
+}
