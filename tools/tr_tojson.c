@@ -6,7 +6,7 @@
 #include "view/chrome.h"
 #include "view/json_records.h"
 
-enum { AS = 1, TYPED, PRETTY, COMPUTED };
+enum { AS = 1, TYPED, PRETTY, COMPUTED, PHASES };
 
 static const struct tr_option options[] = {
 	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear",
@@ -18,6 +18,8 @@ static const struct tr_option options[] = {
 	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
 	{ COMPUTED, 0, "computed", NULL,
 	  "add computed fields (see tr-filter(1)): frame, end, duration, source, output" },
+	{ PHASES, 0, "phases", "FILE",
+	  "with --as=chrome, show the phases that Clang wrote with -ftime-trace (repeatable)" },
 	{ 0 },
 };
 
@@ -47,6 +49,7 @@ struct form {
 	struct tr_json_view_config view;
 	const struct tr_format *format;
 	bool as, typed, chrome;
+	struct tr_phases phases; /* for chrome */
 };
 
 /* Handles --as. False: a usage error is printed. */
@@ -69,11 +72,22 @@ static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 	return true;
 }
 
+/* Handles --phases. False: an error is printed. */
+static bool add_phases(struct tr_cli *cli, struct form *form, struct tr_text path)
+{
+	struct tr_error err;
+
+	tr_cli_reads(cli, path);
+	return tr_phases_add(&form->phases, path, &err) || tr_cli_abort(cli, &err);
+}
+
 /* Handles the tool's own options, and reports those that exclude each other. */
 static void read_options(struct tr_cli *cli, struct form *form)
 {
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
 		if (id == AS && !choose(cli, form, cli->argument))
+			return;
+		if (id == PHASES && !add_phases(cli, form, tr_text_from(cli->argument)))
 			return;
 		form->typed |= id == TYPED;
 		form->view.pretty |= id == PRETTY;
@@ -87,6 +101,8 @@ static void read_options(struct tr_cli *cli, struct form *form)
 		tr_cli_usage(cli, "--pretty needs --as=records or --as=array");
 	else if (form->view.computed && (form->typed || form->format || form->chrome))
 		tr_cli_usage(cli, "--computed needs --as=records or --as=array");
+	else if (form->phases.count && !form->chrome)
+		tr_cli_usage(cli, "--phases needs --as=chrome");
 	if (form->typed)
 		form->format = &tr_format_json;
 }
@@ -126,7 +142,7 @@ static void look_at_kind(struct tr_unsupported_kinds *unsupported, struct tr_tex
 /*
  * Writes the timeline. The view gets a NULL at the end, when the ends of all processes are known.
  */
-static void write_chrome(struct tr_cli *cli)
+static void write_chrome(struct tr_cli *cli, struct tr_phases *phases)
 {
 	struct tr_chrome *chrome =
 		tr_chrome_new(cli->config.read.limits.max_spool, tr_format_call_kinds, cli->out);
@@ -138,6 +154,7 @@ static void write_chrome(struct tr_cli *cli)
 		tr_cli_out_of_memory(cli);
 		return;
 	}
+	tr_chrome_set_phases(chrome, phases);
 	do {
 		bool more = tr_cli_next(cli, &record);
 		if (cli->stop)
@@ -158,6 +175,12 @@ static void write_chrome(struct tr_cli *cli)
 	} while (record && !cli->out->failed);
 	if (unsupported.supported && tr_chrome_is_empty(chrome))
 		tr_cli_note(cli, "no processes and no other events to show");
+	size_t left = cli->stop ? 0 : tr_phases_left(phases);
+	if (left)
+		tr_cli_note(cli,
+			    "--phases: %zu of %zu files belong to no process of the trace, by its "
+			    "number and time",
+			    left, phases->count);
 	tr_chrome_free(chrome);
 }
 
@@ -212,9 +235,10 @@ int main(int argc, char **argv)
 		if (form.format)
 			write_format(&cli, form.format);
 		else if (form.chrome)
-			write_chrome(&cli);
+			write_chrome(&cli, &form.phases);
 		else
 			write_view(&cli, &form.view);
 	}
+	tr_phases_free(&form.phases);
 	return tr_cli_end(&cli);
 }

@@ -18,6 +18,7 @@
 #include "process/forest.h"
 #include "process/lanes.h"
 #include "record/ask.h"
+#include "record/json.h"
 #include "record/literal.h"
 #include "record/vocabulary.h"
 #include "view/brief.h"
@@ -37,8 +38,9 @@ struct tr_chrome {
 	struct tr_output *out;
 	struct tr_timeline timeline; /* of the segment */
 	struct tr_forest forest;
-	struct tr_buffer line; /* the part of an event that is not yet in out */
-	bool any;	       /* an event was written */
+	struct tr_phases *phases; /* NULL: there are none */
+	struct tr_buffer line;	  /* the part of an event that is not yet in out */
+	bool any;		  /* an event was written */
 	bool finished;
 
 	/* the segment */
@@ -358,6 +360,63 @@ static bool split_text(struct tr_text text, struct tr_text *name, struct tr_text
 	return true;
 }
 
+/* Where the phases of a run are drawn. */
+struct phase_place {
+	struct tr_chrome *chrome;
+	uint64_t lane;
+};
+
+static void put_phase(void *context, const struct tr_phase *phase)
+{
+	const struct phase_place *place = context;
+	struct tr_chrome *chrome = place->chrome;
+	struct tr_buffer name = TR_BUFFER_INIT;
+
+	tr_json_string_from_wtf8(phase->name, &name);
+	begin_event(chrome, 'X', tr_buffer_text(&name), "phase", phase->began, GROUP_RUNS,
+		    place->lane);
+	put_duration(chrome, phase->duration);
+	if (phase->detail.data) {
+		tr_buffer_put_literal(&chrome->line, ",\"args\":{\"detail\":");
+		tr_json_string_from_wtf8(phase->detail, &chrome->line);
+		tr_buffer_put_byte(&chrome->line, '}');
+	}
+	end_event(chrome);
+	chrome->line.failed |= name.failed;
+	tr_buffer_free(&name);
+}
+
+/* The number of the task that the members of a run begin with. False: it is no number. */
+static bool read_task(struct tr_text members, uint64_t *task)
+{
+	if (!tr_text_skip(&members, TR_TEXT(",\"task\":")))
+		return false;
+	if (members.len && *members.data == '"')
+		members = tr_text_span(members.data + 1, members.data + members.len);
+	size_t len = 0;
+	while (len < members.len && members.data[len] >= '0' && members.data[len] <= '9')
+		len++;
+	return tr_decimal_read((struct tr_text){ members.data, len }, UINT64_MAX, task);
+}
+
+/* Writes the phases of the programs of a process while it ran. False: err is filled. */
+static bool put_phases(struct tr_chrome *chrome, struct tr_text members, const struct tr_span *span,
+		       struct tr_error *err)
+{
+	struct phase_place place = { chrome, span->lane + 1 };
+	struct tr_phases_file *file;
+	uint64_t task;
+
+	if (!chrome->phases || !read_task(members, &task))
+		return true;
+	while ((file = tr_phases_find(chrome->phases, task, span->begin, span->end))) {
+		file->drawn = true;
+		if (!tr_phases_each(file, put_phase, &place, err))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Writes the event of a run. Without times, positions count records, and are scaled to
  * microseconds. False: err is filled.
@@ -368,7 +427,7 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 	const struct tr_forest_node *node = &chrome->forest.nodes[at];
 	const struct tr_span *span = &lanes->spans[at];
 	int64_t scale = lanes->timed ? 1 : 1000;
-	struct tr_text name = TR_TEXT("\"(fork)\""), members, command;
+	struct tr_text name = TR_TEXT("\"(fork)\""), members = { NULL, 0 }, command;
 
 	if (!tr_forest_text(&chrome->forest, node, text, err))
 		return false;
@@ -389,7 +448,7 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 	put_end(node, span, &chrome->line);
 	tr_buffer_put_byte(&chrome->line, '}');
 	end_event(chrome);
-	return true;
+	return !program || !lanes->timed || put_phases(chrome, members, span, err);
 }
 
 /* Sorts times. */
@@ -688,6 +747,11 @@ enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 	if (!record)
 		finish(chrome);
 	return TR_OK;
+}
+
+void tr_chrome_set_phases(struct tr_chrome *chrome, struct tr_phases *phases)
+{
+	chrome->phases = phases;
 }
 
 struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),

@@ -10,6 +10,7 @@
  *    that failed are in category "process,failed"
  *  - API calls, by thread: nested calls are shown below their caller; frames
  *  - system calls, signals and all other records, by task
+ *  - phases of compilers (phases.h), within the runs of their processes
  *  - counters: processes that are alive; calls and draws of each frame
  *
  * The viewer shows each of the first three as a "process", each lane or task as a
@@ -27,6 +28,7 @@
 #include "core/error.h"
 #include "core/output.h"
 #include "record/record.h"
+#include "view/phases.h"
 
 struct tr_chrome;
 
@@ -36,6 +38,9 @@ struct tr_chrome;
  */
 struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
 				struct tr_output *out);
+
+/* Draws phases of compilers within the runs that they belong to; borrowed. */
+void tr_chrome_set_phases(struct tr_chrome *chrome, struct tr_phases *phases);
 
 /* The next line of the stream, NULL at its end. TR_WARN: err states what was not shown. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,

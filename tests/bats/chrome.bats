@@ -217,3 +217,77 @@ END
 	[ "$(tr -cd '"' <command | wc -c)" -eq 40000 ]
 	run -1 grep -c $'\ufffd\|\\\\' command
 }
+
+# phases FILE BEGIN PROCESS EVENT...: a file of -ftime-trace; an event is "name ts dur thread [detail]", with _ for a blank
+phases() {
+	local file=$1 event name ts dur thread detail list=
+	printf '{"traceEvents":[' >"$file"
+	for event in "${@:4}"; do
+		read -r name ts dur thread detail <<<"$event"
+		list+=",{\"pid\":$3,\"tid\":$thread,\"ph\":\"X\",\"ts\":$ts,\"dur\":$dur,\"name\":\"${name//_/ }\""
+		[ -z "$detail" ] || list+=",\"args\":{\"detail\":\"$detail\"}"
+		list+=}
+	done
+	printf '%s,{"cat":"","pid":%s,"tid":%s,"ts":0,"ph":"M","name":"process_name","args":{"name":"clang"}}],"beginningOfTime":%s}' \
+		"${list:1}" "$3" "$3" "$2" >>"$file"
+}
+
+@test "--phases shows what Clang recorded within its process" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	cat >t.trec <<-'END'
+		%trec	1	format=strace
+		exec	0	1700000000	7	/usr/bin/make	argv=["make"]
+		exec	1	1700000001	8	/usr/bin/clang	parent=0	argv=["clang","-c","a.c"]
+		exit	2	1700000003	8	-	status=0
+		exec	3	1700000004	8	/usr/bin/clang	parent=0	argv=["clang","-c","b.c"]
+		exit	4	1700000005	8	-	status=0
+		exit	5	1700000006	7	-	status=0
+		!end	6
+	END
+	# the number of a process is used twice: the time decides
+	phases b.json 1700000004100000 8 'Frontend 0 500 8' 'Source 100 50.5 8 /usr/in\u0000clude/\"x\".h' 'Total_Source 0 50 9' 'Other 0 1 9'
+	phases a.json 1700000001100000 8 'Frontend 10 20 8'
+	phases other.json 1700000001100000 9 'Frontend 10 20 9'
+	phases late.json 1700000009000000 8 'Frontend 10 20 8'
+	run -0 --separate-stderr tr-tojson --as=chrome --phases=b.json --phases=a.json --phases=other.json --phases=late.json t.trec
+	[[ $stderr == *"note: --phases: 2 of 4 files belong to no process of the trace"* ]]
+	jq -r '.traceEvents[] | select(.cat == "phase") | [.ph, .pid, .tid, .ts, .dur, .name, (.args.detail | @json)] | map(tostring) | join(" ")' <<<"$output" >got
+	diff - got <<-'END'
+		X 1 1 1100010 20 Frontend null
+		X 1 1 4100000 500 Frontend null
+		X 1 1 4100100 50 Source "/usr/in\u0000clude/\"x\".h"
+	END
+	# the events of processes are the same without
+	tr-tojson --as=chrome t.trec | jq -c .traceEvents >without
+	jq -c '[.traceEvents[] | select(.cat != "phase")]' <<<"$output" | cmp - without
+	# only files of the user are read, and only such files are accepted
+	run -2 tr-tojson --as=chrome --phases=none.json t.trec
+	[[ $output == *"none.json: No such file or directory"* ]]
+	for text in '' '[]' '{}' '{"traceEvents":[]}' '{"traceEvents":{},"beginningOfTime":1}' '{"traceEvents":[],"beginningOfTime":"1"}' "$(head -c 60 a.json)"; do
+		printf '%s' "$text" >bad.json
+		run -2 tr-tojson --as=chrome --phases=bad.json t.trec
+		[[ $output == "tr-tojson: bad.json: not a file of -ftime-trace" ]]
+	done
+	run -2 tr-tojson --phases=a.json t.trec
+	[[ $output == *"--phases needs --as=chrome"* ]]
+	# events that are damaged are left out
+	sed 's/"ts":10,/"ts":"x",/; s/\[{/[5,{"ph":{}},{/' a.json >odd.json
+	tr-tojson -q --as=chrome --phases=odd.json t.trec | jq -e '[.traceEvents[] | select(.cat == "phase")] == []'
+}
+
+@test "--phases of a build with Clang" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	for i in $(seq 2000); do echo "int f$i(int x) { return x * $i; }"; done >a.c
+	cp a.c b.c
+	# skipped where it is not installed
+	clang --version >/dev/null
+	printf '%s\n' 'clang -ftime-trace -O1 -c a.c -o a.o' 'clang -ftime-trace -O1 -c b.c -o b.o' >build.sh
+	tr-record --backend=preload -o build.trec -- sh build.sh
+	[ -s a.json ] || skip "this Clang has no -ftime-trace"
+	tr-tojson --as=chrome --phases=a.json --phases=b.json -o out.json build.trec
+	[ "$(jq '[.traceEvents[] | select(.cat == "phase" and .name == "ExecuteCompiler")] | length' out.json)" -eq 2 ]
+	# each phase is within a bar of its lane
+	jq -e '[.traceEvents[] | select(.cat == "process" and .ph == "X")] as $bars |
+		[.traceEvents[] | select(.cat == "phase") | . as $p |
+		any($bars[]; .tid == $p.tid and .ts <= $p.ts and .ts + .dur + 1 >= $p.ts + $p.dur)] | all' out.json
+}
