@@ -225,6 +225,16 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record);
 
 /*
+ * The programs of -O exe, base and path. False: there are none (which is no error), or a stop. _end
+ * adds a remark on programs without a block, and frees them. The settings are those of tools with
+ * computed fields: they include those of compilers.
+ */
+struct tr_programs; /* coverage/programs.h */
+extern const struct tr_format_option tr_cli_computed_settings[];
+bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs);
+void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);
+
+/*
  * The line of a record: its original bytes if it has them, else in the canonical spelling, which
  * is composed in to. False: it has no line, which is reported and counted as lost, or a stop.
  */

@@ -86,7 +86,7 @@ static const struct tr_tool tool = {
 		"byte, with what is needed to understand them.",
 	.shared = TR_CLI_ALL,
 	.options = options,
-	.settings = tr_cli_compiler_settings,
+	.settings = tr_cli_computed_settings,
 	.arrow = true,
 	.status_one = "no record was selected",
 	.examples = examples,

@@ -19,6 +19,7 @@
 #include "expr/expr.h"
 #include "record/pending.h"
 #include "record/vocabulary.h"
+#include "coverage/programs.h"
 #include "view/computed.h"
 
 #include "cli.h"
@@ -121,6 +122,7 @@ struct tr_filter {
 	bool found_root;	      /* some record is of the tree */
 	bool left_rest;		      /* some file was not read to its end */
 	struct tr_computed *computed; /* NULL: no computed field is used */
+	struct tr_programs programs;  /* of -O exe and path */
 	struct tr_sieve *sieve;	      /* judges by columns; NULL: there is none */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that pass the sieve */
 	struct tr_merge *merge;			     /* --merge; NULL: there is none */

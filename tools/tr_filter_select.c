@@ -461,6 +461,16 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 	}
 }
 
+/* Whether an expression or --fields uses the field. */
+static bool uses(const struct tr_filter *filter, const char *name)
+{
+	bool used = filter->fields && tr_field_list_uses(filter->fields, name);
+
+	for (size_t k = 0; k < filter->expr_count && !used; k++)
+		used = tr_expr_uses(filter->exprs[k], name);
+	return used;
+}
+
 /*
  * Prepares the computed fields if an expression or --fields uses one; otherwise records do not pay
  * for them. False: reported.
@@ -468,21 +478,21 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 static bool begin_computed(struct tr_filter *filter)
 {
 	struct tr_compilers *compilers = tr_cli_compilers(filter->cli);
-	bool used = false;
+	bool used = false, has_programs = tr_cli_programs(filter->cli, &filter->programs);
 
 	if (filter->cli->stop)
 		return false;
-	for (size_t i = 0; i < TR_COMPUTED_NAMES; i++) {
-		const char *name = tr_computed_names[i];
-		used |= filter->fields && tr_field_list_uses(filter->fields, name);
-		for (size_t k = 0; k < filter->expr_count && !used; k++)
-			used = tr_expr_uses(filter->exprs[k], name);
-	}
+	for (size_t i = 0; i < TR_COMPUTED_NAMES && !used; i++)
+		used = uses(filter, tr_computed_names[i]);
+	for (size_t i = 0; i < TR_COMPUTED_SYMBOLS && has_programs && !used; i++)
+		used = uses(filter, tr_computed_symbols[i]);
 	if (!used)
 		return true;
 	filter->computed = tr_computed_new(tr_format_call_kinds, compilers);
 	if (!filter->computed)
 		return tr_cli_out_of_memory(filter->cli);
+	if (has_programs)
+		tr_computed_set_programs(filter->computed, &filter->programs);
 	struct tr_computed_fields *fields = tr_computed_fields(filter->computed);
 	for (size_t i = 0; i < filter->expr_count; i++)
 		tr_expr_state_set_computed(filter->states[i], fields);
@@ -617,6 +627,7 @@ void tr_filter_free_select(struct tr_filter *filter)
 	free(filter->exprs);
 	tr_expr_sieve_free(filter->sieve);
 	tr_computed_free(filter->computed);
+	tr_cli_programs_end(filter->cli, &filter->programs);
 	tr_field_list_free(filter->fields);
 	tr_call_set_free(&filter->sets.calls);
 	tr_call_set_free(&filter->sets.wanted);

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "core/buffer.h"
 #include "expr/expr.h"
+#include "coverage/programs.h"
 #include "view/computed.h"
 #include "view/critical_text.h"
 #include "view/stat.h"
@@ -43,7 +44,7 @@ static const struct tr_tool tool = {
 	.summary = "Counts what is in trace files, or in a stream of records.",
 	.shared = TR_CLI_ALL,
 	.options = options,
-	.settings = tr_cli_compiler_settings,
+	.settings = tr_cli_computed_settings,
 	.examples = examples,
 };
 
@@ -52,6 +53,7 @@ struct tool_stat {
 	struct tr_stat_config config;
 	struct tr_field_list *fields; /* --by */
 	struct tr_computed *computed; /* NULL: --by has no computed field */
+	struct tr_programs programs;  /* of -O exe and path */
 	struct tr_join *join;	      /* a field may be at the return of a call */
 	struct tr_stat *stat;
 	bool critical;
@@ -180,13 +182,19 @@ static void count(struct tool_stat *t, struct tr_record *record)
 /* Prepares the computed fields if --by has one. False: memory is exhausted. */
 static bool begin_computed(struct tool_stat *t)
 {
-	bool used = false;
+	bool used = false, has_programs = tr_cli_programs(&t->cli, &t->programs);
 
+	if (t->cli.stop)
+		return true; /* reported */
 	for (size_t i = 0; t->fields && i < TR_COMPUTED_NAMES; i++)
 		used |= tr_field_list_uses(t->fields, tr_computed_names[i]);
+	for (size_t i = 0; t->fields && has_programs && i < TR_COMPUTED_SYMBOLS; i++)
+		used |= tr_field_list_uses(t->fields, tr_computed_symbols[i]);
 	if (!used)
 		return true;
 	t->computed = tr_computed_new(tr_format_call_kinds, t->config.compilers);
+	if (t->computed && has_programs)
+		tr_computed_set_programs(t->computed, &t->programs);
 	if (t->computed)
 		tr_field_list_set_computed(t->fields, tr_computed_fields(t->computed));
 	return t->computed != NULL;
@@ -314,6 +322,7 @@ int main(int argc, char **argv)
 	tr_stat_free(t.stat);
 	tr_join_free(t.join);
 	tr_computed_free(t.computed);
+	tr_cli_programs_end(&t.cli, &t.programs);
 	tr_field_list_free(t.fields);
 	tr_buffer_free(&t.key);
 	tr_buffer_free(&t.part);

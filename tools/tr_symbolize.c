@@ -58,32 +58,32 @@ static void put_string(struct tr_buffer *to, const char *string)
 }
 
 /* Appends the fields of an address that the record does not have. */
-static void put_fields(struct symbolize *s, struct tr_record *record,
-		       const struct tr_program *program, uint64_t address)
+static void put_fields(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
+		       uint64_t address)
 {
 	enum { DEPTH = 32 };
 	struct tr_buffer *to = &s->line;
 	const struct tr_code_inline *calls[DEPTH];
-	const struct tr_code_function *function = tr_program_function(program, address);
-	const struct tr_code_row *row = tr_program_row(program, address);
+	const struct tr_code_function *function = tr_elf_function(program, address);
+	const struct tr_code_row *row = tr_elf_row(program, address);
 	if (function && !has(record, "function")) {
 		tr_buffer_put_literal(to, "\tfunction=");
-		put_string(to, tr_program_string(program, function->linkage));
+		put_string(to, tr_elf_string(program, function->linkage));
 	}
 	if (row && row->file && !has(record, "file")) {
 		tr_buffer_put_literal(to, "\tfile=");
-		put_string(to, tr_program_file(program, row->file));
+		put_string(to, tr_elf_file(program, row->file));
 	}
 	if (row && !has(record, "line")) {
 		tr_buffer_put_literal(to, "\tline=");
 		tr_buffer_put_decimal(to, row->line);
 	}
-	size_t count = tr_program_inlines(program, address, calls, DEPTH);
+	size_t count = tr_elf_inlines(program, address, calls, DEPTH);
 	if (count && !has(record, "inline")) {
 		tr_buffer_put_literal(to, "\tinline=");
 		for (size_t i = 0; i < count; i++) {
 			tr_buffer_put_byte(to, i ? ',' : '[');
-			put_string(to, tr_program_string(program, calls[i]->name));
+			put_string(to, tr_elf_string(program, calls[i]->name));
 		}
 		tr_buffer_put_byte(to, ']');
 	}

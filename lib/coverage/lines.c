@@ -41,7 +41,7 @@ struct tr_line_counts {
 };
 
 /* Returns the index of the first statement from low to high that is at or after the address. */
-static size_t search(const struct tr_program *program, size_t low, size_t high, uint64_t address)
+static size_t search(const struct tr_elf *program, size_t low, size_t high, uint64_t address)
 {
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -54,7 +54,7 @@ static size_t search(const struct tr_program *program, size_t low, size_t high, 
 }
 
 /* Returns the index of the first statement at or after the address. */
-static uint32_t lower_bound(const struct tr_line_counts *counts, const struct tr_program *program,
+static uint32_t lower_bound(const struct tr_line_counts *counts, const struct tr_elf *program,
 			    uint64_t address)
 {
 	uint64_t place = (address - counts->first) >> counts->shift;
@@ -100,7 +100,7 @@ static void free_counts(struct tr_line_counts *counts)
 }
 
 /* Divides the code into parts, as many as there are statements or half as many. */
-static bool make_places(struct tr_line_counts *counts, const struct tr_program *program)
+static bool make_places(struct tr_line_counts *counts, const struct tr_elf *program)
 {
 	size_t n = program->head.statements;
 	uint64_t first = n ? program->statements[0].address : 0;
@@ -121,7 +121,7 @@ static bool make_places(struct tr_line_counts *counts, const struct tr_program *
 }
 
 /* Makes the counts of a program. NULL: memory is exhausted. */
-static struct tr_line_counts *new_counts(const struct tr_program *program)
+static struct tr_line_counts *new_counts(const struct tr_elf *program)
 {
 	struct tr_line_counts *counts = calloc(1, sizeof *counts);
 	if (!counts)
@@ -206,10 +206,10 @@ struct maker {
 };
 
 /* Returns the number of a file; UINT32_MAX: memory is exhausted. */
-static uint32_t file_number(struct maker *maker, const struct tr_program *program, uint32_t file)
+static uint32_t file_number(struct maker *maker, const struct tr_elf *program, uint32_t file)
 {
 	struct tr_source_files *files = maker->files;
-	struct tr_text path = tr_text_from(tr_program_file(program, file));
+	struct tr_text path = tr_text_from(tr_elf_file(program, file));
 	char *known = tr_map_get(&maker->by_path, path);
 	if (known)
 		return (uint32_t)((uintptr_t)known - 1);
@@ -224,20 +224,20 @@ static uint32_t file_number(struct maker *maker, const struct tr_program *progra
 static bool put_branches(struct maker *maker, const struct tr_loaded_program *loaded,
 			 const uint32_t *numbers)
 {
-	const struct tr_program *program = loaded->program;
+	const struct tr_elf *program = loaded->program;
 	uint8_t *bytes = malloc(UINT16_MAX);
 	size_t position = 0;
 	struct jump *jump;
 	bool good = bytes;
 	while (good && (jump = tr_id_map_next(&loaded->counts->jumps, &position)) != NULL) {
-		size_t size = tr_program_code(program, jump->first, bytes, jump->size);
-		const struct tr_code_function *f = tr_program_function(program, jump->first);
+		size_t size = tr_elf_code(program, jump->first, bytes, jump->size);
+		const struct tr_code_function *f = tr_elf_function(program, jump->first);
 		struct tr_code code = { program->head.machine, program->head.big_endian,
 					f && f->flags & TR_FUNCTION_THUMB, bytes, size };
 		size_t at = size == jump->size ? tr_jump_find(&code) : SIZE_MAX;
 		if (at == SIZE_MAX || (f && f->flags & TR_FUNCTION_HIDDEN))
 			continue;
-		const struct tr_code_row *row = tr_program_row(program, jump->first + at);
+		const struct tr_code_row *row = tr_elf_row(program, jump->first + at);
 		if (!row || !row->file)
 			continue;
 		good = tr_array_room(maker->branches, maker->branch_count, maker->branch_cap);
@@ -254,7 +254,7 @@ static bool put_branches(struct maker *maker, const struct tr_loaded_program *lo
 /* Adds the statements and functions of a program. False: memory is exhausted. */
 static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 {
-	const struct tr_program *program = loaded->program;
+	const struct tr_elf *program = loaded->program;
 	uint32_t *numbers = malloc(program->head.files * sizeof *numbers);
 	uint64_t count = 0;
 	uint32_t last = TR_CODE_NONE;
@@ -289,7 +289,7 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 		if (good)
 			maker->functions[maker->function_count++] = (struct function_item){
 				numbers[s->file], s->line,
-				tr_text_from(tr_program_string(program, f->linkage)), shown
+				tr_text_from(tr_elf_string(program, f->linkage)), shown
 			};
 	}
 	if (good && loaded->counts)

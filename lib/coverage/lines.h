@@ -42,7 +42,7 @@ struct tr_source_branch {
 /* A source file with lines that have code. All lists are sorted by line. */
 struct tr_source_file {
 	struct tr_text path;
-	const struct tr_program *program; /* the first one that has lines of it */
+	const struct tr_elf *program; /* the first one that has lines of it */
 	struct tr_source_line *lines;
 	size_t line_count;
 	struct tr_source_function *functions;

@@ -33,7 +33,7 @@ static struct tr_loaded_program *add_program(struct tr_programs *programs, const
 		tr_error_memory(err);
 		return NULL;
 	}
-	*loaded = (struct tr_loaded_program){ .program = tr_program_open(path, err) };
+	*loaded = (struct tr_loaded_program){ .program = tr_elf_open(path, err) };
 	if (!loaded->program)
 		return NULL;
 	programs->list[programs->count++] = loaded;
@@ -253,7 +253,7 @@ enum tr_status tr_programs_put(struct tr_programs *programs, struct tr_record *r
 /* Whether the program contains the address of a file. */
 static inline bool contains(const struct tr_loaded_program *loaded, uint64_t address)
 {
-	const struct tr_program_head *head = &loaded->program->head;
+	const struct tr_elf_head *head = &loaded->program->head;
 	return address - head->base < head->end - head->base;
 }
 
@@ -304,7 +304,7 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err)
 {
 	for (size_t i = 0; i < programs->count && programs->blocks; i++) {
-		const struct tr_program *program = programs->list[i]->program;
+		const struct tr_elf *program = programs->list[i]->program;
 		if (programs->list[i]->hits)
 			continue;
 		if (program->head.relocatable && !programs->list[i]->bias)
@@ -327,7 +327,7 @@ bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err
 void tr_programs_free(struct tr_programs *programs)
 {
 	for (size_t i = 0; i < programs->count; i++)
-		tr_program_free(programs->list[i]->program);
+		tr_elf_free(programs->list[i]->program);
 	free(programs->list);
 	free(programs->paths);
 	tr_layout_free(&programs->layout);

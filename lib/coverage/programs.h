@@ -18,11 +18,11 @@
 #include "coverage/layout.h"
 #include "core/map.h"
 #include "record/record.h"
-#include "symbol/program.h"
+#include "symbol/elf.h"
 
 /* A program, its counts (lines.h), and where it is. */
 struct tr_loaded_program {
-	struct tr_program *program;
+	struct tr_elf *program;
 	uint64_t bias; /* is added to addresses of the file; from -O base, otherwise 0 */
 	uint64_t hits; /* blocks that belong to it */
 	struct tr_line_counts *counts; /* of the caller; NULL at first */

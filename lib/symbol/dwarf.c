@@ -156,7 +156,7 @@ static bool read_layout(struct extraction *x, struct tr_error *err)
 {
 	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
-	struct tr_program_head *head = &to->head;
+	struct tr_elf_head *head = &to->head;
 	GElf_Ehdr ehdr;
 	size_t count = 0;
 	if (!dw->gelf_getehdr(x->elf, &ehdr) || (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)) {
@@ -238,7 +238,7 @@ static bool code_before(const struct extraction *x, uint64_t end, size_t n, uint
 /* Whether the code before an address is a return instruction. */
 static bool ends_in_return(const struct extraction *x, uint64_t end)
 {
-	const struct tr_program_head *head = &x->to->head;
+	const struct tr_elf_head *head = &x->to->head;
 	uint8_t b[4] = { 0, 0, 0, 0 };
 	switch (head->machine) {
 	case EM_386:
@@ -635,7 +635,7 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 {
 	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
-	struct tr_program_head *head = &to->head;
+	struct tr_elf_head *head = &to->head;
 	GElf_Addr bias, vaddr;
 	const unsigned char *id;
 	x->elf = dw->dwfl_module_getelf(module, &bias);

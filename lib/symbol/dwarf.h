@@ -4,16 +4,16 @@
  * rows of the line tables, inlined calls, sections of code. Debug information may be in the file
  * itself, in a separate file (build id, debuglink, /usr/lib/debug) or split (.dwo, .dwp).
  *
- * program.h runs this in a process of its own, because libdw is not made for hostile files.
+ * elf.h runs this in a process of its own, because libdw is not made for hostile files.
  */
 #ifndef TR_SYMBOL_DWARF_H
 #define TR_SYMBOL_DWARF_H
 
-#include "symbol/program.h"
+#include "symbol/elf.h"
 
 /* The arrays that are filled; the owner frees them with tr_dwarf_free. All zero at first. */
 struct tr_dwarf {
-	struct tr_program_head head; /* the counts of the arrays are in it */
+	struct tr_elf_head head; /* the counts of the arrays are in it */
 	struct tr_code_row *rows;
 	struct tr_code_function *functions;
 	struct tr_code_inline *inlines;

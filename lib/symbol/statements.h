@@ -14,7 +14,7 @@
 #ifndef TR_SYMBOL_STATEMENTS_H
 #define TR_SYMBOL_STATEMENTS_H
 
-#include "symbol/program.h"
+#include "symbol/elf.h"
 
 /*
  * Makes the statements of sorted rows and sorted functions. *statements has one item per row at

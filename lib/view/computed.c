@@ -12,6 +12,7 @@
 
 #include "core/map.h"
 #include "coverage/block.h"
+#include "coverage/programs.h"
 #include "process/call.h"
 #include "process/instant.h"
 #include "record/ask.h"
@@ -22,6 +23,9 @@
 const char *const tr_computed_names[TR_COMPUTED_NAMES] = {
 	"frame", "backtrace", "end", "duration", "source", "output",
 };
+
+const char *const tr_computed_symbols[TR_COMPUTED_SYMBOLS] = { "function", "file", "line",
+							       "inline" };
 
 static const char *const computed_records[TR_COMPUTED_NAMES] = {
 	"API calls",
@@ -71,6 +75,12 @@ struct tr_computed {
 	struct tr_live_calls calls;
 	int64_t began; /* the beginning of what the last record ends, or NONE */
 	struct tr_buffer text;
+
+	struct tr_programs *programs; /* NULL: there are none */
+	/* where the last record is, if it is a block and `placed` is set; NULL: in no program */
+	const struct tr_loaded_program *place;
+	uint64_t address; /* in the file of the program */
+	bool placed;
 };
 
 /* Frees all entries of a map, and empties it. */
@@ -126,6 +136,11 @@ void tr_computed_free(struct tr_computed *c)
 	tr_live_calls_free(&c->calls);
 	tr_buffer_free(&c->text);
 	free(c);
+}
+
+void tr_computed_set_programs(struct tr_computed *c, struct tr_programs *programs)
+{
+	c->programs = programs;
 }
 
 struct tr_computed_fields *tr_computed_fields(struct tr_computed *c)
@@ -262,10 +277,27 @@ static bool follow_time(struct tr_computed *c, struct tr_record *record)
 	return !c->text.failed;
 }
 
+/*
+ * Follows where programs are loaded. A module whose file cannot be read is like one that is not
+ * known. False: memory is exhausted.
+ */
+static bool follow_programs(struct tr_computed *c, struct tr_record *record)
+{
+	struct tr_error ignored;
+
+	c->placed = false;
+	if (record->type == TR_HEADER)
+		tr_programs_begin(c->programs);
+	return record->type != TR_RECORD || tr_text_is(record->kind, "block") ||
+	       tr_programs_put(c->programs, record, &ignored) != TR_FATAL;
+}
+
 bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 {
 	if (c->ended)
 		begin_segment(c);
+	if (c->programs && !follow_programs(c, record))
+		return false;
 	switch (record->type) {
 	case TR_HEADER:
 		c->ended = c->has_records;
@@ -541,6 +573,73 @@ static struct tr_value *get_files(const struct tr_computed *c, struct tr_record 
 	return list->count == 1 ? &list->as.items[0] : list;
 }
 
+/* Makes a string of a name or a path. NULL: err is filled. */
+static struct tr_value *get_string(const char *string, struct tr_arena *arena, struct tr_error *err)
+{
+	struct tr_value list = { .type = TR_LIST };
+
+	list.as.items = new_value(arena, TR_STRING, err);
+	return list.as.items && add_string(&list, tr_text_from(string), arena, err) ? list.as.items
+										    : NULL;
+}
+
+/* The functions that are inlined at the address of the block. NULL: none, or err is filled. */
+static struct tr_value *get_inlines(const struct tr_computed *c, struct tr_arena *arena,
+				    struct tr_error *err)
+{
+	enum { DEPTH = 32 };
+	const struct tr_elf *program = c->place->program;
+	const struct tr_code_inline *calls[DEPTH];
+	size_t count = tr_elf_inlines(program, c->address, calls, DEPTH);
+	struct tr_value *list = count ? new_value(arena, TR_LIST, err) : NULL;
+
+	if (!list)
+		return NULL;
+	list->as.items = tr_arena_alloc(arena, count * sizeof *list->as.items);
+	if (!list->as.items) {
+		tr_error_memory(err);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!add_string(list, tr_text_from(tr_elf_string(program, calls[i]->name)), arena,
+				err))
+			return NULL;
+	return list;
+}
+
+/* What the program says about the address of a block. NULL: nothing, or err is filled. */
+static struct tr_value *get_symbol(struct tr_computed *c, struct tr_text key,
+				   struct tr_record *record, struct tr_error *err)
+{
+	struct tr_arena *arena = record->arena;
+	struct tr_block block;
+
+	if (!tr_text_is(record->kind, "block"))
+		return NULL;
+	if (!c->placed) {
+		struct tr_error ignored;
+		c->place = NULL;
+		if (tr_block_read(record, &block, &ignored) == TR_OK)
+			c->place = tr_programs_place(c->programs, record, &block, err);
+		c->address = block.address;
+		c->placed = true;
+	}
+	if (!c->place)
+		return NULL;
+	if (tr_text_is(key, "inline"))
+		return get_inlines(c, arena, err);
+	const struct tr_elf *program = c->place->program;
+	if (tr_text_is(key, "function")) {
+		const struct tr_code_function *function = tr_elf_function(program, c->address);
+		return function ? get_string(tr_elf_string(program, function->linkage), arena, err)
+				: NULL;
+	}
+	const struct tr_code_row *row = tr_elf_row(program, c->address);
+	if (row && tr_text_is(key, "line"))
+		return number(arena, TR_UINT, row->line, err);
+	return row && row->file ? get_string(tr_elf_file(program, row->file), arena, err) : NULL;
+}
+
 /* The interface of expressions. NULL: this record has no such field, or err is filled. */
 static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 			    struct tr_record *record, struct tr_record *leave, struct tr_error *err)
@@ -548,6 +647,9 @@ static struct tr_value *get(struct tr_computed_fields *self, struct tr_text key,
 	struct tr_computed *c = (struct tr_computed *)self;
 
 	tr_error_clear(err);
+	for (size_t i = 0; c->programs && i < TR_COMPUTED_SYMBOLS; i++)
+		if (tr_text_is(key, tr_computed_symbols[i]))
+			return get_symbol(c, key, record, err);
 	if (tr_text_is(key, "frame"))
 		return get_frame(c, record, leave, err);
 	if (tr_text_is(key, "backtrace"))

@@ -12,6 +12,12 @@
  *	source     of an exec that compiles: what it compiles, a string; of several a list
  *	output     of an exec that compiles or links: what it makes, the same
  *
+ * With programs, of a block at its first address:
+ *
+ *	function   by its linkage name
+ *	file, line of the source
+ *	inline     a list of the functions that are inlined there, the outermost first
+ *
  * Not thread safe.
  */
 #ifndef TR_VIEW_COMPUTED_H
@@ -25,11 +31,16 @@
 enum { TR_COMPUTED_NAMES = 6 };
 extern const char *const tr_computed_names[TR_COMPUTED_NAMES];
 
+/* The names of those that need programs. */
+enum { TR_COMPUTED_SYMBOLS = 4 };
+extern const char *const tr_computed_symbols[TR_COMPUTED_SYMBOLS];
+
 /* The records that have the computed field ("block records"); NULL: it is none. */
 const char *tr_computed_records(struct tr_text name);
 
 struct tr_compilers;
 struct tr_computed;
+struct tr_programs; /* coverage/programs.h */
 
 /*
  * call_kinds: as in struct tr_format. compilers: borrowed, or NULL for those that are built in. NULL:
@@ -38,6 +49,9 @@ struct tr_computed;
 struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name),
 				    struct tr_compilers *compilers);
 void tr_computed_free(struct tr_computed *computed);
+
+/* Makes the fields that need programs available; they are borrowed. */
+void tr_computed_set_programs(struct tr_computed *computed, struct tr_programs *programs);
 
 /* The interface through which expressions get the values. */
 struct tr_computed_fields *tr_computed_fields(struct tr_computed *computed);

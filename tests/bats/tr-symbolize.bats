@@ -77,6 +77,28 @@ block() {
 	done < <(tr-symbolize --help | sed -n '/^Examples:/,/^$/s/^  \([^#].*\)/\1/p')
 }
 
+@test "-O exe gives other tools the same fields, without changing the records" {
+	run -0 tr-filter --context=none -O exe=prog 'block and function == "main"' run.trace
+	[ "$output" = "$(sed -n 2p run.trace)" ]
+	run -0 tr-filter -O exe=prog --fields=function,file,line 'block and file $= "/parser.c"' run.trace
+	[ "$output" = "$(tr-symbolize --exe=prog run.trace | tr-filter --fields=function,file,line 'has(file)')" ]
+	[ "$(wc -l <<<"$output")" -eq 2 ]
+	tr-stat -O exe=prog --by=function run.trace | grep -qE '^ +1 .* twice$'
+	# the record's own fields win
+	block 1 main size=4 'function="other"' >own
+	run -1 tr-filter -q -O exe=prog 'function == "main"' own
+	run -0 tr-filter -O exe=prog 'function == "other" and line == 12' own
+	# of another place
+	sed 's/0x00000000/0x00000055/' run.trace >moved
+	${CC:-gcc} -O0 -g -pie -fPIE -o pie parser.c
+	run -1 --separate-stderr tr-filter -O exe=pie 'block and line > 0' moved
+	[[ $stderr == *'none of the 3 blocks is in pie, which can be loaded anywhere'* ]]
+	run -2 tr-filter -O exe=parser.c 'block' run.trace
+	[[ $output == *'parser.c: not an ELF file'* ]]
+	run -2 tr-stat -O exe=missing --by=line run.trace
+	[[ $output == *'missing: cannot be opened'* ]]
+}
+
 @test "a program that was loaded elsewhere, modules, and no program" {
 	${CC:-gcc} -O0 -g -pie -fPIE -o prog parser.c
 	block 1 main size=4 | sed 's/0x00000000/0x00000055/' >moved

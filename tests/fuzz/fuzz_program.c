@@ -18,7 +18,7 @@ static const uint16_t machines[] = { 2, 3, 8, 20, 40, 62, 183, 243 };
 static void check(const struct tr_dwarf *dwarf, const struct tr_code_statement *statements,
 		  size_t count)
 {
-	const struct tr_program_head *head = &dwarf->head;
+	const struct tr_elf_head *head = &dwarf->head;
 	for (size_t i = 0; i < head->files; i++)
 		if (dwarf->files[i] >= head->strings)
 			fuzz_fail("a path is one of the strings");

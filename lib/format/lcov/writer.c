@@ -164,7 +164,7 @@ static void put_lines(const struct tr_source_file *file, struct tr_buffer *to)
 /* Writes the section of a source file. False: memory is exhausted. */
 static bool put_file(const struct tr_source_file *file, struct tr_buffer *to, struct tr_output *out)
 {
-	const struct tr_program_head *head = &file->program->head;
+	const struct tr_elf_head *head = &file->program->head;
 	tr_buffer_reset(to);
 	tr_buffer_put_literal(to, "TN:\nSF:");
 	put_line(to, file->path);
@@ -204,7 +204,7 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	for (size_t i = 0; i < writer->programs.count && !writer->bare; i++) {
-		const struct tr_program *program = writer->programs.list[i]->program;
+		const struct tr_elf *program = writer->programs.list[i]->program;
 		if (program->head.has_lines)
 			continue;
 		writer->bare = true;

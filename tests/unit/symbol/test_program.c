@@ -3,7 +3,7 @@
  * Functions and lines of this very program, and files that are no programs, or damaged ones: each
  * gives a program or a message.
  */
-#include "symbol/program.h"
+#include "symbol/elf.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ __attribute__((noinline, used)) static int add(int a, int b)
 static const int line_of_add = __LINE__ - 6;
 
 /* Returns how far this program is from the addresses in its file. */
-static uint64_t bias(const struct tr_program *program)
+static uint64_t bias(const struct tr_elf *program)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	unsigned long first = 0;
@@ -33,28 +33,28 @@ static uint64_t bias(const struct tr_program *program)
 	return first - program->head.base;
 }
 
-static void test_itself(const struct tr_program *program)
+static void test_itself(const struct tr_elf *program)
 {
 	uint64_t address = (uint64_t)(uintptr_t)add - bias(program);
-	const struct tr_code_function *function = tr_program_function(program, address);
-	ok(function && strcmp(tr_program_string(program, function->name), "add") == 0 &&
+	const struct tr_code_function *function = tr_elf_function(program, address);
+	ok(function && strcmp(tr_elf_string(program, function->name), "add") == 0 &&
 		   function->first == address,
 	   "a function at its address");
 	ok(function && (int)function->line == line_of_add, "the line of its declaration");
-	const struct tr_code_row *row = tr_program_row(program, address);
-	const char *file = row ? tr_program_file(program, row->file) : "";
+	const struct tr_code_row *row = tr_elf_row(program, address);
+	const char *file = row ? tr_elf_file(program, row->file) : "";
 	size_t len = strlen(file);
 	ok(len > 14 && strcmp(file + len - 14, "test_program.c") == 0 && *file == '/' &&
 		   !strstr(file, "/../"),
 	   "the file of a row, absolute and without dots");
 	ok(row && (int)row->line >= line_of_add && (int)row->line < line_of_add + 5,
 	   "the line of a row");
-	ok(!tr_program_function(program, 1) && !tr_program_row(program, 1), "no function, no line");
+	ok(!tr_elf_function(program, 1) && !tr_elf_row(program, 1), "no function, no line");
 	uint8_t code[4];
-	ok(tr_program_code(program, address, code, sizeof code) == sizeof code &&
+	ok(tr_elf_code(program, address, code, sizeof code) == sizeof code &&
 		   memcmp(code, (const void *)(uintptr_t)add, sizeof code) == 0,
 	   "its code");
-	ok(tr_program_code(program, 1, code, sizeof code) == 0, "no code where none is");
+	ok(tr_elf_code(program, 1, code, sizeof code) == 0, "no code where none is");
 	bool sorted = true, in_order = true;
 	for (size_t i = 1; i < program->head.rows; i++)
 		sorted &= program->rows[i - 1].address <= program->rows[i].address;
@@ -64,7 +64,7 @@ static void test_itself(const struct tr_program *program)
 }
 
 /* Opens a file with this content. */
-static struct tr_program *open_bytes(const char *data, size_t len, struct tr_error *err)
+static struct tr_elf *open_bytes(const char *data, size_t len, struct tr_error *err)
 {
 	static const char path[] = "test_program.elf";
 	FILE *file = fopen(path, "wb");
@@ -74,15 +74,15 @@ static struct tr_program *open_bytes(const char *data, size_t len, struct tr_err
 	if (fclose(file) != 0 || written != len)
 		return NULL;
 	tr_error_clear(err);
-	struct tr_program *program = tr_program_open(path, err);
+	struct tr_elf *program = tr_elf_open(path, err);
 	unlink(path);
 	return program;
 }
 
 /* Looks at everything that a program of a damaged file refers to. */
-static bool is_whole(const struct tr_program *program)
+static bool is_whole(const struct tr_elf *program)
 {
-	const struct tr_program_head *head = &program->head;
+	const struct tr_elf_head *head = &program->head;
 	bool good = program->strings[head->strings - 1] == 0;
 	for (size_t i = 0; i < head->files; i++)
 		good &= program->files[i] < head->strings;
@@ -122,12 +122,12 @@ static void test_damage(const struct tr_buffer *elf)
 		if (i % 5 == 0)
 			len = (size_t)(state >> 16) % len;
 		struct tr_error err;
-		struct tr_program *program = open_bytes(copy, len, &err);
+		struct tr_elf *program = open_bytes(copy, len, &err);
 		opened += program != NULL;
 		refused += !program;
 		unexplained += !program && !err.text[0];
 		wrong += program && !is_whole(program);
-		tr_program_free(program);
+		tr_elf_free(program);
 	}
 	free(copy);
 	diag("%zu programs, %zu messages", opened, refused);
@@ -154,9 +154,9 @@ static void test_refused(void)
 		   "%s is no program", cases[i].name);
 	}
 	tr_error_clear(&err);
-	ok(!tr_program_open("/", &err) && strstr(err.text, "not a regular file"), "a directory");
+	ok(!tr_elf_open("/", &err) && strstr(err.text, "not a regular file"), "a directory");
 	tr_error_clear(&err);
-	ok(!tr_program_open("/nowhere", &err) && err.sys_errno, "a file that is missing");
+	ok(!tr_elf_open("/nowhere", &err) && err.sys_errno, "a file that is missing");
 }
 
 int main(void)
@@ -166,7 +166,7 @@ int main(void)
 	char self[4096] = "";
 	tr_error_clear(&err);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	struct tr_program *program = n > 0 ? tr_program_open(self, &err) : NULL;
+	struct tr_elf *program = n > 0 ? tr_elf_open(self, &err) : NULL;
 	if (!program) {
 		printf("ok 1 - programs # SKIP %s\n1..1\n", err.text);
 		return strstr(err.text, "without libdw") ? 0 : 1;
@@ -177,6 +177,6 @@ int main(void)
 		return 1;
 	test_damage(&elf);
 	tr_buffer_free(&elf);
-	tr_program_free(program);
+	tr_elf_free(program);
 	return done_testing();
 }

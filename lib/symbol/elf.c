@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the extraction in a child process, receives its tables, and looks addresses up in them. */
-#include "symbol/program.h"
+#include "symbol/elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ enum { TABLES = 'T', FAILURE = 'F' };
 struct message {
 	uint64_t type;
 	uint64_t cause; /* of a failure, whose text follows */
-	struct tr_program_head head;
+	struct tr_elf_head head;
 };
 
 enum {
@@ -60,7 +60,7 @@ static void limit_child(uint64_t size)
 static void send_tables(int fd, const struct tr_dwarf *dwarf,
 			const struct tr_code_statement *statements)
 {
-	const struct tr_program_head *head = &dwarf->head;
+	const struct tr_elf_head *head = &dwarf->head;
 	struct message message = { .type = TABLES, .head = *head };
 	struct {
 		const void *data;
@@ -128,9 +128,9 @@ static bool receive(int fd, struct tr_buffer *to)
 }
 
 /* Points to the arrays in memory. False: the child did not send all of them. */
-static bool take_tables(struct tr_program *program)
+static bool take_tables(struct tr_elf *program)
 {
-	const struct tr_program_head *head = &program->head;
+	const struct tr_elf_head *head = &program->head;
 	const char *pos = program->memory.data + sizeof(struct message);
 	size_t left = program->memory.len - sizeof(struct message);
 	struct {
@@ -170,7 +170,7 @@ static void explain_end(int status, struct tr_error *err)
 }
 
 /* Checks what was received. False: err is filled. */
-static bool check_answer(struct tr_program *program, int status, struct tr_error *err)
+static bool check_answer(struct tr_elf *program, int status, struct tr_error *err)
 {
 	struct message message;
 	struct tr_buffer *memory = &program->memory;
@@ -197,7 +197,7 @@ static bool check_answer(struct tr_program *program, int status, struct tr_error
 }
 
 /* Runs the child and receives its tables. False: err is filled. */
-static bool extract(struct tr_program *program, int file, uint64_t size, struct tr_error *err)
+static bool extract(struct tr_elf *program, int file, uint64_t size, struct tr_error *err)
 {
 	int ends[2], status = 0;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -227,10 +227,10 @@ static bool extract(struct tr_program *program, int file, uint64_t size, struct 
 	return check_answer(program, status, err);
 }
 
-struct tr_program *tr_program_open(const char *path, struct tr_error *err)
+struct tr_elf *tr_elf_open(const char *path, struct tr_error *err)
 {
 	struct stat st;
-	struct tr_program *program = NULL;
+	struct tr_elf *program = NULL;
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (file < 0 || fstat(file, &st) != 0) {
 		tr_error_system(err, errno, "cannot be opened");
@@ -251,12 +251,12 @@ struct tr_program *tr_program_open(const char *path, struct tr_error *err)
 		program->file = file;
 	else if (file >= 0)
 		close(file);
-	tr_program_free(program);
+	tr_elf_free(program);
 	tr_error_name(err, tr_text_from(path));
 	return NULL;
 }
 
-void tr_program_free(struct tr_program *program)
+void tr_elf_free(struct tr_elf *program)
 {
 	if (!program)
 		return;
@@ -280,14 +280,13 @@ void tr_program_free(struct tr_program *program)
 		low_; \
 	})
 
-const struct tr_code_function *tr_program_function(const struct tr_program *program,
-						   uint64_t address)
+const struct tr_code_function *tr_elf_function(const struct tr_elf *program, uint64_t address)
 {
 	size_t n = BEFORE(program->functions, program->head.functions, first, address);
 	return n && address < program->functions[n - 1].end ? &program->functions[n - 1] : NULL;
 }
 
-size_t tr_program_code(const struct tr_program *program, uint64_t address, uint8_t *to, size_t size)
+size_t tr_elf_code(const struct tr_elf *program, uint64_t address, uint8_t *to, size_t size)
 {
 	for (size_t i = 0; i < program->head.sections; i++) {
 		const struct tr_code_section *section = &program->sections[i];
@@ -302,7 +301,7 @@ size_t tr_program_code(const struct tr_program *program, uint64_t address, uint8
 	return 0;
 }
 
-const struct tr_code_row *tr_program_row(const struct tr_program *program, uint64_t address)
+const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address)
 {
 	size_t n = BEFORE(program->rows, program->head.rows, address, address);
 	while (n && program->rows[n - 1].address == program->rows[n > 1 ? n - 2 : 0].address &&
@@ -312,10 +311,10 @@ const struct tr_code_row *tr_program_row(const struct tr_program *program, uint6
 	return row && !(row->flags & TR_ROW_END) && row->line ? row : NULL;
 }
 
-size_t tr_program_inlines(const struct tr_program *program, uint64_t address,
-			  const struct tr_code_inline **list, size_t max)
+size_t tr_elf_inlines(const struct tr_elf *program, uint64_t address,
+		      const struct tr_code_inline **list, size_t max)
 {
-	const struct tr_code_function *function = tr_program_function(program, address);
+	const struct tr_code_function *function = tr_elf_function(program, address);
 	size_t n = BEFORE(program->inlines, program->head.inlines, first, address), count = 0;
 	if (!function || !max)
 		return 0;

@@ -3,14 +3,14 @@
  * A program or shared library: which function, file and line an address belongs to.
  *
  *	file -> tr_dwarf_read (dwarf.h) -> tr_statements_make (statements.h)	in a child process
- *	     -> tables through a pipe -> struct tr_program -> lookups
+ *	     -> tables through a pipe -> struct tr_elf -> lookups
  *
  * Addresses are those of the file itself: the caller subtracts the load address. libdw (elfutils)
  * is loaded by the child when a program is opened. A file that makes libdw crash or run for ever
  * costs the child, and the caller gets a message.
  */
-#ifndef TR_SYMBOL_PROGRAM_H
-#define TR_SYMBOL_PROGRAM_H
+#ifndef TR_SYMBOL_ELF_H
+#define TR_SYMBOL_ELF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ struct tr_code_statement {
 };
 
 /* The fixed part of the tables; the arrays follow in this order. */
-struct tr_program_head {
+struct tr_elf_head {
 	uint64_t rows, functions, inlines, sections, statements, files, strings;
 	uint64_t base; /* lowest address of a segment, rounded down to its alignment */
 	uint64_t end;  /* first address after the highest segment */
@@ -92,11 +92,11 @@ struct tr_program_head {
 	uint8_t build_id[TR_BUILD_ID_MAX];
 };
 
-struct tr_program {
+struct tr_elf {
 	char *path;
 	int file;
 	struct tr_buffer memory; /* holds the arrays */
-	struct tr_program_head head;
+	struct tr_elf_head head;
 	const struct tr_code_row *rows;
 	const struct tr_code_function *functions;
 	const struct tr_code_inline *inlines;
@@ -107,40 +107,38 @@ struct tr_program {
 };
 
 /*
- * Reads a program; the caller frees it with tr_program_free. NULL: err is filled (it cannot be
+ * Reads a program; the caller frees it with tr_elf_free. NULL: err is filled (it cannot be
  * read, is not an ELF program, or this build has no libdw).
  */
-struct tr_program *tr_program_open(const char *path, struct tr_error *err);
-void tr_program_free(struct tr_program *program);
+struct tr_elf *tr_elf_open(const char *path, struct tr_error *err);
+void tr_elf_free(struct tr_elf *program);
 
 /* Returns the function that contains the address, or NULL. */
-const struct tr_code_function *tr_program_function(const struct tr_program *program,
-						   uint64_t address);
+const struct tr_code_function *tr_elf_function(const struct tr_elf *program, uint64_t address);
 
 /* Returns the row that describes the address, or NULL. */
-const struct tr_code_row *tr_program_row(const struct tr_program *program, uint64_t address);
+const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address);
 
 /*
  * Returns the calls that are inlined at the address, the outermost first, at most max of them.
  * Returns their number.
  */
-size_t tr_program_inlines(const struct tr_program *program, uint64_t address,
-			  const struct tr_code_inline **list, size_t max);
+size_t tr_elf_inlines(const struct tr_elf *program, uint64_t address,
+		      const struct tr_code_inline **list, size_t max);
 
 /*
  * Copies code from the file. Returns the number of bytes at that address, at most size; 0: the file
  * does not contain them.
  */
-size_t tr_program_code(const struct tr_program *program, uint64_t address, uint8_t *to,
-		       size_t size);
+size_t tr_elf_code(const struct tr_elf *program, uint64_t address, uint8_t *to, size_t size);
 
 /* Returns the path of a file of the tables, absolute and without dots; empty: unknown. */
-static inline const char *tr_program_file(const struct tr_program *program, uint32_t file)
+static inline const char *tr_elf_file(const struct tr_elf *program, uint32_t file)
 {
 	return program->strings + program->files[file];
 }
 
-static inline const char *tr_program_string(const struct tr_program *program, uint32_t string)
+static inline const char *tr_elf_string(const struct tr_elf *program, uint32_t string)
 {
 	return program->strings + string;
 }
