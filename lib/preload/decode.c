@@ -734,6 +734,35 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 	release(decode, program);
 }
 
+static void begin_exit(struct tr_decode *decode, struct tr_decode_process *process, int status,
+		       uint64_t time)
+{
+	stop_exiting(decode, process); /* _exit after exit: the last status counts */
+	process->status = status;
+	process->time = time;
+	process->exiting = true;
+	process->later = NULL;
+	process->earlier = decode->last_exit;
+	*(decode->last_exit ? &decode->last_exit->later : &decode->first_exit) = process;
+	decode->last_exit = process;
+}
+
+/*
+ * Whether a process that traces others has learned of the end of a thread, or of a process before
+ * its parent does, which knows best.
+ */
+static bool is_traced_by(struct tr_decode *decode, const struct item *item)
+{
+	const struct tr_journal_record *head = &item->head;
+	struct tr_decode_process *process = find(decode, head->child);
+
+	if (process && process->parent == head->pid)
+		return false;
+	if (process && !process->exiting && !process->dead && !process->traced)
+		begin_exit(decode, process, head->value, head->time);
+	return true;
+}
+
 static void take_wait(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -749,7 +778,8 @@ static void take_wait(struct tr_decode *decode, const struct item *item, struct 
 			return;
 	}
 	touch(decode, item, out);
-	end(decode, head->pid, child, head->value, out);
+	if (!(head->flags & TR_JOURNAL_TRACED) || !is_traced_by(decode, item))
+		end(decode, head->pid, child, head->value, out);
 }
 
 static void take_exit(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
@@ -762,14 +792,7 @@ static void take_exit(struct tr_decode *decode, const struct item *item, struct 
 		return;
 	process->unwatched = (item->head.flags & TR_JOURNAL_BYPASS) && !process->flagged;
 	decode->bypassing += process->unwatched;
-	stop_exiting(decode, process); /* _exit after exit: the last status counts */
-	process->status = (item->head.value & 0xff) << 8;
-	process->time = item->head.time;
-	process->exiting = true;
-	process->later = NULL;
-	process->earlier = decode->last_exit;
-	*(decode->last_exit ? &decode->last_exit->later : &decode->first_exit) = process;
-	decode->last_exit = process;
+	begin_exit(decode, process, (item->head.value & 0xff) << 8, item->head.time);
 }
 
 /* Parent and child report a fork, in any order. */

@@ -521,15 +521,20 @@ HOOK void quick_exit(int status)
 	__builtin_unreachable();
 }
 
+static volatile bool tracing; /* the program traces processes, which need not be its children */
+
 static void report_wait(pid_t child, int status)
 {
 	int saved = errno;
 	struct tr_journal_record record;
 
+	if (child > 0 && WIFSTOPPED(status) && status >> 16) /* an event that ptrace reports */
+		tracing = true;
 	if (!recording || child <= 0 || !(WIFEXITED(status) || WIFSIGNALED(status)))
 		return;
 	record = record_of(TR_JOURNAL_WAIT, status);
 	record.child = (uint32_t)child;
+	record.flags = tracing ? TR_JOURNAL_TRACED : 0;
 	append(record, NULL);
 	errno = saved;
 }

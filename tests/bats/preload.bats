@@ -360,6 +360,21 @@ END
 	done
 }
 
+@test "strace learns of ends before the parents do, and of those of threads" {
+	needs_strace
+	# a sanitizer that looks for leaks cannot do so under strace
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	run -3 --separate-stderr record strace -f -o log sh -c '/bin/true; exit 3'
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exec out.trec)" -eq 3 ]
+	run ! grep -q 'flagged=' out.trec
+	# each process has a fork and an end, and a thread has none
+	run -0 --separate-stderr record strace -f -o log "$top_builddir/tests/helper/preload_traps" small-stack /bin/true
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exit out.trec)" -eq "$(tr-filter -c 'fork or exec and seq == 0' out.trec)" ]
+	[ "$(tr-filter -c 'exec' out.trec)" -eq 3 ]
+}
+
 @test "children of vfork leave no memory to their parent" {
 	record "$top_builddir/tests/helper/preload_traps" vforks-leak /bin/true
 }

@@ -88,6 +88,20 @@ static const struct step story[] = {
 	{ EVENT(WAIT, SHELL, .child = 104, .value = 0), NULL, NULL,
 	  "104 execveat(AT_FDCWD</srv>, \"ld\", [\"a\\042b\", \"\"], [\"X=\\001\"], 0) = 0|104 +++ "
 	  "exited with 0 +++|" },
+	/* a process that traces others learns of the ends of threads, and before a parent does */
+	{ EVENT(FORK, 105), NULL, NULL,
+	  "100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD) "
+	  "= 105|" },
+	{ EXEC(106, 0), "/", "no",
+	  "100 vfork() = 106|106 execveat(AT_FDCWD</>, \"no\", [\"a\\042b\", \"\"], [\"X=\\001\"], "
+	  "0 <unfinished ...>|" },
+	{ EVENT(WAIT, 106, .child = 105, .value = SIGKILL, .flags = TR_JOURNAL_TRACED), NULL, NULL,
+	  "106 <... execveat resumed>) = 0|" },
+	{ EVENT(WAIT, 106, .child = 107, .value = 0, .flags = TR_JOURNAL_TRACED), NULL, NULL, "" },
+	{ EVENT(WAIT, SHELL, .child = 105, .value = SIGKILL), NULL, NULL,
+	  "105 +++ killed by SIGKILL +++|" },
+	{ EVENT(WAIT, SHELL, .child = 106, .value = SIGKILL), NULL, NULL,
+	  "106 +++ killed by SIGKILL +++|" },
 	/* nobody waits for 103 */
 	{ EVENT(EXIT, SHELL, .value = 9), NULL, NULL, "" },
 };
