@@ -302,6 +302,9 @@ streams() {
 	without_memory tr-repack -t buildspec -O respfiles=attach -O respfile-root=. calls.trec
 	without_memory tr-repack -t bear calls.trec
 	without_memory tr-repack -t kwspec -O respfile-root=. calls.trec
+	printf '%s\n' '[own driver]' 'names gcc' 'call make it' 'like iar' 'sources .c' 'respfile @ attached' \
+		'environment before X' 'compile alone -c' >own
+	without_memory tr-repack -t kwspec -O compilers=own -O compiler=make=own calls.trec
 	tr-repack -t compdb -o db.json calls.trec
 	tr-repack -t bear -o events.json calls.trec
 	without_memory tr-repack -t trec db.json
