@@ -191,11 +191,14 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 	enum tr_tool_kind first = call->program.kind;
 	if (first == TR_TOOL_LAUNCHER || first == TR_TOOL_LIBTOOL || first == TR_TOOL_NONE)
 		at = count_launchers(table, command->argv, argc, &call->libtool);
-	if (at) {
+	/* ccache may be called by the name of a compiler, through a symbolic link */
+	bool masked = first == TR_TOOL_LAUNCHER && at == 0 && argc;
+	if (at || masked) {
 		path = at < argc ? command->argv[at] : TR_TEXT("");
 		call->program = at < argc ? find_at(table, command->argv, argc, at)
 					  : tr_program_find(table, path, NULL, 0);
 	}
+	call->path = path;
 	call->tool = call->program.kind;
 	call->rules = rules_of(&call->program, arena);
 	if (!config->tools)

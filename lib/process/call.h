@@ -48,6 +48,7 @@ struct tr_call {
 	enum tr_stage stage;
 	bool libtool;		   /* libtool runs the compiler, perhaps more than once */
 	struct tr_program program; /* as its name shows it */
+	struct tr_text path; /* of the program, or its name: after launchers as they name it */
 	const struct tr_respfile_rules *rules;
 	struct tr_command command;
 	struct tr_expansion expansion;

@@ -142,7 +142,7 @@ sources() {
 	command -v jq >/dev/null || skip "jq is not installed"
 	trace javac -d out A.java >java
 	[ -z "$(sources compdb <java)" ]
-	[ -z "$(sources kwspec <java)" ]
+	[ -z "$(sources kwspec <java | grep '^compile;')" ]
 	[ "$(tr-filter -q --fields=source,output exec java)" = $'"A.java"\t-' ]
 	trace rustc --edition=2021 src/main.rs -o main >rust
 	[ -z "$(sources compdb <rust)" ]
@@ -182,4 +182,17 @@ sources() {
 	tr-record -O compilers=own.txt --list-compilers | grep -qx $'owncc\town\tdriver'
 	run -2 --separate-stderr tr-record -O compilers=none -o trace -- true
 	[[ $stderr == *"compilers: none: No such file or directory"* ]]
+}
+
+@test "ccache that is called by the name of a compiler" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	trace /usr/bin/ccache -c a.c | sed 's,\["/usr/bin/ccache",["/usr/lib/ccache/gcc",' >masked
+	[ "$(sources compdb <masked)" = '/usr/lib/ccache/gcc -c a.c /b/a.c' ]
+	[ "$(sources kwspec <masked)" = 'compile;/b;/usr/lib/ccache/gcc;/b/a.o;a.c' ]
+	# the compiler that it runs is not a second call
+	{
+		head -n 2 masked
+		printf 'exec\t1\t-\t2\t/usr/bin/gcc\tparent=0\tcwd="/b"\targv=["gcc","-c","a.c"]\n'
+	} >both
+	[ "$(sources compdb <both)" = '/usr/lib/ccache/gcc -c a.c /b/a.c' ]
 }

@@ -107,11 +107,11 @@ static struct tr_text absolute(struct tr_text directory, struct tr_text path,
 /* The program as the entry names it: with its directory if that is known. */
 static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
 {
-	struct tr_text path = tr_command_program(&call->command);
+	struct tr_text path = call->path;
 
-	if (call->invocation.launchers)
-		return call->expansion.words[0].text;
-	/* a name alone was found in PATH */
+	/* launchers find it as they do; a name alone was found in PATH */
+	if (path.data != tr_command_program(&call->command).data)
+		return path;
 	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
 		return path;
 	return absolute(call->command.directory, path, arena);

@@ -219,15 +219,9 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 }
 
 /* The compiler of a call, as it is named there. */
-static struct tr_text compiler_of(const struct tr_call *call)
-{
-	return call->invocation.launchers ? call->expansion.words[0].text
-					  : tr_command_program(&call->command);
-}
-
 void tr_kwspec_put_compiler(struct tr_buffer *to, const struct tr_call *call)
 {
-	struct tr_text compiler = compiler_of(call);
+	struct tr_text compiler = call->path;
 
 	/* a name alone was found in PATH */
 	if (compiler.len && memchr(compiler.data, '/', compiler.len))
@@ -451,7 +445,7 @@ static bool probe(struct writer *writer, const struct tr_call *call)
 {
 	const struct tr_section *section = call->program.section;
 	struct tr_buffer path = TR_BUFFER_INIT, line = TR_BUFFER_INIT;
-	struct tr_text compiler = compiler_of(call), *own;
+	struct tr_text compiler = call->path, *own;
 
 	if (!writer->probes || call->stage != TR_STAGE_DRIVER || !call->invocation.sources ||
 	    !section || section->notation != TR_NOTATION_GNU || section->foreign)
