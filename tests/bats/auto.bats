@@ -205,6 +205,41 @@ same_uses() {
 	diff strace.edges auto.edges
 }
 
+@test "a strace that ends with much unread is read to its end" {
+	cat >many.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Stops the recorder, and runs programs whose lines in the log are long. */
+int main(int argc, char **argv)
+{
+	static char big[100 << 10];
+	memset(big, 'a', sizeof big - 1);
+	if (argc < 2 || kill(atoi(argv[1]), SIGSTOP) != 0)
+		return 9;
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			execl("/bin/true", "true", big, big, big, big, NULL);
+			_exit(8);
+		}
+		if (waitpid(pid, NULL, 0) != pid)
+			return 7;
+	}
+	return 0;
+}
+END
+	gcc -static -o many many.c
+	# strace has ended when the recorder continues
+	run -5 --separate-stderr tr-record --backend=auto -o out.trec -- \
+		sh -c './many $PPID; status=$?; sleep 0.5; kill -CONT $PPID; exit $((status + 5))'
+	[ -z "$stderr" ]
+	[ "$(stat -c %s out.trec)" -gt $((32 << 20)) ] # twice 8 MiB are read anyway
+	[ "$(tr-filter -c exec out.trec) $(tr-filter -c exit out.trec)" = '103 103' ]
+}
+
 @test "--files: static programs and others read what the other has written" {
 	cat >copy.c <<'END'
 #define _GNU_SOURCE
