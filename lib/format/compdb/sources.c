@@ -74,7 +74,7 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 		} else if (for_clang && !part->value && tr_compdb_is_unknown_to_clang(part->text)) {
 			part += part + 1 < end && part[1].value;
 		} else if (!is_only_for_linking(invocation, part)) {
-			if (!ended && ends_options(invocation, part)) {
+			if (line->variables && !ended && ends_options(invocation, part)) {
 				ended = true;
 				line->tail = line->count;
 			}
@@ -128,7 +128,7 @@ static bool has_hidden_sources(const struct tr_invocation *invocation)
 
 /* Makes the words that all entries of a call share. False: memory is exhausted. */
 static bool make_line(struct line *line, const struct tr_call *call, bool inlined, bool for_clang,
-		      struct tr_arena *arena)
+		      bool seeds, struct tr_compdb_variables *variables, struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	/* all words of the call and its response files, -c and the warning */
@@ -137,6 +137,7 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 
 	for_clang &= program.data && tr_compdb_has_gcc_options(invocation, program);
 	*line = (struct line){
+		.variables = variables,
 		.shared = tr_arena_alloc(arena, words * sizeof *line->shared),
 		.sources = tr_arena_alloc(arena, invocation->sources * sizeof *line->sources),
 	};
@@ -153,7 +154,17 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 	if (for_clang && tr_compdb_has_warnings(invocation))
 		add(line, tr_text_from(tr_compdb_clang_word));
 	add_parts(line, call, inlined, for_clang);
-	return tr_compdb_headers_line(call, program, for_clang, arena, &line->headers);
+	/* the languages of the sources matter only for these */
+	return (!seeds && !line->variables) ||
+	       tr_compdb_headers_line(call, program, for_clang, arena, &line->headers);
+}
+
+/* Appends words, and returns where the next ones go. */
+static struct tr_text *copy(struct tr_text *to, const struct tr_text *words, size_t count)
+{
+	if (count)
+		memcpy(to, words, count * sizeof *to);
+	return to + count;
 }
 
 /*
@@ -163,7 +174,7 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 static size_t spell_line(struct line *line, const struct source *source,
 			 const struct tr_call_words *more, struct tr_arena *arena)
 {
-	size_t count = 0, words = line->count + 2 + more->count;
+	size_t words = line->count + 2 + more->count;
 
 	/* seldom twice: only if a later language has more words */
 	if (words > line->room) {
@@ -172,17 +183,20 @@ static size_t spell_line(struct line *line, const struct source *source,
 	}
 	if (!line->argv)
 		return 0;
-	for (size_t i = 0; i <= line->count; i++) {
-		if (i == source->place && source->option)
-			line->argv[count++] = source->option->text;
-		if (i == source->place)
-			line->argv[count++] = source->part->text;
-		for (size_t k = 0; i == line->tail && k < more->count; k++)
-			line->argv[count++] = more->list[k];
-		if (i < line->count)
-			line->argv[count++] = line->shared[i];
-	}
-	return count;
+	size_t place = source->place, tail = line->tail;
+	struct tr_text *to = line->argv;
+	/* a tail before the source ends at "--", after which there are no options */
+	if (tail < place)
+		to = copy(copy(to, line->shared, tail), more->list, more->count);
+	to = copy(to, line->shared + (tail < place ? tail : 0), place - (tail < place ? tail : 0));
+	if (source->option)
+		*to++ = source->option->text;
+	*to++ = source->part->text;
+	if (tail >= place)
+		to = copy(copy(to, line->shared + place, tail - place), more->list, more->count);
+	size_t rest = tail >= place ? tail : place;
+	to = copy(to, line->shared + rest, line->count - rest);
+	return (size_t)(to - line->argv);
 }
 
 /* The entry's output: the program where the call also links, as Bear has it. */
@@ -221,12 +235,14 @@ static bool put_source(struct tr_record *record, const struct tr_call *call, str
 		       struct tr_buffer *to)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	const char *language = line->headers.sources[source - line->sources].language;
 	struct tr_text file = source->part->file;
 	struct tr_call_words more = { NULL, 0 };
 	size_t begin = to->len;
-	bool failed = line->variables && !tr_compdb_variables_words(line->variables, call, language,
-								    record->arena, &more);
+	size_t at = (size_t)(source - line->sources);
+	bool failed =
+		line->variables && !tr_compdb_variables_words(line->variables, call,
+							      line->headers.sources[at].language,
+							      record->arena, &more);
 	struct tr_compdb_entry entry = {
 		.made = true,
 		.directory = call->command.directory,
@@ -256,9 +272,8 @@ enum tr_status tr_compdb_call_append(struct tr_record *record, const struct tr_c
 
 	/* a response file that names other sources, too, cannot stay */
 	inlined |= has_hidden_sources(&call->invocation);
-	if (!make_line(&line, call, inlined, style->for_clang, record->arena))
+	if (!make_line(&line, call, inlined, style->for_clang, seeds, variables, record->arena))
 		return tr_error_memory(err);
-	line.variables = variables;
 	for (size_t i = 0; i < line.source_count; i++) {
 		if (!put_source(record, call, &line, &line.sources[i], seeds, style, to))
 			return tr_error_memory(err);
