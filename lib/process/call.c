@@ -111,10 +111,13 @@ enum tr_call_quoting tr_call_quoting_of(struct tr_text word)
 	return tr_text_is(word, "windows") ? TR_CALL_QUOTING_WINDOWS : TR_CALL_QUOTING_AUTO;
 }
 
-enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory)
+enum tr_quoting tr_call_quoting(const struct tr_call_config *config,
+				const struct tr_section *section, struct tr_text directory)
 {
 	if (config->quoting == TR_CALL_QUOTING_AUTO)
-		return tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS : TR_QUOTING_GNU;
+		return tr_path_has_drive(directory) || (section && section->windows)
+			       ? TR_QUOTING_WINDOWS
+			       : TR_QUOTING_GNU;
 	return config->quoting == TR_CALL_QUOTING_GNU ? TR_QUOTING_GNU : TR_QUOTING_WINDOWS;
 }
 
@@ -249,7 +252,8 @@ static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_ca
 	const struct tr_command *command = &call->command;
 	struct tr_text directory = command->directory.data ? command->directory : TR_TEXT("");
 	struct tr_respfile_source source = { directory, command->respfile, &config->roots,
-					     tr_call_quoting(config, directory) };
+					     tr_call_quoting(config, call->program.section,
+							     directory) };
 
 	return tr_respfile_expand(command->argv + at, command->argc - at, call->rules, &source,
 				  arena, &call->expansion, err);

@@ -23,7 +23,7 @@
 #include "record/record.h"
 
 enum tr_call_quoting {
-	TR_CALL_QUOTING_AUTO, /* Windows if the directory has a drive, else GNU */
+	TR_CALL_QUOTING_AUTO, /* Windows for cl and where the directory has a drive, else GNU */
 	TR_CALL_QUOTING_GNU,
 	TR_CALL_QUOTING_WINDOWS,
 };
@@ -90,7 +90,8 @@ enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err
 /* "gnu" or "windows"; any other word is auto. */
 enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
 
-/* The quoting of response files for a command that runs in this directory. */
-enum tr_quoting tr_call_quoting(const struct tr_call_config *config, struct tr_text directory);
+/* The quoting of response files of a program (section NULL: unknown) that runs in this directory. */
+enum tr_quoting tr_call_quoting(const struct tr_call_config *config,
+				const struct tr_section *section, struct tr_text directory);
 
 #endif

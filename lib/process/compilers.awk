@@ -195,7 +195,7 @@ BEGIN {
 	for (i = 1; i <= n; i++)
 		notations[list[i]] = "TR_NOTATION_" toupper(list[i])
 	n = split("notation prefix case default compile-only object assembly beside product " \
-		  "entries", list, " ")
+		  "entries quoting", list, " ")
 	for (i = 1; i <= n; i++)
 		scalars[list[i]] = 1
 	n = split("sources respfiles variables", list, " ")
@@ -335,7 +335,8 @@ function print_section(s,	kind, linker, only, object)
 	print "\t  .any_case = " (scalar(s, "case", "") == "any") \
 	      ", .compiles = " (scalar(s, "default", "") == "compile") \
 	      ", .beside = " (scalar(s, "beside", "") == "yes") \
-	      ", .foreign = " (scalar(s, "entries", "") == "no") " },"
+	      ", .foreign = " (scalar(s, "entries", "") == "no") \
+	      ", .windows = " (scalar(s, "quoting", "") == "windows") " },"
 }
 
 END {

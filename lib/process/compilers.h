@@ -141,6 +141,7 @@ struct tr_section {
 	bool compiles; /* does not link unless an option says so */
 	bool beside;   /* puts objects beside their sources */
 	bool foreign;  /* its sources have no place in databases of C compilers */
+	bool windows;  /* quotes in response files as on Windows, wherever it runs */
 };
 
 /* Names of programs, sorted by length, then bytes; those with a condition come first. */

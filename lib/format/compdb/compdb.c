@@ -272,8 +272,13 @@ bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_comma
 		      const struct tr_respfile_rules *rules, struct tr_arena *arena,
 		      const struct tr_text **argv, size_t *argc, struct tr_respfile_left *left)
 {
+	struct tr_program program = { .section = NULL };
+
+	if (*argc)
+		program = tr_program_find(config->compilers, **argv, *argv + 1, *argc - 1);
 	struct tr_respfile_source source = { command->directory, command->respfile, &config->roots,
-					     tr_call_quoting(config, command->directory) };
+					     tr_call_quoting(config, program.section,
+							     command->directory) };
 	struct tr_expansion expansion;
 	struct tr_error err;
 
