@@ -319,6 +319,23 @@ static void begin_linker(struct parser *parser)
 	parser->prefix = tr_compilers_text(table, parser->program.section->prefix);
 }
 
+/* Takes the name of the linked file from an option of the linker: /link /OUT:a.exe of cl. */
+static void use_linker_option(struct parser *parser, struct tr_text word)
+{
+	struct tr_program linker = parser->program;
+	uint32_t at = linker.section->linker;
+
+	for (uint32_t like = linker.section->like; at == TR_NO_SECTION && like != TR_NO_SECTION;
+	     like = linker.table->sections[like].like)
+		at = linker.table->sections[like].linker;
+	if (at == TR_NO_SECTION || word.len < 2)
+		return;
+	linker.section = &linker.table->sections[at];
+	struct option option = find_plain(&linker, (struct tr_text){ word.data + 1, word.len - 1 });
+	if (option.role == TR_ROLE_OUTPUT && option.value.len)
+		parser->result->product = option.value;
+}
+
 /* Sets the role of a word, and of the next one if that is its value. Returns how many those are. */
 static size_t parse_word(struct parser *parser, struct tr_part *part, size_t left)
 {
@@ -328,6 +345,7 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 
 	if (parser->only_linker) {
 		part->role = TR_ROLE_LINKING;
+		use_linker_option(parser, word);
 		return 1;
 	}
 	if (tr_text_is(word, "--") && !parser->only_files) {
