@@ -374,4 +374,5 @@ const struct tr_format tr_format_qemulog = {
 	.bid = bid,
 	.search = search,
 	.open = open_reader,
+	.default_style = "gnatcov",
 };
