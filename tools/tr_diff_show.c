@@ -91,7 +91,7 @@ static void put_part(struct tr_diff_show *show, char sign, struct tr_text text)
 	put_color(show, sign == '-' ? RED : GREEN, to);
 	tr_buffer_put_byte(to, sign);
 	tr_buffer_put_byte(to, ' ');
-	tr_buffer_put_text(to, text);
+	tr_buffer_put_text(to, text.len ? text : TR_TEXT("\"\""));
 	put_color(show, 0, to);
 }
 

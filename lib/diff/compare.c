@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 64 /* programs with which one that has changed is compared */ };
+/* How many programs one that has changed is compared with, and how many are looked at for that. */
+enum { CANDIDATES = 64, LOOKS = 1024 };
 
 /* A list of the records of a side. */
 struct lists {
@@ -98,8 +99,8 @@ static bool read_words(struct tr_text list, struct tr_text directory, struct wor
 	return true;
 }
 
-/* True if at least half of the words of both are the same. */
-static bool are_similar(const struct words *a, const struct words *b)
+/* How many words both have; 0 if it is less than half of them. */
+static size_t count_same(const struct words *a, const struct words *b)
 {
 	size_t same = 0;
 
@@ -109,7 +110,7 @@ static bool are_similar(const struct words *a, const struct words *b)
 		i += left;
 		j += right;
 	}
-	return 4 * same >= a->count + b->count;
+	return 4 * same >= a->count + b->count ? same : 0;
 }
 
 /* The words of each listed program. NULL: err is filled. */
@@ -145,8 +146,8 @@ failed:
 }
 
 /*
- * Pairs programs that have no partner with the first of the same name that has half of their words.
- * False: err is filled.
+ * Pairs programs that have no partner with the one of the same name that has most of their words, but
+ * at least half of them. False: err is filled.
  */
 static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 {
@@ -163,20 +164,27 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 	struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
 	size_t first = 0;
 	for (size_t i = 0; fine && i < lists.sides[0].count; i++) {
-		size_t tried = 0;
+		size_t tried = 0, looks = 0;
 		while (first < lists.sides[1].count &&
 		       b[words[1][first].record].match != TR_ALIGN_NONE)
 			first++;
-		for (size_t j = first; j < lists.sides[1].count && tried < CANDIDATES; j++) {
+		size_t best = 0, partner = 0;
+		for (size_t j = first;
+		     j < lists.sides[1].count && tried < CANDIDATES && looks < LOOKS; j++) {
 			if (b[words[1][j].record].match != TR_ALIGN_NONE)
 				continue;
+			looks++;
+			if (words[0][i].program != words[1][j].program)
+				continue;
 			tried++;
-			if (words[0][i].program == words[1][j].program &&
-			    are_similar(&words[0][i], &words[1][j])) {
-				tr_align_pair(a, words[0][i].record, b, words[1][j].record);
-				break;
+			size_t same = count_same(&words[0][i], &words[1][j]);
+			if (same > best) {
+				best = same;
+				partner = j;
 			}
 		}
+		if (best)
+			tr_align_pair(a, words[0][i].record, b, words[1][partner].record);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t k = 0; words[i] && k < lists.sides[i].count; k++)

@@ -112,7 +112,7 @@ static size_t count_alphanumeric(const char *p, const char *end)
 
 /*
  * The length of the random part of a file's name at p, or 0; *before is that of the part before it.
- * These are the shapes of gcc (ccXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx) and
+ * These are the shapes of gcc (ccXXXXXX), ar (stXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx) and
  * CMake, and the kernel's names of what has no path (pipe:[123]).
  */
 static size_t random_part(const char *p, const char *end, size_t *before)
@@ -123,9 +123,13 @@ static size_t random_part(const char *p, const char *end, size_t *before)
 		bool extension; /* one may follow */
 		bool word;	/* small letters alone are a word: "ccache.o" */
 	} shapes[] = {
-		{ "cc", 6, 6, true, true },	     { "tmp.", 6, 12, false, false },
-		{ "tmp", 8, 8, false, true },	     { "TryCompile-", 6, 6, false, false },
-		{ "cmTC_", 5, 5, true, false },	     { "pipe:[", 1, 20, false, false },
+		{ "cc", 6, 6, true, true },
+		{ "st", 6, 6, false, true },
+		{ "tmp.", 6, 12, false, false },
+		{ "tmp", 8, 8, false, true },
+		{ "TryCompile-", 6, 6, false, false },
+		{ "cmTC_", 5, 5, true, false },
+		{ "pipe:[", 1, 20, false, false },
 		{ "socket:[", 1, 20, false, false },
 	};
 
