@@ -168,7 +168,6 @@ static enum tr_status put_module(struct tr_programs *programs, struct tr_record 
 	uint64_t id = tr_ask_number(record, "id", UINT64_MAX, err);
 	uint64_t containing = tr_ask_number(record, "containing_id", id, err);
 	const struct tr_value *start = tr_ask(record, "base", TR_POINTER, err);
-	const struct tr_value *offset = tr_ask(record, "offset", TR_POINTER, err);
 	if (!start)
 		start = tr_ask(record, "start", TR_POINTER, err);
 	struct tr_text path = { NULL, 0 };
@@ -184,7 +183,6 @@ static enum tr_status put_module(struct tr_programs *programs, struct tr_record 
 		/* a segment has the same bias as the module that contains it */
 		const struct tr_module_program *whole =
 			containing != id ? tr_id_map_get(&programs->modules, containing) : NULL;
-		(void)offset;
 		module->bias = whole && whole->loaded == module->loaded
 				       ? whole->bias
 				       : base - module->loaded->program->head.base;
@@ -303,6 +301,16 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 
 bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err)
 {
+	for (size_t i = 0; i < programs->count; i++) {
+		const struct tr_elf *program = programs->list[i]->program;
+		if (!program->head.unread)
+			continue;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "%s: %" PRIu64 " parts of its debug information cannot be read; their "
+			     "functions and lines are missing",
+			     program->path, program->head.unread);
+		return true;
+	}
 	for (size_t i = 0; i < programs->count && programs->blocks; i++) {
 		const struct tr_elf *program = programs->list[i]->program;
 		if (programs->list[i]->hits)

@@ -72,8 +72,8 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 					    struct tr_block *block, struct tr_error *err);
 
 /*
- * Fills err with a remark on a program of which no block was found, and how to find more. False:
- * there is nothing to remark.
+ * Fills err with what to report at the end: debug information that cannot be read (damage), or a
+ * program of which no block was found (a note). False: there is nothing to report.
  */
 bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err);
 

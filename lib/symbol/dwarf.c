@@ -50,6 +50,7 @@ bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, struct tr_e
 	X(dwarf_diename) \
 	X(dwarf_dieoffset) \
 	X(dwarf_entrypc) \
+	X(dwarf_errmsg) \
 	X(dwarf_filesrc) \
 	X(dwarf_formflag) \
 	X(dwarf_formstring) \
@@ -285,6 +286,19 @@ static bool ends_in_return(const struct extraction *x, uint64_t end)
 	return false;
 }
 
+/*
+ * Counts a part that cannot be read, with the message of the library. That there is no debug
+ * information is no error, and exhausted memory is another one.
+ */
+static void count_unread(struct extraction *x, const char *why)
+{
+	if (why && strstr(why, "memory"))
+		x->failed = true;
+	else if (!why || !tr_text_equal_in_any_case(tr_text_from(why),
+						    TR_TEXT("no DWARF information found")))
+		x->to->head.unread++;
+}
+
 /* Adds the rows of a unit. */
 static void read_rows(struct extraction *x, Dwarf_Die *unit)
 {
@@ -292,8 +306,13 @@ static void read_rows(struct extraction *x, Dwarf_Die *unit)
 	struct tr_dwarf *to = x->to;
 	Dwarf_Lines *lines;
 	size_t count;
-	if (dw->dwarf_getsrclines(unit, &lines, &count) != 0)
+	Dwarf_Attribute table;
+	if (dw->dwarf_getsrclines(unit, &lines, &count) != 0) {
+		const char *why = dw->dwarf_errmsg(-1);
+		if (dw->dwarf_attr(unit, DW_AT_stmt_list, &table))
+			count_unread(x, why);
 		return;
+	}
 	bool dropped = true; /* the sequence, whose code the linker removed */
 	bool begun = false;
 	for (size_t i = 0; i < count && !x->failed; i++) {
@@ -463,10 +482,15 @@ static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigne
 	const struct library *dw = &x->dw;
 	Dwarf_Die child, next;
 	Dwarf_Off last = dw->dwarf_dieoffset(die);
-	if (depth > DEPTH || x->failed || dw->dwarf_child(die, &child) != 0)
+	int found = dw->dwarf_child(die, &child);
+	if (found < 0 || (found == 0 && depth > DEPTH))
+		count_unread(x, found < 0 ? dw->dwarf_errmsg(-1) : NULL);
+	if (depth > DEPTH || x->failed || found != 0)
 		return;
 	for (;;) {
 		Dwarf_Off offset = dw->dwarf_dieoffset(&child);
+		if (offset <= last)
+			count_unread(x, NULL);
 		if (offset <= last || x->failed)
 			return;
 		last = offset;
@@ -490,7 +514,10 @@ static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigne
 			visit(x, unit, &child, depth + 1);
 			break;
 		}
-		if (dw->dwarf_siblingof(&child, &next) != 0)
+		found = dw->dwarf_siblingof(&child, &next);
+		if (found < 0)
+			count_unread(x, dw->dwarf_errmsg(-1));
+		if (found != 0)
 			return;
 		child = next;
 	}
@@ -504,8 +531,9 @@ static void read_units(struct extraction *x, Dwarf *dwarf)
 	Dwarf_Die unit, split;
 	Dwarf_Half version;
 	uint8_t type;
+	int found = 0;
 	while (!x->failed &&
-	       dw->dwarf_get_units(dwarf, cu, &cu, &version, &type, &unit, &split) == 0) {
+	       (found = dw->dwarf_get_units(dwarf, cu, &cu, &version, &type, &unit, &split)) == 0) {
 		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
 			continue;
 		const char *directory = string_of(dw, &unit, DW_AT_comp_dir);
@@ -515,6 +543,8 @@ static void read_units(struct extraction *x, Dwarf *dwarf)
 		Dwarf_Die *whole = type == DW_UT_skeleton && split.cu ? &split : &unit;
 		visit(x, &unit, whole, 0);
 	}
+	if (found < 0)
+		count_unread(x, dw->dwarf_errmsg(-1));
 	x->to->head.has_lines = x->to->head.rows > 0;
 }
 
@@ -651,6 +681,8 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 		head->build_id_size = (uint8_t)size;
 	}
 	Dwarf *dwarf = dw->dwfl_module_getdwarf(module, &bias);
+	if (!dwarf)
+		count_unread(x, dw->dwfl_errmsg(-1));
 	if (dwarf && !x->failed)
 		read_units(x, dwarf);
 	x->failed |= !sort(to->rows, head->rows, sizeof *to->rows, by_row) ||

@@ -88,6 +88,10 @@ static void run_child(const char *path, int file, uint64_t size, int to)
 	struct tr_error err;
 	reset_signals();
 	limit_child(size);
+	/* libdw and the loader print what ends them; the parent has a message of its own */
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
 	unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
 	tr_error_clear(&err);
 	bool good = tr_dwarf_read(&dwarf, path, file, &err);
@@ -160,13 +164,15 @@ static bool take_tables(struct tr_elf *program)
 static void explain_end(int status, struct tr_error *err)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (sig == SIGXCPU || (sig == SIGKILL && CHILD_SECONDS))
-		tr_error_say(err, TR_CAUSE_INPUT,
-			     "its debug information takes too long to read, or too much memory");
-	else
+	if (sig == SIGXCPU || sig == SIGKILL)
+		tr_error_say(err, TR_CAUSE_INPUT, "its debug information takes too long to read");
+	else if (sig)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "libdw failed while it read the file (signal %d): is it damaged?",
 			     sig);
+	else /* libdw exits by itself then */
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "its debug information takes too much memory to read");
 }
 
 /* Checks what was received. False: err is filled. */

@@ -80,8 +80,9 @@ struct tr_code_statement {
 /* The fixed part of the tables; the arrays follow in this order. */
 struct tr_elf_head {
 	uint64_t rows, functions, inlines, sections, statements, files, strings;
-	uint64_t base; /* lowest address of a segment, rounded down to its alignment */
-	uint64_t end;  /* first address after the highest segment */
+	uint64_t base;	 /* lowest address of a segment, rounded down to its alignment */
+	uint64_t unread; /* parts of the debug information that cannot be read */
+	uint64_t end;	 /* first address after the highest segment */
 	uint16_t machine;
 	uint8_t bits; /* 32 or 64 */
 	bool big_endian;

@@ -617,10 +617,12 @@ static struct tr_value *get_symbol(struct tr_computed *c, struct tr_text key,
 	if (!tr_text_is(record->kind, "block"))
 		return NULL;
 	if (!c->placed) {
-		struct tr_error ignored;
 		c->place = NULL;
-		if (tr_block_read(record, &block, &ignored) == TR_OK)
+		if (tr_block_read(record, &block, err) == TR_OK)
 			c->place = tr_programs_place(c->programs, record, &block, err);
+		if (tr_error_is_memory(err))
+			return NULL;
+		tr_error_clear(err); /* a block that cannot be read has no such field */
 		c->address = block.address;
 		c->placed = true;
 	}

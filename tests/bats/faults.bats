@@ -312,6 +312,19 @@ streams() {
 	without_memory tr-repack -t trec events.json
 }
 
+@test "memory runs out where programs are read, in the process that reads them, too" {
+	needs_preload
+	run tr-symbolize --exe=/bin/sh </dev/null
+	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
+	printf 'int twice(int x)\n{\n\treturn 2 * x;\n}\n\nint main(void)\n{\n\treturn twice(0);\n}\n' >prog.c
+	gcc -O0 -g -no-pie -o prog prog.c
+	printf 'section\t0\t-\t-\tHISTORY\tbits=64\nblock\t1\t-\t-\t0x%s\tsize=40\top=block|br0\n' \
+		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
+	without_memory tr-repack -t lcov -O exe=prog run.trace
+	without_memory tr-symbolize --exe=prog run.trace
+	without_memory tr-filter -O exe=prog 'block and line > 0' run.trace
+}
+
 @test "memory runs out where files are followed" {
 	needs_preload
 	sed -n '/^# languages/,/^$/p' "$top_srcdir/tests/data/deps/headers.cases" | grep '^[0-9]' >headers

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	run tr-repack -q -t lcov -O exe=/ /dev/null
+	run tr-repack -q -t lcov -O exe=/bin/sh /dev/null
 	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
 	cat >a.c <<'END'
 static int twice(int x)
@@ -251,4 +251,16 @@ END
 		echo "$flags"
 		trace FLAT main | tr-repack -q -t lcov -O exe=a | grep -v ^VER | diff want -
 	done
+}
+
+@test "debug information that cannot be read is reported, and what can be read is used" {
+	compile -no-pie
+	trace FLAT main >main.trec
+	tr-repack --strict -t lcov -O exe=a main.trec >/dev/null
+	head -c 200 /dev/zero | tr '\0' '\377' >junk
+	objcopy --update-section .debug_line=junk a
+	run -2 --separate-stderr tr-repack -t lcov -O exe=a main.trec
+	[[ $stderr == *'a: 1 parts of its debug information cannot be read; their functions and lines are missing'* ]]
+	run -2 --separate-stderr tr-symbolize --exe=a main.trec
+	[[ $output == *'function="main"'* ]]
 }

@@ -72,8 +72,9 @@ int main(int argc, char **argv)
 END
 	${CC:-gcc} -O0 -g -static -no-pie -o a a.c
 	run -0 qemu-x86_64 -d in_asm,exec,nochain -D run.log ./a
-	run -0 tr-repack -q -t lcov -O exe=a run.log
+	run tr-repack -q -t lcov -O exe=a run.log
 	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
+	[ "$status" -eq 0 ]
 	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = \
 		'BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1' ]
 }

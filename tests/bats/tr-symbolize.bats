@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	run tr-symbolize --exe=/ </dev/null
+	run tr-symbolize --exe=/bin/sh </dev/null
 	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
 	cat >parser.c <<'END'
 static inline __attribute__((always_inline)) int half(int x)
