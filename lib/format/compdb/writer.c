@@ -183,7 +183,9 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 
 	enum tr_status status = TR_OK;
 
-	writer->unknown += wanted && writer->follows && !variables;
+	/* only drivers read variables: not cc1, which they run */
+	bool reads = call->tool == TR_TOOL_DRIVER || call->tool == TR_TOOL_DRIVER_CL;
+	writer->unknown += wanted && reads && writer->follows && !variables;
 	tr_buffer_reset(&writer->entries);
 	if (wanted && !lost)
 		status = tr_compdb_call_append(record, call, writer->inlined, writer->headers,
