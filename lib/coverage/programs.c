@@ -255,6 +255,17 @@ static inline bool contains(const struct tr_loaded_program *loaded, uint64_t add
 	return address - head->base < head->end - head->base;
 }
 
+/* Counts a block at that address of the file. */
+static inline struct tr_loaded_program *hit(struct tr_loaded_program *loaded, uint64_t address)
+{
+	const struct tr_elf *program = loaded->program;
+	loaded->hits++;
+	if (!loaded->known)
+		loaded->known = program->head.has_lines ? tr_elf_row(program, address) != NULL
+							: tr_elf_function(program, address) != NULL;
+	return loaded;
+}
+
 struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct tr_record *record,
 					    struct tr_block *block, struct tr_error *err)
 {
@@ -266,8 +277,7 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 		if (tr_error_is_memory(err) || !module || !module->loaded)
 			return NULL;
 		block->address -= module->bias;
-		module->loaded->hits++;
-		return module->loaded;
+		return hit(module->loaded, block->address);
 	}
 	if (!tr_layout_is_plain(&programs->layout)) {
 		const struct tr_object *object;
@@ -278,14 +288,12 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 				return NULL;
 			struct tr_loaded_program *loaded = programs->list[object->id - 1];
 			block->address += loaded->program->head.base;
-			loaded->hits++;
-			return loaded;
+			return hit(loaded, block->address);
 		}
 	}
 	if (last && contains(last, block->address - last->bias)) {
 		block->address -= last->bias;
-		last->hits++;
-		return last;
+		return hit(last, block->address);
 	}
 	for (size_t i = 0; i < programs->count; i++) {
 		struct tr_loaded_program *loaded = programs->list[i];
@@ -293,8 +301,7 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 			continue;
 		programs->last = loaded;
 		block->address -= loaded->bias;
-		loaded->hits++;
-		return loaded;
+		return hit(loaded, block->address);
 	}
 	return NULL;
 }
@@ -312,10 +319,19 @@ bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err
 		return true;
 	}
 	for (size_t i = 0; i < programs->count && programs->blocks; i++) {
-		const struct tr_elf *program = programs->list[i]->program;
-		if (programs->list[i]->hits)
+		const struct tr_loaded_program *loaded = programs->list[i];
+		const struct tr_elf *program = loaded->program;
+		bool symbols = program->head.rows || program->head.functions;
+		const char *question = loaded->bias ? "is the address given with base right?"
+						    : "is it the program that was run?";
+		if (loaded->known || (loaded->hits && !symbols))
 			continue;
-		if (program->head.relocatable && !programs->list[i]->bias)
+		if (loaded->hits)
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "none of the %" PRIu64 " blocks in %s is in one of its %s: %s",
+				     loaded->hits, program->path,
+				     program->head.has_lines ? "lines" : "functions", question);
+		else if (program->head.relocatable && !loaded->bias)
 			tr_error_set(err, TR_CAUSE_INPUT,
 				     "none of the %" PRIu64
 				     " blocks is in %s, which can be loaded anywhere: give its "
@@ -323,9 +339,8 @@ bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err
 				     programs->blocks, program->path);
 		else
 			tr_error_set(err, TR_CAUSE_INPUT,
-				     "none of the %" PRIu64
-				     " blocks is in %s: is it the program that was run?",
-				     programs->blocks, program->path);
+				     "none of the %" PRIu64 " blocks is in %s: %s",
+				     programs->blocks, program->path, question);
 		tr_error_is_note(err);
 		return true;
 	}

@@ -25,6 +25,7 @@ struct tr_loaded_program {
 	struct tr_elf *program;
 	uint64_t bias; /* is added to addresses of the file; from -O base, otherwise 0 */
 	uint64_t hits; /* blocks that belong to it */
+	bool known;    /* one of these is in a source line, or in a function if it has no lines */
 	struct tr_line_counts *counts; /* of the caller; NULL at first */
 };
 
@@ -73,7 +74,8 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 
 /*
  * Fills err with what to report at the end: debug information that cannot be read (damage), or a
- * program of which no block was found (a note). False: there is nothing to report.
+ * program of which no block was found, or none in its lines (a note). False: there is nothing to
+ * report.
  */
 bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err);
 

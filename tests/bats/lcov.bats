@@ -109,6 +109,12 @@ END
 	for base in 0x5500000000 a=0x5500000000; do
 		tr-repack --strict -t lcov -O exe=a -O base=$base moved | grep -qx LH:7
 	done
+	# a wrong base is reported, wherever the blocks are then: in the headers of the file, or outside
+	run --separate-stderr tr-repack -t lcov -O exe=a -O base=0x5500001000 moved
+	[[ $stderr == *'none of the 1 blocks in a is in one of its lines: is the address given with base right?' ]]
+	[[ $output == *$'\nLH:0\n'* ]]
+	run --separate-stderr tr-repack -t lcov -O exe=a -O base=0x5500100000 moved
+	[[ $stderr == *'none of the 1 blocks is in a: is the address given with base right?' ]]
 	mkdir -p root/usr/lib && mv a root/usr/lib/liba.so
 	{
 		printf 'module\t0\t-\t-\t/usr/lib/liba.so\tid=0\tbase=0x5500000000\tend=0x5500010000\n'
