@@ -335,7 +335,8 @@ bool tr_programs_remark(const struct tr_programs *programs, struct tr_error *err
 			tr_error_set(err, TR_CAUSE_INPUT,
 				     "none of the %" PRIu64
 				     " blocks is in %s, which can be loaded anywhere: give its "
-				     "address with base=0x... (qemu -strace and -d page show it)",
+				     "address with base=0x... (for QEMU the first address in the "
+				     "tables that -d page logs)",
 				     programs->blocks, program->path);
 		else
 			tr_error_set(err, TR_CAUSE_INPUT,

@@ -55,9 +55,12 @@ block\t3\t-\t0\t0x00000040028217e7\tsize=33\top=block|br0' ]
 	tr-totext --style=gnatcov run.trace 2>/dev/null | grep -q '^0000004002820b70-0000004002820b77 ?: 11 ---t block$'
 }
 
-@test "a real run: the lines that a program executed" {
+# real_run FLAG...: makes ./a and its log, run.log
+real_run() {
 	command -v qemu-x86_64 >/dev/null || skip 'qemu-x86_64 is not installed'
 	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
+	run tr-repack -q -t lcov -O exe=/bin/sh /dev/null
+	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
 	cat >a.c <<'END'
 int main(int argc, char **argv)
 {
@@ -70,11 +73,21 @@ int main(int argc, char **argv)
 	return sum != 3;
 }
 END
-	${CC:-gcc} -O0 -g -static -no-pie -o a a.c
-	run -0 qemu-x86_64 -d in_asm,exec,nochain -D run.log ./a
-	run tr-repack -q -t lcov -O exe=a run.log
-	[[ $output != *'without libdw'* ]] || skip 'this build has no libdw'
-	[ "$status" -eq 0 ]
-	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = \
-		'BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1' ]
+	${CC:-gcc} -O0 -g "$@" -o a a.c
+	run -0 qemu-x86_64 -d in_asm,exec,nochain,page -D run.log ./a
+}
+
+real_lines='BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1'
+
+@test "a real run: the lines that a program executed" {
+	real_run -static -no-pie
+	run -0 tr-repack -q -t lcov -O exe=a run.log
+	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = "$real_lines" ]
+}
+
+@test "a real run: a position-independent program is at the first address of the log" {
+	real_run -pie -fPIE
+	base=$(grep -m1 -oE '^[0-9a-f]{8,16}-' run.log)
+	run -0 tr-repack -q --strict -t lcov -O exe=a -O base=0x"${base%-}" run.log
+	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = "$real_lines" ]
 }
