@@ -509,18 +509,16 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 		forget(decode, process);
 	if (!process || !find(decode, pid))
 		return;
-	bool unloaded = process->open && !flag_of(process->flags); /* it did not report itself */
-	if (unloaded && WIFEXITED(status)) {
+	/* whatever ended it: it did not report itself, nor that the exec failed */
+	if (process->open && !flag_of(process->flags)) {
 		decode->opaque++;
 		put_note(decode, process->line, process->note | TR_DECODE_UNWATCHED, TR_TEXT(""));
-		process->loaded = false;
 	}
-	if (process->runs && !flag_of(process->runs->flags) && WIFEXITED(status)) {
+	if (process->runs && !flag_of(process->runs->flags)) {
 		decode->opaque++;
 		process->runs->flags |= TR_JOURNAL_CLOSED;
 	}
-	if (!unloaded || WIFEXITED(status))
-		touch_known(decode, process, out);
+	touch_known(decode, process, out);
 	/* functions of libc report the end of a process before it ends */
 	if (process->loaded && !process->exiting && WIFEXITED(status)) {
 		struct tr_decode_process *creator = find(decode, process->parent);

@@ -338,6 +338,19 @@ END
 	rm libf.so
 	run -0 record sh -c './main 2>/dev/null; true'
 	[ "$(flags)" = 'exec unwatched' ]
+	# one that is killed before the library begins
+	cat >early.c <<'END'
+#include <signal.h>
+static void end(void) { raise(SIGKILL); }
+__attribute__((section(".preinit_array"), used)) static void (*first)(void) = end;
+int main(void) { return 0; }
+END
+	gcc -o early early.c
+	run -0 --separate-stderr record sh -c './early; true' 2>/dev/null
+	[ "$(flags)" = 'exec unwatched' ]
+	[ "$(tr-filter -c 'exec and name $= "/early"' out.trec)" -eq 1 ]
+	[ "$(tr-filter -c 'exit and signal == SIGKILL' out.trec)" -eq 1 ]
+	[[ $stderr == *"note: programs that could not load the library: 1; "* ]]
 }
 
 @test "a library of the program with the same functions is called, in their default version" {

@@ -71,6 +71,12 @@ static const struct step story[] = {
 	  "<unfinished ...>|" },
 	{ EVENT(WAIT, SHELL, .child = TOOL, .value = SIGKILL), NULL, NULL,
 	  "101 <... execveat resumed>) = 0|101 +++ killed by SIGKILL +++|" },
+	/* killed before its program could report itself */
+	{ EXEC(108, 0), "/", "killed",
+	  "100 vfork() = 108|108 execveat(AT_FDCWD</>, \"killed\", [\"a\\042b\", \"\"], "
+	  "[\"X=\\001\"], 0 <unfinished ...>|" },
+	{ EVENT(WAIT, SHELL, .child = 108, .value = SIGKILL), NULL, NULL,
+	  "108 <... execveat resumed>) = 0|108 +++ killed by SIGKILL +++|" },
 	/* killed before it did anything */
 	{ EVENT(WAIT, SHELL, .child = 102, .value = SIGSEGV | 0x80), NULL, NULL,
 	  "100 vfork() = 102|102 +++ killed by SIGSEGV (core dumped) +++|" },
@@ -169,7 +175,7 @@ static void test_story(void)
 	tr_decode_finish(&decode, true, &log);
 	if (!ok(strcmp(plain(&log), rest) == 0, "what was held back is written at the end"))
 		diag("%s", plain(&log));
-	ok(decode.torn == 0 && decode.opaque == 2 && decode.unnoticed == 0, "nothing is missing");
+	ok(decode.torn == 0 && decode.opaque == 3 && decode.unnoticed == 0, "nothing is missing");
 	tr_decode_free(&decode);
 	tr_buffer_free(&log);
 }
