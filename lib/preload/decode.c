@@ -520,7 +520,7 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 	}
 	touch_known(decode, process, out);
 	/* functions of libc report the end of a process before it ends */
-	if (process->loaded && !process->exiting && WIFEXITED(status)) {
+	if (process->loaded && !process->exiting && !process->dead && WIFEXITED(status)) {
 		struct tr_decode_process *creator = find(decode, process->parent);
 		process->unwatched = true;
 		if (creator && creator->outsiders)

@@ -180,6 +180,38 @@ static void test_story(void)
 	tr_buffer_free(&log);
 }
 
+/* A parent that learns of an end long after it. */
+static void test_late(void)
+{
+	static const struct step steps[] = {
+		{ EXEC(SHELL, 0), "/", "sh", NULL },
+		{ EVENT(FORK, TOOL), NULL, NULL, NULL },
+		{ EVENT(EXIT, TOOL, .value = 3), NULL, NULL, NULL },
+		{ EVENT(WAIT, SHELL, .child = TOOL, .value = 3 << 8), NULL, NULL, NULL },
+	};
+	struct tr_decode decode = { .mark = MARK };
+	struct tr_buffer log = TR_BUFFER_INIT;
+	char *data;
+	size_t used = read_all(&data), len;
+
+	for (int i = 0; i < 3; i++)
+		append(&steps[i]);
+	len = read_all(&data);
+	used += tr_decode(&decode, data + used, len - used, false, &log);
+	tr_buffer_reset(&log);
+	decode.now += 2000000000;
+	tr_decode(&decode, data, 0, false, &log);
+	ok(strcmp(plain(&log), "101 +++ exited with 3 +++|") == 0,
+	   "an end that no parent learns of is written after a while");
+	tr_buffer_reset(&log);
+	append(&steps[3]);
+	len = read_all(&data);
+	tr_decode(&decode, data + used, len - used, true, &log);
+	ok(log.len == 0 && decode.bypassing == 0, "and not again when the parent does");
+	tr_decode_free(&decode);
+	tr_buffer_free(&log);
+}
+
 /* The first record cut to len bytes, then all others. */
 static void test_torn(void)
 {
@@ -257,6 +289,7 @@ int main(void)
 	journal.page = &page;
 	test_story();
 	test_torn();
+	test_late();
 	test_large();
 	unlink(journal.path);
 	ok(!append(&story[0]) && page.lost == 1, "a record that cannot be appended is counted");
