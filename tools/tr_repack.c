@@ -405,6 +405,17 @@ static void write_directory(struct repack *r)
 	tr_buffer_free(&r->path);
 }
 
+/* Whether the name of a file is that of a stream, compressed or not. */
+static bool is_stream_name(const char *path)
+{
+	struct tr_text name = tr_text_from(path);
+	const struct tr_codec *codec = tr_codec_by_extension(name);
+
+	if (codec && codec->extension && tr_path_ends(name, codec->extension))
+		name.len -= strlen(codec->extension);
+	return tr_path_ends(name, tr_format_trec.extensions[0]);
+}
+
 int main(int argc, char **argv)
 {
 	struct repack r = { .level = TR_CLI_DEFAULT_LEVEL, .threads = 1, .root = -1 };
@@ -427,6 +438,7 @@ int main(int argc, char **argv)
 	bool named = directory || tr_cli_name_codec(cli, true, r.codec_given ? NULL : &r.named);
 	r.plain = cli->output_path && !archive && !directory && !r.named &&
 		  tr_path_extension(tr_text_from(cli->output_path)).len;
+	r.trec = cli->output_path && !archive && !directory && is_stream_name(cli->output_path);
 	if (named && tr_cli_open(cli)) {
 		if (directory)
 			write_directory(&r);

@@ -32,6 +32,7 @@ struct repack {
 	bool codec_given;
 	const struct tr_codec *named; /* by the name of -o, if that is one file */
 	bool plain;		      /* the name of -o has an extension, and it is not a codec's */
+	bool trec;		      /* that name, or it without a codec's, ends in .trec */
 	int level;		      /* of codec; TR_CLI_DEFAULT_LEVEL: its own default */
 	unsigned threads;
 	bool foreign;

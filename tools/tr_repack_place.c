@@ -335,12 +335,20 @@ static void copy_bytes(struct repack *r, struct tr_trace_place *place)
 	tr_cli_copy_bytes(&r->cli, place, &r->cut_line);
 }
 
-/* Returns the format that the header of a stream names; NULL: reported. */
+/* True if the name of the output asks for the stream, because the format cannot be written. */
+static bool becomes_stream(const struct repack *r, const struct tr_format *format)
+{
+	return r->trec && !r->target && !(format && format->flags & TR_FORMAT_WRITES);
+}
+
+/* Returns the format of the output for the header of a stream; NULL: reported. */
 static const struct tr_format *format_of_header(struct repack *r, struct tr_record *header)
 {
 	struct tr_field *field = tr_record_field(header, "format");
 	const struct tr_format *format = field ? tr_format_by_name(field->text) : NULL;
 
+	if (becomes_stream(r, format))
+		return &tr_format_trec;
 	if (!field)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
 			      "the stream does not name its format: use -t FORMAT");
@@ -365,11 +373,14 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 		format = format_of_header(r, record);
 	else if (!format) {
 		*skip = record->type == TR_COMMENT || record->type == TR_TRAILER;
-		if (!*skip)
+		if (*skip)
+			return true;
+		if (becomes_stream(r, NULL))
+			format = &tr_format_trec;
+		else
 			tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
 				      "the stream has no header that names its format: use -t "
 				      "FORMAT");
-		return *skip;
 	}
 	return format && settle_format(r, format, makes_log(r, format), place);
 }
@@ -414,7 +425,7 @@ void repack_place(struct repack *r, struct tr_trace_place *place)
 	bool log = is_trace && is_log(r, format, place);
 	/* a container with nothing in it: its reader reports what is missing */
 	bool hollow = place->codec && is_empty(place->in);
-	bool same = is_trace && !r->by_records && !hollow &&
+	bool same = is_trace && !r->by_records && !hollow && !becomes_stream(r, format) &&
 		    (!r->target || (r->target == format && !log)) &&
 		    (r->apart || tr_cli_stands_alone(&r->cli, place));
 

@@ -36,6 +36,31 @@ setup() {
 	[ ! -e out ]
 }
 
+@test "a name that ends in .trec keeps a stream whose format cannot be written" {
+	printf '%%trec\t1\tformat=strace\n!end\t0\n' >s
+	for name in x.trec x.trec.gz x.trec.zst; do
+		tr-repack -o $name s
+		tr-repack -t trec -z none $name | cmp - s
+	done
+	zstd -dc <x.trec.zst | cmp - s
+	tr-repack -z xz -o x.trec s
+	xz -dc <x.trec | cmp - s
+	# the trace itself, no header, and a header that names no format
+	echo '1 execve("/bin/cc", ["cc"], 0x1 /* 0 vars */) = 0' >log
+	tr-repack -o x.trec log
+	tr-parse log | cmp - x.trec
+	grep ^exec <(tr-parse log) | tr-repack -o x.trec
+	grep ^exec <(tr-parse log) | cmp - x.trec
+	tr-repack -o x.trec "$trec"
+	cmp "$trec" x.trec
+	# another name, another format
+	run -2 tr-repack -o x.log s
+	run -2 tr-repack -o trec s
+	run -2 tr-repack -t strace -o x.trec s
+	tr-parse z.json | tr-repack -o y.trec
+	cmp y.trec z.json
+}
+
 @test "-z: every codec, and back" {
 	while read -r codec tool; do
 		tr-repack -t trec -z $codec -o out --verify "$trec"
