@@ -469,7 +469,7 @@ struct tr_compilers *tr_cli_compilers(struct tr_cli *cli)
 	if (!cli->stop && !p->compilers &&
 	    !tr_setting_get_compilers(&cli->config.read.settings, &p->compilers, &err))
 		tr_cli_abort(cli, &err);
-	return p->compilers;
+	return p ? p->compilers : NULL;
 }
 
 enum { SETTINGS = 64 }; /* those that have a bit in settings_taken */
