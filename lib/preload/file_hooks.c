@@ -106,8 +106,10 @@ static void note(int result, struct tr_call_record record, const char *path)
 		.kind = TR_CALL_##name, __VA_ARGS__ \
 	}
 
+enum { REAL_SIZE = 1024 };
+
 /* The path of an open file, where the recorder cannot know it. False: it is too long. */
-static bool read_link(int fd, char path[1024])
+static bool read_link(int fd, char path[REAL_SIZE])
 {
 	char link[] = "/proc/self/fd/0123456789", *p = link + sizeof "/proc/self/fd/" - 1;
 	char digits[12];
@@ -118,20 +120,31 @@ static bool read_link(int fd, char path[1024])
 	while (count)
 		*p++ = digits[--count];
 	*p = '\0';
-	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, link, path, 1023L);
+	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, link, path, REAL_SIZE - 1L);
 	path[len > 0 ? len : 0] = '\0';
-	return len > 0 && len < 1023 && *path == '/';
+	return len > 0 && len < REAL_SIZE - 1 && *path == '/';
+}
+
+/* A function of its own, because few calls need so much of the stack. */
+static __attribute__((noinline)) void note_elsewhere(int fd, struct tr_call_record record,
+						     const char *path)
+{
+	char real[REAL_SIZE];
+	int saved = errno;
+	bool known = read_link(fd, real);
+
+	errno = saved;
+	note_two(fd, record, path, known ? real : NULL);
 }
 
 static void note_open_kind(int fd, struct tr_call_record record, const char *path)
 {
-	char real[1024];
-	int saved = errno;
 	bool relative = record.fd != AT_FDCWD && fd >= 0 && *path != '/';
-	bool known = fd >= 0 && (relative || elsewhere || record.size) && read_link(fd, real);
 
-	errno = saved;
-	note_two(fd, record, path, known ? real : NULL);
+	if (fd >= 0 && (relative || elsewhere || record.size))
+		note_elsewhere(fd, record, path);
+	else
+		note_two(fd, record, path, NULL);
 }
 
 /* Whether the call has a mode as its last argument. */
@@ -181,9 +194,9 @@ static int put_object(struct dl_phdr_info *info, size_t size, void *data)
 		objects->skip--;
 	} else if (name && strchr(name, '/') && info->dlpi_addr != getauxval(AT_BASE) &&
 		   strcmp(name, session->own) != 0) {
-		char real[1024];
+		char *real = elsewhere ? tr_journal_borrow(REAL_SIZE) : NULL;
 		bool known = false;
-		if (elsewhere) {
+		if (real) {
 			int fd = (int)tr_journal_syscall(SYS_openat, AT_FDCWD, name,
 							 O_PATH | O_CLOEXEC, 0);
 			known = fd >= 0 && read_link(fd, real);
@@ -193,6 +206,7 @@ static int put_object(struct dl_phdr_info *info, size_t size, void *data)
 		put(&CALL(LOAD, .fd = AT_FDCWD, .flags = O_RDONLY | O_CLOEXEC,
 			  .result = objects->fd),
 		    name, known ? real : NULL);
+		tr_journal_return(real, REAL_SIZE);
 	}
 	return 0;
 }

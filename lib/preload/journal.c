@@ -11,12 +11,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	FEW = 100,	    /* strings of a record that need no memory besides the stack */
+	FEWEST = 8,	    /* strings of a record that need no memory besides the stack */
 	LARGEST = 1 << 30,  /* bytes of a record */
 	HEADER = 2 * 4 + 8, /* of a record: what the sum does not include */
 };
@@ -310,7 +309,7 @@ static void append(const struct tr_journal *journal, struct tr_journal_page **pa
 		   struct tr_journal_record *record, const struct tr_journal_text *text)
 {
 	static const struct tr_journal_text none;
-	struct iovec few[FEW + 1];
+	struct iovec few[FEWEST + 1];
 	struct strings strings = { .pieces = few, .used = 1 };
 	int saved = errno;
 	size_t envc = 0, size = 0;
@@ -328,7 +327,9 @@ static void append(const struct tr_journal *journal, struct tr_journal_page **pa
 	record->files = (uint32_t)count(text->files);
 	record->strings = (uint32_t)((text->cwd != NULL) + (text->path != NULL)) + record->argc +
 			  record->envc + record->files;
-	if (record->strings > FEW) {
+	if (text->pieces)
+		strings.pieces = text->pieces;
+	if (record->strings > (text->pieces ? TR_JOURNAL_FEW : FEWEST)) {
 		size = size_of(text);
 		memory = tr_journal_borrow(size);
 		good = memory && size <= LARGEST;

@@ -15,7 +15,7 @@
  * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c, real.c,
  * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not
  * wait, and preserves errno: it may run in a signal handler, in the child of a vfork, or on a stack
- * of 16 KiB.
+ * of 8 KiB, of which the kernel and libc need more than half.
  */
 #ifndef TR_PRELOAD_JOURNAL_H
 #define TR_PRELOAD_JOURNAL_H
@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /*
  * The variable that connects a program with its recording, "TOKEN:SESSION:JOURNAL:LANES:LIBRARY".
@@ -109,13 +110,15 @@ _Static_assert(sizeof(struct tr_journal_record) == 72, "the same for programs of
 struct tr_journal_text {
 	const char *cwd, *path;
 	char *const *argv, *const *env;
-	char *const *files; /* names and contents of response files */
+	char *const *files;   /* names and contents of response files */
+	struct iovec *pieces; /* memory for one more than TR_JOURNAL_FEW, or NULL */
 };
 
 enum {
 	TR_JOURNAL_PATH = 256,	  /* bytes of the path of a file that the recorder makes */
 	TR_JOURNAL_LIBRARY = 512, /* and of the path of a library */
 	TR_JOURNAL_CWD = 512,	  /* of a directory that needs no further memory */
+	TR_JOURNAL_FEW = 100,	  /* strings of a record that are written from where they are */
 };
 
 /* A session as a program knows it. It is small: a program pays for each page that it changes. */

@@ -13,9 +13,29 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define LIST "LD_PRELOAD="
+
+enum {
+	HEAD = 1024,	/* bytes of the file of a program that are read */
+	POINTERS = 160, /* variables of an environment that needs no further memory */
+};
+
+/*
+ * The memory of a launch, which may happen on an alternate signal stack of 8 KiB. Most launches use two
+ * pages of it.
+ */
+struct tr_launch_room {
+	char variable[128 + 2 * TR_JOURNAL_PATH + TR_JOURNAL_LIBRARY];
+	char list[512]; /* LD_PRELOAD */
+	char *pointers[POINTERS];
+	struct iovec pieces[TR_JOURNAL_FEW + 1];
+	struct tr_journal_cwd cwd;
+	char head[HEAD + 1];
+	char path[PATH_MAX]; /* of a program that had to be found */
+};
 
 /* Text that is composed in memory of fixed size; what does not fit is cut off. */
 struct text {
@@ -119,7 +139,7 @@ void tr_launch_mark(char *value, unsigned flags)
 
 /* What the file of a program says about it. */
 
-enum { LEVELS = 5 /* of interpreters that are scripts themselves */, HEAD = 1024 };
+enum { LEVELS = 5 /* of interpreters that are scripts themselves */ };
 
 /* A kind of programs that one library serves. */
 struct kind {
@@ -252,9 +272,9 @@ static bool read_interpreter(char *head, size_t len, char **name)
 }
 
 /* False: there is no such program. */
-static bool examine(int directory, const char *path, unsigned *flags)
+static bool examine(struct tr_launch_room *room, int directory, const char *path, unsigned *flags)
 {
-	char head[HEAD + 1];
+	char *head = room->head;
 	struct stat64 st;
 
 	*flags = 0;
@@ -290,26 +310,7 @@ static bool examine(int directory, const char *path, unsigned *flags)
 	return true;
 }
 
-/* The path of a program that had to be found; it is in the first array unless it is long. */
-struct found {
-	char few[512], *memory;
-	bool failed; /* there is no memory */
-};
-
-/* Memory for a path of that length. NULL: it is too long, or there is none. */
-static struct text begin_path(struct found *found, size_t len)
-{
-	if (len < sizeof found->few)
-		return (struct text){ found->few, found->few + sizeof found->few };
-	if (len >= PATH_MAX)
-		return (struct text){ NULL, NULL };
-	if (!found->memory)
-		found->memory = tr_journal_borrow(PATH_MAX);
-	found->failed = !found->memory;
-	return (struct text){ found->memory, found->memory ? found->memory + PATH_MAX : NULL };
-}
-
-static const char *search(struct found *found, const char *name, unsigned *flags)
+static const char *search(struct tr_launch_room *room, const char *name, unsigned *flags)
 {
 	extern char **environ;
 	const char *list = NULL;
@@ -323,15 +324,14 @@ static const char *search(struct found *found, const char *name, unsigned *flags
 	for (bool more = *name; more;) {
 		const char *end = strchr(list, ':');
 		size_t len = end ? (size_t)(end - list) : strlen(list);
-		struct text text = begin_path(found, len + 1 + name_len);
-		const char *path = text.at;
-		if (path) {
+		struct text text = { room->path, room->path + PATH_MAX };
+		if (len + 1 + name_len < PATH_MAX) {
 			put(&text, list, len);
 			if (len)
 				put(&text, "/", 1);
 			put_string(&text, name);
-			if (examine(AT_FDCWD, path, flags))
-				return path;
+			if (examine(room, AT_FDCWD, room->path, flags))
+				return room->path;
 		}
 		more = end;
 		list += len + 1;
@@ -340,15 +340,13 @@ static const char *search(struct found *found, const char *name, unsigned *flags
 }
 
 /* The path of a descriptor, followed by "/" and path. NULL: it is unknown. */
-static const char *from_descriptor(struct found *found, int fd, const char *path)
+static const char *from_descriptor(struct tr_launch_room *room, int fd, const char *path)
 {
 	char name[64], digits[12], *p = digits + sizeof digits;
 	struct text link = { name, name + sizeof name };
 	unsigned number = (unsigned)fd;
-	char *whole = begin_path(found, PATH_MAX - 1).at;
+	char *whole = room->path;
 
-	if (!whole)
-		return NULL;
 	*--p = '\0';
 	do
 		*--p = (char)('0' + number % 10);
@@ -379,19 +377,47 @@ static const char *from_descriptor(struct found *found, int fd, const char *path
  * The path of the program, and what its file says. The kernel passes the path on under the name
  * that is returned in *seen, unless it is one of a descriptor.
  */
-static const char *resolve(struct found *found, const struct tr_launch_program *program,
+static const char *resolve(struct tr_launch_room *room, const struct tr_launch_program *program,
 			   unsigned *flags)
 {
 	if (program->search && !strchr(program->path, '/'))
-		return search(found, program->path, flags);
-	if (!examine(program->directory, program->path, flags))
+		return search(room, program->path, flags);
+	if (!examine(room, program->directory, program->path, flags))
 		return NULL;
 	if (program->directory == AT_FDCWD || *program->path == '/')
 		return program->path;
-	const char *path = from_descriptor(found, program->directory, program->path);
+	const char *path = from_descriptor(room, program->directory, program->path);
 	if (path && !*program->path)
-		examine(AT_FDCWD, path, flags);
+		examine(room, AT_FDCWD, path, flags);
 	return path;
+}
+
+/* Memory. */
+
+/*
+ * A child of vfork cannot give memory back when its exec succeeds, so that is kept for the next child
+ * of the same thread: one at a time runs, and a signal handler in it borrows its own.
+ */
+static __thread struct {
+	struct tr_launch_room *room;
+	char **pointers;
+	size_t size;   /* of them, in bytes */
+	uint32_t user; /* the process that uses them */
+} kept __attribute__((tls_model("initial-exec")));
+
+/* False: there is no memory. */
+static bool borrow_room(struct tr_launch *launch, uint32_t pid)
+{
+	launch->keeps = pid != launch->journal->pid && pid != kept.user;
+	if (!launch->keeps) {
+		launch->room = tr_journal_borrow(sizeof *launch->room);
+		return launch->room;
+	}
+	if (!kept.room)
+		kept.room = tr_journal_borrow(sizeof *kept.room);
+	launch->room = kept.room;
+	kept.user = pid;
+	return launch->room;
 }
 
 /* The environment. */
@@ -410,9 +436,9 @@ static bool make_list(struct tr_launch *launch, const char *others)
 {
 	const char *library = launch->library;
 	size_t need = sizeof LIST + (others ? strlen(others) + 1 : 0) + strlen(library);
-	char *to = launch->list;
+	char *to = launch->room->list;
 
-	if (need > sizeof launch->list)
+	if (need > sizeof launch->room->list)
 		return false;
 	struct text text = { to, to + need };
 	put_string(&text, LIST);
@@ -424,34 +450,27 @@ static bool make_list(struct tr_launch *launch, const char *others)
 	return true;
 }
 
-/*
- * Memory for count pointers. A child of vfork cannot give it back when its exec succeeds, so that is
- * kept for the next child of the same thread: one at a time runs.
- */
 static char **borrow_pointers(struct tr_launch *launch, size_t count)
 {
-	static __thread struct {
-		void *memory;
-		size_t size;
-	} kept __attribute__((tls_model("initial-exec")));
 	size_t size = count * sizeof(char *);
 
-	if ((uint32_t)tr_journal_getpid() == launch->journal->pid) {
+	if (!launch->keeps) {
 		launch->size = size;
 		launch->memory = tr_journal_borrow(size);
 		return launch->memory;
 	}
 	if (kept.size < size) {
-		tr_journal_return(kept.memory, kept.size);
-		kept.memory = tr_journal_borrow(size);
-		kept.size = kept.memory ? size : 0;
+		tr_journal_return(kept.pointers, kept.size);
+		kept.pointers = tr_journal_borrow(size);
+		kept.size = kept.pointers ? size : 0;
 	}
-	return kept.memory;
+	return kept.pointers;
 }
 
 static void make_variable(struct tr_launch *launch, uint32_t hash)
 {
-	struct text text = { launch->variable, launch->variable + sizeof launch->variable };
+	char *variable = launch->room->variable, *end = variable + sizeof launch->room->variable;
+	struct text text = { variable, end };
 
 	put_string(&text, TR_PRELOAD_VARIABLE);
 	put_hex(&text, launch->record.flags);
@@ -467,7 +486,7 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
 	put_string(&text, launch->journal->lanes);
 	put(&text, ":", 1);
 	put_string(&text, launch->journal->library);
-	launch->variable[sizeof launch->variable - 1] = '\0';
+	end[-1] = '\0';
 }
 
 /*
@@ -476,7 +495,7 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
  */
 static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 {
-	char **to = launch->pointers;
+	char **to = launch->room->pointers;
 	const char *others = NULL;
 	size_t count = 4;
 
@@ -490,7 +509,7 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 	bool listed = others && has_library(others, launch->library);
 	if (!listed && !make_list(launch, others))
 		return false;
-	if (count > TR_LAUNCH_POINTERS) {
+	if (count > POINTERS) {
 		to = borrow_pointers(launch, count);
 		if (!to)
 			return false;
@@ -501,15 +520,15 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 		if (strncmp(*p, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0)
 			continue;
 		if (others && !listed && *p == others - (sizeof LIST - 1))
-			*to++ = launch->list;
+			*to++ = launch->room->list;
 		else
 			*to++ = *p;
 	}
-	*to++ = launch->variable;
+	*to++ = launch->room->variable;
 	if (launch->start)
 		*to++ = launch->start;
 	if (!others)
-		*to++ = launch->list;
+		*to++ = launch->room->list;
 	*to = NULL;
 	return true;
 }
@@ -521,13 +540,13 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 
 enum { START_SIZE = sizeof TR_PRELOAD_START + PATH_MAX };
 
-static bool is_traced(void)
+static bool is_traced(struct tr_launch_room *room)
 {
 	static const char field[] = "TracerPid:\t";
-	char status[512];
+	char *status = room->head;
 	long fd = tr_journal_syscall(SYS_openat, AT_FDCWD, "/proc/self/status",
 				     O_RDONLY | O_CLOEXEC, 0);
-	long len = fd < 0 ? -1 : tr_journal_syscall(SYS_read, (int)fd, status, sizeof status);
+	long len = fd < 0 ? -1 : tr_journal_syscall(SYS_read, (int)fd, status, (long)HEAD);
 
 	if (fd >= 0)
 		tr_journal_syscall(SYS_close, (int)fd);
@@ -549,21 +568,22 @@ static bool stops_at_calls(void)
 }
 
 /* Waits until strace watches this process, for a few seconds at most. */
-static bool attach(const struct tr_journal *journal)
+static bool attach(const struct tr_launch *launch)
 {
+	const struct tr_journal *journal = launch->journal;
 	enum { TRIES = 3000 };
 	struct tr_journal_record record = { .kind = TR_JOURNAL_ATTACH,
 					    .pid = (uint32_t)tr_journal_getpid(),
 					    .ppid = (uint32_t)tr_journal_syscall(SYS_getppid) };
 
-	if (is_traced())
+	if (is_traced(launch->room))
 		return false; /* by another program */
 	tr_journal_syscall(SYS_prctl, PR_SET_PTRACER, (long)journal->page->tracer, 0, 0, 0);
 	tr_journal_append(journal, &record, NULL);
 	for (int i = 0; i < TRIES && journal->page->refused != record.pid; i++) {
 		struct timespec moment = { .tv_nsec = 1000000 }; /* the kernel changes it */
 		tr_journal_syscall(SYS_ppoll, NULL, 0L, &moment, NULL, 0L);
-		if (is_traced() && stops_at_calls())
+		if (is_traced(launch->room) && stops_at_calls())
 			return true;
 	}
 	return false;
@@ -593,7 +613,7 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 {
 	unsigned flags = 0;
 
-	if (!examine(AT_FDCWD, STARTER, &flags) || flags ||
+	if (!examine(launch->room, AT_FDCWD, STARTER, &flags) || flags ||
 	    tr_journal_syscall(SYS_faccessat, AT_FDCWD, launch->journal->library, R_OK) != 0)
 		return false;
 	launch->start = tr_journal_borrow(START_SIZE);
@@ -605,7 +625,8 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 	launch->record = make_announcement(TR_JOURNAL_START | TR_JOURNAL_IN_CHILD);
 	launch->library = launch->journal->library;
 	if (!make_env(launch, program->env, 0)) {
-		tr_launch_end(launch);
+		tr_journal_return(launch->start, START_SIZE);
+		launch->start = NULL;
 		launch->env = program->env;
 		return false;
 	}
@@ -628,13 +649,10 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program)
 {
 	int saved = errno;
-	struct found found;
 	uint32_t pid = (uint32_t)tr_journal_getpid();
 	uint32_t ppid = (uint32_t)tr_journal_syscall(SYS_getppid);
 	unsigned flags = 0;
 
-	found.memory = NULL; /* not the whole array */
-	found.failed = false;
 	launch->journal = journal;
 	launch->env = program->env;
 	launch->announced = false;
@@ -642,7 +660,13 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->start = NULL;
 	launch->instead = NULL;
 	launch->size = 0;
-	const char *path = resolve(&found, program, &flags);
+	if (!borrow_room(launch, pid)) {
+		if (journal->page)
+			journal->page->lost++;
+		errno = saved;
+		return;
+	}
+	const char *path = resolve(launch->room, program, &flags);
 	/* below another root there may be no library */
 	launch->library = flags & TR_JOURNAL_SECOND ? journal->second : journal->library;
 	if (tr_journal_syscall(SYS_faccessat, AT_FDCWD, launch->library, R_OK) != 0)
@@ -658,28 +682,24 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		   start_instead(launch, program, path)) {
 		;
 	} else if (path) {
-		if (!program->flags && is_traceable(journal, flags) && attach(journal))
+		if (!program->flags && is_traceable(journal, flags) && attach(launch))
 			flags |= TR_JOURNAL_TRACED | TR_JOURNAL_CLOSED;
 		launch->announced = true;
 		launch->record = make_announcement(flags | program->flags);
 		if (!(flags & TR_JOURNAL_CLOSED) &&
 		    !make_env(launch, program->env, tr_journal_hash(path)))
 			launch->record.flags |= TR_JOURNAL_CLOSED;
-		struct tr_journal_cwd cwd;
 		struct tr_journal_record record = launch->record;
 		struct tr_gathered files = { 0 };
 		if (launch->record.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))
 			tr_gather(&files, program->argv); /* others do it themselves */
 		tr_journal_append(journal, &record,
-				  &(struct tr_journal_text){ tr_journal_cwd(&cwd), path,
-							     program->argv, program->env,
-							     files.strings });
-		tr_journal_end_cwd(&cwd);
+				  &(struct tr_journal_text){ tr_journal_cwd(&launch->room->cwd),
+							     path, program->argv, program->env,
+							     files.strings, launch->room->pieces });
+		tr_journal_end_cwd(&launch->room->cwd);
 		tr_gather_end(&files);
-	} else if (found.failed && journal->page) {
-		journal->page->lost++;
 	}
-	tr_journal_return(found.memory, PATH_MAX);
 	errno = saved;
 }
 
@@ -711,6 +731,12 @@ void tr_launch_end(struct tr_launch *launch)
 {
 	tr_journal_return(launch->memory, launch->size);
 	tr_journal_return(launch->start, START_SIZE);
+	if (launch->keeps)
+		kept.user = 0;
+	else
+		tr_journal_return(launch->room, sizeof *launch->room);
 	launch->memory = NULL;
 	launch->start = NULL;
+	launch->room = NULL;
+	launch->keeps = false;
 }

@@ -8,10 +8,7 @@
 
 #include "preload/journal.h"
 
-enum {
-	TR_LAUNCH_POINTERS = 160, /* variables of an environment that needs no further memory */
-	TR_LAUNCH_LIST = 512,	  /* bytes of a value of LD_PRELOAD for which the same is true */
-};
+struct tr_launch_room;
 
 struct tr_launch {
 	const struct tr_journal *journal;
@@ -19,11 +16,11 @@ struct tr_launch {
 	char *const *env;    /* for the program; valid until tr_launch_end */
 	const char *instead; /* the program to start in its place; NULL: itself */
 	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
+	bool keeps;	/* the memory stays for the next child of vfork */
 	struct tr_journal_record record;
-	char variable[128 + 2 * TR_JOURNAL_PATH + TR_JOURNAL_LIBRARY], list[TR_LAUNCH_LIST];
-	char *pointers[TR_LAUNCH_POINTERS];
+	struct tr_launch_room *room; /* what is too large for a small stack; NULL: none is held */
 	char *start;  /* the variable with the path, where there is a program instead */
-	void *memory; /* instead of pointers; NULL: there is none, or it is kept */
+	void *memory; /* for many variables; NULL: there is none, or it is kept */
 	size_t size;
 };
 

@@ -392,6 +392,22 @@ END
 	record "$top_builddir/tests/helper/preload_traps" vforks-leak /bin/true
 }
 
+@test "handlers on alternate stacks need at most 1 KiB more" {
+	local size=3584 option traps=$top_builddir/tests/helper/preload_traps
+	status=1
+	while [ "$status" -ne 0 ]; do
+		size=$((size + 512))
+		[ $size -le 16384 ] || skip "no program starts here from a small stack"
+		run "$traps" alt-stack $size /bin/true
+	done
+	for option in '' --files; do
+		run -0 --separate-stderr tr-record --backend=preload $option -o out.trec -- \
+			"$traps" alt-stack $((size + 1024)) /bin/true
+		[ -z "$stderr" ]
+		[ "$(tr-filter -c 'exec and not name =~ /traps/' out.trec)" -eq 9 ]
+	done
+}
+
 @test "long argument lists, many variables, closed descriptors, limited files" {
 	# shellcheck disable=SC2046 # many words
 	record "$(type -P true)" $(seq 20000)

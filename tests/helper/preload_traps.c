@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -162,6 +163,77 @@ static int small_stack(void)
 		return 8;
 	pthread_join(thread, &result);
 	return (int)(long)result;
+}
+
+/* What a handler does on its alternate stack, with the path of the arguments. */
+static int form;
+static void act(int signal)
+{
+	char *path = arguments[1];
+	char *const argv[] = { path, NULL };
+	static int bad;
+	pid_t pid = 0;
+
+	(void)signal;
+	switch (form) {
+	case 0:
+		bad = posix_spawn(&pid, path, NULL, NULL, argv, environ);
+		break;
+	case 1:
+		bad = posix_spawnp(&pid, "true", NULL, NULL, argv, environ);
+		break;
+	case 2:
+		bad = system(path);
+		break;
+	case 3:
+		if ((pid = vfork()) == 0) {
+			execve(path, argv, environ);
+			_exit(1);
+		}
+		break;
+	case 4:
+		if ((pid = fork()) == 0) {
+			execvp("true", argv);
+			_exit(1);
+		}
+		break;
+	case 5:
+		bad = pclose(popen(path, "r"));
+		break;
+	case 6:
+		bad = chdir("/dev") | close(openat(open(".", O_RDONLY), "null", O_RDONLY));
+		break;
+	case 7:
+		if ((pid = fork()) == 0) {
+			execl(path, path, NULL);
+			_exit(1);
+		}
+		break;
+	}
+	_exit(bad || (pid && wait_for(pid)));
+}
+
+/* The first argument: the bytes of the stack, before which there is a page that is protected. */
+static int alt_stack(void)
+{
+	size_t size = (size_t)atol(arguments[0]), page = 1 << 16;
+	char *memory = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const stack_t stack = { .ss_sp = memory + page, .ss_size = size };
+	const struct sigaction action = { .sa_handler = act, .sa_flags = SA_ONSTACK };
+	int bad = 0;
+
+	if (memory == MAP_FAILED || mprotect(memory + page, size, PROT_READ | PROT_WRITE) != 0)
+		return 9;
+	if (sigaltstack(&stack, NULL) != 0) /* this processor has too many registers */
+		return 98;
+	sigaction(SIGUSR1, &action, NULL);
+	for (form = 0; form < 8; form++) {
+		pid_t pid = fork();
+		if (pid == 0)
+			raise(SIGUSR1);
+		bad += wait_for(pid) ? 1 : 0;
+	}
+	return bad;
 }
 
 /* Prints the descriptors that it has, and closes all that there could be. */
@@ -415,7 +487,7 @@ int main(int argc, char **argv)
 		{ "killed", killed },	{ "filtered", filtered },   { "vforks-leak", vforks_leak },
 		{ "raw", run_raw },	{ "raw-mixed", run_mixed }, { "raw-fork", raw_fork },
 		{ "raw-end", raw_end }, { "refused", refused },	    { "namespaced", namespaced },
-		{ "full", full }
+		{ "full", full },	{ "alt-stack", alt_stack }
 	};
 
 	arguments = argv + 2;

@@ -312,7 +312,7 @@ static void append(struct tr_journal_record record, const char *cwd, const char 
 
 	/* its time is set when it is written */
 	tr_journal_append(&journal, &record,
-			  &(struct tr_journal_text){ cwd, path, list, list, NULL });
+			  &(struct tr_journal_text){ cwd, path, list, list, NULL, NULL });
 }
 
 static void put_call(struct recording *recording, struct tr_call_record record, const char *first)

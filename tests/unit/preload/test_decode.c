@@ -125,7 +125,7 @@ static bool append(const struct step *step)
 	tr_journal_append(&journal, &record,
 			  &(struct tr_journal_text){ step->cwd, step->path,
 						     step->path ? argv : NULL,
-						     step->path ? env : NULL, NULL });
+						     step->path ? env : NULL, NULL, NULL });
 	return page.lost == lost;
 }
 
