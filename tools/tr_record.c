@@ -198,6 +198,23 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	return replace(recorder, trailer);
 }
 
+/* Whether the name is in the rest of a list, which begins with the quote of its first name. */
+static bool has_flag(struct tr_text list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *p = list.data, *end = p + list.len;
+
+	while ((size_t)(end - p) > len + 1 && *p == '"') {
+		if (memcmp(p + 1, name, len) == 0 && p[len + 1] == '"')
+			return true;
+		p = memchr(p + 1, '"', (size_t)(end - p - 1));
+		if (!p || end - p < 2 || p[1] != ',')
+			return false;
+		p += 2;
+	}
+	return false;
+}
+
 /* Appends the line with the flags of a note. */
 static void put_flagged(struct tr_text line, unsigned flags, struct tr_buffer *to)
 {
@@ -210,7 +227,7 @@ static void put_flagged(struct tr_text line, unsigned flags, struct tr_buffer *t
 	tr_buffer_put_text(to, tr_text_span(line.data, list ? list : end));
 	tr_buffer_put(to, begin, sizeof begin - 1);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (!(flags & 1U << i))
+		if (!(flags & 1U << i) || (list && has_flag(tr_text_span(rest, end), names[i])))
 			continue;
 		tr_buffer_put_text(to, tr_text_from(comma));
 		tr_buffer_put_byte(to, '"');
@@ -218,7 +235,7 @@ static void put_flagged(struct tr_text line, unsigned flags, struct tr_buffer *t
 		tr_buffer_put_byte(to, '"');
 		comma = ",";
 	}
-	if (list)
+	if (list && *comma)
 		tr_buffer_put_byte(to, ',');
 	tr_buffer_put_text(to, list ? tr_text_span(rest, end) : tr_text_from(rest));
 	tr_buffer_put_byte(to, '\n');
@@ -363,6 +380,13 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 	tr_capture_lingers(&recorder->capture, recorder->cli.quiet);
 }
 
+/* Whether the record is about a process that was to become the command, and could not. */
+static bool is_in_vain(const struct recorder *recorder, const struct tr_record *record)
+{
+	return recorder->ended && !recorder->ran && record->type == TR_RECORD &&
+	       tr_text_is(record->kind, "exit");
+}
+
 /* LeakSanitizer fails in a traced program, and its message does not say what to do. */
 static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
 {
@@ -403,7 +427,8 @@ static void record(struct recorder *recorder)
 					 : NULL;
 		if (recorder->capture.backend == TR_BACKEND_STRACE || recorder->capture.attaches)
 			watch_sanitizers(recorder, line);
-		if (is_wanted(recorder, line) && !put(recorder, line))
+		if (!is_in_vain(recorder, line) && is_wanted(recorder, line) &&
+		    !put(recorder, line))
 			break;
 	}
 	recorder->all_read = recorder->writer && !cli->stop;

@@ -398,6 +398,11 @@ static void run_command(struct supervisor *supervisor, const struct tr_start *st
 		tr_launch_begin(&launch, &supervisor->session, &program);
 		execvpe(program.path, program.argv, launch.env);
 		tr_launch_failed(&launch, errno);
+		struct tr_journal_record end = { .kind = TR_JOURNAL_EXIT,
+						 .pid = supervisor->session.pid,
+						 .ppid = (uint32_t)getppid(),
+						 .value = NOT_EXECUTABLE };
+		tr_journal_append(&supervisor->session, &end, NULL);
 	}
 	fprintf(stderr, "tr-record: %s: %s\n", start->command[0], strerror(errno));
 	_exit(NOT_EXECUTABLE);

@@ -33,6 +33,9 @@ enum {
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
 
+/* Where execvp looks for programs if PATH is not set. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
 /* "?" allows for a call that the machine does not have. */
 #define CALLS \
 	"trace=execve,execveat,?clone,?clone3,?fork,?vfork,chdir,fchdir,?getcwd,?unshare,exit_" \
@@ -207,7 +210,7 @@ static int find_program(const char *name, char candidate[PATH_MAX])
 		       : access(name, F_OK) == 0 ? NOT_EXECUTABLE
 						 : NOT_FOUND;
 	}
-	for (const char *p = path ? path : "/bin:/usr/bin"; *name; p++) {
+	for (const char *p = path ? path : DEFAULT_PATH; *name; p++) {
 		size_t len = strcspn(p, ":");
 		int n = snprintf(candidate, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? p : ".",
 				 name);
@@ -364,7 +367,7 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	static const char *const fixed[] = { "strace",	"-f",	"-v",
 					     "-y",	"-ttt", "-s",
 					     "1048576", "-e",	"signal=!SIGCHLD" };
-	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 10 };
+	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 12 };
 	size_t count = 0, n = 0;
 
 	while (start->command[count])
@@ -382,6 +385,11 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	}
 	if (tracing->filter)
 		argv[n++] = "--seccomp-bpf";
+	if (!getenv("PATH")) { /* strace finds nothing without it, and the command has none */
+		setenv("PATH", DEFAULT_PATH, 1);
+		argv[n++] = "-E";
+		argv[n++] = "PATH";
+	}
 	argv[n++] = "-o";
 	argv[n++] = log;
 	argv[n++] = "--";

@@ -336,6 +336,30 @@ END
 	run -0 --separate-stderr tr-record --backend=auto -o out.trec -- ./spawn ./static
 }
 
+@test "a command that cannot be executed: the status and the message, and no records" {
+	printf '#!/nonexist/i\n' >gone
+	printf '#!' >empty
+	chmod +x gone empty
+	for backend in strace preload auto; do
+		for command in ./gone ./empty; do
+			run -126 --separate-stderr tr-record --backend=$backend -o out.trec $command
+			[[ $stderr != *note:* && -n $stderr ]]
+			[ "$(tail -n +2 out.trec)" = $'!end\t0' ]
+		done
+		# as a child it leaves none either
+		run -126 tr-record --backend=$backend -o out.trec sh -c './gone 2>/dev/null; ./gone 2>/dev/null || exit 126'
+		[ "$(tr-filter -c exec out.trec)" -eq 1 ]
+	done
+}
+
+@test "without PATH the command is found where execvp looks, and has none either" {
+	for backend in strace preload auto; do
+		run -3 --separate-stderr env -i "$(type -P tr-record)" --backend=$backend -o out.trec sh -c 'exit 3'
+		[ -z "$stderr" ]
+		[ "$(tr-filter -c 'exec and argv[0] == "sh" and not has(env["PATH"])' out.trec)" -eq 1 ]
+	done
+}
+
 @test "--stat: strace watches everything" {
 	echo text >file
 	tr-record --backend=auto --files --stat -o out.trec -- test -e file
