@@ -122,10 +122,12 @@ bool tr_setting_get_compilers(const struct tr_settings *settings, struct tr_comp
 		return true;
 	*table = tr_compilers_extend(&tr_compilers_known, !only, err);
 	/* the families of compiler=NAME=FAMILY may be in files */
-	if (*table && !add_compilers(settings, "compilers", *table, err))
-		tr_error_name(err, TR_TEXT("compilers"));
-	else if (*table && add_compilers(settings, "compiler", *table, err))
+	bool read = *table && add_compilers(settings, "compilers", *table, err);
+	if (read && add_compilers(settings, "compiler", *table, err) &&
+	    tr_compilers_check(*table, err))
 		return true;
+	if (*table && !read)
+		tr_error_name(err, TR_TEXT("compilers"));
 	tr_compilers_free(*table);
 	*table = NULL;
 	return false;

@@ -239,6 +239,12 @@ bool tr_compilers_add_file(struct tr_compilers *table, struct tr_text path, stru
 /* Adds a name of the driver of a family, as "NAME=FAMILY". False: err is set. */
 bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, struct tr_error *err);
 
+/*
+ * Finds a section that was added and that nothing refers to: no name, no section that is like it, no
+ * family whose linker it is. False, and err is set: there is one, which is a mistake.
+ */
+bool tr_compilers_check(const struct tr_compilers *table, struct tr_error *err);
+
 /* Accepts NULL. Only for tables of tr_compilers_extend. */
 void tr_compilers_free(struct tr_compilers *table);
 

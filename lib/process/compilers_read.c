@@ -37,6 +37,7 @@ struct own {
 	LIST(struct tr_numbered) calls;
 	LIST(struct tr_piece) sources;
 	size_t base_sections; /* before the text that is read */
+	uint32_t base_count;  /* before the first text: those of the table that is extended */
 };
 
 /* What is read: a line of a text, and its section. */
@@ -616,6 +617,31 @@ bool tr_compilers_add_file(struct tr_compilers *table, struct tr_text path, stru
 	return done;
 }
 
+/* Sets err: no driver is of that family. Names the first families that have one. False. */
+static bool unknown_family(const struct own *own, struct tr_text name, struct tr_text family,
+			   struct tr_error *err)
+{
+	enum { SHOWN = 6 };
+	char list[200];
+	size_t used = 0, shown = 0;
+
+	list[0] = '\0';
+	for (size_t i = 0; i < own->sections.count && shown < SHOWN; i++) {
+		struct tr_piece piece = own->sections.items[i].family;
+		struct tr_text is = { own->texts.data + piece.at, piece.len };
+		if (is.len > 30 || find_section(own, is, TR_TOOL_DRIVER) != i)
+			continue;
+		used += (size_t)snprintf(list + used, sizeof list - used, "%.*s, ", (int)is.len,
+					 is.data);
+		shown++;
+	}
+	tr_error_set(err, TR_CAUSE_USAGE,
+		     "compiler=%.*s: unknown family '%.*s': %sor another one that "
+		     "tr-record --list-compilers prints",
+		     WORD(name), WORD(family), list);
+	return false;
+}
+
 bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, struct tr_error *err)
 {
 	struct own *own = (struct own *)table;
@@ -626,18 +652,53 @@ bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, stru
 	if (mark)
 		family = tr_text_span(mark + 1, name.data + name.len);
 	uint32_t section = find_section(own, family, TR_TOOL_DRIVER);
-	if (!mark || section == TR_NO_SECTION) {
+	if (!mark) {
 		tr_error_set(err, TR_CAUSE_USAGE,
 			     "compiler=%.*s: NAME=FAMILY expected, such as mycc=gcc; "
 			     "tr-record --list-compilers prints the families",
 			     WORD(name));
 		return false;
 	}
+	if (section == TR_NO_SECTION)
+		return unknown_family(own, name, family, err);
 	own->base_sections = own->sections.count;
 	line.number = 0;
 	bool done = add_name(&line, tr_text_span(name.data, mark), section);
 	publish(own);
 	return done;
+}
+
+/* True if something refers to the section. */
+static bool is_used(const struct own *own, uint32_t section)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < own->names.count && !used; i++)
+		used = own->names.items[i].section == section;
+	for (size_t i = 0; i < own->calls.count && !used; i++)
+		used = own->calls.items[i].number == section;
+	for (size_t i = 0; i < own->sections.count && !used; i++)
+		used = own->sections.items[i].like == section ||
+		       own->sections.items[i].linker == section;
+	return used;
+}
+
+bool tr_compilers_check(const struct tr_compilers *table, struct tr_error *err)
+{
+	const struct own *own = (const struct own *)table;
+
+	for (uint32_t i = own->base_count; i < own->sections.count; i++) {
+		const struct tr_section *section = &own->sections.items[i];
+		struct tr_text family = tr_compilers_text(table, section->family);
+		if (is_used(own, i))
+			continue;
+		tr_error_set(err, TR_CAUSE_USAGE,
+			     "-O compilers: [%.*s %s] has no names, so no program is of it: add "
+			     "a line 'names NAME...'",
+			     WORD(family), tr_section_kind(section));
+		return false;
+	}
+	return true;
 }
 
 /* Copies a list. False: out of memory. */
@@ -655,7 +716,7 @@ struct tr_compilers *tr_compilers_extend(const struct tr_compilers *base, bool n
 		tr_error_memory(err);
 		return NULL;
 	}
-	own->base_sections = base->section_count;
+	own->base_sections = own->base_count = base->section_count;
 	tr_buffer_put(&own->texts, base->texts, base->text_size);
 	if (own->texts.failed || !COPY(own->sections, base->sections, base->section_count) ||
 	    !COPY(own->names, base->names, names ? base->name_count : 0) ||

@@ -121,10 +121,14 @@ sources() {
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
 	[[ $stderr == *"compilers: bad.txt:3: unknown line: fancy" ]]
 	[ -z "$output" ]
+	printf '[own driver]\ndefine either -D\n' >bad.txt
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
+	[[ $stderr == *"-O compilers: [own driver] has no names, so no program is of it"* ]]
+	tr-repack -q -t compdb -O compilers=bad.txt -O compiler=mycc=own trace
 	run -2 --separate-stderr tr-repack -t kwspec -O compiler=mycc trace
 	[[ $stderr == *"compiler=mycc: NAME=FAMILY expected, such as mycc=gcc"* ]]
 	run -2 --separate-stderr tr-parse -f makelog -O compiler=x=nosuch /dev/null
-	[[ $stderr == *"compiler=x=nosuch: NAME=FAMILY expected"* ]]
+	[[ $stderr == *"compiler=x=nosuch: unknown family 'nosuch': gcc, mpi, "* ]]
 	run -2 --separate-stderr tr-repack -t compdb -O only-compilers=maybe trace
 	[[ $stderr == *"-O only-compilers takes no|yes, not 'maybe'"* ]]
 }
@@ -162,7 +166,7 @@ sources() {
 	run ! cmp -s page own
 	for tool in "tr-filter exec" tr-stat tr-tohtml; do
 		run -2 --separate-stderr $tool -O compiler=x=nosuch trace
-		[[ $stderr == *"compiler=x=nosuch: NAME=FAMILY expected"* ]]
+		[[ $stderr == *"compiler=x=nosuch: unknown family 'nosuch': gcc, mpi, "* ]]
 		[ -z "$output" ]
 	done
 }

@@ -172,6 +172,8 @@ static void execute(struct runner *r, struct tr_text rest)
 		find(r, rest);
 	else if (tr_text_is(operation, "name"))
 		put(r, tr_compilers_add_name(r->table, rest, &err) ? "fine" : err.text);
+	else if (tr_text_is(operation, "check"))
+		put(r, tr_compilers_check(r->table, &err) ? "fine" : err.text);
 	else if (tr_text_is(operation, "add"))
 		put(r,
 		    tr_compilers_add(r->table, tr_buffer_text(&r->text), TR_TEXT("own.txt"), &err)
