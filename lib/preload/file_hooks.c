@@ -1007,45 +1007,28 @@ HOOK int chroot(const char *path)
 
 /* Calls that libc makes in processes that it creates, before their programs begin. */
 
-/* An element of a posix_spawn_file_actions_t, as every version of glibc has it. */
-struct action {
-	enum { CLOSES, DUPLICATES, OPENS, CHANGES, CHANGES_BY_FD, CLOSES_FROM } tag;
-	union {
-		int fd;
-		struct {
-			int fd, other;
-		} dup2;
-		struct {
-			int fd;
-			const char *path;
-			int flags;
-			mode_t mode;
-		} open;
-	};
-};
-
 static uint64_t token_of(const struct tr_launch *launch)
 {
 	return (uint64_t)launch->record.token_pid << 32 | launch->record.token;
 }
 
-static void put_action(const struct action *action, uint64_t token)
+static void put_action(const struct tr_spawn_action *action, uint64_t token)
 {
 	switch (action->tag) {
-	case CLOSES:
+	case TR_SPAWN_CLOSES:
 		put(&CALL(CLOSE, .fd = action->fd, .token = token), NULL, NULL);
 		break;
-	case DUPLICATES:
+	case TR_SPAWN_DUPLICATES:
 		put(&CALL(DUP2, .fd = action->dup2.fd, .other = action->dup2.other,
 			  .result = action->dup2.other, .token = token),
 		    NULL, NULL);
 		break;
-	case OPENS:
+	case TR_SPAWN_OPENS:
 		put(&CALL(OPENAT, .fd = AT_FDCWD, .flags = (unsigned)action->open.flags,
 			  .mode = action->open.mode, .result = action->open.fd, .token = token),
 		    action->open.path, NULL);
 		break;
-	case CLOSES_FROM:
+	case TR_SPAWN_CLOSES_FROM:
 		put(&CALL(CLOSE_RANGE, .fd = action->fd, .other = -1, .token = token), NULL, NULL);
 		break;
 	default: /* the program reports its directory */
@@ -1057,7 +1040,7 @@ void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actio
 {
 	if (!on || !launch->announced || !actions)
 		return;
-	const struct action *action = (const void *)actions->__actions;
+	const struct tr_spawn_action *action = (const void *)actions->__actions;
 	int saved = errno;
 	for (int i = 0; i < actions->__used; i++)
 		put_action(&action[i], token_of(launch));

@@ -115,7 +115,7 @@ static int run(const struct tr_launch_program *program, int flags)
 
 HOOK int execve(const char *path, char *const argv[], char *const env[])
 {
-	return run(&(struct tr_launch_program){ AT_FDCWD, path, false, argv, env, 0 }, 0);
+	return run(&(struct tr_launch_program){ AT_FDCWD, path, false, false, argv, env, 0 }, 0);
 }
 
 HOOK int execv(const char *path, char *const argv[])
@@ -125,7 +125,7 @@ HOOK int execv(const char *path, char *const argv[])
 
 HOOK int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	return run(&(struct tr_launch_program){ AT_FDCWD, file, true, argv, env, 0 }, 0);
+	return run(&(struct tr_launch_program){ AT_FDCWD, file, true, false, argv, env, 0 }, 0);
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -135,7 +135,8 @@ HOOK int execvp(const char *file, char *const argv[])
 
 HOOK int execveat(int directory, const char *path, char *const argv[], char *const env[], int flags)
 {
-	return run(&(struct tr_launch_program){ directory, path, false, argv, env, 0 }, flags);
+	return run(&(struct tr_launch_program){ directory, path, false, false, argv, env, 0 },
+		   flags);
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const env[])
@@ -291,20 +292,81 @@ static void report_fork(pid_t child)
 	append(record, NULL);
 }
 
+/* The directory in which posix_spawn starts a program, after the actions so far. */
+
+enum { DEPTH = 8 /* of directories below others */ };
+
+static int directory_at(const struct tr_spawn_action *actions, int count, int depth);
+
+/* directory: AT_FDCWD, or a descriptor that is opened here; -1: it is unknown. */
+static void leave_directory(int directory)
+{
+	if (directory >= 0)
+		tr_journal_syscall(SYS_close, directory);
+}
+
+static int open_below(int directory, const char *path)
+{
+	int fd = -1;
+
+	if (*path == '/' || directory != -1)
+		fd = (int)tr_journal_syscall(SYS_openat, directory, path,
+					     O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	leave_directory(directory);
+	return fd;
+}
+
+/* The directory that the descriptor is, which may be one that the actions open. */
+static int descriptor_at(const struct tr_spawn_action *actions, int count, int fd, int depth)
+{
+	while (count--) {
+		const struct tr_spawn_action *action = &actions[count];
+		if (action->tag == TR_SPAWN_DUPLICATES && action->dup2.other == fd)
+			fd = action->dup2.fd;
+		else if (action->tag == TR_SPAWN_OPENS && action->open.fd == fd)
+			return open_below(directory_at(actions, count, depth), action->open.path);
+	}
+	return (int)tr_journal_syscall(SYS_openat, fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+}
+
+/* AT_FDCWD: the same. */
+static int directory_at(const struct tr_spawn_action *actions, int count, int depth)
+{
+	while (count--) {
+		const struct tr_spawn_action *action = &actions[count];
+		if (action->tag != TR_SPAWN_CHANGES && action->tag != TR_SPAWN_CHANGES_BY_FD)
+			continue;
+		if (!depth)
+			return -1;
+		return action->tag == TR_SPAWN_CHANGES
+			       ? open_below(directory_at(actions, count, depth - 1),
+					    action->directory)
+			       : descriptor_at(actions, count, action->fd, depth - 1);
+	}
+	return AT_FDCWD;
+}
+
 static int spawn(pid_t *pid, const char *path, bool search,
 		 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
 		 char *const argv[], char *const env[])
 {
-	const struct tr_launch_program program = { AT_FDCWD, path, search,
-						   argv,     env,  TR_JOURNAL_IN_CHILD };
+	struct tr_launch_program program = { AT_FDCWD,		 path, search, false, argv, env,
+					     TR_JOURNAL_IN_CHILD };
 	__typeof__(&posix_spawn) function = search ? REAL(posix_spawnp) : REAL(posix_spawn);
 	struct tr_launch launch;
 	pid_t child = 0;
 
 	if (!recording)
 		return function(pid, path, actions, attributes, argv, env);
+	int saved = errno;
+	if (actions)
+		program.directory =
+			directory_at((const void *)actions->__actions, actions->__used, DEPTH);
+	program.enters = program.directory != AT_FDCWD;
 	tr_launch_begin(&launch, &session, &program);
+	leave_directory(program.directory);
 	tr_files_spawn(&launch, actions);
+	errno = saved;
 	if (launch.instead) {
 		path = launch.instead;
 		function = REAL(posix_spawn);
@@ -312,7 +374,7 @@ static int spawn(pid_t *pid, const char *path, bool search,
 	int error = function(&child, path, actions, attributes, argv, launch.env);
 	if (error) {
 		accounted = faults_of_children(); /* libc has waited for a child */
-		int saved = errno;
+		saved = errno;
 		tr_launch_failed(&launch, error);
 		errno = saved;
 		return error;
@@ -349,7 +411,7 @@ static char **lend_environment(struct tr_launch *launch, const char *command)
 	char **own = environ;
 
 	tr_launch_begin(launch, &session,
-			&(struct tr_launch_program){ AT_FDCWD, "/bin/sh", false, argv, own,
+			&(struct tr_launch_program){ AT_FDCWD, "/bin/sh", false, false, argv, own,
 						     TR_JOURNAL_IN_CHILD | TR_JOURNAL_SHELL });
 	environ = (char **)launch->env;
 	return own;

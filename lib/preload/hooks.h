@@ -19,6 +19,31 @@ void *tr_hook_real(void *_Atomic *known, const char *name);
 /* The program begins: all objects that exist now stay. */
 void tr_hook_begin(void);
 
+/* An element of a posix_spawn_file_actions_t, as every version of glibc has it. */
+struct tr_spawn_action {
+	enum {
+		TR_SPAWN_CLOSES,
+		TR_SPAWN_DUPLICATES,
+		TR_SPAWN_OPENS,
+		TR_SPAWN_CHANGES,
+		TR_SPAWN_CHANGES_BY_FD,
+		TR_SPAWN_CLOSES_FROM
+	} tag;
+	union {
+		int fd;
+		const char *directory;
+		struct {
+			int fd, other;
+		} dup2;
+		struct {
+			int fd;
+			const char *path;
+			int flags;
+			mode_t mode;
+		} open;
+	};
+};
+
 /* The pipe that popen is about to make for the program. */
 struct tr_files_pipe {
 	int own, other; /* own -1: none is recorded */

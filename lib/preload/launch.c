@@ -34,7 +34,8 @@ struct tr_launch_room {
 	struct iovec pieces[TR_JOURNAL_FEW + 1];
 	struct tr_journal_cwd cwd;
 	char head[HEAD + 1];
-	char path[PATH_MAX]; /* of a program that had to be found */
+	char path[PATH_MAX];	  /* of a program that had to be found */
+	char directory[PATH_MAX]; /* in which it begins, if that is another one */
 };
 
 /* Text that is composed in memory of fixed size; what does not fit is cut off. */
@@ -310,10 +311,11 @@ static bool examine(struct tr_launch_room *room, int directory, const char *path
 	return true;
 }
 
-static const char *search(struct tr_launch_room *room, const char *name, unsigned *flags)
+static const char *search(struct tr_launch_room *room, const struct tr_launch_program *program,
+			  unsigned *flags)
 {
 	extern char **environ;
-	const char *list = NULL;
+	const char *list = NULL, *name = program->path;
 	size_t name_len = strlen(name);
 
 	for (char **p = environ; p && *p && !list; p++)
@@ -330,7 +332,7 @@ static const char *search(struct tr_launch_room *room, const char *name, unsigne
 			if (len)
 				put(&text, "/", 1);
 			put_string(&text, name);
-			if (examine(room, AT_FDCWD, room->path, flags))
+			if (examine(room, program->directory, room->path, flags))
 				return room->path;
 		}
 		more = end;
@@ -339,13 +341,12 @@ static const char *search(struct tr_launch_room *room, const char *name, unsigne
 	return NULL;
 }
 
-/* The path of a descriptor, followed by "/" and path. NULL: it is unknown. */
-static const char *from_descriptor(struct tr_launch_room *room, int fd, const char *path)
+/* The path of a descriptor, followed by "/" and path, in that memory. NULL: it is unknown. */
+static const char *from_descriptor(char whole[PATH_MAX], int fd, const char *path)
 {
 	char name[64], digits[12], *p = digits + sizeof digits;
 	struct text link = { name, name + sizeof name };
 	unsigned number = (unsigned)fd;
-	char *whole = room->path;
 
 	*--p = '\0';
 	do
@@ -381,12 +382,12 @@ static const char *resolve(struct tr_launch_room *room, const struct tr_launch_p
 			   unsigned *flags)
 {
 	if (program->search && !strchr(program->path, '/'))
-		return search(room, program->path, flags);
+		return search(room, program, flags);
 	if (!examine(room, program->directory, program->path, flags))
 		return NULL;
-	if (program->directory == AT_FDCWD || *program->path == '/')
+	if (program->directory == AT_FDCWD || *program->path == '/' || program->enters)
 		return program->path;
-	const char *path = from_descriptor(room, program->directory, program->path);
+	const char *path = from_descriptor(room->path, program->directory, program->path);
 	if (path && !*program->path)
 		examine(room, AT_FDCWD, path, flags);
 	return path;
@@ -589,6 +590,17 @@ static bool attach(const struct tr_launch *launch)
 	return false;
 }
 
+/* The directory in which the program begins; "" if that is unknown. cwd holds it. */
+static const char *directory_of(struct tr_launch_room *room,
+				const struct tr_launch_program *program)
+{
+	if (!program->enters)
+		return tr_journal_cwd(&room->cwd);
+	room->cwd.memory = NULL;
+	const char *path = from_descriptor(room->directory, program->directory, "");
+	return path ? path : "";
+}
+
 static struct tr_journal_record make_announcement(unsigned flags)
 {
 	static _Atomic uint32_t numbers;
@@ -694,7 +706,7 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		if (launch->record.flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))
 			tr_gather(&files, program->argv); /* others do it themselves */
 		tr_journal_append(journal, &record,
-				  &(struct tr_journal_text){ tr_journal_cwd(&launch->room->cwd),
+				  &(struct tr_journal_text){ directory_of(launch->room, program),
 							     path, program->argv, program->env,
 							     files.strings, launch->room->pieces });
 		tr_journal_end_cwd(&launch->room->cwd);

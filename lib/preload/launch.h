@@ -29,6 +29,7 @@ struct tr_launch_program {
 	int directory;			/* a descriptor to which path is relative, or AT_FDCWD */
 	const char *path;		/* "": the file that directory is */
 	bool search;			/* path is searched in PATH as by execvp */
+	bool enters;			/* libc changes to the directory first */
 	char *const *argv, *const *env; /* either may be NULL */
 	unsigned flags;			/* TR_JOURNAL_IN_CHILD, TR_JOURNAL_SHELL */
 };

@@ -166,6 +166,7 @@ trap_is_seen() {
 	[ "$(tr-filter -c 'exit and has(signal)' preload.trec)" -eq 2 ]
 	trap_is_seen vforks /bin/true
 	trap_is_seen small-stack /bin/true
+	trap_is_seen directories
 }
 
 @test "response files are read before the command deletes them" {

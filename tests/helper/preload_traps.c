@@ -113,6 +113,58 @@ static int spawns(void)
 	return bad;
 }
 
+/* Programs whose names are relative to directories that only the new processes enter. */
+static int directories(void)
+{
+	static char *const argv[] = { "true", NULL }, *const env[] = { NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int bad = 0;
+
+	for (int kind = 0; kind < 7; kind++) {
+		int fd = open("/", O_RDONLY | O_CLOEXEC), other = open("/usr", O_RDONLY);
+		posix_spawn_file_actions_init(&actions);
+		switch (kind) {
+		case 0:
+			posix_spawn_file_actions_addchdir_np(&actions, "/usr");
+			break;
+		case 1:
+			posix_spawn_file_actions_addchdir_np(&actions, "/usr/share");
+			posix_spawn_file_actions_addchdir_np(&actions, "..");
+			break;
+		case 2:
+			posix_spawn_file_actions_addfchdir_np(&actions, other);
+			break;
+		case 3:
+			posix_spawn_file_actions_addfchdir_np(&actions, fd);
+			posix_spawn_file_actions_addopen(&actions, 20, "usr", O_RDONLY, 0);
+			posix_spawn_file_actions_adddup2(&actions, 20, 21);
+			posix_spawn_file_actions_addfchdir_np(&actions, 21);
+			break;
+		case 4:
+			posix_spawn_file_actions_addchdir_np(&actions, "/usr");
+			bad += posix_spawnp(&pid, "bin/true", &actions, NULL, argv, env) ||
+			       wait_for(pid);
+			break;
+		case 5:
+			setenv("PATH", "no:bin", 1);
+			posix_spawn_file_actions_addchdir_np(&actions, "/usr");
+			bad += posix_spawnp(&pid, "true", &actions, NULL, argv, env) ||
+			       wait_for(pid);
+			break;
+		default:
+			posix_spawn_file_actions_addchdir_np(&actions, "/no/such/directory");
+			bad += posix_spawn(&pid, "bin/true", &actions, NULL, argv, env) == 0;
+		}
+		if (kind < 4)
+			bad += posix_spawn(&pid, "bin/true", &actions, NULL, argv, env) ||
+			       wait_for(pid);
+		posix_spawn_file_actions_destroy(&actions);
+		bad += close(fd) | close(other) | (open("/", O_RDONLY) != fd) | close(fd);
+	}
+	return bad;
+}
+
 static void *run_arguments(void *unused)
 {
 	pid_t pid = fork();
@@ -487,7 +539,7 @@ int main(int argc, char **argv)
 		{ "killed", killed },	{ "filtered", filtered },   { "vforks-leak", vforks_leak },
 		{ "raw", run_raw },	{ "raw-mixed", run_mixed }, { "raw-fork", raw_fork },
 		{ "raw-end", raw_end }, { "refused", refused },	    { "namespaced", namespaced },
-		{ "full", full },	{ "alt-stack", alt_stack }
+		{ "full", full },	{ "alt-stack", alt_stack }, { "directories", directories },
 	};
 
 	arguments = argv + 2;
