@@ -34,6 +34,7 @@ struct tr_launch_room {
 	struct iovec pieces[TR_JOURNAL_FEW + 1];
 	struct tr_journal_cwd cwd;
 	char head[HEAD + 1];
+	char link[32];		  /* the path of a descriptor in /proc */
 	char path[PATH_MAX];	  /* of a program that had to be found */
 	char directory[PATH_MAX]; /* in which it begins, if that is another one */
 };
@@ -341,11 +342,28 @@ static const char *search(struct tr_launch_room *room, const struct tr_launch_pr
 	return NULL;
 }
 
-/* The path of a descriptor, followed by "/" and path, in that memory. NULL: it is unknown. */
-static const char *from_descriptor(char whole[PATH_MAX], int fd, const char *path)
+/* Takes off what the kernel adds to the path of a file that has been deleted, or never had one. */
+static long without_remark(char *path, long len)
 {
-	char name[64], digits[12], *p = digits + sizeof digits;
-	struct text link = { name, name + sizeof name };
+	static const char remark[] = " (deleted)";
+	long before = len - (long)(sizeof remark - 1);
+
+	path[len] = '\0';
+	if (before <= 0 || strcmp(path + before, remark) != 0 ||
+	    tr_journal_syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0)
+		return len;
+	return before;
+}
+
+/*
+ * The path of a descriptor, followed by "/" and path, in that memory of PATH_MAX bytes. NULL: it is
+ * unknown. room->link leads there, too.
+ */
+static const char *from_descriptor(struct tr_launch_room *room, char *whole, int fd,
+				   const char *path)
+{
+	char digits[12], *p = digits + sizeof digits;
+	struct text link = { room->link, room->link + sizeof room->link };
 	unsigned number = (unsigned)fd;
 
 	*--p = '\0';
@@ -354,9 +372,10 @@ static const char *from_descriptor(char whole[PATH_MAX], int fd, const char *pat
 	while ((number /= 10) != 0);
 	put_string(&link, "/proc/self/fd/");
 	put_string(&link, p);
-	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, name, whole, PATH_MAX - 1L);
+	long len = tr_journal_syscall(SYS_readlinkat, AT_FDCWD, room->link, whole, PATH_MAX - 1L);
 	if (len <= 0)
 		return NULL;
+	len = without_remark(whole, len);
 	for (;; path += 2) { /* as a path in the directory itself would be joined */
 		if (strncmp(path, "../", 3) == 0) {
 			while (len > 1 && whole[--len] != '/')
@@ -387,9 +406,9 @@ static const char *resolve(struct tr_launch_room *room, const struct tr_launch_p
 		return NULL;
 	if (program->directory == AT_FDCWD || *program->path == '/' || program->enters)
 		return program->path;
-	const char *path = from_descriptor(room->path, program->directory, program->path);
+	const char *path = from_descriptor(room, room->path, program->directory, program->path);
 	if (path && !*program->path)
-		examine(room, AT_FDCWD, path, flags);
+		examine(room, AT_FDCWD, room->link, flags); /* the file may have no path */
 	return path;
 }
 
@@ -597,7 +616,7 @@ static const char *directory_of(struct tr_launch_room *room,
 	if (!program->enters)
 		return tr_journal_cwd(&room->cwd);
 	room->cwd.memory = NULL;
-	const char *path = from_descriptor(room->directory, program->directory, "");
+	const char *path = from_descriptor(room, room->directory, program->directory, "");
 	return path ? path : "";
 }
 

@@ -167,6 +167,7 @@ trap_is_seen() {
 	trap_is_seen vforks /bin/true
 	trap_is_seen small-stack /bin/true
 	trap_is_seen directories
+	trap_is_seen nameless /bin/true
 }
 
 @test "response files are read before the command deletes them" {

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,6 +162,37 @@ static int directories(void)
 			       wait_for(pid);
 		posix_spawn_file_actions_destroy(&actions);
 		bad += close(fd) | close(other) | (open("/", O_RDONLY) != fd) | close(fd);
+	}
+	return bad;
+}
+
+/* Programs whose files have no name any more, or never had one. */
+static int nameless(void)
+{
+	static char *const argv[] = { "true", NULL }, *const env[] = { NULL };
+	char bytes[4096];
+	int bad = 0;
+
+	for (int kind = 0; kind < 2; kind++) {
+		int from = open(arguments[0], O_RDONLY | O_CLOEXEC);
+		int fd = kind ? memfd_create("m", MFD_CLOEXEC)
+			      : open("nameless", O_WRONLY | O_CREAT, 0700);
+		for (ssize_t n; (n = read(from, bytes, sizeof bytes)) > 0;)
+			bad += write(fd, bytes, (size_t)n) != n;
+		fchmod(fd, 0700);
+		if (!kind) {
+			close(fd);
+			fd = open("nameless", O_RDONLY | O_CLOEXEC);
+			unlink("nameless");
+		}
+		pid_t pid = fork();
+		if (pid == 0) {
+			fexecve(fd, argv, env);
+			_exit(1);
+		}
+		bad += wait_for(pid);
+		close(fd);
+		close(from);
 	}
 	return bad;
 }
@@ -534,12 +566,25 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} traps[] = {
-		{ "forms", forms },	{ "spawns", spawns },	    { "small-stack", small_stack },
-		{ "closed", closed },	{ "vforks", vforks },	    { "ends", ends },
-		{ "killed", killed },	{ "filtered", filtered },   { "vforks-leak", vforks_leak },
-		{ "raw", run_raw },	{ "raw-mixed", run_mixed }, { "raw-fork", raw_fork },
-		{ "raw-end", raw_end }, { "refused", refused },	    { "namespaced", namespaced },
-		{ "full", full },	{ "alt-stack", alt_stack }, { "directories", directories },
+		{ "forms", forms },
+		{ "spawns", spawns },
+		{ "small-stack", small_stack },
+		{ "closed", closed },
+		{ "vforks", vforks },
+		{ "ends", ends },
+		{ "killed", killed },
+		{ "filtered", filtered },
+		{ "vforks-leak", vforks_leak },
+		{ "raw", run_raw },
+		{ "raw-mixed", run_mixed },
+		{ "raw-fork", raw_fork },
+		{ "raw-end", raw_end },
+		{ "refused", refused },
+		{ "namespaced", namespaced },
+		{ "full", full },
+		{ "alt-stack", alt_stack },
+		{ "directories", directories },
+		{ "nameless", nameless },
 	};
 
 	arguments = argv + 2;
