@@ -554,7 +554,7 @@ static void print_line(struct tr_cli *cli, const struct tr_trace_place *place,
 	tr_buffer_reset(to);
 	tr_buffer_put_text(to, tr_text_from(cli->tool->name));
 	tr_buffer_put_literal(to, ": ");
-	if (place && place->name) {
+	if (place && place->name && !cli->tool->command) { /* of a command there is no input */
 		escape(tr_text_from(place->name), to);
 		put_position(err, to);
 	}

@@ -40,6 +40,7 @@ struct tr_decode_process {
 	bool traced;	      /* strace reports it */
 	bool loaded;	      /* it has the library, unless its open exec succeeded */
 	bool orphan;	      /* its parent is unknown, and it has run no program yet */
+	bool early;	      /* its parent is not known yet, and so its fork is not written */
 	bool flagged;	      /* its program makes system calls itself, and says so */
 	bool unwatched;	      /* what it started is not known */
 	unsigned outsiders;   /* children in other pid namespaces */
@@ -52,7 +53,8 @@ struct tr_decode_process {
 	struct announced *runs; /* what it was created to run, if that is not written yet */
 	char *cwd;		/* NULL: unknown */
 	int status;
-	uint64_t time; /* of the exit */
+	uint64_t time;	  /* of the exit */
+	uint64_t created; /* the time, if it is early */
 	struct tr_decode_process *earlier, *later;
 };
 
@@ -238,6 +240,7 @@ static void free_process(struct tr_decode_process *process)
 static void forget(struct tr_decode *decode, struct tr_decode_process *process)
 {
 	stop_exiting(decode, process);
+	decode->early -= process->early;
 	tr_id_map_take(&decode->processes, process->pid);
 	free_process(process);
 }
@@ -409,6 +412,28 @@ static void touch_known(struct tr_decode *decode, struct tr_decode_process *proc
 	}
 }
 
+static void put_created(struct tr_buffer *out, uint32_t parent, uint32_t child, uint64_t time,
+			const char *call)
+{
+	put_time(out, parent, time);
+	put_format(out, "%s = %" PRIu32 "\n", call, child);
+}
+
+/* Writes the forks of children that were seen before the process: it waited for them in vfork. */
+static void put_early(struct tr_decode *decode, uint32_t parent, struct tr_buffer *out)
+{
+	struct tr_decode_process *child;
+
+	for (size_t i = 0;
+	     decode->early && (child = tr_id_map_next(&decode->processes, &i)) != NULL;) {
+		if (!child->early || child->parent != parent)
+			continue;
+		child->early = false;
+		decode->early--;
+		put_created(out, parent, child->pid, child->created, "vfork()");
+	}
+}
+
 static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, uint64_t time,
 		     const char *call, struct tr_buffer *out)
 {
@@ -419,16 +444,21 @@ static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, 
 		created->loaded = !process || process->loaded;
 	}
 	set_cwd(decode, created, process ? process->cwd : NULL);
-	if (!decode->first)
+	if (!decode->first) {
 		decode->first = child;
-	if (!process || process->dead) { /* of the recorder, or adopted by another process */
-		if (created)
-			created->orphan = child != decode->first;
-		return;
+		decode->recorder = parent;
 	}
-	touch_known(decode, process, out);
-	put_time(out, parent, time);
-	put_format(out, "%s = %" PRIu32 "\n", call, child);
+	if (process && !process->dead) {
+		touch_known(decode, process, out);
+		put_created(out, parent, child, time, call);
+	} else if (created && (process || parent == decode->recorder)) { /* or adopted */
+		created->orphan = child != decode->first;
+	} else if (created) {
+		created->early = true;
+		created->created = time;
+		decode->early++;
+	}
+	put_early(decode, child, out);
 }
 
 /* Flags the end that comes next if children of the process are not known. */

@@ -47,7 +47,8 @@ struct tr_decode {
 	struct tr_buffer notes;	    /* appended here; the caller takes them before the lines */
 	struct tr_id_map processes; /* by pid */
 	struct tr_id_map announced; /* programs that start in new processes, by token */
-	uint32_t first;		    /* process, whose parent is the recorder */
+	uint32_t first, recorder;   /* the first process, and its parent */
+	size_t early;		    /* processes that were seen before their parent */
 	struct tr_decode_process *first_exit, *last_exit; /* whose status may still change */
 	uint64_t now;					  /* the time of the last record */
 	uint64_t torn;					  /* places at which bytes were skipped */

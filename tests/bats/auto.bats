@@ -352,6 +352,23 @@ END
 	done
 }
 
+@test "messages about what strace has written name no input" {
+	mkdir bin
+	cat >bin/strace <<'END'
+#!/bin/sh
+while [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done
+[ $# -gt 0 ] || exit 0
+cat >"$2" <<'LOG'
+1 1.0 execve("/x", ["x"], []) = 0
+2 1.1 execve("/y", ["y"], []) = 0
+1 1.2 +++ exited with 0 +++
+LOG
+END
+	chmod +x bin/strace
+	PATH=$PWD/bin:$PATH run -0 --separate-stderr tr-record --backend=strace -o out.trec true
+	[ "$stderr" = 'tr-record: note: executions whose parent is not in the trace (flagged "orphan"): 1' ]
+}
+
 @test "without PATH the command is found where execvp looks, and has none either" {
 	for backend in strace preload auto; do
 		run -3 --separate-stderr env -i "$(type -P tr-record)" --backend=$backend -o out.trec sh -c 'exit 3'

@@ -355,6 +355,28 @@ END
 	[[ $stderr == *"note: programs that could not load the library: 1; "* ]]
 }
 
+@test "a child of vfork that has one itself: its parent is known" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >run.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	if (vfork() == 0) {
+		if (vfork() == 0)
+			execl("/bin/echo", "echo", "deep", (char *)0);
+		execl("/bin/echo", "echo", "mid", (char *)0);
+	}
+	return wait(0) < 0;
+}
+END
+	gcc -w -o run run.c
+	run -0 --separate-stderr record ./run
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c 'exec and parent == 0 and name == "/bin/echo"' out.trec)" -eq 2 ]
+	[ "$(flags)" = '' ]
+}
+
 @test "a library of the program with the same functions is called, in their default version" {
 	echo 'int chdir(const char *path); int main(void) { return chdir("called") == 5 ? 5 : 6; }' >main.c
 	echo 'int old_chdir(const char *path) { return path ? 5 : 0; }

@@ -77,6 +77,21 @@ static const struct step story[] = {
 	  "[\"X=\\001\"], 0 <unfinished ...>|" },
 	{ EVENT(WAIT, SHELL, .child = 108, .value = SIGKILL), NULL, NULL,
 	  "108 <... execveat resumed>) = 0|108 +++ killed by SIGKILL +++|" },
+	/* a child of vfork has one itself, and waits for that before it reports anything */
+	{ { .kind = TR_JOURNAL_EXEC, .pid = 110, .ppid = 109, .token_pid = 110 },
+	  "/",
+	  "deep",
+	  "110 execveat(AT_FDCWD</>, \"deep\", [\"a\\042b\", \"\"], [\"X=\\001\"], 0 "
+	  "<unfinished ...>|" },
+	{ EVENT(EXIT, 109, .value = 2), NULL, NULL, "100 vfork() = 109|109 vfork() = 110|" },
+	{ EVENT(WAIT, SHELL, .child = 109, .value = 2 << 8), NULL, NULL,
+	  "109 +++ exited with 2 +++|" },
+	{ { .kind = TR_JOURNAL_FAILED, .pid = 110, .token_pid = 110, .value = ENOENT },
+	  NULL,
+	  NULL,
+	  "110 <... execveat resumed>) = -1 ENOENT (No such file or directory)|" },
+	{ EVENT(WAIT, SHELL, .child = 110, .value = SIGKILL), NULL, NULL,
+	  "110 +++ killed by SIGKILL +++|" },
 	/* killed before it did anything */
 	{ EVENT(WAIT, SHELL, .child = 102, .value = SIGSEGV | 0x80), NULL, NULL,
 	  "100 vfork() = 102|102 +++ killed by SIGSEGV (core dumped) +++|" },
