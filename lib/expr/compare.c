@@ -504,10 +504,15 @@ static bool symbol_has(struct tr_compare *compare, const struct tr_value *value,
 	return false;
 }
 
-/* Whether a symbol has all of the words. Text has none, which is reported. */
+/*
+ * Whether a symbol has all of the words, or a list the string, which is compared with each element.
+ * Text has no words, which is reported.
+ */
 static bool has_words(struct tr_compare *compare, const struct tr_test *test,
 		      const struct tr_leaf *leaf)
 {
+	if (leaf->type == TR_LEAF_TEXT && test->literals->type == TR_LITERAL_STRING)
+		return tr_text_equal(leaf->bytes, test->literals->text);
 	if (leaf->type == TR_LEAF_TEXT)
 		compare->trouble |= TR_TROUBLE_WORD;
 	if (leaf->type != TR_LEAF_SYMBOL)

@@ -551,7 +551,7 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
 }
 
-/* WORD{|WORD} after "has". */
+/* WORD{|WORD} or one string after "has". */
 static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
@@ -559,20 +559,25 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 	do {
 		if (!advance(parser))
 			return false;
-		if (parser->token.type != TR_TOKEN_WORD)
-			return fail_here(parser, "a word is expected");
+		bool string = parser->token.type == TR_TOKEN_STRING;
+		if (parser->token.type != TR_TOKEN_WORD && !(string && !test->literals))
+			return fail_here(parser, test->literals
+							 ? "a word is expected"
+							 : "a word or \"string\" is expected");
 		if (is_text(&test->path))
 			return fail_here(parser,
 					 "a string has no words: use == or *= and quote it");
 		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
 		if (!literal)
 			return false;
-		literal->type = TR_LITERAL_WORD;
+		literal->type = string ? TR_LITERAL_STRING : TR_LITERAL_WORD;
 		literal->text = parser->token.text;
 		*last = literal;
 		last = &literal->next;
 		if (!advance(parser))
 			return false;
+		if (string && parser->token.type == TR_TOKEN_BAR)
+			return fail_here(parser, "only words are separated by |: use 'and'");
 	} while (parser->token.type == TR_TOKEN_BAR);
 	return true;
 }
