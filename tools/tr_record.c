@@ -639,6 +639,13 @@ static void report_losses(struct recorder *recorder)
 			    "processes in other pid namespaces, which the library does not watch, "
 			    "nor what they start: %" PRIu64,
 			    losses->outside);
+	if (losses->filtered)
+		tr_cli_note(
+			cli,
+			"processes that set a filter for system calls, after which the library "
+			"records nothing of them: %" PRIu64
+			"; what they started may be missing, unless --backend=strace records it",
+			losses->filtered);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
 	if (losses->strangers)

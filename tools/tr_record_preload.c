@@ -463,6 +463,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	losses->unnoticed = supervisor->decode.unnoticed;
 	losses->strangers = supervisor->decode.strangers;
 	losses->bypassing = supervisor->decode.bypassing;
+	losses->filtered = supervisor->decode.filtered;
 	losses->outside = supervisor->session.page->outside;
 	losses->incomplete = supervisor->incomplete || supervisor->tracers.incomplete ||
 			     supervisor->decode.out_of_memory || supervisor->collect.failed;

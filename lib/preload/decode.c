@@ -388,6 +388,7 @@ static void put_filter(struct tr_decode *decode, struct tr_decode_process *proce
 		put_format(out, "prctl(PR_SET_SECCOMP, SECCOMP_MODE_%s) = 0\n", mode);
 	else
 		put_format(out, "seccomp(SECCOMP_SET_MODE_%s, 0) = 0\n", mode);
+	decode->filtered++;
 	process->filter = 0;
 	process->loaded = false;
 }
