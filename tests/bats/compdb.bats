@@ -194,6 +194,35 @@ one_of_each() {
 	[ ! -s rest ]
 }
 
+@test "a compiler that an unknown program started: the note names the option that makes its entries" {
+	# mycc SEQ NAME COMPILER: a program and the compiler that it starts
+	mycc() {
+		printf 'exec\t%d\t-\t-\t/opt/bin/%s\tparent=0\tcwd="/s"\targv=["%s","-c","%s.c"]\n' \
+			"$1" "$2" "$2" "$1"
+		printf 'exec\t%d\t-\t-\t/usr/libexec/%s\tparent=%d\tcwd="/s"\targv=["cc1","-quiet","%s.c","-o","/tmp/x.s"]\n' \
+			$(($1 + 1)) "$3" "$1" "$1"
+	}
+	{
+		printf '%%trec\t1\tformat=x\nexec\t0\t-\t-\t/usr/bin/make\tcwd="/s"\targv=["make"]\n'
+		mycc 1 mycc cc1
+		mycc 3 mycc cc1plus
+		mycc 5 mycc-12 cc1plus
+		mycc 7 sh cc1
+		mycc 9 make cc1
+		mycc 11 gcc cc1
+		printf '!end\t13\n'
+	} >trace
+	run -0 --separate-stderr tr-repack -t compdb -o db trace
+	[ "$stderr" = 'tr-repack: trace: note: mycc started cc1: -O compiler=mycc=gcc makes its entries
+tr-repack: trace: note: mycc-12 started cc1plus: -O compiler=mycc-12=gcc makes its entries' ]
+	grep -q '"-quiet"' db
+	# what it says is true
+	run -0 --separate-stderr tr-repack -t compdb -O compiler=mycc=gcc -O compiler=mycc-12=gcc -o db trace
+	[ -z "$stderr" ]
+	grep -q '"/opt/bin/mycc-12"' db
+	run ! grep -q '"-quiet","[135][.]c"' db
+}
+
 libtool_build() {
 	event 2 1 /bin/bash /bin/bash ./libtool --mode=compile gcc -c a.c -o a.lo
 	event 3 2 /usr/bin/gcc gcc -c a.c -fPIC -o .libs/a.o

@@ -8,6 +8,7 @@
  *			    is kept
  *	sources.c	    call -> an entry for each source
  *	entry.c		    entry -> its paths as the settings want them -> JSON
+ *	unknown.c	    drivers whose names are unknown, for notes
  *	clangd.c	    options of GCC that Clang does not know
  *	variables.c	    environment -> words that it adds to a command
  *	headers.c	    the same calls, and all records -> entries for headers
@@ -210,6 +211,22 @@ enum tr_status tr_compdb_headers_end(struct tr_compdb_headers *headers, tr_compd
 
 /* Reports once, at the end, why headers may be missing. TR_WARN, or TR_OK. */
 enum tr_status tr_compdb_headers_report(struct tr_compdb_headers *headers, struct tr_error *err);
+
+/* Drivers whose names are unknown, found by the compilers that they start. */
+struct tr_compdb_unknown;
+
+/*
+ * Takes a call that is no part of another one, or a program that is no tool. *unknown is NULL at
+ * first; the caller frees it. False: memory is exhausted.
+ */
+bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record *record,
+			   const struct tr_call *call);
+
+/* Ends the segment. unknown may be NULL. */
+void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown);
+
+/* Fills err with the next note: how to make the entries of a driver. False: there is no other. */
+bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err);
 
 /*
  * Reads the settings quoting, respfile-root, tools and those of compilers. False: err is filled. In

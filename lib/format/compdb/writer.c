@@ -45,6 +45,7 @@ struct writer {
 	/* the whole stream */
 	struct tr_id_map keys, files, made; /* of written entries: both halves of a hash */
 	uint64_t unknown;		    /* calls whose environment is unknown */
+	struct tr_compdb_unknown *drivers;  /* those whose names are unknown */
 
 	/* the database whose entries are kept */
 	struct tr_text kept;	  /* its name; data NULL: there is none */
@@ -196,6 +197,9 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 		&writer->filter, record, call->stage, (struct tr_text){ NULL, 0 },
 		tr_buffer_text(&writer->entries), emit, writer);
 	if (verdict == TR_CALL_FAILED)
+		return tr_error_memory(err);
+	if (verdict != TR_CALL_HIDDEN && !writer->tools &&
+	    !tr_compdb_unknown_put(&writer->drivers, record, call))
 		return tr_error_memory(err);
 	if (verdict == TR_CALL_HIDDEN || call->stage == TR_STAGE_OTHER)
 		return TR_OK;
@@ -400,6 +404,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_follow_free(&writer->follow);
+	tr_compdb_unknown_end(writer->drivers);
 	if (!tr_call_filter_end(&writer->filter, emit, writer))
 		return tr_error_memory(err);
 	return writer->headers ? tr_compdb_headers_end(writer->headers, add_header, writer, err)
@@ -531,6 +536,8 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 		writer->unknown = 0;
 		return TR_WARN;
 	}
+	if (tr_compdb_unknown_report(writer->drivers, err))
+		return TR_WARN;
 	return writer->headers ? tr_compdb_headers_report(writer->headers, err) : TR_OK;
 }
 
@@ -541,6 +548,7 @@ static void discard(struct tr_writer *base)
 	tr_compdb_style_free(&writer->style);
 	tr_compdb_headers_free(writer->headers);
 	tr_tool_config_free(writer->tools);
+	free(writer->drivers);
 	tr_compilers_free(writer->calls.compilers);
 	tr_file_roots_free(&writer->calls.roots);
 	tr_call_filter_free(&writer->filter);
