@@ -353,7 +353,7 @@ END
 			printf "%d 1600000000.%06d execve(\"/bin/sh\", [\"sh\"], 0x1) = 0\n%d 1600000000.%06d fork() = %d\n", i, i, i, i, i + 1
 		for (i = 40000; i > 0; i--) printf "%d 1600000001.%06d +++ exited with 0 +++\n", i, 40000 - i }' |
 		sed 's/\(.*\) execve.*/&\n\1 openat(AT_FDCWD, "\/a", O_RDONLY) = 3/' >deep
-	(ulimit -t 5 && tr-stat -q --critical --json deep | jq .steps | grep -x 79999)
+	(ulimit -t 20 && tr-stat -q --critical --json deep | jq .steps | grep -x 79999)
 	# each command reads what the one before it wrote, and what the first one wrote
 	awk 'BEGIN { split("make cc", name)
 		print "1 1600000000.000000 execve(\"/bin/make\", [\"make\"], 0x1) = 0"
@@ -363,7 +363,7 @@ END
 			print i " " t "openat(AT_FDCWD, \"/" i "\", O_WRONLY|O_CREAT, 0666) = 3"
 			print i " 1600000000." sprintf("%06d", 10 * i + 9) " +++ exited with 0 +++" }
 		print "1 1600000001.000000 +++ exited with 0 +++" }' >many
-	(ulimit -t 5 && tr-stat -q --critical --top=0 --json many | jq -c '[.critical[]."waited-for"] | group_by(.) |
+	(ulimit -t 20 && tr-stat -q --critical --top=0 --json many | jq -c '[.critical[]."waited-for"] | group_by(.) |
 		map([.[0], length])') | grep -xF '[["exit",2999],["file",2998],["parent",1],["start",1]]'
 }
 
