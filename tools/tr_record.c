@@ -94,7 +94,8 @@ struct recorder {
 	bool all_read;			    /* the output of strace, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
-	uint64_t written; /* records of this segment */
+	uint64_t strangers; /* processes of which only the end was seen */
+	uint64_t written;   /* records of this segment */
 	uint64_t next_seq;
 };
 
@@ -387,6 +388,18 @@ static bool is_in_vain(const struct recorder *recorder, const struct tr_record *
 	       tr_text_is(record->kind, "exit");
 }
 
+/* Whether the record is an end of which the reader, or the watcher, knows no beginning. */
+static bool is_stranger(const struct recorder *recorder, struct tr_record *record)
+{
+	static const char orphan[] = "\"orphan\"";
+
+	if (record->type != TR_RECORD || !tr_text_is(record->kind, "exit"))
+		return false;
+	const struct tr_field *flags = tr_record_field(record, "flagged");
+	return (recorder->note && recorder->note->flags & TR_DECODE_ORPHAN) ||
+	       (flags && memmem(flags->text.data, flags->text.len, orphan, sizeof orphan - 1));
+}
+
 /* LeakSanitizer fails in a traced program, and its message does not say what to do. */
 static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
 {
@@ -427,6 +440,7 @@ static void record(struct recorder *recorder)
 					 : NULL;
 		if (recorder->capture.backend == TR_BACKEND_STRACE || recorder->capture.attaches)
 			watch_sanitizers(recorder, line);
+		recorder->strangers += is_stranger(recorder, line);
 		if (!is_in_vain(recorder, line) && is_wanted(recorder, line) &&
 		    !put(recorder, line))
 			break;
@@ -609,6 +623,11 @@ static void report_losses(struct recorder *recorder)
 	const struct tr_preload_losses *losses = recorder->capture.losses;
 	struct tr_cli *cli = &recorder->cli;
 
+	if (recorder->strangers)
+		tr_cli_note(cli,
+			    "processes of which only the end was seen, because programs that are "
+			    "not watched created them, or were killed at once: %" PRIu64,
+			    recorder->strangers);
 	if (!losses)
 		return;
 	if (losses->lost)
@@ -648,11 +667,6 @@ static void report_losses(struct recorder *recorder)
 			losses->filtered);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
-	if (losses->strangers)
-		tr_cli_note(cli,
-			    "processes of which only the end was seen, because programs that are "
-			    "not watched created them: %" PRIu64,
-			    losses->strangers);
 }
 
 /* False: *status of tr_capture_end is not that of the command; the cause is reported. */

@@ -32,7 +32,6 @@ struct tr_preload_losses {
 	uint64_t opaque;	/* programs that cannot load the library */
 	uint64_t unnoticed;	/* processes whose end is unknown */
 	uint64_t bypassing;	/* programs that make system calls themselves */
-	uint64_t strangers;	/* processes of which only the end is known */
 	uint64_t outside;	/* processes in other pid namespaces */
 	uint64_t filtered;	/* processes that are not watched since they set a filter */
 	bool incomplete;	/* the recorder ran out of memory, or could not read the records */

@@ -461,7 +461,6 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	losses->torn = supervisor->decode.torn + supervisor->collect.torn;
 	losses->opaque = supervisor->decode.opaque;
 	losses->unnoticed = supervisor->decode.unnoticed;
-	losses->strangers = supervisor->decode.strangers;
 	losses->bypassing = supervisor->decode.bypassing;
 	losses->filtered = supervisor->decode.filtered;
 	losses->outside = supervisor->session.page->outside;

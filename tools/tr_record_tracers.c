@@ -35,6 +35,7 @@ struct tr_tracer {
 	uint64_t next;		/* the time of the first that was not; 0: it was not looked up */
 	bool known;		/* the records of the library contain the process */
 	bool begun, dropped;	/* the process has called exec; it is watched no longer */
+	bool killed;		/* it was killed instead */
 	char path[PATH_MAX];
 };
 
@@ -133,7 +134,10 @@ void tr_tracers_serve(struct tr_tracers *tracers)
 	tr_buffer_reset(detached);
 }
 
-/* Takes the whole lines of a log from the first exec on: before it, the library makes the calls. */
+/*
+ * Takes the whole lines of a log from the first exec on: before it, the library makes the calls. A
+ * process that is killed before has its end only.
+ */
 static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, const char *p,
 		       const char *end)
 {
@@ -143,8 +147,11 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 		lf = memchr(p, '\n', (size_t)(end - p));
 		uint64_t pid = strtoul(p, NULL, 10);
 		size_t len = (size_t)(lf - p);
-		tracer->begun |= pid == tracer->root && (memmem(p, len, " execve(", 8) ||
-							 memmem(p, len, " execveat(", 10));
+		if (pid == tracer->root && !tracer->begun) {
+			tracer->killed = memmem(p, len, " +++ killed by ", 15);
+			tracer->begun = tracer->killed || memmem(p, len, " execve(", 8) ||
+					memmem(p, len, " execveat(", 10);
+		}
 		if (!tracer->begun)
 			continue;
 		tr_buffer_put(&tracer->lines, p, len + 1);
@@ -294,7 +301,9 @@ void tr_tracers_free(struct tr_tracers *tracers)
 		struct tr_tracer *tracer = &tracers->list[i];
 		if (tracer->pid) /* the processes continue */
 			kill(tracer->pid, SIGTERM);
-		tracers->incomplete |= !tracer->dropped && tracer->used < tracer->lines.len;
+		/* unless the library has reported the end as that of any other process */
+		tracers->incomplete |= !tracer->dropped && (tracer->known || !tracer->killed) &&
+				       tracer->used < tracer->lines.len;
 		end_tracer(tracer);
 	}
 	read_messages(tracers);

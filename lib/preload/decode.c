@@ -1164,7 +1164,6 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 	if (find(decode, pid)) {
 		end(decode, 0, pid, wait_status, out);
 	} else {
-		decode->strangers++;
 		put_note(decode, next_line(decode, out), TR_DECODE_ORPHAN, TR_TEXT(""));
 		put_end(out, pid, decode->now, wait_status);
 	}

@@ -55,7 +55,6 @@ struct tr_decode {
 	uint64_t opaque;    /* programs that cannot load the library */
 	uint64_t unnoticed; /* processes whose end is unknown */
 	uint64_t bypassing; /* programs that make system calls themselves */
-	uint64_t strangers; /* processes of which nothing but the end is known */
 	uint64_t filtered;  /* processes that set a filter for system calls, and report no more */
 	uint64_t unplaced;  /* file calls whose process is unknown */
 	bool more;	    /* there is enough to write, and more to decode */

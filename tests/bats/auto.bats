@@ -369,6 +369,59 @@ END
 	[ "$stderr" = 'tr-record: note: executions whose parent is not in the trace (flagged "orphan"): 1' ]
 }
 
+@test "ends of which nothing else was seen are flagged, and those that a fork precedes are not" {
+	mkdir bin
+	cat >bin/strace <<'END'
+#!/bin/sh
+while [ $# -gt 0 ] && [ "$1" != -o ]; do shift; done
+[ $# -gt 0 ] || exit 0
+cat >"$2" <<'LOG'
+1 1.0 execve("/x", ["x"], []) = 0
+1 1.1 vfork( <unfinished ...>
+2 1.2 +++ exited with 0 +++
+3 1.3 +++ killed by SIGKILL +++
+1 1.4 <... vfork resumed>) = 2
+1 1.5 +++ exited with 0 +++
+LOG
+END
+	chmod +x bin/strace
+	PATH=$PWD/bin:$PATH run -0 --separate-stderr tr-record --backend=strace -o out.trec true
+	[[ $stderr == "tr-record: note: processes of which only the end was seen, "*": 1" ]]
+	[ "$(tr-filter --raw --fields=task 'flagged == "orphan"' out.trec)" = 3 ]
+}
+
+@test "a group that is killed while strace is attached: nothing is lost" {
+	cat >groups.c <<'END'
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 30; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			setpgid(0, 0);
+			execl("/bin/sh", "sh", "-c", "./static /bin/true; /bin/true; ./static", (char *)0);
+			_exit(1);
+		}
+		usleep(1000 + i * 1000);
+		kill(-pid, SIGKILL);
+		waitpid(pid, 0, 0);
+	}
+	return 0;
+}
+END
+	gcc -w -o groups groups.c
+	# a record that was being written is lost, and counted
+	run --separate-stderr tr-record --backend=auto -o out.trec ./groups
+	[ "$status" -eq 0 ] || [[ $stderr == *"records that were cut, "* ]]
+	[ "$(tail -n 1 out.trec)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
+	# an end without fork and exec has a flag
+	[ "$(tr-tojson -q out.trec | jq -s '(map(select(.kind == "fork").child | tostring)) as $forks |
+		(map(select(.kind == "exec").task)) as $execs |
+		map(select(.kind == "exit" and .flagged == null) | .task) - $forks - $execs | length')" -eq 0 ]
+}
+
 @test "without PATH the command is found where execvp looks, and has none either" {
 	for backend in strace preload auto; do
 		run -3 --separate-stderr env -i "$(type -P tr-record)" --backend=$backend -o out.trec sh -c 'exit 3'

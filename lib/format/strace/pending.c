@@ -249,6 +249,8 @@ static void deliver(struct tr_strace_reader *reader, const struct pending *item)
 		put_tgid(item, line);
 		put_flags(flags, line);
 		reader->out.orphans += item->origin->orphan;
+	} else if (item->origin && !item->origin->settled) {
+		put_flags(flags, line);
 	}
 	reader->base.source_line = item->source_line;
 	reader->base.source_offset = item->source_offset;
@@ -361,7 +363,8 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task,
 		item.origin = task->process->origin;
 	if (task)
 		put_known_tgid(reader, task);
-	put_flags(flags, &reader->out.head);
+	item.flags = flags & TR_STRACE_FLAG_ORPHAN;
+	put_flags(flags & ~(unsigned)TR_STRACE_FLAG_ORPHAN, &reader->out.head);
 	pass_on(reader, &item);
 }
 

@@ -245,7 +245,8 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_origin *from, const struct tr_task *task);
 /*
  * Completes the record in out.head with the flags and, if task is a thread, the tgid. It is pending
- * if it is not known yet whether task is one; NULL: it is none.
+ * if it is not known yet whether task is one; NULL: it is none. TR_STRACE_FLAG_ORPHAN holds only if
+ * nothing else becomes known of the task.
  */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task, unsigned flags);
 /* The same for an exec record, whose data are in reader->exec; seen_from: where its path starts. */

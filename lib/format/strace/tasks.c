@@ -361,7 +361,7 @@ static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_buffer_put_literal(to, "-\tstatus=");
 		tr_buffer_put_decimal(to, end->status);
 	}
-	tr_strace_emit(reader, task, 0);
+	tr_strace_emit(reader, task, TR_STRACE_FLAG_ORPHAN);
 	tr_tasks_exit(&reader->tasks, task);
 }
 
