@@ -80,6 +80,17 @@ static void put(struct tr_call_record *record, const char *first, const char *se
 
 static void report_objects(void);
 
+/* Whether the strings can be read. With most errors the kernel has read them. */
+static bool can_read(int error, const char *first, const char *second)
+{
+	struct tr_journal_pages pages = { 0 };
+
+	if (error != EINVAL && error != EPERM && error != ENOSYS && error != EBADF)
+		return true;
+	return (!first || tr_journal_can_read_string(&pages, first)) &&
+	       (!second || tr_journal_can_read_string(&pages, second));
+}
+
 /* Records a call that has returned. The kernel has read the strings, unless it says it could not. */
 static void note_two(int result, struct tr_call_record record, const char *first,
 		     const char *second)
@@ -89,7 +100,7 @@ static void note_two(int result, struct tr_call_record record, const char *first
 	report_objects();
 	record.result = result;
 	record.error = result < 0 ? saved : 0;
-	if (record.error == EFAULT)
+	if (record.error == EFAULT || (record.error && !can_read(record.error, first, second)))
 		first = second = NULL;
 	put(&record, first, second);
 	errno = saved;
@@ -1092,7 +1103,8 @@ static long open_how(int directory, const char *path, const struct how *how, siz
 {
 	long fd = tr_journal_syscall(SYS_openat2, directory, path, how, size);
 
-	if (fd >= 0 || errno != EFAULT)
+	if (fd >= 0 ||
+	    (errno != EFAULT && tr_journal_can_read(&(struct tr_journal_pages){ 0 }, how)))
 		note_open_kind((int)fd,
 			       CALL(OPENAT2, .fd = directory, .flags = (unsigned)how->flags,
 				    .mode = (unsigned)how->mode, .size = (int64_t)how->resolve),

@@ -104,7 +104,7 @@ static int run(const struct tr_launch_program *program, int flags)
 		REAL(execvpe)(program->path, program->argv, env);
 	else if (program->directory == AT_FDCWD)
 		REAL(execve)(program->path, program->argv, env);
-	else if (!*program->path && flags == AT_EMPTY_PATH && !REAL(execveat))
+	else if (!REAL(execveat) && flags == AT_EMPTY_PATH && !*program->path)
 		REAL(fexecve)(program->directory, program->argv, env);
 	else
 		REAL(execveat)(program->directory, program->path, program->argv, env, flags);
@@ -608,12 +608,16 @@ HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 
 	if (!usage)
 		usage = &of_child;
-	pid_t child = REAL(wait4)(pid, &local, options, usage);
-	if (child > 0 && (WIFEXITED(local) || WIFSIGNALED(local)))
+	if (!status)
+		status = &local;
+	pid_t child = REAL(wait4)(pid, status, options, usage);
+	if (child < 0 && recording && errno == EFAULT) /* the kernel may have taken a child */
+		accounted = faults_of_children();
+	if (child <= 0)
+		return child;
+	if (WIFEXITED(*status) || WIFSIGNALED(*status))
 		accounted += usage->ru_minflt + usage->ru_majflt;
-	report_wait(child, local);
-	if (status && child > 0)
-		*status = local;
+	report_wait(child, *status);
 	return child;
 }
 
@@ -638,7 +642,6 @@ HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 	if (!info)
 		info = &local;
-	info->si_pid = 0;
 	long before = recording ? faults_of_children() : 0;
 	int result = REAL(waitid)(type, id, info, options);
 	if (recording)
@@ -943,6 +946,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 #ifdef TR_JOURNAL_NEEDS_SYSCALL
 	tr_journal_syscall = REAL(syscall);
 #endif
+	tr_journal_set_given(argv, (const void *)getauxval(AT_EXECFN));
 	recording = !is_outside(&token);
 	session.pid = (uint32_t)tr_journal_getpid();
 	if (!recording || token.flags & (TR_JOURNAL_START | TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS))

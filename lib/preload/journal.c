@@ -149,6 +149,43 @@ bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint3
 	       stat64("/proc/self/ns/pid", &st) == 0 && st.st_ino != journal->namespace;
 }
 
+enum { PAGE = 4096 /* there are larger ones */ };
+
+static uintptr_t given, given_size; /* memory with which the program has begun */
+
+void tr_journal_set_given(const void *first, const void *last)
+{
+	given = (uintptr_t)first;
+	given_size = (uintptr_t)last > given ? (uintptr_t)last - given : 0;
+}
+
+/* Calls that read memory cost less, but valgrind would report the bytes around the address. */
+bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address)
+{
+	uintptr_t page = (uintptr_t)address / PAGE * PAGE;
+	uintptr_t *found = &pages->found[page / PAGE % (sizeof pages->found / sizeof *found)];
+	unsigned char resident;
+
+	if ((uintptr_t)address - given < given_size || *found == page + 1)
+		return true;
+	if (tr_journal_syscall(SYS_mincore, page, 1L, &resident) != 0 && errno == ENOMEM)
+		return false;
+	*found = page + 1;
+	return true;
+}
+
+bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string)
+{
+	for (;;) {
+		size_t rest = PAGE - (uintptr_t)string % PAGE;
+		if (!tr_journal_can_read(pages, string))
+			return false;
+		if (memchr(string, '\0', rest))
+			return true;
+		string += rest;
+	}
+}
+
 void *tr_journal_borrow(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -186,6 +186,18 @@ uint32_t tr_journal_parent(uint32_t pid);
  * mean nothing. It is not if it is journal->pid, or a child of that which sees its parent.
  */
 bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint32_t ppid);
+/*
+ * Whether there is memory at an address that a program has passed: a call with wrong addresses has to
+ * fail, not to end the program. Pages that were found are not asked for again. Zero it.
+ */
+struct tr_journal_pages {
+	uintptr_t found[8]; /* addresses + 1 */
+};
+/* What the kernel has put on the stack for the program, from the arguments to the last string. */
+void tr_journal_set_given(const void *first, const void *last);
+bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
+bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);
+
 /* Memory for as long as a hook runs, which must give it back; NULL: there is none. */
 void *tr_journal_borrow(size_t size);
 void tr_journal_return(void *memory, size_t size);

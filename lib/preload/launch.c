@@ -676,6 +676,27 @@ static bool is_traceable(const struct tr_journal *journal, unsigned flags)
 	       tr_journal_syscall(SYS_faccessat, AT_FDCWD, journal->path, W_OK) == 0;
 }
 
+static bool can_read_list(struct tr_journal_pages *pages, char *const *list)
+{
+	for (; list; list++) {
+		if (!tr_journal_can_read(pages, list))
+			return false;
+		if (!*list)
+			break;
+		if (!tr_journal_can_read_string(pages, *list))
+			return false;
+	}
+	return true;
+}
+
+static bool can_read(const struct tr_launch_program *program)
+{
+	struct tr_journal_pages pages = { 0 };
+
+	return tr_journal_can_read_string(&pages, program->path) &&
+	       can_read_list(&pages, program->argv) && can_read_list(&pages, program->env);
+}
+
 void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program)
 {
@@ -691,6 +712,12 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 	launch->start = NULL;
 	launch->instead = NULL;
 	launch->size = 0;
+	launch->room = NULL;
+	launch->keeps = false;
+	if (!can_read(program)) { /* the call will fail */
+		errno = saved;
+		return;
+	}
 	if (!borrow_room(launch, pid)) {
 		if (journal->page)
 			journal->page->lost++;

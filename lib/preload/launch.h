@@ -34,7 +34,7 @@ struct tr_launch_program {
 	unsigned flags;			/* TR_JOURNAL_IN_CHILD, TR_JOURNAL_SHELL */
 };
 
-/* Announces the exec of the program if there is such a file. */
+/* Announces the exec of the program if there is such a file, and the caller's memory is readable. */
 void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program);
 /* The exec failed with this errno, which stays. */

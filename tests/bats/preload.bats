@@ -432,6 +432,18 @@ END
 	done
 }
 
+@test "calls with addresses of no memory fail as without the library" {
+	local option traps=$top_builddir/tests/helper/preload_traps
+	"$traps" addresses >bare
+	grep -q '^0 -1 ' bare
+	for option in '' --files; do
+		run -0 --separate-stderr tr-record --backend=preload $option -o out.trec -- "$traps" addresses
+		diff bare - <<<"$output"
+		[ -z "$stderr" ]
+		[ "$(tr-filter -c exec out.trec)" -eq 1 ]
+	done
+}
+
 @test "long argument lists, many variables, closed descriptors, limited files" {
 	# shellcheck disable=SC2046 # many words
 	record "$(type -P true)" $(seq 20000)

@@ -4,6 +4,7 @@
  * prints what it found, or runs its arguments as a command, and ends with 0.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -195,6 +196,104 @@ static int nameless(void)
 		close(from);
 	}
 	return bad;
+}
+
+/* Every call fails as it would without the library: prints the errors. */
+static int addresses(void)
+{
+	static char end[8192] __attribute__((aligned(4096)));
+	char *volatile none = NULL, *volatile wrong = (char *)8; /* for the compiler */
+	char *open_end = end + 4096 - 2;
+	char *const list[] = { "true", wrong, NULL }, *const cut[] = { "true", open_end, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	munmap(end + 4096, 4096);
+	memset(end, 'x', 4096);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
+	for (int call = 0; call < 23; call++) {
+		long result = 0;
+		errno = 0;
+		switch (call) {
+		case 0:
+			result = execve(none, arguments, environ);
+			break;
+		case 1:
+			result = execve(wrong, arguments, environ);
+			break;
+		case 2:
+			result = execve("/bin/true", (char **)wrong, environ);
+			break;
+		case 3:
+			result = execve("/bin/true", list, environ);
+			break;
+		case 4:
+			result = execve("/bin/true", arguments, (char **)wrong);
+			break;
+		case 5:
+			result = execve("/bin/true", arguments, list);
+			break;
+		case 6:
+			result = execve("/bin/true", cut, environ);
+			break;
+		case 7:
+			result = execve(open_end, arguments, environ);
+			break;
+		case 8:
+			result = execveat(-1, none, arguments, environ, AT_EMPTY_PATH);
+			break;
+		case 9:
+			result = syscall(SYS_execve, none, arguments, environ);
+			break;
+		case 10:
+			result = posix_spawn(&pid, none, &actions, NULL, arguments, environ);
+			break;
+		case 11:
+			result = posix_spawn(&pid, "/bin/true", NULL, NULL, list, environ);
+			break;
+		case 12:
+			result = system(wrong);
+			break;
+		case 13:
+			if ((pid = fork()) == 0)
+				_exit(3);
+			result = wait((int *)wrong);
+			break;
+		case 14:
+			if ((pid = fork()) == 0)
+				_exit(3);
+			result = wait4(-1, NULL, 0, (struct rusage *)wrong);
+			break;
+		case 15:
+			if ((pid = fork()) == 0)
+				_exit(3);
+			result = waitid(P_PID, (id_t)pid, (siginfo_t *)wrong, WEXITED);
+			break;
+		case 16:
+			result = chdir(none) + chdir(wrong);
+			break;
+		case 17:
+			result = open(none, O_RDONLY) + open(wrong, O_CREAT, 0);
+			break;
+		case 18:
+			result = unlinkat(AT_FDCWD, wrong, -1);
+			break;
+		case 19:
+			result = syscall(SYS_renameat2, -1, wrong, -1, wrong, -1);
+			break;
+		case 20:
+			result = linkat(-1, wrong, -1, open_end, -1);
+			break;
+		case 21:
+			result = truncate(none, -1) + rename(wrong, "a") + rename("a", none);
+			break;
+		default:
+			result = syscall(SYS_memfd_create, NULL, -1);
+		}
+		printf("%d %ld %d\n", call, result, errno);
+	}
+	return 0;
 }
 
 static void *run_arguments(void *unused)
@@ -585,6 +684,7 @@ int main(int argc, char **argv)
 		{ "alt-stack", alt_stack },
 		{ "directories", directories },
 		{ "nameless", nameless },
+		{ "addresses", addresses },
 	};
 
 	arguments = argv + 2;
