@@ -617,17 +617,22 @@ static void read_options(struct recorder *recorder)
 		recorder->capture.backend = TR_BACKEND_PRELOAD;
 }
 
+/* Reports ends without a beginning. */
+static void report_strangers(struct recorder *recorder)
+{
+	if (recorder->strangers)
+		tr_cli_note(&recorder->cli,
+			    "processes of which only the end was seen, because programs that are "
+			    "not watched created them, or were killed at once: %" PRIu64,
+			    recorder->strangers);
+}
+
 /* Reports what the library could not record. */
 static void report_losses(struct recorder *recorder)
 {
 	const struct tr_preload_losses *losses = recorder->capture.losses;
 	struct tr_cli *cli = &recorder->cli;
 
-	if (recorder->strangers)
-		tr_cli_note(cli,
-			    "processes of which only the end was seen, because programs that are "
-			    "not watched created them, or were killed at once: %" PRIu64,
-			    recorder->strangers);
 	if (!losses)
 		return;
 	if (losses->lost)
@@ -721,6 +726,7 @@ static bool run(struct recorder *recorder, int *status)
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
 	report_losses(recorder);
+	report_strangers(recorder);
 	if (tr_capture_was_left()) {
 		tr_cli_note(cli, "processes that the command left behind are not recorded further");
 		*status = recorder->status;
