@@ -36,6 +36,7 @@ struct tr_tracer {
 	bool known;		/* the records of the library contain the process */
 	bool begun, dropped;	/* the process has called exec; it is watched no longer */
 	bool killed;		/* it was killed instead */
+	bool entering;		/* its exec has not returned, and ends its other threads */
 	char path[PATH_MAX];
 };
 
@@ -134,6 +135,19 @@ void tr_tracers_serve(struct tr_tracers *tracers)
 	tr_buffer_reset(detached);
 }
 
+/* Whether the line is the end of a thread that the first exec ends. Its begin is not recorded. */
+static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line)
+{
+	static const char end[] = " +++ ", open[] = " <unfinished ...>";
+
+	if (pid != tracer->root)
+		return tracer->entering && memmem(line.data, line.len, end, sizeof end - 1);
+	tracer->entering = memmem(line.data, line.len, open, sizeof open - 1) &&
+			   (memmem(line.data, line.len, " execve(", 8) ||
+			    memmem(line.data, line.len, " execveat(", 10));
+	return false;
+}
+
 /*
  * Takes the whole lines of a log from the first exec on: before it, the library makes the calls. A
  * process that is killed before has its end only.
@@ -152,7 +166,7 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 			tracer->begun = tracer->killed || memmem(p, len, " execve(", 8) ||
 					memmem(p, len, " execveat(", 10);
 		}
-		if (!tracer->begun)
+		if (!tracer->begun || ends_thread(tracer, pid, (struct tr_text){ p, len }))
 			continue;
 		tr_buffer_put(&tracer->lines, p, len + 1);
 		if (!tr_id_map_get(&tracers->traced, pid))

@@ -422,6 +422,26 @@ END
 		map(select(.kind == "exit" and .flagged == null) | .task) - $forks - $execs | length')" -eq 0 ]
 }
 
+@test "threads that end because another one runs a static program are not recorded" {
+	cat >threads.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *idle(void *unused) { for (;;) pause(); return unused; }
+int main(void)
+{
+	pthread_t thread;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, 0, idle, 0);
+	usleep(20000);
+	return execl("./static", "static", (char *)0);
+}
+END
+	gcc -w -pthread -o threads threads.c
+	run -4 --separate-stderr tr-record --backend=auto -o out.trec ./threads
+	[ -z "$stderr" ]
+	[ "$(tr-filter -c exec out.trec) $(tr-filter -c exit out.trec)" = '2 1' ]
+}
+
 @test "without PATH the command is found where execvp looks, and has none either" {
 	for backend in strace preload auto; do
 		run -3 --separate-stderr env -i "$(type -P tr-record)" --backend=$backend -o out.trec sh -c 'exit 3'
