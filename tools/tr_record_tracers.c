@@ -37,6 +37,7 @@ struct tr_tracer {
 	bool begun, dropped;	/* the process has called exec; it is watched no longer */
 	bool killed;		/* it was killed instead */
 	bool entering;		/* its exec has not returned, and ends its other threads */
+	struct tr_buffer begin; /* the last call of exec in another thread, as one of the process */
 	char path[PATH_MAX];
 };
 
@@ -45,6 +46,7 @@ static void end_tracer(struct tr_tracer *tracer)
 	close(tracer->log);
 	unlink(tracer->path);
 	tr_buffer_free(&tracer->lines);
+	tr_buffer_free(&tracer->begin);
 }
 
 /* The straces never wait for the reader of their messages. */
@@ -135,6 +137,36 @@ void tr_tracers_serve(struct tr_tracers *tracers)
 	tr_buffer_reset(detached);
 }
 
+static bool is_exec(struct tr_text line)
+{
+	return memmem(line.data, line.len, " execve(", 8) ||
+	       memmem(line.data, line.len, " execveat(", 10);
+}
+
+static bool is_superseded(struct tr_text line)
+{
+	return memmem(line.data, line.len, " +++ superseded by ", 19);
+}
+
+/* Looks for the first exec. A thread that calls it continues under the number of the process. */
+static void find_begin(struct tr_tracer *tracer, uint64_t pid, struct tr_text line)
+{
+	if (pid == tracer->root) {
+		tracer->killed = memmem(line.data, line.len, " +++ killed by ", 15);
+		tracer->begun = tracer->killed || is_exec(line);
+		if (!tracer->begin.len || !is_superseded(line))
+			return;
+		tracer->begun = true;
+		tr_buffer_put_text(&tracer->lines, tr_buffer_text(&tracer->begin));
+	} else if (is_exec(line)) {
+		const char *rest = memchr(line.data, ' ', line.len), *end = line.data + line.len;
+		tr_buffer_reset(&tracer->begin);
+		tr_buffer_put_decimal(&tracer->begin, tracer->root);
+		tr_buffer_put_text(&tracer->begin, tr_text_span(rest, end));
+		tr_buffer_put_byte(&tracer->begin, '\n');
+	}
+}
+
 /* Whether the line is the end of a thread that the first exec ends. Its begin is not recorded. */
 static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line)
 {
@@ -142,10 +174,11 @@ static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text l
 
 	if (pid != tracer->root)
 		return tracer->entering && memmem(line.data, line.len, end, sizeof end - 1);
-	tracer->entering = memmem(line.data, line.len, open, sizeof open - 1) &&
-			   (memmem(line.data, line.len, " execve(", 8) ||
-			    memmem(line.data, line.len, " execveat(", 10));
-	return false;
+	tracer->entering = memmem(line.data, line.len, open, sizeof open - 1) && is_exec(line);
+	if (!tracer->begin.len)
+		return false;
+	tr_buffer_reset(&tracer->begin);
+	return is_superseded(line); /* by the thread whose call begins the lines */
 }
 
 /*
@@ -161,18 +194,15 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 		lf = memchr(p, '\n', (size_t)(end - p));
 		uint64_t pid = strtoul(p, NULL, 10);
 		size_t len = (size_t)(lf - p);
-		if (pid == tracer->root && !tracer->begun) {
-			tracer->killed = memmem(p, len, " +++ killed by ", 15);
-			tracer->begun = tracer->killed || memmem(p, len, " execve(", 8) ||
-					memmem(p, len, " execveat(", 10);
-		}
+		if (!tracer->begun)
+			find_begin(tracer, pid, (struct tr_text){ p, len });
 		if (!tracer->begun || ends_thread(tracer, pid, (struct tr_text){ p, len }))
 			continue;
 		tr_buffer_put(&tracer->lines, p, len + 1);
 		if (!tr_id_map_get(&tracers->traced, pid))
 			tracers->incomplete |= !tr_id_map_put(&tracers->traced, pid, &seen);
 	}
-	tracers->incomplete |= tracer->lines.failed;
+	tracers->incomplete |= tracer->lines.failed || tracer->begin.failed;
 }
 
 /* Reads what strace has written. */

@@ -427,19 +427,27 @@ END
 #include <pthread.h>
 #include <unistd.h>
 static void *idle(void *unused) { for (;;) pause(); return unused; }
-int main(void)
+static void *run(void *unused) { execl("./static", "static", (char *)0); return unused; }
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread, 0, idle, 0);
 	usleep(20000);
-	return execl("./static", "static", (char *)0);
+	if (argc == 1)
+		return run(0) == 0;
+	pthread_create(&thread, 0, run, 0);
+	return idle(0) == 0;
 }
 END
 	gcc -w -pthread -o threads threads.c
-	run -4 --separate-stderr tr-record --backend=auto -o out.trec ./threads
-	[ -z "$stderr" ]
-	[ "$(tr-filter -c exec out.trec) $(tr-filter -c exit out.trec)" = '2 1' ]
+	for in in '' thread; do
+		# shellcheck disable=SC2086
+		run -4 --separate-stderr tr-record --backend=auto -o out.trec ./threads $in
+		[ -z "$stderr" ]
+		[ "$(tr-filter -c exec out.trec) $(tr-filter -c exit out.trec)" = '2 1' ]
+		[ "$(tr-filter -c 'exec and argv == "static" and cwd == "'"$PWD"'"' out.trec)" -eq 1 ]
+	done
 }
 
 @test "without PATH the command is found where execvp looks, and has none either" {
