@@ -82,8 +82,8 @@ struct kind {
 /* False: err is filled. */
 static bool load(struct libarchive *lib, struct tr_error *err)
 {
-	static const struct tr_symbol symbols[] = {
-#define SYMBOL(name) TR_SYMBOL(struct libarchive, name, name),
+	static const struct tr_library_function symbols[] = {
+#define SYMBOL(name) TR_LIBRARY_FUNCTION(struct libarchive, name, name),
 		LIBARCHIVE_FUNCTIONS(SYMBOL)
 #undef SYMBOL
 			{ NULL, 0 },

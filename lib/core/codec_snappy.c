@@ -283,9 +283,10 @@ struct libsnappy {
 /* Loads libsnappy, which only writing needs. */
 static bool load(struct libsnappy *lib, struct tr_error *err)
 {
-	static const struct tr_symbol symbols[] = {
-		TR_SYMBOL(struct libsnappy, compress, snappy_compress),
-		TR_SYMBOL(struct libsnappy, max_compressed_length, snappy_max_compressed_length),
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct libsnappy, compress, snappy_compress),
+		TR_LIBRARY_FUNCTION(struct libsnappy, max_compressed_length,
+				    snappy_max_compressed_length),
 		{ NULL, 0 },
 	};
 	return tr_library_load(TREC_LIBSNAPPY, symbols, lib, err);

@@ -15,7 +15,7 @@ static bool failed(const char *file, struct tr_error *err)
 	return false;
 }
 
-bool tr_library_load(const char *file, const struct tr_symbol *symbols, void *functions,
+bool tr_library_load(const char *file, const struct tr_library_function *symbols, void *functions,
 		     struct tr_error *err)
 {
 	void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);

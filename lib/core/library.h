@@ -6,8 +6,8 @@
  *	struct functions {
  *		__typeof__(foo_open) *open;
  *	};
- *	static const struct tr_symbol symbols[] = {
- *		TR_SYMBOL(struct functions, open, foo_open),
+ *	static const struct tr_library_function symbols[] = {
+ *		TR_LIBRARY_FUNCTION(struct functions, open, foo_open),
  *		{ NULL, 0 },
  *	};
  *	tr_library_load("libfoo.so.1", symbols, &functions, err)
@@ -23,12 +23,12 @@
 #include "core/error.h"
 
 /* The name of a function, and its offset in a struct of function pointers. */
-struct tr_symbol {
+struct tr_library_function {
 	const char *name;
 	size_t offset;
 };
 
-#define TR_SYMBOL(table, member, name) \
+#define TR_LIBRARY_FUNCTION(table, member, name) \
 	{ \
 #name, offsetof(table, member) \
 	}
@@ -37,7 +37,7 @@ struct tr_symbol {
  * Fills the struct; the array ends with a NULL name. A loaded library is never unloaded, so the
  * caller frees nothing, and another call is cheap. False: err is filled.
  */
-bool tr_library_load(const char *file, const struct tr_symbol *symbols, void *functions,
+bool tr_library_load(const char *file, const struct tr_library_function *symbols, void *functions,
 		     struct tr_error *err);
 
 #endif

@@ -52,19 +52,19 @@ static inline unsigned tr_utf8_block(const char *p)
 
 enum { TR_UTF8_BLOCK = 64 };
 
-struct tr_block {
+struct tr_block64 {
 	__m128i part[4];
 };
 
-static inline struct tr_block tr_block_load(const char *p)
+static inline struct tr_block64 tr_block64_load(const char *p)
 {
 	const __m128i *from = (const __m128i *)p;
-	return (struct tr_block){ { _mm_loadu_si128(from), _mm_loadu_si128(from + 1),
-				    _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3) } };
+	return (struct tr_block64){ { _mm_loadu_si128(from), _mm_loadu_si128(from + 1),
+				      _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3) } };
 }
 
 /* Returns the top bits of all bytes; bit 0 is that of the first byte. */
-static inline uint64_t tr_block_bits(struct tr_block b)
+static inline uint64_t tr_block64_bits(struct tr_block64 b)
 {
 	return (uint64_t)(unsigned)_mm_movemask_epi8(b.part[0]) |
 	       (uint64_t)(unsigned)_mm_movemask_epi8(b.part[1]) << 16 |
@@ -76,30 +76,30 @@ static inline uint64_t tr_block_bits(struct tr_block b)
  * Returns which bytes are in [0x80, limit). SSE2 compares signed numbers, so bytes below 0x80 do
  * not count.
  */
-static inline uint64_t tr_block_below(struct tr_block b, unsigned char limit)
+static inline uint64_t tr_block64_below(struct tr_block64 b, unsigned char limit)
 {
 	__m128i limits = _mm_set1_epi8((char)limit);
-	return tr_block_bits((struct tr_block){
+	return tr_block64_bits((struct tr_block64){
 		{ _mm_cmplt_epi8(b.part[0], limits), _mm_cmplt_epi8(b.part[1], limits),
 		  _mm_cmplt_epi8(b.part[2], limits), _mm_cmplt_epi8(b.part[3], limits) } });
 }
 
-static inline uint64_t tr_block_equal(struct tr_block b, unsigned char byte)
+static inline uint64_t tr_block64_equal(struct tr_block64 b, unsigned char byte)
 {
 	__m128i bytes = _mm_set1_epi8((char)byte);
-	return tr_block_bits((struct tr_block){
+	return tr_block64_bits((struct tr_block64){
 		{ _mm_cmpeq_epi8(b.part[0], bytes), _mm_cmpeq_epi8(b.part[1], bytes),
 		  _mm_cmpeq_epi8(b.part[2], bytes), _mm_cmpeq_epi8(b.part[3], bytes) } });
 }
 
 /* Returns second bytes that their first byte does not allow (the Unicode standard, table 3-7). */
-static inline uint64_t tr_block_bad_second(struct tr_block b)
+static inline uint64_t tr_block64_bad_second(struct tr_block64 b)
 {
-	uint64_t below_90 = tr_block_below(b, 0x90), below_a0 = tr_block_below(b, 0xa0);
-	return (tr_block_equal(b, 0xe0) << 1 & below_a0) |
-	       (tr_block_equal(b, 0xed) << 1 & ~below_a0) |
-	       (tr_block_equal(b, 0xf0) << 1 & below_90) |
-	       (tr_block_equal(b, 0xf4) << 1 & ~below_90);
+	uint64_t below_90 = tr_block64_below(b, 0x90), below_a0 = tr_block64_below(b, 0xa0);
+	return (tr_block64_equal(b, 0xe0) << 1 & below_a0) |
+	       (tr_block64_equal(b, 0xed) << 1 & ~below_a0) |
+	       (tr_block64_equal(b, 0xf0) << 1 & below_90) |
+	       (tr_block64_equal(b, 0xf4) << 1 & ~below_90);
 }
 
 /*
@@ -109,16 +109,18 @@ static inline uint64_t tr_block_bad_second(struct tr_block b)
  */
 static inline unsigned tr_utf8_block(const char *p)
 {
-	struct tr_block b = tr_block_load(p);
-	uint64_t high = tr_block_bits(b);
-	uint64_t tails = tr_block_below(b, 0xc0);
+	struct tr_block64 b = tr_block64_load(p);
+	uint64_t high = tr_block64_bits(b);
+	uint64_t tails = tr_block64_below(b, 0xc0);
 	uint64_t leads = high & ~tails;
-	uint64_t threes = high & ~tr_block_below(b, 0xe0); /* and more than three */
-	uint64_t fours = high & ~tr_block_below(b, 0xf0);
-	uint64_t never = (tr_block_below(b, 0xc2) & ~tails) | (fours & ~tr_block_below(b, 0xf5));
+	uint64_t threes = high & ~tr_block64_below(b, 0xe0); /* and more than three */
+	uint64_t fours = high & ~tr_block64_below(b, 0xf0);
+	uint64_t never =
+		(tr_block64_below(b, 0xc2) & ~tails) | (fours & ~tr_block64_below(b, 0xf5));
 	if (tails != (leads << 1 | threes << 2 | fours << 3) || never)
 		return 0;
-	if ((fours | tr_block_equal(b, 0xe0) | tr_block_equal(b, 0xed)) && tr_block_bad_second(b))
+	if ((fours | tr_block64_equal(b, 0xe0) | tr_block64_equal(b, 0xed)) &&
+	    tr_block64_bad_second(b))
 		return 0;
 	return TR_UTF8_BLOCK - (leads >> 63 ? 1 : threes >> 62 ? 2 : fours >> 61 ? 3 : 0);
 }

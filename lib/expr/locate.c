@@ -56,10 +56,10 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 #if defined __SSE2__ && !defined TR_PORTABLE
 	/* bytes after the end may not be read, but those before p may */
 	if (len && end - text >= TR_UTF8_BLOCK)
-		return tr_block_equal(tr_block_load(end - TR_UTF8_BLOCK), '"') >> (64 - len);
+		return tr_block64_equal(tr_block64_load(end - TR_UTF8_BLOCK), '"') >> (64 - len);
 	char block[TR_UTF8_BLOCK] = { 0 };
 	memcpy(block, p, len);
-	quotes = tr_block_equal(tr_block_load(block), '"');
+	quotes = tr_block64_equal(tr_block64_load(block), '"');
 #else
 	for (unsigned i = 0; i < len; i++)
 		quotes |= (uint64_t)(p[i] == '"') << i;

@@ -186,7 +186,7 @@ static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
 	if (strings->end - strings->block >= TR_UTF8_BLOCK)
-		return tr_block_equal(tr_block_load(strings->block), '"');
+		return tr_block64_equal(tr_block64_load(strings->block), '"');
 #endif
 	return tr_strings_last_quotes(strings->text, strings->block, strings->end);
 }

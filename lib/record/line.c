@@ -49,22 +49,22 @@ static __m128i is_zero(__m128i bytes)
 
 static unsigned legal_prefix(const char *p, const char *end)
 {
-	struct tr_block bytes = tr_block_load(p);
-	struct tr_block found = { { suspects(bytes.part[0]), suspects(bytes.part[1]),
-				    suspects(bytes.part[2]), suspects(bytes.part[3]) } };
+	struct tr_block64 bytes = tr_block64_load(p);
+	struct tr_block64 found = { { suspects(bytes.part[0]), suspects(bytes.part[1]),
+				      suspects(bytes.part[2]), suspects(bytes.part[3]) } };
 	__m128i any = _mm_or_si128(_mm_or_si128(found.part[0], found.part[1]),
 				   _mm_or_si128(found.part[2], found.part[3]));
 	if (_mm_movemask_epi8(is_zero(any)) == 0xffff)
 		return STEP;
-	struct tr_block clean = { { is_zero(found.part[0]), is_zero(found.part[1]),
-				    is_zero(found.part[2]), is_zero(found.part[3]) } };
-	uint64_t suspect = ~tr_block_bits(clean);
+	struct tr_block64 clean = { { is_zero(found.part[0]), is_zero(found.part[1]),
+				      is_zero(found.part[2]), is_zero(found.part[3]) } };
+	uint64_t suspect = ~tr_block64_bits(clean);
 	unsigned first = (unsigned)__builtin_ctzll(suspect);
 	/* bytes after end must not make a cut sequence whole */
 	if (end - p < STEP)
 		return first;
 	unsigned valid = tr_utf8_block(p);
-	uint64_t control = suspect & ~tr_block_bits(bytes);
+	uint64_t control = suspect & ~tr_block64_bits(bytes);
 	if (valid && control && (unsigned)__builtin_ctzll(control) < valid)
 		return (unsigned)__builtin_ctzll(control);
 	return valid ? valid : first;
@@ -82,14 +82,14 @@ static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 	__m128i tab = _mm_set1_epi8('\t'), behind_lf = _mm_set1_epi8('\n' + 1);
 	__m128i largest = _mm_setzero_si128(), smallest = _mm_set1_epi8(-1);
 	for (size_t i = 0; i < blocks; i++, p += STEP) {
-		struct tr_block bytes = tr_block_load(p);
+		struct tr_block64 bytes = tr_block64_load(p);
 		for (unsigned part = 0; part < 4; part++) {
 			__m128i less_tab = _mm_sub_epi8(bytes.part[part], tab);
 			__m128i less_lf = _mm_sub_epi8(bytes.part[part], behind_lf);
 			largest = _mm_max_epu8(largest, less_tab);
 			smallest = _mm_min_epu8(smallest, less_lf);
 		}
-		ends[i] = tr_block_equal(bytes, '\n');
+		ends[i] = tr_block64_equal(bytes, '\n');
 	}
 	__m128i bad = _mm_or_si128(_mm_subs_epu8(largest, _mm_set1_epi8(LARGEST)),
 				   _mm_subs_epu8(_mm_set1_epi8(SMALLEST), smallest));
@@ -213,10 +213,10 @@ bool tr_line_may_refer(const char *p, const char *end)
 {
 	uint64_t tab_before = 0;
 	for (; p < end; p += STEP) {
-		struct tr_block bytes = tr_block_load(p);
-		uint64_t tabs = tr_block_equal(bytes, '\t');
-		uint64_t found = tr_block_equal(bytes, '.') & (tabs << 1 | tab_before);
-		found |= tr_block_equal(bytes, '@');
+		struct tr_block64 bytes = tr_block64_load(p);
+		uint64_t tabs = tr_block64_equal(bytes, '\t');
+		uint64_t found = tr_block64_equal(bytes, '.') & (tabs << 1 | tab_before);
+		found |= tr_block64_equal(bytes, '@');
 		if (end - p < STEP)
 			found &= (UINT64_C(1) << (end - p)) - 1;
 		if (found)
@@ -431,8 +431,8 @@ ALWAYS_INLINE bool columns_in_block(const char *p, const char *lf, uint64_t tabs
 
 static inline bool in_block(const char *p, const char *lf, struct tr_columns *columns)
 {
-	struct tr_block bytes = tr_block_load(p);
-	return columns_in_block(p, lf, tr_block_equal(bytes, '\t'), tr_block_equal(bytes, '\\'),
+	struct tr_block64 bytes = tr_block64_load(p);
+	return columns_in_block(p, lf, tr_block64_equal(bytes, '\t'), tr_block64_equal(bytes, '\\'),
 				columns);
 }
 

@@ -140,20 +140,20 @@ TR_INLINED __m128i tr_special_bytes(__m128i bytes)
 			    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
 }
 
-TR_INLINED uint64_t tr_special_marks(struct tr_block block)
+TR_INLINED uint64_t tr_special_marks(struct tr_block64 block)
 {
-	return tr_block_bits((struct tr_block){
+	return tr_block64_bits((struct tr_block64){
 		{ tr_special_bytes(block.part[0]), tr_special_bytes(block.part[1]),
 		  tr_special_bytes(block.part[2]), tr_special_bytes(block.part[3]) } });
 }
 
 TR_INLINED struct tr_marks tr_find_marks(const char *p, bool map)
 {
-	struct tr_block block = tr_block_load(p);
+	struct tr_block64 block = tr_block64_load(p);
 	return (struct tr_marks){
-		.quotes = tr_block_equal(block, '"'),
-		.commas = tr_block_equal(block, ','),
-		.colons = map ? tr_block_equal(block, ':') : 0,
+		.quotes = tr_block64_equal(block, '"'),
+		.commas = tr_block64_equal(block, ','),
+		.colons = map ? tr_block64_equal(block, ':') : 0,
 		.special = tr_special_marks(block),
 	};
 }

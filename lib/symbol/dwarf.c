@@ -92,8 +92,8 @@ bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, struct tr_e
 struct library {
 	FUNCTIONS(MEMBER)
 };
-#define SYMBOL(name) TR_SYMBOL(struct library, name, name),
-static const struct tr_symbol symbols[] = { FUNCTIONS(SYMBOL){ NULL, 0 } };
+#define SYMBOL(name) TR_LIBRARY_FUNCTION(struct library, name, name),
+static const struct tr_library_function symbols[] = { FUNCTIONS(SYMBOL){ NULL, 0 } };
 
 enum { DEPTH = 256 }; /* of DIEs; compilers nest them less than 50 deep */
 

@@ -6,10 +6,7 @@
 
 #include "core/library.h"
 #include "core/codec_private.h"
-
-/* not by fuzz.h, which brings along another struct tr_symbol than the loader's */
-_Noreturn void fuzz_fail(const char *promise);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { MOST = 16 << 20 };
 
@@ -68,10 +65,11 @@ static void round_trip(const struct libsnappy *lib, struct tr_text plain)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct tr_symbol symbols[] = {
-		TR_SYMBOL(struct libsnappy, compress, snappy_compress),
-		TR_SYMBOL(struct libsnappy, uncompress, snappy_uncompress),
-		TR_SYMBOL(struct libsnappy, max_compressed_length, snappy_max_compressed_length),
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct libsnappy, compress, snappy_compress),
+		TR_LIBRARY_FUNCTION(struct libsnappy, uncompress, snappy_uncompress),
+		TR_LIBRARY_FUNCTION(struct libsnappy, max_compressed_length,
+				    snappy_max_compressed_length),
 		{ NULL, 0 },
 	};
 	struct libsnappy lib;

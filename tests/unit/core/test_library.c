@@ -15,13 +15,13 @@ struct functions {
 
 int main(void)
 {
-	static const struct tr_symbol good[] = {
-		TR_SYMBOL(struct functions, length, snappy_max_compressed_length),
+	static const struct tr_library_function good[] = {
+		TR_LIBRARY_FUNCTION(struct functions, length, snappy_max_compressed_length),
 		{ NULL, 0 },
 	};
-	static const struct tr_symbol bad[] = {
-		TR_SYMBOL(struct functions, length, snappy_max_compressed_length),
-		TR_SYMBOL(struct functions, other, no_such_function),
+	static const struct tr_library_function bad[] = {
+		TR_LIBRARY_FUNCTION(struct functions, length, snappy_max_compressed_length),
+		TR_LIBRARY_FUNCTION(struct functions, other, no_such_function),
 		{ NULL, 0 },
 	};
 	struct functions functions;
