@@ -134,4 +134,21 @@ void tr_buffer_free(struct tr_buffer *b);
  */
 bool tr_array_grow(void *items, size_t *cap, size_t needed, size_t item_size);
 
+/*
+ * Returns the first index from low to high for which `below`, an expression in i, is false; high if
+ * it is true for all of them. The items are sorted so that it is true for the first ones only.
+ */
+#define tr_array_search(i, low, high, below) \
+	({ \
+		size_t low_ = (low), high_ = (high); \
+		while (low_ < high_) { \
+			size_t i = low_ + (high_ - low_) / 2; \
+			if (below) \
+				low_ = i + 1; \
+			else \
+				high_ = i; \
+		} \
+		low_; \
+	})
+
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/buffer.h"
+
 struct part {
 	struct tr_line_merge_part base;
 	size_t prefix_len;
@@ -177,15 +179,7 @@ static bool wake_next(struct merge *merge, struct tr_error *err)
 /* Returns the part of that task, or NULL. */
 static struct part *find(const struct merge *merge, uint64_t number)
 {
-	size_t low = 0, high = merge->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (merge->parts[middle].base.number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = tr_array_search(i, 0, merge->count, merge->parts[i].base.number < number);
 	return low < merge->count && merge->parts[low].base.number == number ? &merge->parts[low]
 									     : NULL;
 }

@@ -15,16 +15,7 @@
 /* Returns the index of the first object that ends at or after the address. */
 static size_t lower_bound(const struct tr_layout *layout, uint64_t address)
 {
-	size_t low = 0, high = layout->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (layout->objects[middle].last < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tr_array_search(i, 0, layout->count, layout->objects[i].last < address);
 }
 
 /* Returns the last address of an object; one before the first if it ends beyond all addresses. */

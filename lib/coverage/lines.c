@@ -40,19 +40,6 @@ struct tr_line_counts {
 	unsigned recent_bits;
 };
 
-/* Returns the index of the first statement from low to high that is at or after the address. */
-static size_t search(const struct tr_elf *program, size_t low, size_t high, uint64_t address)
-{
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (program->statements[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Returns the index of the first statement at or after the address. */
 static uint32_t lower_bound(const struct tr_line_counts *counts, const struct tr_elf *program,
 			    uint64_t address)
@@ -62,7 +49,8 @@ static uint32_t lower_bound(const struct tr_line_counts *counts, const struct tr
 		return 0;
 	if (place >= counts->place_count)
 		return (uint32_t)program->head.statements;
-	return (uint32_t)search(program, counts->places[place], counts->places[place + 1], address);
+	return (uint32_t)tr_array_search(i, counts->places[place], counts->places[place + 1],
+					 program->statements[i].address < address);
 }
 
 /* Adds what was counted for a block. False: memory is exhausted. */
@@ -172,7 +160,7 @@ bool tr_lines_count(struct tr_loaded_program *loaded, const struct tr_block *blo
 	return true;
 }
 
-/* What a program contributes to a line: one of the statements of a function, or a branch. */
+/* A statement with its count. */
 struct item {
 	uint32_t file; /* in the list of all programs */
 	uint32_t line;

@@ -803,7 +803,6 @@ static const struct tr_module_place *find(struct tr_module_list *list, uint64_t 
 {
 	enum { OVERLAPS = 8 }; /* modules that overlap are rare, and few */
 	const struct tr_module_place *nearest = NULL;
-	size_t low = 0, high = list->count;
 	if (list->count == 0)
 		return NULL;
 	if (!list->sorted) {
@@ -816,13 +815,8 @@ static const struct tr_module_place *find(struct tr_module_list *list, uint64_t 
 			list->sorted[i] = (uint32_t)i;
 		qsort_r(list->sorted, list->count, sizeof *list->sorted, by_base, list->places);
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->places[list->sorted[middle]].base <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low =
+		tr_array_search(i, 0, list->count, list->places[list->sorted[i]].base <= address);
 	for (size_t i = 0; i < OVERLAPS && i < low; i++) {
 		const struct tr_module_place *here = &list->places[list->sorted[low - 1 - i]];
 		if (address < here->end)

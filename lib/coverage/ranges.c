@@ -62,28 +62,14 @@ static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 /* Finds the first range that ends at or after the address; chunk == count: there is none. */
 static struct tr_ranges_position lower_bound(const struct tr_ranges *ranges, uint64_t address)
 {
+	struct chunk *const *chunks = ranges->chunks;
 	struct tr_ranges_position position = { 0, 0 };
-	size_t high = ranges->count;
-
-	while (position.chunk < high) {
-		size_t middle = position.chunk + (high - position.chunk) / 2;
-		const struct chunk *chunk = ranges->chunks[middle];
-		if (chunk->items[chunk->count - 1].last < address)
-			position.chunk = middle + 1;
-		else
-			high = middle;
-	}
+	position.chunk = tr_array_search(i, 0, ranges->count,
+					 chunks[i]->items[chunks[i]->count - 1].last < address);
 	if (position.chunk == ranges->count)
 		return position;
-	const struct chunk *chunk = ranges->chunks[position.chunk];
-	high = chunk->count;
-	while (position.item < high) {
-		size_t middle = position.item + (high - position.item) / 2;
-		if (chunk->items[middle].last < address)
-			position.item = middle + 1;
-		else
-			high = middle;
-	}
+	const struct chunk *chunk = chunks[position.chunk];
+	position.item = tr_array_search(i, 0, chunk->count, chunk->items[i].last < address);
 	return position;
 }
 

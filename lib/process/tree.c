@@ -91,16 +91,7 @@ static bool own(struct tr_files *files)
 /* The index of fd, or the one at which it belongs. */
 static size_t find(const struct table *table, uint64_t fd)
 {
-	size_t low = 0, high = table ? table->count : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (table->list[middle].fd < fd)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tr_array_search(i, 0, table ? table->count : 0, table->list[i].fd < fd);
 }
 
 /* Whether the entry at that index is the descriptor. */

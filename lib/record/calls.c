@@ -180,16 +180,7 @@ static void sort_set(struct tr_call_set *set)
 /* Returns how many ranges begin at or before the number. */
 static size_t begun(const struct tr_call_ranges *ranges, uint64_t number)
 {
-	size_t low = 0, high = ranges->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->list[middle].first <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tr_array_search(i, 0, ranges->count, ranges->list[i].first <= number);
 }
 
 bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds)

@@ -614,15 +614,8 @@ static void unite_functions(struct tr_dwarf *to)
 /* Returns that of the first count functions, which are sorted, which contains the address; or NULL. */
 static struct tr_code_function *function_at(struct tr_dwarf *to, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (to->functions[middle].first <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < to->functions[low - 1].end ? &to->functions[low - 1] : NULL;
+	size_t n = tr_array_search(i, 0, count, to->functions[i].first <= address);
+	return n && address < to->functions[n - 1].end ? &to->functions[n - 1] : NULL;
 }
 
 /* Adds the functions of the symbol table that the debug information does not describe. */

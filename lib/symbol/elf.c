@@ -272,23 +272,10 @@ void tr_elf_free(struct tr_elf *program)
 	free(program);
 }
 
-/* The number of items that begin at or before the address: items are sorted by their first member. */
-#define BEFORE(items, count, member, address) \
-	({ \
-		size_t low_ = 0, high_ = (size_t)(count); \
-		while (low_ < high_) { \
-			size_t middle_ = low_ + (high_ - low_) / 2; \
-			if ((items)[middle_].member <= (address)) \
-				low_ = middle_ + 1; \
-			else \
-				high_ = middle_; \
-		} \
-		low_; \
-	})
-
 const struct tr_code_function *tr_elf_function(const struct tr_elf *program, uint64_t address)
 {
-	size_t n = BEFORE(program->functions, program->head.functions, first, address);
+	size_t n = tr_array_search(i, 0, program->head.functions,
+				   program->functions[i].first <= address);
 	return n && address < program->functions[n - 1].end ? &program->functions[n - 1] : NULL;
 }
 
@@ -309,7 +296,7 @@ size_t tr_elf_code(const struct tr_elf *program, uint64_t address, uint8_t *to, 
 
 const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address)
 {
-	size_t n = BEFORE(program->rows, program->head.rows, address, address);
+	size_t n = tr_array_search(i, 0, program->head.rows, program->rows[i].address <= address);
 	while (n && program->rows[n - 1].address == program->rows[n > 1 ? n - 2 : 0].address &&
 	       !program->rows[n - 1].line && n > 1)
 		n--;
@@ -321,7 +308,9 @@ size_t tr_elf_inlines(const struct tr_elf *program, uint64_t address,
 		      const struct tr_code_inline **list, size_t max)
 {
 	const struct tr_code_function *function = tr_elf_function(program, address);
-	size_t n = BEFORE(program->inlines, program->head.inlines, first, address), count = 0;
+	size_t n = tr_array_search(i, 0, program->head.inlines,
+				   program->inlines[i].first <= address),
+	       count = 0;
 	if (!function || !max)
 		return 0;
 	/* calls are inside their function, so the search ends where that begins */

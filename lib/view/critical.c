@@ -283,16 +283,7 @@ static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
 /* The first command at this position or after it. */
 static size_t seek(const struct walk *walk, uint32_t position)
 {
-	size_t low = 0, high = walk->command_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (walk->commands[middle]->place < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tr_array_search(i, 0, walk->command_count, walk->commands[i]->place < position);
 }
 
 /* The child of a node (NONE: the root) that ended last until then and is not on the path. */
@@ -313,16 +304,7 @@ static const struct child *last_child(struct walk *walk, uint32_t node, int64_t 
 /* How many of the values, which rise, are below the limit. */
 static size_t count_until(const int64_t *values, size_t count, int64_t limit)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (values[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return tr_array_search(i, 0, count, values[i] < limit);
 }
 
 /* Whether other children of the node had begun by then, and ended later. */
@@ -330,16 +312,10 @@ static bool runs_others(const struct walk *walk, uint32_t node, int64_t time)
 {
 	size_t list = list_of(walk, node);
 	size_t from = walk->first[list], count = walk->first[list + 1] - from;
-	size_t begun = count_until(&walk->begins[from], count, time), low = 0, high = count;
+	size_t begun = count_until(&walk->begins[from], count, time);
+	size_t over = tr_array_search(i, 0, count, walk->children[from + i].ended <= time);
 
-	while (low < high) { /* how many had ended */
-		size_t middle = low + (high - low) / 2;
-		if (walk->children[from + middle].ended <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return begun > low;
+	return begun > over;
 }
 
 /*

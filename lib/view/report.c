@@ -33,18 +33,11 @@ static const struct range ranges[] = {
 /* The columns of a character. */
 static unsigned width_of(uint32_t character)
 {
-	size_t low = 0, high = sizeof ranges / sizeof *ranges;
-
+	enum { COUNT = sizeof ranges / sizeof *ranges };
 	if (character < ranges[0].first)
 		return 1;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (character > ranges[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool inside = low < sizeof ranges / sizeof *ranges && character >= ranges[low].first;
+	size_t low = tr_array_search(i, 0, COUNT, character > ranges[i].last);
+	bool inside = low < COUNT && character >= ranges[low].first;
 	return inside ? ranges[low].width : 1;
 }
 

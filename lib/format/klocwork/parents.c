@@ -160,14 +160,7 @@ bool tr_klocwork_ids_find_number(struct tr_klocwork_ids *ids, uint64_t id, uint6
 		return true;
 	}
 	/* runs before low begin at or before id */
-	size_t low = 0, high = ids->run_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ids->runs[middle].id <= id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = tr_array_search(i, 0, ids->run_count, ids->runs[i].id <= id);
 	if (!low || id - ids->runs[low - 1].id >= ids->runs[low - 1].count)
 		return false;
 	*value = ids->runs[low - 1].value + (id - ids->runs[low - 1].id);

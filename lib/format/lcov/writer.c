@@ -75,12 +75,12 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return tr_programs_put(&writer->programs, record, err);
 }
 
-/* Appends KEY:NUMBER and a line feed. */
-static void put_sum(struct tr_buffer *to, const char *key, uint64_t number)
+/* Appends KEY:NUMBER and the byte after it. */
+static void put_number(struct tr_buffer *to, const char *key, uint64_t number, char after)
 {
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_decimal(to, number);
-	tr_buffer_put_byte(to, '\n');
+	tr_buffer_put_byte(to, after);
 }
 
 /* Appends a text that ends with a line feed; the format has no escapes for those in it. */
@@ -96,35 +96,26 @@ static void put_functions(const struct tr_source_file *file, struct tr_buffer *t
 {
 	uint64_t hit = 0;
 	for (size_t i = 0; i < file->function_count; i++) {
-		tr_buffer_put_literal(to, "FN:");
-		tr_buffer_put_decimal(to, file->functions[i].line);
-		tr_buffer_put_byte(to, ',');
+		put_number(to, "FN:", file->functions[i].line, ',');
 		put_line(to, file->functions[i].name);
 	}
 	for (size_t i = 0; i < file->function_count; i++) {
-		tr_buffer_put_literal(to, "FNDA:");
-		tr_buffer_put_decimal(to, file->functions[i].count);
-		tr_buffer_put_byte(to, ',');
+		put_number(to, "FNDA:", file->functions[i].count, ',');
 		put_line(to, file->functions[i].name);
 		hit += file->functions[i].count != 0;
 	}
-	put_sum(to, "FNF:", file->function_count);
-	put_sum(to, "FNH:", hit);
+	put_number(to, "FNF:", file->function_count, '\n');
+	put_number(to, "FNH:", hit, '\n');
 }
 
 /* Appends an outcome of a jump. */
 static void put_outcome(struct tr_buffer *to, const struct tr_source_branch *branch, size_t number,
 			unsigned outcome, uint64_t count)
 {
-	tr_buffer_put_literal(to, "BRDA:");
-	tr_buffer_put_decimal(to, branch->line);
-	tr_buffer_put_byte(to, ',');
-	tr_buffer_put_decimal(to, number);
-	tr_buffer_put_byte(to, ',');
-	tr_buffer_put_decimal(to, outcome);
-	tr_buffer_put_byte(to, ',');
-	tr_buffer_put_decimal(to, count);
-	tr_buffer_put_byte(to, '\n');
+	put_number(to, "BRDA:", branch->line, ',');
+	put_number(to, "", number, ',');
+	put_number(to, "", outcome, ',');
+	put_number(to, "", count, '\n');
 }
 
 /* Appends the conditional jumps of a file: outcome 0 is taken, 1 is not. */
@@ -141,8 +132,8 @@ static void put_branches(const struct tr_source_file *file, struct tr_buffer *to
 	}
 	if (!file->branch_count)
 		return;
-	put_sum(to, "BRF:", 2 * file->branch_count);
-	put_sum(to, "BRH:", hit);
+	put_number(to, "BRF:", 2 * file->branch_count, '\n');
+	put_number(to, "BRH:", hit, '\n');
 }
 
 /* Appends the lines of a file. */
@@ -150,15 +141,12 @@ static void put_lines(const struct tr_source_file *file, struct tr_buffer *to)
 {
 	uint64_t hit = 0;
 	for (size_t i = 0; i < file->line_count; i++) {
-		tr_buffer_put_literal(to, "DA:");
-		tr_buffer_put_decimal(to, file->lines[i].line);
-		tr_buffer_put_byte(to, ',');
-		tr_buffer_put_decimal(to, file->lines[i].count);
-		tr_buffer_put_byte(to, '\n');
+		put_number(to, "DA:", file->lines[i].line, ',');
+		put_number(to, "", file->lines[i].count, '\n');
 		hit += file->lines[i].count != 0;
 	}
-	put_sum(to, "LF:", file->line_count);
-	put_sum(to, "LH:", hit);
+	put_number(to, "LF:", file->line_count, '\n');
+	put_number(to, "LH:", hit, '\n');
 }
 
 /* Writes the section of a source file. False: memory is exhausted. */
