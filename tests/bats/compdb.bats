@@ -210,7 +210,11 @@ one_of_each() {
 		mycc 7 sh cc1
 		mycc 9 make cc1
 		mycc 11 gcc cc1
-		printf '!end\t13\n'
+		printf 'exec\t13\t-\t-\t/bin/sed\tparent=0\tcwd="/s"\targv=["sed"]\n!end\t14\n'
+		# another segment, in which the parent has the number of sed
+		printf '%%trec\t1\tformat=x\n'
+		mycc 13 lto-wrapper lto1
+		printf '!end\t2\n'
 	} >trace
 	run -0 --separate-stderr tr-repack -t compdb -o db trace
 	[ "$stderr" = 'tr-repack: trace: note: mycc started cc1: -O compiler=mycc=gcc makes its entries

@@ -14,7 +14,8 @@ enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1 };
 
 /* A program that is no known tool. */
 struct program {
-	uint64_t next; /* its seq + 1; 0: free */
+	uint64_t seq;
+	uint64_t segment; /* 0: free */
 	char name[WORD];
 };
 
@@ -25,6 +26,7 @@ struct note {
 
 struct tr_compdb_unknown {
 	struct program recent[RECENT]; /* by seq */
+	uint64_t segment;	       /* its number, from 1; programs of earlier ones are free */
 	struct note notes[NOTED];
 	size_t count, reported;
 };
@@ -54,9 +56,11 @@ static void keep(struct tr_compdb_unknown *unknown, struct tr_record *record, ui
 	struct program *program = &unknown->recent[seq % RECENT];
 	struct tr_text path = tr_command_executable(record);
 
-	program->next = 0;
-	if (path.data && !runs_others(path) && copy(tr_tool_base(path), program->name))
-		program->next = seq + 1;
+	program->segment = 0;
+	if (!path.data || runs_others(path) || !copy(tr_tool_base(path), program->name))
+		return;
+	program->seq = seq;
+	program->segment = unknown->segment;
 }
 
 /* Adds a note about the program that started a compiler, once for each name. */
@@ -82,8 +86,12 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 	struct tr_parent parent;
 	uint64_t seq;
 
-	if (!*unknown && !(*unknown = calloc(1, sizeof **unknown)))
-		return false;
+	if (!*unknown) {
+		*unknown = calloc(1, sizeof **unknown);
+		if (!*unknown)
+			return false;
+		(*unknown)->segment = 1;
+	}
 	if (call->tool == TR_TOOL_NONE) {
 		if (tr_cell_number(&record->seq, &seq) && seq < TR_NO_POSITION)
 			keep(*unknown, record, seq);
@@ -94,8 +102,8 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 	if (!tr_parent_read(record, &parent))
 		return false;
 	const struct program *above = &(*unknown)->recent[parent.seq % RECENT];
-	if (parent.kind == TR_PARENT_RECORD && parent.seq != TR_NO_POSITION &&
-	    above->next == parent.seq + 1)
+	if (parent.kind == TR_PARENT_RECORD && above->segment == (*unknown)->segment &&
+	    above->seq == parent.seq)
 		note(*unknown, above->name, call);
 	return true;
 }
@@ -103,7 +111,7 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown)
 {
 	if (unknown)
-		memset(unknown->recent, 0, sizeof unknown->recent);
+		unknown->segment++;
 }
 
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err)
