@@ -51,6 +51,29 @@ static inline bool tr_text_is_among(struct tr_text t, const char *const *words)
 	return false;
 }
 
+/* Orders by bytes; a text comes after those that it begins with. */
+static inline int tr_text_compare(struct tr_text a, struct tr_text b)
+{
+	size_t len = a.len < b.len ? a.len : b.len;
+	int order = len ? memcmp(a.data, b.data, len) : 0;
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* As tr_text_is_among, for a long list: its words are in the order of tr_text_compare. */
+static inline bool tr_text_is_among_sorted(struct tr_text t, const char *const *words, size_t count)
+{
+	while (count) {
+		size_t half = count / 2;
+		int order = tr_text_compare(t, tr_text_from(words[half]));
+		if (order == 0)
+			return true;
+		words += order > 0 ? half + 1 : 0;
+		count = order > 0 ? count - half - 1 : half;
+	}
+	return false;
+}
+
 static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 {
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;

@@ -304,9 +304,7 @@ static int by_function(const void *a, const void *b)
 		return x->file < y->file ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
-	int order = memcmp(x->name.data, y->name.data, len);
-	return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+	return tr_text_compare(x->name, y->name);
 }
 
 static int by_branch(const void *a, const void *b)
@@ -322,9 +320,7 @@ static int by_branch(const void *a, const void *b)
 static int by_path(const void *a, const void *b)
 {
 	const struct tr_source_file *x = a, *y = b;
-	size_t len = x->path.len < y->path.len ? x->path.len : y->path.len;
-	int order = memcmp(x->path.data, y->path.data, len);
-	return order ? order : (x->path.len > y->path.len) - (x->path.len < y->path.len);
+	return tr_text_compare(x->path, y->path);
 }
 
 /*

@@ -586,10 +586,8 @@ static bool is_any_equal(struct tr_compare *compare, const struct tr_test *test,
 /* Orders strings by their bytes, whatever the locale. */
 static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 {
-	size_t common = a.len < b.len ? a.len : b.len;
-	int order = common ? memcmp(a.data, b.data, common) : 0;
-	if (order == 0)
-		order = (a.len > b.len) - (a.len < b.len);
+	int order = tr_text_compare(a, b);
+
 	return order < 0 ? TR_LESS : order > 0 ? TR_GREATER : TR_EQUAL;
 }
 

@@ -123,6 +123,12 @@ static struct tr_piece keep(struct own *own, struct tr_text text)
 	return piece;
 }
 
+/* A text of the table while it grows; the next one that is kept may move it. */
+static struct tr_text text_of(const struct own *own, struct tr_piece piece)
+{
+	return (struct tr_text){ own->texts.data + piece.at, piece.len };
+}
+
 /* The next word of the line; empty: none. */
 static struct tr_text take_word(struct line *line)
 {
@@ -160,9 +166,8 @@ static bool is_of(const struct own *own, const struct tr_section *section, struc
 		  int kind)
 {
 	int is = section->kind == TR_TOOL_DRIVER_CL ? TR_TOOL_DRIVER : section->kind;
-	struct tr_text name = { own->texts.data + section->family.at, section->family.len };
 
-	return is == kind && tr_text_equal(name, family);
+	return is == kind && tr_text_equal(text_of(own, section->family), family);
 }
 
 /* The first section of a family and kind; TR_NO_SECTION: none. */
@@ -257,18 +262,17 @@ static bool begin_section(struct line *line, struct tr_text family)
 static int compare_names(const struct own *own, const struct tr_program_name *a,
 			 const struct tr_program_name *b)
 {
-	const char *texts = own->texts.data;
-	size_t len = a->text.len - a->folders, other = b->text.len - b->folders;
+	struct tr_text x = text_of(own, a->text);
+	struct tr_text y = text_of(own, b->text);
+	size_t len = x.len - a->folders, other = y.len - b->folders;
 	bool plain = !a->folders && !a->exe, other_plain = !b->folders && !b->exe;
 
 	if (len != other)
 		return len < other ? -1 : 1;
-	int order = memcmp(texts + a->text.at + a->folders, texts + b->text.at + b->folders, len);
+	int order = memcmp(x.data + a->folders, y.data + b->folders, len);
 	if (order || plain != other_plain)
 		return order ? order : plain - other_plain;
-	len = a->text.len < b->text.len ? a->text.len : b->text.len;
-	order = memcmp(texts + a->text.at, texts + b->text.at, len);
-	return order ? order : (a->text.len > b->text.len) - (a->text.len < b->text.len);
+	return tr_text_compare(x, y);
 }
 
 /* Adds a name, which replaces an equal one of the base. section: TR_NO_SECTION: of a call. */
@@ -576,9 +580,7 @@ static void find_linkers(struct own *own)
 {
 	for (size_t i = own->base_sections; i < own->sections.count; i++) {
 		struct tr_section *section = &own->sections.items[i];
-		struct tr_text family = { own->texts.data + section->family.at,
-					  section->family.len };
-		section->linker = find_section(own, family, TR_TOOL_LINKER);
+		section->linker = find_section(own, text_of(own, section->family), TR_TOOL_LINKER);
 	}
 }
 
@@ -627,8 +629,7 @@ static bool unknown_family(const struct own *own, struct tr_text name, struct tr
 
 	list[0] = '\0';
 	for (size_t i = 0; i < own->sections.count && shown < SHOWN; i++) {
-		struct tr_piece piece = own->sections.items[i].family;
-		struct tr_text is = { own->texts.data + piece.at, piece.len };
+		struct tr_text is = text_of(own, own->sections.items[i].family);
 		if (is.len > 30 || find_section(own, is, TR_TOOL_DRIVER) != i)
 			continue;
 		used += (size_t)snprintf(list + used, sizeof list - used, "%.*s, ", (int)is.len,

@@ -19,9 +19,11 @@
 /* One word of a command line. */
 struct tr_part {
 	struct tr_text text;
-	struct tr_text
-		file;  /* of a source: its path, which is a part of "/Tca.txt"; of an option: its
-			      * value in the same word, data NULL: none */
+	/*
+	 * The path of a source, which may be a part of the word: "/Tca.txt". Or the value that an
+	 * option has in the same word; data NULL: it has none.
+	 */
+	struct tr_text file;
 	size_t origin; /* see struct tr_word */
 	uint8_t role;  /* enum tr_role; a value has the role of its option */
 	bool value;    /* it is the value of the option before it */
@@ -58,8 +60,8 @@ struct tr_text tr_invocation_object(const struct tr_invocation *invocation, stru
 
 /*
  * The file that a source is compiled to as given on the command line: in a folder (/Foobj\ of cl,
- * --output_dir of armcc), or of that name if there is only one source and it is not linked. data NULL: not given, or out of
- * memory (*failed is set).
+ * --output_dir of armcc), or of that name if there is only one source and it is not linked. data
+ * NULL: not given, or out of memory (*failed is set).
  */
 struct tr_text tr_invocation_output(const struct tr_invocation *invocation, struct tr_text source,
 				    struct tr_arena *arena, bool *failed);

@@ -225,13 +225,8 @@ static int by_place_and_key(const void *a, const void *b)
 	const struct shown_field *y = *(struct shown_field *const *)b;
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
-	size_t len = x->key.len < y->key.len ? x->key.len : y->key.len;
-	int order = len ? memcmp(x->key.data, y->key.data, len) : 0;
-	if (order)
-		return order;
-	if (x->key.len != y->key.len)
-		return x->key.len < y->key.len ? -1 : 1;
-	return x < y ? -1 : 1;
+	int order = tr_text_compare(x->key, y->key);
+	return order ? order : x < y ? -1 : 1;
 }
 
 /*

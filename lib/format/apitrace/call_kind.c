@@ -179,18 +179,11 @@ static const struct entry entries[] = {
 	{ "wglSwapMultipleBuffers", SWAP },
 };
 
-/* Compares a text with a word by bytes. */
-static int compare_name(const struct tr_text *name, const char *other)
-{
-	size_t len = strlen(other);
-	int order = memcmp(name->data, other, name->len < len ? name->len : len);
-
-	return order ? order : (name->len > len) - (name->len < len);
-}
-
 static int compare(const void *key, const void *element)
 {
-	return compare_name(key, ((const struct entry *)element)->name);
+	const struct entry *entry = element;
+
+	return tr_text_compare(*(const struct tr_text *)key, tr_text_from(entry->name));
 }
 
 /* Patterns: a name is eaten from its front. */
@@ -496,11 +489,6 @@ static const char *const unplain_names[] = {
 	"wglGetPixelFormatAttribivARB", "wglGetPixelFormatAttribivEXT",
 };
 
-static int compare_words(const void *key, const void *element)
-{
-	return compare_name(key, *(const char *const *)element);
-}
-
 bool tr_apitrace_call_is_plain(struct tr_text name)
 {
 	static const char *const families[] = {
@@ -522,10 +510,9 @@ bool tr_apitrace_call_is_plain(struct tr_text name)
 			return true;
 	}
 	if (tr_apitrace_call_kinds(name) & TR_CALL_VERBOSE)
-		return !bsearch(&name, unplain_names, sizeof unplain_names / sizeof *unplain_names,
-				sizeof *unplain_names, compare_words);
-	return bsearch(&name, plain_names, sizeof plain_names / sizeof *plain_names,
-		       sizeof *plain_names, compare_words);
+		return !tr_text_is_among_sorted(name, unplain_names,
+						sizeof unplain_names / sizeof *unplain_names);
+	return tr_text_is_among_sorted(name, plain_names, sizeof plain_names / sizeof *plain_names);
 }
 
 /* The API of a function in the words of `apitrace info`. */

@@ -630,12 +630,7 @@ struct property {
 /* Compares names of properties by bytes, as std::map of apitrace does. */
 static int compare_names(const struct property *x, const struct property *y)
 {
-	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
-	int order = len ? memcmp(x->name.data, y->name.data, len) : 0;
-
-	if (order)
-		return order;
-	return x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
+	return tr_text_compare(x->name, y->name);
 }
 
 /* Equal names keep their order, so that the last one can be chosen. */

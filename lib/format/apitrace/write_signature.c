@@ -99,17 +99,10 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 	return TR_OK;
 }
 
-/* Compares by bytes; a text that begins with the other one comes after it. */
-static int compare_texts(struct tr_text a, struct tr_text b)
-{
-	int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-	return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_keys(const void *a, const void *b)
 {
-	return compare_texts((*(const struct tr_apitrace_label *const *)a)->key,
-			     (*(const struct tr_apitrace_label *const *)b)->key);
+	return tr_text_compare((*(const struct tr_apitrace_label *const *)a)->key,
+			       (*(const struct tr_apitrace_label *const *)b)->key);
 }
 
 /*
@@ -136,7 +129,7 @@ static bool search(const struct tr_apitrace_signature *function, struct tr_text 
 	size_t from = 0, to = function->count;
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		int order = compare_texts(key, function->sorted[middle]->key);
+		int order = tr_text_compare(key, function->sorted[middle]->key);
 		if (order == 0) {
 			*number = (uint64_t)(function->sorted[middle] - function->labels);
 			return true;

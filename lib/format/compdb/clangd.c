@@ -9,7 +9,6 @@
  */
 #include "format/compdb/compdb.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Without the dash, "no-" after f or m, and a value after "=". Sorted. */
@@ -126,44 +125,32 @@ static const char *const prefixes[] = {
 	"fshrink-wrap", "fssa-", "fstack-limit", "ftrack-macro", "ftree-", "fvar-tracking",
 	"fvtable-", "fvtv-", "gcoff", "gstabs", "gxcoff", "mapcs", "mcall-", "mdivide-",
 	"mfix-vr", "mindirect-branch", "mlow-precision-", "mpcommit", "msched-", "mtpcs-",
+	NULL,
 	/* clang-format on */
 };
 
-static const char *const known[] = { "ftree-vectorize", "ftree-slp-vectorize",
-				     "fsched-interblock" };
+static const char *const known[] = { "ftree-vectorize", "ftree-slp-vectorize", "fsched-interblock",
+				     NULL };
 
-static int compare(const void *name, const void *element)
+static bool has_prefix(struct tr_text name)
 {
-	const struct tr_text *text = name;
-	const char *other = *(const char *const *)element;
-	size_t len = strlen(other), least = text->len < len ? text->len : len;
-	int order = memcmp(text->data, other, least);
-
-	return order ? order : (text->len > len) - (text->len < len);
-}
-
-static bool is_among(struct tr_text name, const char *const *list, size_t count, bool prefix)
-{
-	for (size_t i = 0; i < count; i++)
-		if (prefix ? tr_text_starts(name, tr_text_from(list[i]))
-			   : tr_text_is(name, list[i]))
+	for (size_t i = 0; prefixes[i]; i++)
+		if (tr_text_starts(name, tr_text_from(prefixes[i])))
 			return true;
 	return false;
 }
-
-#define COUNT(list) (sizeof list / sizeof *list)
 
 bool tr_compdb_is_unknown_to_clang(struct tr_text word)
 {
 	/* of GCC's driver; of the assembler, which does not run; whole words, or with a value */
 	static const char *const others[] = { "-pass-exit-codes", "-Xassembler", "-specs",
 					      "--specs",	  "--param",	 "-wrapper",
-					      "-aux-info" };
+					      "-aux-info",	  NULL };
 	char plain[64];
 	const char *mark = word.len ? memchr(word.data, '=', word.len) : NULL;
 	struct tr_text name = { word.data, mark ? (size_t)(mark - word.data) : word.len };
 
-	if (tr_text_starts(word, TR_TEXT("-Wa,")) || is_among(name, others, COUNT(others), false))
+	if (tr_text_starts(word, TR_TEXT("-Wa,")) || tr_text_is_among(name, others))
 		return true;
 	if (name.len < 4 || name.len > sizeof plain || *name.data != '-')
 		return false;
@@ -174,10 +161,10 @@ bool tr_compdb_is_unknown_to_clang(struct tr_text word)
 		memcpy(plain + 1, name.data + 4, name.len - 4);
 		name = (struct tr_text){ plain, name.len - 3 };
 	}
-	if (is_among(name, known, COUNT(known), false))
+	if (tr_text_is_among(name, known))
 		return false;
-	return is_among(name, prefixes, COUNT(prefixes), true) ||
-	       bsearch(&name, unknown, COUNT(unknown), sizeof *unknown, compare);
+	return has_prefix(name) ||
+	       tr_text_is_among_sorted(name, unknown, sizeof unknown / sizeof *unknown);
 }
 
 const char tr_compdb_clang_word[] = "-Wno-unknown-warning-option";

@@ -558,10 +558,8 @@ struct named {
 static int compare_named(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
-	size_t least = x->text.len < y->text.len ? x->text.len : y->text.len;
-	int order = memcmp(x->text.data, y->text.data, least);
 
-	return order ? order : x->text.len < y->text.len ? -1 : x->text.len > y->text.len;
+	return tr_text_compare(x->text, y->text);
 }
 
 /* Puts the entry of a header: the candidate's words, with the header in the gap. */

@@ -430,13 +430,6 @@ static void add_command(void *context, struct tr_deps_command *command)
 		command->chosen = true;
 }
 
-static int compare_texts(struct tr_text a, struct tr_text b)
-{
-	int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-
-	return order ? order : a.len < b.len ? -1 : a.len > b.len;
-}
-
 /* Appends the paths below this one that were found. */
 static void put_found(const struct tr_deps_path *path, struct tr_buffer *to)
 {
@@ -448,7 +441,7 @@ static void put_found(const struct tr_deps_path *path, struct tr_buffer *to)
 	size_t n = 0;
 	for (const struct tr_deps_path *child = path->children; child; child = child->next) {
 		size_t i = n++;
-		for (; i && compare_texts(sorted[i - 1]->name, child->name) > 0; i--)
+		for (; i && tr_text_compare(sorted[i - 1]->name, child->name) > 0; i--)
 			sorted[i] = sorted[i - 1];
 		sorted[i] = child;
 	}
@@ -461,7 +454,7 @@ static int compare_names(const void *a, const void *b)
 	const struct tr_deps_command *x = *(struct tr_deps_command *const *)a;
 	const struct tr_deps_command *y = *(struct tr_deps_command *const *)b;
 
-	return compare_texts(x->name, y->name);
+	return tr_text_compare(x->name, y->name);
 }
 
 static bool finds(struct tr_deps_graph *graph, const struct search *t)
