@@ -197,6 +197,12 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
  */
 bool tr_cli_finish_output(struct tr_cli *cli);
 
+/*
+ * Dates the file of tr_cli_sink_at that was finished last, in seconds since 1970. Nothing happens
+ * if there is none.
+ */
+void tr_cli_date_output(struct tr_cli *cli, int64_t mtime);
+
 /* Stops and discards the output, after a message. */
 void tr_cli_abandon(struct tr_cli *cli);
 

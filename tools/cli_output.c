@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_private.h"
@@ -336,6 +338,18 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 	cli->out = NULL;
 	p->discard = p->discard && cli->stop; /* the next output begins anew */
 	return done;
+}
+
+void tr_cli_date_output(struct tr_cli *cli, int64_t mtime)
+{
+	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)mtime } };
+	sig_atomic_t count = unfinished_count;
+
+	/* a failure leaves a file that is newer than it should be, which --resume then trusts */
+	if (count &&
+	    utimensat(unfinished[count - 1].dir, unfinished[count - 1].name, times, 0) != 0 &&
+	    errno != ENOENT)
+		tr_cli_fail(cli, "%s: cannot be dated: %s", cli->output_path, strerror(errno));
 }
 
 bool tr_cli_read_nothing(const struct tr_cli *cli)

@@ -4,6 +4,8 @@
 #include "tr_repack.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +15,7 @@
 
 #define CODECS "none|gzip|xz|zstd|bzip2|lz4|snappy|brotli[=LEVEL]"
 
-enum { TO = 1, CODEC, JOBS, VERIFY, BLOB_DIR };
+enum { TO = 1, CODEC, JOBS, VERIFY, RESUME, BLOB_DIR };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
@@ -23,6 +25,8 @@ static const struct tr_option options[] = {
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
 	  "read blobs from the files that tr-parse --blob-dir wrote" },
 	{ VERIFY, 0, "verify", NULL, "read the output back and compare it (needs -o)" },
+	{ RESUME, 0, "resume", NULL,
+	  "leave out what an earlier run wrote without trouble (needs -o DIR/)" },
 	{ 0 },
 };
 
@@ -117,6 +121,9 @@ static void set_option(struct repack *r, int id)
 		r->cli.changes_blobs = true;
 		r->cli.blobs = TR_BLOBS_FETCH;
 		r->cli.blob_path = r->cli.argument;
+		break;
+	case RESUME:
+		r->resume = true;
 		break;
 	default:
 		if (!r->verify && !(r->verify = verify_new()))
@@ -371,6 +378,20 @@ static int open_parent(struct repack *r, const char *path, const char **name)
 }
 
 /*
+ * With --resume, whether an earlier run has written this file, without trouble and from this input:
+ * files get their names when they are complete, and those of inputs that were damaged are dated
+ * before their inputs.
+ */
+static bool is_made(const struct repack *r, int dir, const char *name,
+		    const struct tr_trace_place *place)
+{
+	struct stat st;
+
+	return r->resume && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_mtime >= place->mtime;
+}
+
+/*
  * Opens a file below the directory for a place (repack.open). The names come from the input, so no
  * component of the path may be a symbolic link or "..": tr_directory_below refuses them.
  */
@@ -388,8 +409,15 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 	if (dir < 0)
 		return false;
 	r->cli.output_path = r->path.data;
+	r->made = is_made(r, dir, name, place);
+	if (r->made) {
+		r->made_count++;
+		close(dir);
+		return true;
+	}
 	struct tr_sink *sink = checked_sink(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
 	close(dir);
+	r->dated = sink;
 	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
 }
 
@@ -400,6 +428,9 @@ static void write_directory(struct repack *r)
 	r->open = open_below;
 	repack_apart(r);
 	r->cli.output_path = r->directory;
+	if (r->made_count)
+		tr_cli_note(&r->cli, "left out %" PRIu64 " file%s that an earlier run wrote",
+			    r->made_count, r->made_count == 1 ? "" : "s");
 	if (r->root >= 0)
 		close(r->root);
 	tr_buffer_free(&r->path);
@@ -431,6 +462,8 @@ int main(int argc, char **argv)
 	const char *archive =
 		cli->output_path ? tr_archive_by_extension(tr_text_from(cli->output_path)) : NULL;
 	bool directory = cli->output_path && is_directory(cli->output_path);
+	if (r.resume && !directory)
+		tr_cli_usage(cli, "--resume needs a directory: -o DIR/");
 	cli->config.apart = archive || directory; /* each file becomes an output of its own */
 	/*
 	 * with -z the name does not select a codec, but it may still promise another kind of file

@@ -38,6 +38,7 @@ struct repack {
 	bool foreign;
 	bool by_records;       /* an option of a format is given, so bytes cannot be copied */
 	struct verify *verify; /* --verify */
+	bool resume;
 
 	/* the current output: the file, or a member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
@@ -52,6 +53,9 @@ struct repack {
 	const char *directory; /* NULL: none */
 	int root;	       /* of it; -1: not open */
 	struct tr_buffer path; /* of the file in it */
+	bool made;	       /* an earlier run wrote the current output: nothing is written */
+	uint64_t made_count;
+	bool dated; /* the current output is a file whose date says whether it is up to date */
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;

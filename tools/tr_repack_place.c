@@ -236,6 +236,20 @@ bool repack_finish_writer(struct repack *r)
 }
 
 /*
+ * Ends the output. A file of a directory that misses something of its input is dated before it, so
+ * that neither --resume nor make takes it for up to date.
+ */
+static bool finish_output(struct repack *r, const struct tr_trace_place *place)
+{
+	bool done = tr_cli_finish_output(&r->cli);
+
+	if (r->dated && r->cli.status)
+		tr_cli_date_output(&r->cli, place->mtime - 1);
+	r->dated = false;
+	return done;
+}
+
+/*
  * Begins another output for a further trace, if the files of the format hold one: this needs an
  * archive or a directory.
  */
@@ -251,7 +265,7 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 		tr_cli_abandon(&r->cli);
 		return false;
 	}
-	if (!repack_finish_writer(r) || !tr_cli_finish_output(&r->cli))
+	if (!repack_finish_writer(r) || !finish_output(r, place))
 		return false;
 	r->format = format;
 	r->begun = false;
@@ -331,6 +345,8 @@ static void copy_bytes(struct repack *r, struct tr_trace_place *place)
 	if (r->cli.stop)
 		return;
 	r->begun = true;
+	if (r->made)
+		return;
 	end_line(r);
 	tr_cli_copy_bytes(&r->cli, place, &r->cut_line);
 }
@@ -389,6 +405,8 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 static bool put_record(struct repack *r, struct tr_record *record)
 {
 	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
+	if (r->made)
+		return true;
 	/* a stream that stays one keeps the spelling of its lines */
 	if (r->format == &tr_format_trec && record->line.data)
 		return tr_cli_put_line(&r->cli, record);
@@ -402,11 +420,14 @@ static bool put_record(struct repack *r, struct tr_record *record)
 /* Writes the records of a place, until the output takes no more of them. */
 static void convert_records(struct repack *r, const struct tr_trace_place *place)
 {
+	/* a stream or a log may hold further traces, whose files were not made */
+	bool one = !(place->format && (place->format->flags & TR_FORMAT_STREAM)) && !r->log;
 	struct tr_record *record;
 
 	while (tr_cli_next_here(&r->cli, &record)) {
 		bool skip = false;
-		if (!know_format(r, place, record, &skip) || (!skip && !put_record(r, record)))
+		if (!know_format(r, place, record, &skip) || (r->made && one) ||
+		    (!skip && !put_record(r, record)))
 			break;
 	}
 }
@@ -438,7 +459,7 @@ void repack_place(struct repack *r, struct tr_trace_place *place)
 
 void repack_nothing(struct repack *r, const struct tr_trace_place *place)
 {
-	if (settle_format(r, r->target, makes_log(r, r->target), place))
+	if (settle_format(r, r->target, makes_log(r, r->target), place) && !r->made)
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 
@@ -450,7 +471,9 @@ void repack_apart(struct repack *r)
 	while (tr_cli_step(&r->cli, &place)) {
 		/* each place is an output of its own, with a format of its own */
 		r->format = NULL;
-		r->cut_line = r->begun = false;
+		int before = r->cli.status;
+		r->cli.status = 0;
+		r->cut_line = r->begun = r->made = false;
 		r->header = NULL;
 		r->segment = 0;
 		repack_place(r, place);
@@ -460,7 +483,8 @@ void repack_apart(struct repack *r)
 		else if (nothing)
 			tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
 		repack_finish_writer(r);
-		tr_cli_finish_output(&r->cli);
+		finish_output(r, place);
+		tr_cli_status(&r->cli, before);
 	}
 	tr_map_free(&r->names.taken);
 	tr_arena_free(&r->names.memory);

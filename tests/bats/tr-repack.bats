@@ -447,6 +447,59 @@ setup() {
 	[ "$(cd both && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a m.json.gz)" ]
 }
 
+@test "--resume leaves out what was made without trouble, and makes the rest" {
+	mkdir -p a
+	cp z.json a/z.json
+	cp m.json a/m.json
+	tar -cf in.tar a/z.json a/m.json
+	# 2 of 3: the damaged one is written as far as it can be read, and again by every run
+	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
+	run -2 --separate-stderr tr-repack -t trec -o out/ in.tar bad.trec
+	first=$stderr
+	touch -d 2030-01-01 out/a/*
+	before=$(cd out && find . -type f -printf '%p %i\n' | sort)
+	run -2 --separate-stderr tr-repack --resume -t trec -o out/ in.tar bad.trec
+	[ "$stderr" = "$first
+tr-repack: note: left out 2 files that an earlier run wrote" ]
+	[ "$(diff <(echo "$before") <(cd out && find . -type f -printf '%p %i\n' | sort) | grep -c bad.trec)" -eq 2 ]
+	# one is missing, one is older than its input, and one is no file
+	cp -r out expected
+	rm out/a/z.trec
+	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
+	[ "$stderr" = "tr-repack: note: left out 1 file that an earlier run wrote" ]
+	touch -d 2000-01-01 out/a/z.trec
+	ln -sf z.trec out/a/m.trec
+	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
+	[ -z "$stderr" ]
+	diff -r expected out
+	# what would be given another name is not taken for it
+	run -0 --separate-stderr tr-repack --resume -t trec -z gzip -o out/ in.tar
+	[ -z "$stderr" ]
+	[ "$(ls out/a)" = "$(printf '%s\n' m.trec m.trec.gz z.trec z.trec.gz)" ]
+}
+
+@test "--resume looks at each trace of a stream" {
+	traces=$top_srcdir/tests/data/apitrace
+	tr-parse "$traces/threads.trace" "$traces/killed.trace" "$traces/threads.trace" >three.trec
+	tr-repack -q -o out/ three.trec
+	cp -r out expected
+	rm out/three-2.trace
+	run -0 --separate-stderr tr-repack --resume -o out/ three.trec
+	[ "$stderr" = "tr-repack: note: left out 2 files that an earlier run wrote" ]
+	diff -r expected out
+}
+
+@test "--resume needs a directory" {
+	run -2 tr-repack --resume -o out.tar z.json
+	[ "${lines[0]}" = "tr-repack: --resume needs a directory: -o DIR/" ]
+	run -2 tr-repack --resume z.json
+	[ ! -e out.tar ]
+}
+
+@test "SIGKILL leaves the old file or the new one, and --resume goes on" {
+	"$top_srcdir/tests/long/kills" 7 50
+}
+
 @test "-o of a directory: each trace of a stream that holds several" {
 	traces=$top_srcdir/tests/data/apitrace
 	tr-parse "$traces/threads.trace" "$traces/killed.trace" >two.trec
