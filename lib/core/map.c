@@ -12,33 +12,42 @@
 
 enum { FIRST_SLOTS = 16 };
 
-/* Both halves of the product: every bit of either factor reaches every bit of the result. */
+uint64_t tr_hash_seed(const void *address)
+{
+	uint64_t seed;
+
+	/* very early after boot there is no entropy */
+	return getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0 ? (uintptr_t)address : seed;
+}
+
+/* Every bit of either factor reaches every bit of the result. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* A hash of the bytes, eight at a time. */
-static uint64_t hash(uint64_t seed, struct tr_text key)
+uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
-	uint64_t h = seed ^ key.len, word;
-	const char *p = key.data;
-	size_t left = key.len;
+	uint64_t hash = seed ^ text.len, word;
+	const char *p = text.data;
+	size_t left = text.len;
+
 	for (; left >= 8; left -= 8, p += 8) {
 		memcpy(&word, p, 8);
-		h = mix(h ^ word, odd ^ seed);
+		hash = mix(hash ^ word, odd ^ seed);
 	}
 	word = 0;
-	memcpy(&word, p, left);
-	return mix(h ^ word, odd);
+	if (left)
+		memcpy(&word, p, left);
+	return mix(hash ^ word, odd);
 }
 
 /* Returns the slot of the key, or the free slot where it would go. */
 static struct tr_map_slot *find(const struct tr_map *map, struct tr_text key)
 {
-	size_t mask = map->cap - 1, i = hash(map->seed, key) & mask;
+	size_t mask = map->cap - 1, i = tr_text_hash(map->seed, key) & mask;
 	while (map->slots[i].key.data && !tr_text_equal(map->slots[i].key, key))
 		i = (i + 1) & mask;
 	return &map->slots[i];
@@ -57,9 +66,8 @@ static bool grow(struct tr_map *map)
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
-	/* without entropy (very early after boot) the address serves as a seed */
-	if (!map->cap && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) < 0)
-		larger.seed = (uintptr_t)larger.slots;
+	if (!map->cap)
+		larger.seed = tr_hash_seed(larger.slots);
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->slots[i].key.data)
 			*find(&larger, map->slots[i].key) = map->slots[i];
@@ -84,7 +92,7 @@ static void close_gap(struct tr_map *map, size_t i)
 {
 	size_t mask = map->cap - 1;
 	for (size_t j = (i + 1) & mask; map->slots[j].key.data; j = (j + 1) & mask) {
-		size_t home = hash(map->seed, map->slots[j].key) & mask;
+		size_t home = tr_text_hash(map->seed, map->slots[j].key) & mask;
 		/* it may move to i unless its home lies between i and j */
 		if (((j - home) & mask) < ((j - i) & mask))
 			continue;
@@ -147,9 +155,8 @@ static bool grow_ids(struct tr_id_map *map)
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
-	/* without entropy (very early after boot) the address serves as a seed */
-	if (!map->cap && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) < 0)
-		larger.seed = (uintptr_t)larger.slots;
+	if (!map->cap)
+		larger.seed = tr_hash_seed(larger.slots);
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->slots[i].value)
 			*find_id(&larger, map->slots[i].id) = map->slots[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hash maps from texts, and from 64-bit numbers, to pointers.
+ * Hashes of texts and of 64-bit numbers, and maps from these to pointers.
  *
  * A map borrows keys and values: a text must stay valid as long as it is in the map, so keep it in
  * the struct that the value points to. The hashes are seeded at random, so no input can make them
@@ -14,6 +14,20 @@
 #include <stdint.h>
 
 #include "core/text.h"
+
+/* A random seed for hashes. address: of anything, used where there is no entropy yet. */
+uint64_t tr_hash_seed(const void *address);
+
+/* A hash of the bytes, eight at a time. The seed may be the hash of what comes before them. */
+uint64_t tr_text_hash(uint64_t seed, struct tr_text text);
+
+/* A hash of a number. The seed may be the hash of what comes before it. */
+static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
+{
+	/* both halves of the product: every bit of the number reaches every bit of the result */
+	unsigned __int128 product = (unsigned __int128)(number ^ seed) * 0x9e3779b97f4a7c15;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
 
 struct tr_map_slot {
 	struct tr_text key; /* data NULL: the slot is free */
@@ -74,9 +88,7 @@ struct tr_id_map {
 /* Returns the slot at which the search for an id begins; the map is not empty. */
 static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 {
-	/* both halves of the product: every bit of the id reaches every bit of the result */
-	unsigned __int128 product = (unsigned __int128)(id ^ map->seed) * 0x9e3779b97f4a7c15;
-	return ((size_t)product ^ (size_t)(product >> 64)) & (map->cap - 1);
+	return (size_t)tr_number_hash(map->seed, id) & (map->cap - 1);
 }
 
 /* Returns the value, or NULL. */

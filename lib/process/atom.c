@@ -34,25 +34,6 @@ void tr_atoms_free(struct tr_atoms *atoms)
 	tr_buffer_free(&atoms->scratch);
 }
 
-/* Eight bytes at a time, as values of environments such as PATH are long. */
-static uint64_t hash_text(uint64_t seed, struct tr_text text)
-{
-	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
-	uint64_t hash = (seed ^ text.len) * factor;
-	const char *p = text.data;
-	size_t left = text.len;
-	for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), p += sizeof(uint64_t)) {
-		uint64_t word;
-		memcpy(&word, p, sizeof word);
-		hash = (hash ^ word) * factor;
-		hash ^= hash >> 32 ^ seed;
-	}
-	uint64_t tail = 0;
-	memcpy(&tail, p, left);
-	hash = (hash ^ tail) * factor;
-	return hash ^ hash >> 32;
-}
-
 /* Appends a text that is in the spool. */
 static bool fetch(struct tr_atoms *atoms, const struct tr_atom *atom, struct tr_buffer *to)
 {
@@ -136,7 +117,7 @@ static void forget_atom(struct tr_atoms *atoms, struct tr_atom *atom)
  */
 static struct tr_atom *get(struct tr_atoms *atoms, struct tr_text text, bool large)
 {
-	uint64_t hash = hash_text(atoms->seed + large, text);
+	uint64_t hash = tr_text_hash(atoms->seed + large, text);
 	struct tr_atom *first = tr_id_map_get(&atoms->known, hash);
 	bool failed = false;
 	for (struct tr_atom *atom = first; atom && !failed; atom = atom->next)
