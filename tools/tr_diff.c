@@ -80,12 +80,13 @@ struct tool_diff {
 	bool formed; /* an option chose the form */
 	unsigned color;
 
-	struct tr_text *ignored;
+	struct tr_normal_ignored *ignored;
 	size_t ignored_count, ignored_cap;
 	struct tr_normal_root *roots;
 	size_t root_count, root_cap;
 	struct same *same;
 	size_t same_count, same_cap;
+	bool too_slow; /* an expression of --same took too long on a string */
 	struct tr_regex_scratch *scratch;
 	struct tr_buffer replaced;
 
@@ -125,7 +126,7 @@ static void add_ignored(struct tool_diff *t)
 		else if (!tr_array_room(t->ignored, t->ignored_count, t->ignored_cap))
 			tr_cli_out_of_memory(&t->cli);
 		else
-			t->ignored[t->ignored_count++] = key;
+			t->ignored[t->ignored_count++] = (struct tr_normal_ignored){ key, false };
 	}
 }
 
@@ -184,8 +185,10 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 
 	for (size_t i = 0; i < t->same_count; i++) {
 		struct tr_text rest = text;
+		enum tr_regex_result result;
 		tr_buffer_reset(to);
-		while (tr_regex_match(t->same[i].regex, rest, t->scratch) == TR_REGEX_YES) {
+		while ((result = tr_regex_match(t->same[i].regex, rest, t->scratch)) ==
+		       TR_REGEX_YES) {
 			struct tr_text found = tr_regex_found(t->scratch, rest);
 			const char *end = rest.data + rest.len;
 			tr_buffer_put_text(to, tr_text_span(rest.data, found.data));
@@ -197,6 +200,9 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 				tr_buffer_put_byte(to, *found.data);
 			rest = tr_text_span(found.data + found.len + !found.len, end);
 		}
+		t->too_slow |= result == TR_REGEX_LIMIT;
+		if (result == TR_REGEX_FAILED)
+			return false;
 		tr_buffer_put_text(to, rest);
 		tr_buffer_reset(&t->replaced);
 		tr_buffer_put_text(&t->replaced, tr_buffer_text(to));
@@ -342,13 +348,10 @@ static bool count_kind(struct tool_diff *t, const struct tr_difference *differen
 {
 	unsigned side = difference->a == TR_ALIGN_NONE;
 	struct tr_error err;
-	struct tr_text line =
-		tr_diff_line(&t->diff, side, side ? difference->b : difference->a, &err);
 
-	if (!line.data)
+	if (!tr_diff_read(&t->diff, side, side ? difference->b : difference->a, &err).data)
 		return tr_cli_abort(&t->cli, &err);
-	const char *tab = memchr(line.data, '\t', line.len);
-	struct kind_count *count = count_of(t, tr_text_span(line.data, tab));
+	struct kind_count *count = count_of(t, t->diff.sides[side].normal.kind);
 	if (count)
 		count->differences[difference->what]++;
 	return count != NULL;
@@ -398,7 +401,7 @@ static void visit(struct tool_diff *t, bool counting)
 			continue;
 		if (match == TR_ALIGN_NONE)
 			more = visit_one(t, TR_DIFF_REMOVED, (uint32_t)i, match, counting);
-		else if (a->records[i].changed)
+		else if (a->records[i].content != b->records[match].content)
 			more = visit_one(t, TR_DIFF_CHANGED, (uint32_t)i, match, counting);
 		else if (moved)
 			more = visit_one(t, TR_DIFF_MOVED, (uint32_t)i, match, counting);
@@ -438,6 +441,15 @@ static void show_all(struct tool_diff *t)
 		visit(t, true);
 	if (!t->cli.stop)
 		visit(t, false);
+	if (t->too_slow)
+		tr_cli_fail(&t->cli, "--same takes too long on some strings, which are compared "
+				     "as they are; avoid nested repetition such as (a+)+");
+	for (size_t i = 0; i < t->ignored_count; i++) {
+		struct tr_text key = t->ignored[i].key;
+		if (!t->ignored[i].used)
+			tr_cli_note(&t->cli, "--ignore=%.*s: no compared field has this name",
+				    (int)key.len, key.data);
+	}
 	if (t->cli.stop || !t->differ)
 		return;
 	tr_cli_status(&t->cli, 1);
@@ -451,7 +463,7 @@ static void show_all(struct tool_diff *t)
 	}
 }
 
-/* What the options need. False: memory is exhausted. */
+/* Prepares what the options need. False: memory is exhausted. */
 static bool prepare(struct tool_diff *t)
 {
 	const char *no_color = getenv("NO_COLOR");

@@ -31,7 +31,7 @@ struct tr_diff_show {
 	struct tr_diff *diff;
 	enum tr_diff_form form;
 	bool color;
-	struct tr_id_map patterns; /* hash of a change -> 1 + 2 * its number, + 1 if it was shown */
+	struct tr_id_map patterns; /* hash of a change -> 2 * its count, + 1 until it is shown */
 	struct tr_shown sides[2];
 	struct tr_buffer text, changes;
 };

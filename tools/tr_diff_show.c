@@ -20,12 +20,8 @@ static bool load(struct tr_diff_show *show, unsigned side, uint32_t number)
 	struct tr_error err;
 
 	shown->normal = &show->diff->sides[side].normal;
-	shown->line = tr_diff_line(show->diff, side, number, &err);
-	if (!shown->line.data)
-		return tr_cli_abort(show->cli, &err);
-	if (!tr_normal_read(shown->normal, shown->line, side == 0))
-		return tr_cli_out_of_memory(show->cli);
-	return true;
+	shown->line = tr_diff_read(show->diff, side, number, &err);
+	return shown->line.data || tr_cli_abort(show->cli, &err);
 }
 
 static bool load_both(struct tr_diff_show *show, const struct tr_difference *difference)
@@ -64,7 +60,7 @@ static bool are_equal(const struct tr_diff_show *show, const struct tr_normal_fi
 	for (size_t i = 0; i < count; i++) {
 		const struct tr_run_name *x = &left->names[a->names + i];
 		const struct tr_run_name *y = &right->names[b->names + i];
-		if (!tr_renames_agree(&show->diff->renames, x->class, x->value, y->value))
+		if (!tr_renames_agree(&show->diff->renames, x->hash, y->hash))
 			return false;
 	}
 	return true;
@@ -106,15 +102,10 @@ static bool next_item(const char **p, const char *end, struct tr_text *item)
 
 	if (at >= end)
 		return false;
-	for (; at < end && (depth > 0 || *at != ','); at++) {
-		if (*at == '"') {
-			for (at++; at < end && *at != '"'; at++)
-				at += *at == '\\';
-			if (at >= end)
-				break;
-		}
+	while (at < end && (depth > 0 || *at != ',')) {
 		depth += *at == '[' || *at == '{' || *at == '<';
 		depth -= *at == ']' || *at == '}' || *at == '>';
+		at = *at == '"' ? tr_normal_string_end(at, end) : at + 1;
 	}
 	*item = tr_text_span(begin, at < end ? at : end);
 	*p = at + 1;
@@ -135,11 +126,9 @@ static size_t split(struct tr_text value, struct tr_text *items, size_t max)
 /* The part of a map's entry before its colon: "NAME". */
 static struct tr_text name_of(struct tr_text entry)
 {
-	const char *p = entry.data + 1, *end = entry.data + entry.len;
+	const char *end = entry.data + entry.len;
 
-	for (; p < end && *p != '"'; p++)
-		p += *p == '\\';
-	return tr_text_span(entry.data, p < end ? p + 1 : end);
+	return tr_text_span(entry.data, entry.len ? tr_normal_string_end(entry.data, end) : end);
 }
 
 /* Shows the words of two lists that differ, between those that both begin and end with. */
@@ -293,11 +282,12 @@ static void compose_changes(struct tr_diff_show *show)
 	}
 }
 
-/* The number of records with this change, and whether it was shown. */
+/* The hash of the change that was composed last, and of the kind that it concerns. */
 static uint64_t pattern_of(const struct tr_diff_show *show)
 {
-	return tr_diff_hash(tr_diff_hash(0, show->sides[0].normal->kind),
-			    tr_buffer_text(&show->changes));
+	uint64_t kind = tr_text_hash(show->diff->rules.seed, show->sides[0].normal->kind);
+
+	return tr_text_hash(kind, tr_buffer_text(&show->changes));
 }
 
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference)

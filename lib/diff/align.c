@@ -100,7 +100,7 @@ static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_
 		tr_align_pair(a->records, a->list[i + k], b->records, b->list[j + k]);
 }
 
-bool tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
+void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
 {
 	size_t i = 0, j = 0;
 
@@ -118,7 +118,6 @@ bool tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
 		if (right <= left)
 			j = j_end;
 	}
-	return true;
 }
 
 /* Sequences. */
@@ -160,37 +159,41 @@ static void trim(const struct sequence *s, struct gap *gap)
 		pair_at(s, --gap->i_end, --gap->j_end);
 }
 
-/* How often a hash occurs on each side, and where. */
+/* Where a hash occurs in the list of each side. */
 struct occurrence {
-	uint64_t hash;
-	uint32_t counts[2]; /* both 0: the slot is free */
-	uint32_t at[2];	    /* in the list, of the last one */
+	uint32_t hash; /* its lower bits, which are enough except for an anchor */
+	struct {
+		uint32_t place : 31; /* 1 + the first index in the list; 0: it does not occur */
+		uint32_t again : 1;  /* it occurs more than once */
+	} at[2];		     /* without a place on both sides the slot is free */
 };
 
 struct occurrences {
 	struct occurrence *slots;
-	size_t mask;
+	size_t count;
 };
 
 static struct occurrence *find_slot(const struct occurrences *table, uint64_t hash)
 {
-	size_t at = (size_t)(hash ^ hash >> 32) & table->mask;
+	/* maps the hash to [0, count); the factor lets all its bits reach the upper ones */
+	uint64_t spread = hash * 0x9e3779b97f4a7c15;
+	size_t i = (size_t)((unsigned __int128)spread * table->count >> 64);
 
-	while ((table->slots[at].counts[0] || table->slots[at].counts[1]) &&
-	       table->slots[at].hash != hash)
-		at = (at + 1) & table->mask;
-	return &table->slots[at];
+	for (;; i = i + 1 < table->count ? i + 1 : 0) {
+		struct occurrence *slot = &table->slots[i];
+		if (slot->hash == (uint32_t)hash || (!slot->at[0].place && !slot->at[1].place))
+			return slot;
+	}
 }
 
+/* Fills the table with the hashes of a gap. False: memory is exhausted. */
 static bool count_occurrences(const struct sequence *s, const struct gap *gap,
 			      struct occurrences *table)
 {
-	size_t items = gap->i_end - gap->i + gap->j_end - gap->j, size = 16;
+	size_t items = gap->i_end - gap->i + gap->j_end - gap->j;
 
-	while (size < items + items / 2)
-		size *= 2;
-	table->slots = calloc(size, sizeof *table->slots);
-	table->mask = size - 1;
+	table->count = items + items / 2;
+	table->slots = calloc(table->count, sizeof *table->slots);
 	if (!table->slots)
 		return false;
 	for (unsigned side = 0; side < 2; side++) {
@@ -198,9 +201,11 @@ static bool count_occurrences(const struct sequence *s, const struct gap *gap,
 		for (size_t at = side ? gap->j : gap->i; at < end; at++) {
 			uint64_t hash = hash_at(s, side ? s->b : s->a, at);
 			struct occurrence *slot = find_slot(table, hash);
-			slot->hash = hash;
-			slot->counts[side]++;
-			slot->at[side] = (uint32_t)at;
+			slot->hash = (uint32_t)hash;
+			if (slot->at[side].place)
+				slot->at[side].again = 1;
+			else
+				slot->at[side].place = (uint32_t)at + 1;
 		}
 	}
 	return true;
@@ -211,6 +216,11 @@ struct anchor {
 	uint32_t i, j;
 	uint32_t before; /* the anchor before it in the longest chain that ends here */
 };
+
+static bool is_anchor(const struct occurrence *slot)
+{
+	return slot->at[0].place && slot->at[1].place && !slot->at[0].again && !slot->at[1].again;
+}
 
 /*
  * Keeps of the anchors, which are sorted by i, a longest chain whose j rise too. tails has room for
@@ -249,24 +259,29 @@ static bool find_anchors(const struct sequence *s, const struct gap *gap, struct
 			 size_t *count)
 {
 	struct occurrences table;
-	size_t room = gap->i_end - gap->i < gap->j_end - gap->j ? gap->i_end - gap->i
-								: gap->j_end - gap->j;
-	uint32_t *tails = malloc((room + 1) * sizeof *tails);
+	size_t found = 0;
 
 	*count = 0;
-	*anchors = malloc((room + 1) * sizeof **anchors);
-	bool fine = tails && *anchors && count_occurrences(s, gap, &table);
-	for (size_t i = gap->i; fine && i < gap->i_end; i++) {
+	*anchors = NULL;
+	if (!count_occurrences(s, gap, &table))
+		return false;
+	for (size_t i = 0; i < table.count; i++)
+		found += is_anchor(&table.slots[i]);
+	bool fine = !found || (*anchors = malloc(found * sizeof **anchors)) != NULL;
+	for (size_t i = gap->i; fine && i < gap->i_end && *count < found; i++) {
 		const struct occurrence *slot = find_slot(&table, hash_at(s, s->a, i));
-		if (slot->counts[0] == 1 && slot->counts[1] == 1)
-			(*anchors)[(*count)++] = (struct anchor){ (uint32_t)i, slot->at[1], 0 };
+		if (is_anchor(slot) && equal_at(s, i, slot->at[1].place - 1))
+			(*anchors)[(*count)++] =
+				(struct anchor){ (uint32_t)i, slot->at[1].place - 1, 0 };
 	}
-	if (fine) {
-		free(table.slots);
+	free(table.slots);
+	uint32_t *tails = *count ? malloc(*count * sizeof *tails) : NULL;
+	if (tails)
 		*count = keep_chain(*anchors, *count, tails);
-	} else {
+	else if (*count)
+		fine = false;
+	if (!fine)
 		free(*anchors);
-	}
 	free(tails);
 	return fine;
 }
@@ -436,11 +451,12 @@ static bool pair_changed(struct tr_align_side *a, struct tr_align_side *b, uint3
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 {
 	struct sequence contents = { a, b, false };
+
+	if (!align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0))
+		return false;
 	uint32_t *rest_a = malloc((a->count + 1) * sizeof *rest_a);
 	uint32_t *rest_b = malloc((b->count + 1) * sizeof *rest_b);
-	bool fine = rest_a && rest_b &&
-		    align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0);
-
+	bool fine = rest_a && rest_b;
 	if (fine) {
 		struct tr_align_side left = { a->records, rest_a,
 					      copy_single(a, 0, a->count, rest_a) };

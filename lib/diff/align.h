@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which record of one trace is which record of the other, decided on hashes.
+ * Pairs the records of one trace with those of the other, by their hashes.
  *
  *	tr_align_set        records whose order does not matter: equal ones, then those of one key
  *	tr_align_sequence   records whose order matters: equal ones in the same order, then between
@@ -22,6 +22,9 @@
 
 #define TR_ALIGN_NONE UINT32_MAX
 
+/* The maximum number of records of a side. */
+#define TR_ALIGN_MOST (INT32_MAX - 1)
+
 struct tr_diff_record {
 	uint64_t content; /* hash of all that is compared */
 	uint64_t key;	  /* hash of what makes it the same record, though it may have changed */
@@ -29,7 +32,6 @@ struct tr_diff_record {
 	uint64_t class : 4;   /* diff.h */
 	uint64_t named : 1;   /* it contains names that the run chose */
 	uint64_t moved : 1;   /* its partner is at another place */
-	uint64_t changed : 1; /* differs from its partner, by the content or by a name */
 	uint64_t implied : 1; /* the process it belongs to is in one trace only */
 	uint32_t group;	      /* diff.h */
 	uint32_t match;	      /* its partner; TR_ALIGN_NONE: it has none */
@@ -43,10 +45,11 @@ struct tr_align_side {
 };
 
 /*
- * Both set match (and moved) of the listed records. equal: only equal records become partners.
- * False: memory is exhausted.
+ * Both functions set match and moved of the listed records; a record has changed if its content
+ * differs from that of its partner. equal: only equal records become partners. False: memory is
+ * exhausted.
  */
-bool tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
+void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b);
 
 /* Makes two records partners. */
@@ -55,7 +58,6 @@ static inline void tr_align_pair(struct tr_diff_record *a, uint32_t i, struct tr
 {
 	a[i].match = j;
 	b[j].match = i;
-	a[i].changed = b[j].changed = a[i].content != b[j].content;
 }
 
 #endif

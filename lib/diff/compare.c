@@ -52,10 +52,11 @@ static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 static bool align_set(struct tr_diff *diff, enum tr_diff_class class, bool equal)
 {
 	struct lists lists = list_class(diff, class);
-	bool fine = !lists.failed && tr_align_set(&lists.sides[0], &lists.sides[1], equal);
 
+	if (!lists.failed)
+		tr_align_set(&lists.sides[0], &lists.sides[1], equal);
 	free_lists(&lists);
-	return fine;
+	return !lists.failed;
 }
 
 /* Programs that have changed. */
@@ -75,23 +76,23 @@ static int by_hash(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Reads the strings of both texts. False: memory is exhausted. */
-static bool read_words(struct tr_text list, struct tr_text directory, struct words *words)
+/* Reads the strings of argv and cwd, which may be NULL. False: memory is exhausted. */
+static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
+		       const struct tr_normal_field *cwd, struct words *words)
 {
-	const struct tr_text texts[] = { list, directory };
+	const struct tr_normal_field *const fields[] = { argv, cwd };
 	size_t cap = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *p = texts[i].data, *end = p + texts[i].len;
+		struct tr_text text = fields[i] ? fields[i]->text : TR_TEXT("");
+		const char *p = text.data, *end = p + text.len;
 		while (p < end && (p = memchr(p, '"', (size_t)(end - p)))) {
-			const char *begin = ++p;
-			for (; p < end && *p != '"'; p++)
-				p += *p == '\\';
+			const char *begin = p;
+			p = tr_normal_string_end(p, end);
 			if (!tr_array_room(words->list, words->count, cap))
 				return false;
-			struct tr_text word = tr_text_span(begin, p < end ? p : end);
-			words->list[words->count++] = tr_diff_hash(i, word);
-			p++;
+			words->list[words->count++] =
+				tr_text_hash(tr_number_hash(seed, i), tr_text_span(begin, p));
 		}
 	}
 	if (words->count)
@@ -119,18 +120,14 @@ static struct words *words_of(struct tr_diff *diff, unsigned which,
 {
 	struct tr_normal *normal = &diff->sides[which].normal;
 	struct words *words = calloc(from->count + 1, sizeof *words);
+	uint64_t seed = diff->rules.seed;
 
 	for (size_t i = 0; words && i < from->count; i++) {
-		struct tr_text line = tr_diff_line(diff, which, from->list[i], err);
-		if (!line.data)
+		if (!tr_diff_read(diff, which, from->list[i], err).data)
 			goto failed;
-		if (!tr_normal_read(normal, line, which == 0))
-			goto exhausted;
-		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
-		const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
 		words[i].record = from->list[i];
-		words[i].program = tr_diff_hash(0, normal->fields[0].text);
-		if (!read_words(argv ? argv->text : TR_TEXT(""), cwd ? cwd->text : TR_TEXT(""),
+		words[i].program = tr_text_hash(seed, normal->fields[0].text);
+		if (!read_words(seed, tr_normal_find(normal, "argv"), tr_normal_find(normal, "cwd"),
 				&words[i]))
 			goto exhausted;
 	}
@@ -197,10 +194,16 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 
 /* Processes. */
 
+/* The id of an image. relation: to what has that number. */
+static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t number)
+{
+	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number);
+}
+
 /* Gives partners among the images of both sides the same id. False: memory is exhausted. */
 static bool name_images(struct tr_diff *diff)
 {
-	enum { PAIR = 11, SINGLE, FORKED, CHILD, ROOT };
+	enum { PAIR, SINGLE, FORKED, CHILD, ROOT };
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
@@ -214,22 +217,22 @@ static bool name_images(struct tr_diff *diff)
 				continue;
 			uint32_t match = side->records[image->exec].match;
 			if (match == TR_ALIGN_NONE)
-				image->id = tr_diff_mix(tr_diff_mix(SINGLE, i), image->exec);
+				image->id = image_id(diff, SINGLE + 8 * i, image->exec);
 			else
-				image->id = tr_diff_mix(PAIR, i ? match : image->exec);
+				image->id = image_id(diff, PAIR, i ? match : image->exec);
 		}
 		for (size_t k = 0; k < side->image_count; k++) {
 			struct tr_diff_image *image = &side->images[k];
 			if (image->exec != TR_ALIGN_NONE)
 				continue;
 			if (image->becomes != TR_ALIGN_NONE)
-				image->id = tr_diff_mix(FORKED, side->images[image->becomes].id);
+				image->id = image_id(diff, FORKED, side->images[image->becomes].id);
 			else if (image->parent != TR_ALIGN_NONE)
-				image->id = tr_diff_mix(
-					tr_diff_mix(CHILD, side->images[image->parent].id),
+				image->id = tr_number_hash(
+					image_id(diff, CHILD, side->images[image->parent].id),
 					children[image->parent]++);
 			else
-				image->id = tr_diff_mix(ROOT, roots++);
+				image->id = image_id(diff, ROOT, roots++);
 		}
 		free(children);
 	}
@@ -264,8 +267,10 @@ static bool imply_records(struct tr_diff *diff)
 
 static uint64_t sequence_of(const struct tr_diff_side *side, const struct tr_diff_record *record)
 {
+	uint64_t seed = tr_number_hash(side->normal.rules->seed, record->class);
+
 	return record->class == TR_DIFF_PROCESS ? side->images[record->group].id
-						: tr_diff_mix(record->class, record->group);
+						: tr_number_hash(seed, record->group);
 }
 
 static bool in_sequence(const struct tr_diff_record *record)
@@ -349,23 +354,6 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 
 /* Names that the runs chose. */
 
-/* Reads both records of a pair whose content is equal, so that their names correspond. */
-static bool read_pair(struct tr_diff *diff, uint32_t a, uint32_t b, struct tr_error *err)
-{
-	uint32_t numbers[2] = { a, b };
-
-	for (unsigned i = 0; i < 2; i++) {
-		struct tr_text line = tr_diff_line(diff, i, numbers[i], err);
-		if (!line.data)
-			return false;
-		if (!tr_normal_read(&diff->sides[i].normal, line, i == 0)) {
-			tr_error_memory(err);
-			return false;
-		}
-	}
-	return true;
-}
-
 /* Votes with the names of all pairs. False: err is filled. */
 static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
@@ -376,12 +364,13 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 		if (!a[k].named || a[k].match == TR_ALIGN_NONE ||
 		    a[k].content != b[a[k].match].content)
 			continue;
-		if (!read_pair(diff, (uint32_t)k, a[k].match, err))
+		if (!tr_diff_read(diff, 0, (uint32_t)k, err).data ||
+		    !tr_diff_read(diff, 1, a[k].match, err).data)
 			return false;
+		/* the names correspond, because the contents are equal */
 		for (size_t i = 0; i < left->name_count && i < right->name_count; i++) {
-			const struct tr_run_name *x = &left->names[i], *y = &right->names[i];
-			if (x->class == y->class &&
-			    !tr_renames_vote(&diff->renames, x->class, x->value, y->value)) {
+			if (!tr_renames_vote(&diff->renames, left->names[i].hash,
+					     right->names[i].hash)) {
 				tr_error_memory(err);
 				return false;
 			}
@@ -396,28 +385,20 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
  */
 static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 {
-	enum { ALONE = 13 };
-
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
 		for (size_t k = 0; k < side->count; k++) {
 			if (!side->records[k].named)
 				continue;
-			struct tr_text line = tr_diff_line(diff, i, (uint32_t)k, err);
-			if (!line.data)
+			if (!tr_diff_read(diff, i, (uint32_t)k, err).data)
 				return false;
-			if (!tr_normal_read(&side->normal, line, i == 0)) {
-				tr_error_memory(err);
-				return false;
-			}
 			for (size_t n = 0; n < side->normal.name_count; n++) {
-				const struct tr_run_name *name = &side->normal.names[n];
-				uint64_t value = name->value;
-				if (i == 0 && !tr_renames_partner(&diff->renames, name->class,
-								  name->value, &value))
-					value = tr_diff_mix(ALONE, value);
+				uint64_t name = side->normal.names[n].hash, partner = name;
+				/* a name without a partner is no name of the second trace */
+				if (i == 0 && !tr_renames_partner(&diff->renames, name, &partner))
+					partner = ~name;
 				side->records[k].content =
-					tr_diff_mix(side->records[k].content, value);
+					tr_number_hash(side->records[k].content, partner);
 			}
 		}
 	}
@@ -427,17 +408,13 @@ static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 /* Forgets the partners of all records but those of processes, which stay. */
 static void forget_partners(struct tr_diff *diff)
 {
-	const struct tr_diff_record *others[] = { diff->sides[1].records, diff->sides[0].records };
-
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t k = 0; k < diff->sides[i].count; k++) {
 			struct tr_diff_record *record = &diff->sides[i].records[k];
-			record->moved = record->changed = 0;
-			if (record->class != TR_DIFF_EXEC && record->class != TR_DIFF_EXIT)
-				record->match = TR_ALIGN_NONE;
-			else if (record->match != TR_ALIGN_NONE)
-				record->changed =
-					record->content != others[i][record->match].content;
+			if (record->class == TR_DIFF_EXEC || record->class == TR_DIFF_EXIT)
+				continue;
+			record->match = TR_ALIGN_NONE;
+			record->moved = 0;
 		}
 	}
 }
@@ -459,20 +436,12 @@ static void add_deeds(struct tr_diff *diff, bool add)
 	}
 }
 
-/*
- * Pairs programs. Of equal ones those belong together that did the same. False: err is filled.
- */
+/* Pairs programs. Of equal ones those belong together that did the same. False: err is filled. */
 static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 {
-	struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
-
 	add_deeds(diff, true);
 	bool fine = align_set(diff, TR_DIFF_EXEC, true);
 	add_deeds(diff, false);
-	for (size_t k = 0; fine && k < diff->sides[0].count; k++) {
-		if (a[k].class == TR_DIFF_EXEC && a[k].match != TR_ALIGN_NONE)
-			tr_align_pair(a, (uint32_t)k, b, a[k].match);
-	}
 	if (fine && align_set(diff, TR_DIFF_EXEC, false))
 		return pair_similar(diff, err);
 	tr_error_memory(err);

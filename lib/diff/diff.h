@@ -5,7 +5,7 @@
  *	tr_diff_put     (side.c) every line of one trace, then of the other: hashes are kept, lines
  *	                go to a spool (core/spool.h)
  *	tr_diff_align   (compare.c) finds for each record its partner in the other trace
- *	tr_diff_line    the line of a record, to show what differs
+ *	tr_diff_read    a record again, to show what differs
  *
  * Records of processes are compared within their process, calls within their thread; entries of
  * databases, blocks and units wherever they are. A process is known by its program, and by the file
@@ -27,17 +27,17 @@
 
 struct tr_compilers; /* process/compilers.h */
 
-/* What a record is compared with. */
+/* The records of the other trace among which a record can have its partner. */
 enum tr_diff_class {
-	TR_DIFF_SET,	 /* any record with its key */
-	TR_DIFF_EXEC,	 /* the same, and what follows in its process depends on it */
-	TR_DIFF_EXIT,	 /* the end of the same process */
+	TR_DIFF_SET,  /* those with the same key */
+	TR_DIFF_EXEC, /* exec records with the same key; the partners in their processes follow */
+	TR_DIFF_EXIT, /* the exit record of the same process */
 	TR_DIFF_PROCESS, /* those of the same process, in order */
 	TR_DIFF_THREAD,	 /* those of the same thread, in order */
 	TR_DIFF_KIND,	 /* those of the same kind, in order */
 };
 
-/* What runs in a task from its fork, or from its exec record, to the next exec record. */
+/* A program that runs in a task: from its exec record, or the fork of the task, to the next exec. */
 struct tr_diff_image {
 	uint32_t exec;	  /* number of its exec record; TR_ALIGN_NONE: forked */
 	uint32_t parent;  /* image; TR_ALIGN_NONE: unknown */
@@ -53,7 +53,7 @@ struct tr_diff_side {
 
 	struct tr_diff_image *images;
 	size_t image_count, image_cap;
-	struct tr_map names;   /* of tasks, threads, kinds and modules: struct entry */
+	struct tr_map names;   /* of tasks, threads and modules: struct entry */
 	struct tr_arena arena; /* of the names */
 	struct tr_id_map seqs; /* of exec records */
 	uint32_t threads;
@@ -76,7 +76,10 @@ struct tr_diff {
 	struct tr_renames renames; /* after tr_diff_align */
 };
 
-/* What comes before the sides is set by the caller. False: memory is exhausted. */
+/*
+ * The caller has set all members before `sides`, except rules.seed, and keeps what they point to.
+ * False: memory is exhausted.
+ */
 bool tr_diff_begin(struct tr_diff *diff);
 
 /* line: of the record. False: err is filled. */
@@ -86,8 +89,11 @@ bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, 
 /* False: err is filled. */
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);
 
-/* The line of a record with its LF, valid until the next call for this side. data NULL: err. */
-struct tr_text tr_diff_line(struct tr_diff *diff, unsigned side, uint32_t record,
+/*
+ * Reads a record again: its fields are in sides[side].normal then. Returns its line with the LF. Both
+ * are valid until the next call for this side. data NULL: err is filled.
+ */
+struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number,
 			    struct tr_error *err);
 
 void tr_diff_free(struct tr_diff *diff);

@@ -31,25 +31,6 @@ static const struct {
 	{ KEY("envset"), { KEY("tasks") } },
 };
 
-uint64_t tr_diff_hash(uint64_t seed, struct tr_text text)
-{
-	uint64_t hash = tr_diff_mix(seed, text.len);
-	const char *p = text.data;
-	size_t left = text.len;
-
-	for (; left >= 8; left -= 8, p += 8) {
-		uint64_t word;
-		memcpy(&word, p, sizeof word);
-		hash = tr_diff_mix(hash, word);
-	}
-	if (left) {
-		uint64_t word = 0;
-		memcpy(&word, p, left);
-		hash = tr_diff_mix(hash, word);
-	}
-	return hash;
-}
-
 static const struct tr_text *left_out_of(struct tr_text kind)
 {
 	static const struct tr_text none = { NULL, 0 };
@@ -73,19 +54,25 @@ static bool is_left_out(const struct tr_normal *n, const struct tr_text *keys, s
 			return true;
 	}
 	for (size_t i = 0; i < n->rules->ignored_count; i++) {
-		if (tr_text_equal(key, n->rules->ignored[i]))
+		if (tr_text_equal(key, n->rules->ignored[i].key)) {
+			n->rules->ignored[i].used = true;
 			return true;
+		}
 	}
 	return false;
 }
 
-static void add_name(struct tr_normal *n, uint64_t class, uint64_t value, struct tr_text text)
+/* Classes of names, besides those of objects. */
+enum { TEMPORARY = 1, ADDRESS };
+
+static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text)
 {
 	if (!tr_array_room(n->names, n->name_count, n->name_cap)) {
 		n->failed = true;
 		return;
 	}
-	n->names[n->name_count++] = (struct tr_run_name){ class, value, text };
+	uint64_t seed = tr_number_hash(n->rules->seed, class);
+	n->names[n->name_count++] = (struct tr_run_name){ tr_text_hash(seed, text), text };
 	tr_buffer_put_byte(&n->text, '*');
 }
 
@@ -197,7 +184,7 @@ static void put_string(struct tr_normal *n, struct tr_text string, bool first)
 		if (p < end && !n->rules->temporary && (len = random_part(p, end, &before)) > 0) {
 			struct tr_text random = { p + before, len };
 			tr_buffer_put_text(&n->text, tr_text_span(copied, p + before));
-			add_name(n, 1, tr_diff_hash(0, random), random);
+			add_name(n, TEMPORARY, random);
 			copied = p += before + len;
 		}
 		p = memchr(p, '/', (size_t)(end - p));
@@ -212,14 +199,6 @@ static void put_string(struct tr_normal *n, struct tr_text string, bool first)
 		n->text.len = from;
 		tr_buffer_put_text(&n->text, tr_buffer_text(&n->scratch));
 	}
-}
-
-/* The end of a string whose first quote is at p: after its last quote. */
-static const char *string_end(const char *p, const char *end)
-{
-	for (p++; p < end && *p != '"'; p++)
-		p += *p == '\\';
-	return p < end ? p + 1 : end;
 }
 
 static const char *skip_hex(const char *p, const char *end, uint64_t *number)
@@ -252,7 +231,7 @@ static void put_value(struct tr_normal *n, struct tr_text value, uint64_t object
 		uint64_t number;
 		if (*p == '"') {
 			tr_buffer_put_text(&n->text, tr_text_span(copied, p + 1));
-			after = string_end(p, end);
+			after = tr_normal_string_end(p, end);
 			put_string(n, tr_text_span(p + 1, after > p + 1 ? after - 1 : after),
 				   first);
 			copied = after > p + 1 ? after - 1 : after;
@@ -262,7 +241,7 @@ static void put_value(struct tr_normal *n, struct tr_text value, uint64_t object
 			after = skip_hex(p + 2, end, &number);
 			if (!n->rules->addresses && number >= PAGE) {
 				tr_buffer_put_text(&n->text, tr_text_span(copied, p));
-				add_name(n, 2, number, tr_text_span(p, after));
+				add_name(n, ADDRESS, tr_text_span(p, after));
 				copied = after;
 			}
 			p = after;
@@ -273,8 +252,7 @@ static void put_value(struct tr_normal *n, struct tr_text value, uint64_t object
 			after = skip_digits(p, end);
 			if (objects && *p != '0' && !in_name(before) && before != '(') {
 				tr_buffer_put_text(&n->text, tr_text_span(copied, p));
-				add_name(n, objects, tr_diff_hash(0, tr_text_span(p, after)),
-					 tr_text_span(p, after));
+				add_name(n, objects, tr_text_span(p, after));
 				copied = after;
 			}
 			p = after;
@@ -286,7 +264,7 @@ static void put_value(struct tr_normal *n, struct tr_text value, uint64_t object
 }
 
 /* The class of objects with that name, in the singular: "textures" and "texture" are one. */
-static uint64_t object_class(struct tr_text name)
+static uint64_t object_class(const struct tr_normal *n, struct tr_text name)
 {
 	char word[32];
 	size_t len = 0;
@@ -295,13 +273,13 @@ static uint64_t object_class(struct tr_text name)
 		word[len] = tr_lower(name.data[len]);
 	if (len && word[len - 1] == 's')
 		len--;
-	return tr_diff_hash(3, (struct tr_text){ word, len });
+	return tr_text_hash(n->rules->seed, (struct tr_text){ word, len });
 }
 
 /*
  * The objects of OpenGL have numbers, which glGenTextures(textures=[1,2]) and glCreateShader()
- * return, and which other calls have in arguments of the same name. *made: what this call creates
- * if that is its result.
+ * return, and which other calls have in arguments of the same name. made: the name of what this call
+ * creates. Returns the class of the objects in the field, or 0.
  */
 static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *field,
 			   struct tr_text made)
@@ -310,7 +288,7 @@ static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *fi
 	bool list = created && *field->value.data == '[';
 	bool number = created && *field->value.data >= '0' && *field->value.data <= '9';
 	uint64_t class =
-		object_class(number && tr_text_is(field->key, "return") ? made : field->key);
+		object_class(n, number && tr_text_is(field->key, "return") ? made : field->key);
 
 	if ((list || number) && !tr_id_map_put(&n->objects, class, n))
 		n->failed = true;
@@ -352,7 +330,7 @@ static struct tr_normal_field *new_field(struct tr_normal *n)
 	return &n->fields[n->count++];
 }
 
-/* What a function that makes objects makes: "Textures" of glGenTextures. data NULL: it is none. */
+/* The objects that a function creates: "Textures" of glGenTextures. data NULL: it creates none. */
 static struct tr_text made_by(const struct tr_normal *n)
 {
 	struct tr_text rest = n->name;
@@ -384,7 +362,8 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	field->key = TR_TEXT("name");
 	field->value = n->name;
 	/* a cell is spelled like the text of a string as far as paths are concerned */
-	put_string(n, n->name, first);
+	if (!is_left_out(n, left_out, field->key))
+		put_string(n, n->name, first);
 	field->text = (struct tr_text){ NULL, n->text.len };
 	while (line.len && !n->failed) {
 		struct tr_text column = next_column(&line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record as it is compared: its fields without what differs between any two runs.
+ * The text of a record that is compared: its fields without what differs between any two runs.
  *
  *	line -> tr_normal_read -> fields, each with its normal text; names (struct tr_run_name)
  *
@@ -27,9 +27,16 @@ struct tr_normal_root {
 	struct tr_text from, to;
 };
 
+/* A field that the user leaves out. */
+struct tr_normal_ignored {
+	struct tr_text key;
+	bool used; /* a record had it */
+};
+
 struct tr_normal_rules {
+	uint64_t seed;			    /* of all hashes: tr_hash_seed */
 	bool addresses, objects, temporary; /* compare these as they are */
-	const struct tr_text *ignored;	    /* more fields to leave out */
+	struct tr_normal_ignored *ignored;
 	size_t ignored_count;
 	const struct tr_normal_root *roots;
 	size_t root_count;
@@ -38,10 +45,13 @@ struct tr_normal_rules {
 	void *context;
 };
 
-/* A name that the run chose. Names of different classes have nothing to do with each other. */
+/*
+ * A name that the run chose. The same text has different hashes as an address, as an object and as a
+ * temporary file.
+ */
 struct tr_run_name {
-	uint64_t class, value; /* hashes */
-	struct tr_text text;   /* part of the line */
+	uint64_t hash;
+	struct tr_text text; /* part of the line */
 };
 
 struct tr_normal_field {
@@ -88,14 +98,12 @@ static inline size_t tr_normal_names_end(const struct tr_normal *normal,
 
 void tr_normal_free(struct tr_normal *normal);
 
-/* A hash of a text, and one of a hash and what comes after it. */
-uint64_t tr_diff_hash(uint64_t seed, struct tr_text text);
-
-static inline uint64_t tr_diff_mix(uint64_t a, uint64_t b)
+/* Returns the end of the quoted string at p: after the quote that closes it. */
+static inline const char *tr_normal_string_end(const char *p, const char *end)
 {
-	unsigned __int128 product =
-		(unsigned __int128)(a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd1b54a32d192ed03);
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	for (p++; p < end && *p != '"'; p++)
+		p += *p == '\\';
+	return p < end ? p + 1 : end;
 }
 
 #endif

@@ -4,21 +4,16 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
-#include "diff/normal.h"
-
-static uint64_t hash_of(uint64_t class, uint64_t a, uint64_t b)
-{
-	return tr_diff_mix(tr_diff_mix(class, a), b);
-}
 
 /* The slot of a pair, or the free one where it would be. There is a free one. */
-static uint32_t *find_slot(const struct tr_renames *r, uint64_t class, uint64_t a, uint64_t b)
+static uint32_t *find_slot(const struct tr_renames *r, uint64_t a, uint64_t b)
 {
-	size_t at = (size_t)hash_of(class, a, b) & (r->slot_count - 1);
+	/* both are equal in equal traces, so only one of them is hashed once more */
+	size_t at = (size_t)(tr_number_hash(0, a) ^ b) & (r->slot_count - 1);
 
 	for (;; at = (at + 1) & (r->slot_count - 1)) {
 		const struct tr_rename *pair = r->slots[at] ? &r->list[r->slots[at] - 1] : NULL;
-		if (!pair || (pair->a == a && pair->b == b && pair->class == class))
+		if (!pair || (pair->a == a && pair->b == b))
 			return &r->slots[at];
 	}
 }
@@ -34,22 +29,22 @@ static bool grow(struct tr_renames *r)
 	r->slots = slots;
 	r->slot_count = count;
 	for (size_t i = 0; i < r->count; i++)
-		*find_slot(r, r->list[i].class, r->list[i].a, r->list[i].b) = (uint32_t)i + 1;
+		*find_slot(r, r->list[i].a, r->list[i].b) = (uint32_t)i + 1;
 	return true;
 }
 
-bool tr_renames_vote(struct tr_renames *r, uint64_t class, uint64_t a, uint64_t b)
+bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b)
 {
 	if (2 * (r->count + 1) > r->slot_count && !grow(r))
 		return false;
-	uint32_t *slot = find_slot(r, class, a, b);
+	uint32_t *slot = find_slot(r, a, b);
 	if (*slot) {
 		r->list[*slot - 1].votes++;
 		return true;
 	}
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count++] = (struct tr_rename){ class, a, b, 1, false };
+	r->list[r->count++] = (struct tr_rename){ a, b, 1, 0 };
 	*slot = (uint32_t)r->count;
 	return true;
 }
@@ -77,33 +72,32 @@ bool tr_renames_decide(struct tr_renames *r)
 		qsort_r(order, r->count, sizeof *order, by_votes, r->list);
 	for (size_t i = 0; fine && i < r->count; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
-		uint64_t a = tr_diff_mix(pair->class, pair->a),
-			 b = tr_diff_mix(pair->class, pair->b);
-		pair->chosen = !tr_id_map_get(&r->partners, a) && !tr_id_map_get(&taken, b);
+		pair->chosen =
+			!tr_id_map_get(&r->partners, pair->a) && !tr_id_map_get(&taken, pair->b);
 		r->conflict |= !pair->chosen;
 		if (pair->chosen)
-			fine = tr_id_map_put(&r->partners, a, pair) &&
-			       tr_id_map_put(&taken, b, pair);
+			fine = tr_id_map_put(&r->partners, pair->a, pair) &&
+			       tr_id_map_put(&taken, pair->b, pair);
 	}
 	free(order);
 	tr_id_map_free(&taken);
 	return fine;
 }
 
-bool tr_renames_partner(const struct tr_renames *r, uint64_t class, uint64_t a, uint64_t *b)
+bool tr_renames_partner(const struct tr_renames *r, uint64_t a, uint64_t *b)
 {
-	const struct tr_rename *pair = tr_id_map_get(&r->partners, tr_diff_mix(class, a));
+	const struct tr_rename *pair = tr_id_map_get(&r->partners, a);
 
 	if (pair)
 		*b = pair->b;
 	return pair != NULL;
 }
 
-bool tr_renames_agree(const struct tr_renames *r, uint64_t class, uint64_t a, uint64_t b)
+bool tr_renames_agree(const struct tr_renames *r, uint64_t a, uint64_t b)
 {
 	if (!r->slot_count)
 		return true;
-	const uint32_t *slot = find_slot(r, class, a, b);
+	const uint32_t *slot = find_slot(r, a, b);
 	return !*slot || r->list[*slot - 1].chosen;
 }
 

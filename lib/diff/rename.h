@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which name of the second trace stands for which of the first: a name that a run chose (an
- * address, a temporary file) must mean one thing in the whole trace.
+ * Pairs the names that the first run chose (addresses, temporary files) with those of the second. A
+ * name must mean one thing in the whole trace.
  *
  *	tr_renames_vote     for each pair of names at the same place of two records
  *	tr_renames_decide   each name gets the partner with most votes, of equally many the first
  *	tr_renames_agree    true for names that are partners
  *	tr_renames_partner  the partner of a name of the first trace
  *
- * Memory: 40 bytes for each pair of names. Not thread safe.
+ * Memory: 24 bytes for each pair of names. Not thread safe.
  */
 #ifndef TR_DIFF_RENAME_H
 #define TR_DIFF_RENAME_H
@@ -20,9 +20,9 @@
 #include "core/map.h"
 
 struct tr_rename {
-	uint64_t class, a, b;
-	uint64_t votes;
-	bool chosen;
+	uint64_t a, b; /* hashes */
+	uint64_t votes : 63;
+	uint64_t chosen : 1;
 };
 
 struct tr_renames {
@@ -35,12 +35,12 @@ struct tr_renames {
 };
 
 /* False: memory is exhausted. */
-bool tr_renames_vote(struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t b);
+bool tr_renames_vote(struct tr_renames *renames, uint64_t a, uint64_t b);
 bool tr_renames_decide(struct tr_renames *renames);
-bool tr_renames_agree(const struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t b);
+bool tr_renames_agree(const struct tr_renames *renames, uint64_t a, uint64_t b);
 
 /* Sets *b to the partner of a; false: it has none. */
-bool tr_renames_partner(const struct tr_renames *renames, uint64_t class, uint64_t a, uint64_t *b);
+bool tr_renames_partner(const struct tr_renames *renames, uint64_t a, uint64_t *b);
 void tr_renames_free(struct tr_renames *renames);
 
 #endif

@@ -8,13 +8,13 @@
 #include "process/parent.h"
 #include "process/path.h"
 
-/* What a task, a kind or a module is known by. */
+/* A task, a thread or a module that records refer to by its name. */
 struct entry {
-	uint32_t number; /* image of a task; number of a thread or kind */
+	uint32_t number; /* image of a task; number of a thread */
 	uint64_t hash;	 /* of the path of a module */
 };
 
-/* The kinds whose records are not compared in the order of their kind. */
+/* The classes of kinds; all others are KIND. */
 #define KIND(kind, class) \
 	{ \
 		{ kind, sizeof(kind) - 1 }, TR_DIFF_##class \
@@ -44,6 +44,7 @@ static enum tr_diff_class class_of(struct tr_text kind)
 
 bool tr_diff_begin(struct tr_diff *diff)
 {
+	diff->rules.seed = tr_hash_seed(diff);
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
 		*side = (struct tr_diff_side){ .spool = tr_spool_new(diff->max_spool) };
@@ -54,7 +55,10 @@ bool tr_diff_begin(struct tr_diff *diff)
 	return true;
 }
 
-/* The entry of a name, of a table that the letter stands for; new ones are zero. NULL: memory. */
+/*
+ * Returns the entry of a task (letter t), a thread (c) or a module (m). *is_new: it was added and is
+ * zero. NULL: memory is exhausted.
+ */
 static struct entry *entry_of(struct tr_diff_side *side, char letter, struct tr_text name,
 			      bool *is_new)
 {
@@ -166,24 +170,9 @@ static bool put_exec_line(struct tr_diff_side *side, struct tr_record *record, s
 	if (known != TR_OK) {
 		tr_buffer_put_text(&side->line, line);
 	} else {
-		const char *p = line.data, *end = line.data + line.len - 1;
-		while (p < end) {
-			const char *tab = memchr(p, '\t', (size_t)(end - p));
-			struct tr_text column = tr_text_span(p, tab ? tab : end);
-			if (!tr_text_starts(column, TR_TEXT("env=")) &&
-			    !tr_text_starts(column, TR_TEXT("envdiff=")) &&
-			    !tr_text_starts(column, TR_TEXT("envtop="))) {
-				if (p > line.data)
-					tr_buffer_put_byte(&side->line, '\t');
-				tr_buffer_put_text(&side->line, column);
-			}
-			p = tab ? tab + 1 : end;
-		}
-		if (side->scratch.len > 2) {
-			tr_buffer_put_literal(&side->line, "\tenvdiff=");
-			tr_buffer_put_text(&side->line, tr_buffer_text(&side->scratch));
-		}
-		tr_buffer_put_byte(&side->line, '\n');
+		struct tr_text map = tr_buffer_text(&side->scratch);
+		tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
+				&side->line);
 	}
 	if (side->line.failed)
 		tr_error_memory(err);
@@ -206,45 +195,49 @@ static bool fork_child(struct tr_diff_side *side, struct tr_text child, uint32_t
 }
 
 /* A hash of the variables of a map in any order: an environment has none. */
-static uint64_t hash_map(struct tr_text map)
+static uint64_t hash_map(uint64_t seed, struct tr_text map)
 {
 	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
 	uint64_t sum = 0;
 
-	for (bool quoted = false; p < end; p++) {
-		if (*p == '\\') {
-			p++;
-		} else if (*p == '"') {
-			quoted = !quoted;
-		} else if (*p == ',' && !quoted) {
-			sum += tr_diff_hash(1, tr_text_span(begin, p));
+	while (p < end) {
+		if (*p == ',') {
+			sum += tr_text_hash(seed, tr_text_span(begin, p));
 			begin = p + 1;
 		}
+		p = *p == '"' ? tr_normal_string_end(p, end) : p + 1;
 	}
-	return sum + tr_diff_hash(1, tr_text_span(begin, p < end ? p : end));
+	return sum + tr_text_hash(seed, tr_text_span(begin, end));
 }
 
 static uint64_t content_of(const struct tr_normal *normal)
 {
-	uint64_t hash = tr_diff_hash(0, normal->kind);
+	uint64_t seed = normal->rules->seed, hash = tr_text_hash(seed, normal->kind);
 
 	for (size_t i = 0; i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
 		bool map = field->text.len > 1 && *field->text.data == '{' &&
 			   (tr_text_starts(field->key, TR_TEXT("env")) ||
 			    tr_text_is(field->key, "vars"));
-		hash = tr_diff_hash(hash, field->key);
-		hash = map ? tr_diff_mix(hash, hash_map(field->text))
-			   : tr_diff_hash(hash, field->text);
+		hash = tr_text_hash(hash, field->key);
+		hash = map ? tr_number_hash(hash, hash_map(seed, field->text))
+			   : tr_text_hash(hash, field->text);
 	}
 	return hash;
 }
 
+/* Keys have a seed of their own: the kind and the name are a content too. */
+static uint64_t key_seed(const struct tr_diff_side *side)
+{
+	return tr_number_hash(side->normal.rules->seed, 1);
+}
+
 /*
- * What a program is known by: see the head of diff.h. The assembler of a compiler makes a file with
- * a random name, or the same one as the assembler of another call, so it is known by its driver
- * too. MAKES marks keys with a file, because a driver without one is known by all its arguments,
- * and a change in these must not change what its children are. *fine: false if memory is exhausted.
+ * The key of a program: its name, directory, and the file that it makes, or its arguments. The
+ * assembler of a compiler makes a file with a random name, or the same one as the assembler of
+ * another call, so the key of its driver is part of its key. MAKES marks keys with a file, because a
+ * driver without one has all its arguments in its key, and a change in these must not change the
+ * keys of its children. *fine: false if memory is exhausted.
  */
 static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
 			 uint32_t image, bool first, bool *fine)
@@ -252,39 +245,47 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	enum { MAKES = 1 };
 	struct tr_normal *normal = &side->normal;
 	struct tr_text makes;
-	uint64_t hash = tr_diff_hash(1, tr_path_base(normal->fields[0].text));
+	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
 	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
 	uint32_t parent = side->images[image].parent;
 
-	hash = cwd ? tr_diff_hash(hash, cwd->text) : hash;
+	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
 	*fine = tr_call_makes(record, diff->compilers, &makes);
 	if (!*fine || !makes.data) {
 		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
-		hash = argv ? tr_diff_hash(hash, argv->text) : hash;
+		hash = argv ? tr_text_hash(hash, argv->text) : hash;
 		return hash & ~(uint64_t)MAKES;
 	}
 	struct tr_text text = tr_normal_string(normal, makes, first);
 	*fine = text.data != NULL;
-	hash = tr_diff_hash(hash, text);
+	hash = tr_text_hash(hash, text);
 	uint32_t driver = parent == TR_ALIGN_NONE ? parent : side->images[parent].exec;
 	if (driver != TR_ALIGN_NONE && (side->records[driver].key & MAKES))
-		hash = tr_diff_mix(hash, side->records[driver].key);
+		hash = tr_number_hash(hash, side->records[driver].key);
 	return hash | MAKES;
+}
+
+/* The key of most records: their kind and name. */
+static uint64_t name_key(const struct tr_diff_side *side)
+{
+	return tr_text_hash(tr_text_hash(key_seed(side), side->normal.kind),
+			    side->normal.fields[0].text);
 }
 
 /*
  * The key of a record that is compared in an order: the function or system call, and the file, since
  * a call with another file is another call.
  */
-static uint64_t sequence_key(const struct tr_normal *normal)
+static uint64_t sequence_key(const struct tr_diff_side *side)
 {
-	uint64_t hash = tr_diff_hash(tr_diff_hash(4, normal->kind), normal->fields[0].text);
+	const struct tr_normal *normal = &side->normal;
+	uint64_t hash = name_key(side);
 
 	if (!tr_text_is(normal->kind, "sys") || normal->count < 2)
 		return hash;
 	const struct tr_normal_field *field = &normal->fields[1];
 	return tr_text_is(field->key, "path") || tr_text_is(field->key, "from")
-		       ? tr_diff_hash(hash, field->text)
+		       ? tr_text_hash(hash, field->text)
 		       : hash;
 }
 
@@ -292,7 +293,7 @@ static uint64_t sequence_key(const struct tr_normal *normal)
 static uint64_t set_key(struct tr_diff_side *side, struct tr_record *record, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
-	uint64_t hash = tr_diff_hash(tr_diff_hash(5, normal->kind), normal->fields[0].text);
+	uint64_t hash = name_key(side);
 	struct tr_text id;
 	bool is_new, block = tr_text_is(normal->kind, "block");
 
@@ -306,7 +307,7 @@ static uint64_t set_key(struct tr_diff_side *side, struct tr_record *record, boo
 	}
 	if (!block)
 		module->hash = hash;
-	return tr_diff_mix(hash, block ? module->hash : 0);
+	return block ? tr_number_hash(hash, module->hash) : hash;
 }
 
 /* Takes the key and the group of a record, which is read. False: memory is exhausted. */
@@ -320,7 +321,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_text child;
 
 	entry->key =
-		entry->class == TR_DIFF_SET ? set_key(side, record, &fine) : sequence_key(normal);
+		entry->class == TR_DIFF_SET ? set_key(side, record, &fine) : sequence_key(side);
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
 		fine = begin_program(side, record, number, &entry->group);
@@ -346,15 +347,20 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 		entry->group = named->number;
 		break;
 	case TR_DIFF_KIND:
-		entry->group = (uint32_t)tr_diff_hash(6, normal->kind);
+		entry->group = (uint32_t)tr_text_hash(side->normal.rules->seed, normal->kind);
 		break;
 	case TR_DIFF_SET:
 		break;
 	}
 	if (fine && diff->key) {
 		tr_buffer_reset(&side->scratch);
-		if (diff->key(diff->context, record, &side->scratch))
-			entry->key = tr_diff_hash(7, tr_buffer_text(&side->scratch));
+		if (diff->key(diff->context, record, &side->scratch)) {
+			uint64_t kind = tr_text_hash(key_seed(side), normal->kind);
+			entry->key = tr_text_hash(kind, tr_buffer_text(&side->scratch));
+			/* programs stay what they are, because the rest of their process follows */
+			if (entry->class != TR_DIFF_EXEC)
+				entry->class = TR_DIFF_SET;
+		}
 		fine = !side->scratch.failed;
 	}
 	return fine;
@@ -391,8 +397,11 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		   tr_follow_record(&side->follow, record, err) == TR_FATAL) {
 		return false;
 	}
-	fine = side->count < TR_ALIGN_NONE - 1 &&
-	       tr_array_room(side->records, side->count, side->cap) &&
+	if (side->count == TR_ALIGN_MOST) {
+		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d records", TR_ALIGN_MOST);
+		return false;
+	}
+	fine = tr_array_room(side->records, side->count, side->cap) &&
 	       tr_normal_read(&side->normal, line, which == 0);
 	if (fine && is_date(&side->normal))
 		return true;
@@ -410,17 +419,22 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 	return tr_spool_write(side->spool, line.data, line.len, err);
 }
 
-struct tr_text tr_diff_line(struct tr_diff *diff, unsigned which, uint32_t record,
+struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t number,
 			    struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
-	uint64_t begin = side->records[record].offset;
-	uint64_t end = record + 1 < side->count ? side->records[record + 1].offset
+	uint64_t begin = side->records[number].offset;
+	uint64_t end = number + 1 < side->count ? side->records[number + 1].offset
 						: tr_spool_size(side->spool);
 	const char *data =
 		tr_spool_look(side->spool, &side->window, begin, (size_t)(end - begin), err);
+	struct tr_text line = { data, (size_t)(end - begin) };
 
-	return (struct tr_text){ data, (size_t)(end - begin) };
+	if (data && !tr_normal_read(&side->normal, line, which == 0)) {
+		tr_error_memory(err);
+		line.data = NULL;
+	}
+	return line;
 }
 
 void tr_diff_free(struct tr_diff *diff)

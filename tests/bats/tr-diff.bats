@@ -137,6 +137,12 @@ END
 	run -2 tr-diff --root=x:y a a
 	run -2 tr-diff '--same=(=x' a a
 	run -2 tr-diff --brief --json a a
+	# options that change nothing, or cannot be applied
+	run -0 tr-diff --ignore=name,nothing a a
+	[ "$output" = "tr-diff: note: --ignore=nothing: no compared field has this name" ]
+	printf 'call\t0\t-\t0\t%s!\t->\n' "$(printf 'a%.0s' {1..60})" >b
+	run -2 --separate-stderr tr-diff '--same=(a+)+$=x' b b
+	[[ $stderr == "tr-diff: --same takes too long on some strings"* ]]
 	# damage is reported, and the rest is compared
 	printf '%%trec\t1\ncall\t0\t-\t0\tb\t->\ndamage\n' >b
 	run -2 --separate-stderr tr-diff a b
