@@ -80,6 +80,14 @@ static size_t skip_plus(struct tr_text text)
 	return at < text.len && text.data[at] == ' ' ? at : 0;
 }
 
+/* 1> and 1:2>, the node of msbuild. 0: none. */
+static size_t skip_node(struct tr_text text)
+{
+	size_t at = skip_among(text, 0, ":");
+
+	return at < text.len && at < 10 && text.data[at] == '>' ? at + 1 : 0;
+}
+
 /* A word that libtool or cmake prints before a command. 0: none. */
 static size_t skip_word(struct tr_text text)
 {
@@ -90,6 +98,14 @@ static size_t skip_word(struct tr_text text)
 		if (tr_text_starts(text, tr_text_from(words[i])))
 			return strlen(words[i]);
 	return 0;
+}
+
+/* What begins with a number. 0: none. */
+static size_t skip_number(struct tr_text line)
+{
+	size_t skipped = skip_node(line);
+
+	return skipped ? skipped : skip_time(line);
 }
 
 struct tr_text tr_makelog_command(struct tr_text line)
@@ -110,7 +126,7 @@ struct tr_text tr_makelog_command(struct tr_text line)
 			  : c == '#'	? skip_step(line)
 			  : c == '+'	? skip_plus(line)
 			  : c == 'l'	? skip_word(line)
-			  : is_digit(c) ? skip_time(line)
+			  : is_digit(c) ? skip_number(line)
 					: 0;
 		line = (struct tr_text){ line.data + skipped, line.len - skipped };
 	}
