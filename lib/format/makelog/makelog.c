@@ -41,7 +41,6 @@ struct reader {
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
 	struct tr_arena arena;	  /* of a command */
-	struct tr_arena words;	  /* of a command of Windows */
 	bool guessed;		  /* two makes of one level are at work */
 	uint64_t texts, unexpanded, unplaced;
 	unsigned noted; /* notes at the end that were returned */
@@ -403,187 +402,6 @@ static bool is_quoted_source(struct tr_text text)
 	return i < text.len && text.data[i] == '|';
 }
 
-static struct tr_text without(struct tr_text text, size_t count)
-{
-	return (struct tr_text){ text.data + count, text.len - count };
-}
-
-/* C:\b>, the prompt of cmd.exe with a directory. Returns its length; 0: none. */
-static size_t skip_prompt(struct tr_text text)
-{
-	const char *mark = memchr(text.data, '>', text.len);
-	size_t len = mark ? (size_t)(mark - text.data) : 0;
-
-	if (!tr_path_has_drive(text) || len < 3 || text.data[2] != '\\' || len + 1 == text.len ||
-	    mark[-1] == ' ' || mark[1] == ' ' || memchr(text.data, '"', len) ||
-	    memmem(text.data, len, " -", 2) || memmem(text.data, len, " /", 2))
-		return 0;
-	return len + 1;
-}
-
-/*
- * The program at the beginning of a command line of Windows: in quotes, a word, or a path with
- * blanks that ends in .exe. *after: where its arguments begin.
- */
-static struct tr_text windows_program(struct tr_text text, size_t *after)
-{
-	enum { LONGEST = 1024 };
-	bool quoted = text.len && *text.data == '"';
-	const char *end =
-		text.len ? memchr(text.data + quoted, quoted ? '"' : ' ', text.len - quoted) : NULL;
-	size_t len = end ? (size_t)(end - text.data) : text.len;
-
-	for (size_t i = 4; !quoted && tr_path_has_drive(text) && i < text.len && i < LONGEST; i++)
-		if (text.data[i] == ' ' &&
-		    tr_text_equal_in_any_case((struct tr_text){ text.data + i - 4, 4 },
-					      TR_TEXT(".exe"))) {
-			len = i;
-			break;
-		}
-	*after = len + (quoted && end);
-	return (struct tr_text){ text.data + quoted, len - quoted };
-}
-
-/*
- * True for a backslash before a letter or digit outside of quotes. In a shell it would have no
- * effect, so it separates folders.
- */
-static bool has_windows_path(struct tr_text text)
-{
-	const char *p = text.data, *end = p + text.len;
-	bool quoted = false;
-
-	if (!memchr(p, '\\', text.len) || memchr(p, '\'', text.len))
-		return false;
-	for (; p + 1 < end; p++) {
-		unsigned char letter = (unsigned char)p[1] | 0x20;
-		if (*p == '"')
-			quoted = !quoted;
-		if (*p != '\\')
-			continue;
-		if (!quoted && ((letter >= 'a' && letter <= 'z') || (p[1] >= '0' && p[1] <= '9')))
-			return true;
-		p++;
-	}
-	return false;
-}
-
-/* The end of the first command: where cmd.exe redirects it, or begins another one. */
-static size_t windows_end(struct tr_text text)
-{
-	bool quoted = false;
-	size_t slashes = 0; /* in front of the byte; an odd number escapes a quote */
-
-	for (size_t i = 1; i < text.len; i++) {
-		char c = text.data[i], before = text.data[i - 1];
-		slashes = before == '\\' ? slashes + 1 : 0;
-		if (c == '"' && slashes % 2 == 0)
-			quoted = !quoted;
-		if (!quoted && before == ' ' && (c == '&' || c == '|' || c == '<' || c == '>'))
-			return i;
-		if (!quoted && c == '>' && before == '2' && i > 1 && text.data[i - 2] == ' ')
-			return i - 1;
-	}
-	return text.len;
-}
-
-/* The launchers and the program at the beginning of a command line of Windows. */
-struct windows_programs {
-	struct tr_text list[4];
-	size_t count;
-	enum tr_tool_kind tool; /* of the last one */
-	struct tr_text rest;	/* what follows them */
-};
-
-static void find_programs(struct reader *reader, struct tr_text text,
-			  struct windows_programs *programs)
-{
-	enum { MOST = sizeof programs->list / sizeof *programs->list };
-	size_t after;
-
-	*programs = (struct windows_programs){ .tool = TR_TOOL_LAUNCHER, .rest = text };
-	while (programs->tool == TR_TOOL_LAUNCHER && programs->count < MOST) {
-		while (programs->rest.len && *programs->rest.data == ' ')
-			programs->rest = without(programs->rest, 1);
-		struct tr_text program = windows_program(programs->rest, &after);
-		programs->tool = tr_makelog_tool(&reader->names, program);
-		programs->list[programs->count++] = program;
-		programs->rest = without(programs->rest, after);
-	}
-}
-
-/* True if a command line is one of Windows. */
-static bool is_windows(const struct windows_programs *programs, struct tr_text text)
-{
-	struct tr_text program = programs->list[programs->count - 1];
-
-	if (programs->tool == TR_TOOL_NONE || programs->tool == TR_TOOL_DRIVER_CL)
-		return programs->tool == TR_TOOL_DRIVER_CL;
-	return has_windows_path(text) ||
-	       (memchr(program.data, '\\', program.len) && *program.data != '/');
-}
-
-/* Takes a command of Windows; len: how much of the rest are its arguments. */
-static void take_words(struct reader *reader, const struct windows_programs *programs, size_t len,
-		       struct tr_text directory)
-{
-	struct tr_words words = { .quoting = TR_QUOTING_WINDOWS,
-				  .pos = programs->rest.data,
-				  .end = programs->rest.data + len };
-	struct tr_buffer word = TR_BUFFER_INIT;
-	struct tr_word *list = NULL;
-	size_t taken = 0, cap = 0;
-
-	tr_arena_reset(&reader->words);
-	while (taken < programs->count || tr_words_next(&words, &word)) {
-		struct tr_text copy =
-			taken < programs->count
-				? programs->list[taken]
-				: tr_arena_copy(&reader->words, tr_buffer_text(&word));
-		if (!copy.data || !tr_array_room(list, taken, cap)) {
-			reader->queue.failed = true;
-			break;
-		}
-		list[taken] = (struct tr_word){ copy, taken, false };
-		taken++;
-		word.len = 0;
-	}
-	reader->queue.failed |= word.failed;
-	take(reader,
-	     &(struct tr_makelog_found){ .words = list, .count = taken, .directory = directory });
-	tr_buffer_free(&word);
-	free(list);
-}
-
-/*
- * Takes the commands of a command line of Windows, where a backslash separates folders: as nmake,
- * msbuild and others print it, perhaps after a prompt with the directory. False: it is none.
- */
-static bool take_windows(struct reader *reader, struct tr_text text)
-{
-	struct tr_text directory = current(reader);
-	struct windows_programs programs;
-	size_t prompt = skip_prompt(text);
-	bool windows = prompt, more = true;
-
-	if (prompt)
-		directory = (struct tr_text){ text.data, prompt - 1 };
-	for (text = without(text, prompt); more && text.len;) {
-		find_programs(reader, text, &programs);
-		windows = windows || is_windows(&programs, text);
-		if (!windows)
-			return false;
-		size_t end = windows_end(programs.rest);
-		if (programs.tool != TR_TOOL_NONE)
-			take_words(reader, &programs, end, directory);
-		text = without(programs.rest, end);
-		more = text.len && (*text.data == '&' || *text.data == '|');
-		while (text.len && (*text.data == '&' || *text.data == '|' || *text.data == ' '))
-			text = without(text, 1);
-	}
-	return windows;
-}
-
 /* Queues the commands of a command line. TR_WARN: it is a command that cannot be read. */
 static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
 {
@@ -596,7 +414,10 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	enum tr_makelog_syntax syntax;
 	struct tr_text program;
 
-	if (is_quoted_source(text) || !may_hold(reader, text) || take_windows(reader, text))
+	if (is_quoted_source(text) || !may_hold(reader, text))
+		return TR_OK;
+	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
+				     &reader->queue.failed))
 		return TR_OK;
 	if (!tr_makelog_shell_parse(reader->shell, text, current(reader), &syntax, &program))
 		return tr_error_memory(err);
@@ -781,7 +602,6 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->logical);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->arena);
-	tr_arena_free(&reader->words);
 }
 
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,

@@ -4,7 +4,8 @@
  * Only read. The path of the data:
  *
  *	line.c		a line -> what is in front of its command; messages about directories
- *	shell.c		the text of a command line -> simple commands, with their directories
+ *	windows.c	the text of a command line of Windows -> simple commands
+ *	shell.c		any other one -> simple commands, with their directories
  *	makelog.c	lines -> logical lines -> commands of build tools -> records `exec`
  *
  * The messages are those of GNU make 4.3 and its translations, ninja 1.11 and libtool 2.4.7:
@@ -68,6 +69,17 @@ struct tr_makelog_found {
 	struct tr_text spelled;
 };
 
+/* Is called for each command. */
+typedef void tr_makelog_take(void *context, const struct tr_makelog_found *found);
+
+/*
+ * Takes the commands of a command line of Windows. directory: where it begins; data NULL: unknown.
+ * False: it is none. *failed becomes true if memory is exhausted.
+ */
+bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
+			      struct tr_text directory, tr_makelog_take *take, void *context,
+			      bool *failed);
+
 enum tr_makelog_syntax {
 	TR_MAKELOG_FINE,
 	TR_MAKELOG_UNCLOSED,   /* a quote or a bracket has no end */
@@ -78,10 +90,8 @@ enum { TR_MAKELOG_DEPTH = 1000 };
 
 struct tr_makelog_shell;
 
-/* take is called for each command. NULL: memory is exhausted. */
-struct tr_makelog_shell *tr_makelog_shell_new(void (*take)(void *context,
-							   const struct tr_makelog_found *found),
-					      void *context);
+/* NULL: memory is exhausted. */
+struct tr_makelog_shell *tr_makelog_shell_new(tr_makelog_take *take, void *context);
 void tr_makelog_shell_free(struct tr_makelog_shell *shell);
 
 /*

@@ -15,7 +15,7 @@
 enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
 
 struct tr_makelog_shell {
-	void (*take)(void *context, const struct tr_makelog_found *found);
+	tr_makelog_take *take;
 	void *context;
 
 	/* of the text */
@@ -47,9 +47,7 @@ struct tr_makelog_shell {
 	bool failed;
 };
 
-struct tr_makelog_shell *tr_makelog_shell_new(void (*take)(void *context,
-							   const struct tr_makelog_found *found),
-					      void *context)
+struct tr_makelog_shell *tr_makelog_shell_new(tr_makelog_take *take, void *context)
 {
 	struct tr_makelog_shell *shell = calloc(1, sizeof *shell);
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command lines of Windows, where a backslash separates folders: as nmake, msbuild and others print
+ * them, perhaps after a prompt with the directory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "format/makelog/makelog.h"
+#include "process/command.h"
+#include "process/path.h"
+
+static struct tr_text without(struct tr_text text, size_t count)
+{
+	return (struct tr_text){ text.data + count, text.len - count };
+}
+
+/* C:\b>, the prompt of cmd.exe with a directory. Returns its length; 0: none. */
+static size_t skip_prompt(struct tr_text text)
+{
+	const char *mark = memchr(text.data, '>', text.len);
+	size_t len = mark ? (size_t)(mark - text.data) : 0;
+
+	if (!tr_path_has_drive(text) || len < 3 || text.data[2] != '\\' || len + 1 == text.len ||
+	    mark[-1] == ' ' || mark[1] == ' ' || memchr(text.data, '"', len) ||
+	    memmem(text.data, len, " -", 2) || memmem(text.data, len, " /", 2))
+		return 0;
+	return len + 1;
+}
+
+/*
+ * The program at the beginning of a command line of Windows: in quotes, a word, or a path with
+ * blanks that ends in .exe. *after: where its arguments begin.
+ */
+static struct tr_text program_of(struct tr_text text, size_t *after)
+{
+	enum { LONGEST = 1024 };
+	bool quoted = text.len && *text.data == '"';
+	const char *end =
+		text.len ? memchr(text.data + quoted, quoted ? '"' : ' ', text.len - quoted) : NULL;
+	size_t len = end ? (size_t)(end - text.data) : text.len;
+
+	for (size_t i = 4; !quoted && tr_path_has_drive(text) && i < text.len && i < LONGEST; i++)
+		if (text.data[i] == ' ' &&
+		    tr_text_equal_in_any_case((struct tr_text){ text.data + i - 4, 4 },
+					      TR_TEXT(".exe"))) {
+			len = i;
+			break;
+		}
+	*after = len + (quoted && end);
+	return (struct tr_text){ text.data + quoted, len - quoted };
+}
+
+/*
+ * True for a backslash before a letter or digit outside of quotes. In a shell it would have no
+ * effect, so it separates folders.
+ */
+static bool has_path(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	bool quoted = false;
+
+	if (!memchr(p, '\\', text.len) || memchr(p, '\'', text.len))
+		return false;
+	for (; p + 1 < end; p++) {
+		unsigned char letter = (unsigned char)p[1] | 0x20;
+		if (*p == '"')
+			quoted = !quoted;
+		if (*p != '\\')
+			continue;
+		if (!quoted && ((letter >= 'a' && letter <= 'z') || (p[1] >= '0' && p[1] <= '9')))
+			return true;
+		p++;
+	}
+	return false;
+}
+
+/* The end of the first command: where cmd.exe redirects it, or begins another one. */
+static size_t end_of_command(struct tr_text text)
+{
+	bool quoted = false;
+	size_t slashes = 0; /* in front of the byte; an odd number escapes a quote */
+
+	for (size_t i = 1; i < text.len; i++) {
+		char c = text.data[i], before = text.data[i - 1];
+		slashes = before == '\\' ? slashes + 1 : 0;
+		if (c == '"' && slashes % 2 == 0)
+			quoted = !quoted;
+		if (!quoted && before == ' ' && (c == '&' || c == '|' || c == '<' || c == '>'))
+			return i;
+		if (!quoted && c == '>' && before == '2' && i > 1 && text.data[i - 2] == ' ')
+			return i - 1;
+	}
+	return text.len;
+}
+
+/* The launchers and the program at the beginning of a command line of Windows. */
+struct programs {
+	struct tr_text list[4];
+	size_t count;
+	enum tr_tool_kind tool; /* of the last one */
+	struct tr_text rest;	/* what follows them */
+};
+
+static void find_programs(struct tr_makelog_names *names, struct tr_text text,
+			  struct programs *programs)
+{
+	enum { MOST = sizeof programs->list / sizeof *programs->list };
+	size_t after;
+
+	*programs = (struct programs){ .tool = TR_TOOL_LAUNCHER, .rest = text };
+	while (programs->tool == TR_TOOL_LAUNCHER && programs->count < MOST) {
+		while (programs->rest.len && *programs->rest.data == ' ')
+			programs->rest = without(programs->rest, 1);
+		struct tr_text program = program_of(programs->rest, &after);
+		programs->tool = tr_makelog_tool(names, program);
+		programs->list[programs->count++] = program;
+		programs->rest = without(programs->rest, after);
+	}
+}
+
+/* True if a command line is one of Windows. */
+static bool is_windows(const struct programs *programs, struct tr_text text)
+{
+	struct tr_text program = programs->list[programs->count - 1];
+
+	if (programs->tool == TR_TOOL_NONE || programs->tool == TR_TOOL_DRIVER_CL)
+		return programs->tool == TR_TOOL_DRIVER_CL;
+	return has_path(text) || (memchr(program.data, '\\', program.len) && *program.data != '/');
+}
+
+/* Takes a command of Windows; len: how much of the rest are its arguments. False: memory. */
+static bool take_words(const struct programs *programs, size_t len, struct tr_text directory,
+		       tr_makelog_take *take, void *context)
+{
+	struct tr_words words = { .quoting = TR_QUOTING_WINDOWS,
+				  .pos = programs->rest.data,
+				  .end = programs->rest.data + len };
+	struct tr_buffer word = TR_BUFFER_INIT;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_word *list = NULL;
+	size_t taken = 0, cap = 0;
+	bool done = true;
+
+	while (done && (taken < programs->count || tr_words_next(&words, &word))) {
+		struct tr_text copy = taken < programs->count
+					      ? programs->list[taken]
+					      : tr_arena_copy(&arena, tr_buffer_text(&word));
+		done = copy.data && !word.failed && tr_array_room(list, taken, cap);
+		if (done)
+			list[taken] = (struct tr_word){ copy, taken, false };
+		taken += done;
+		word.len = 0;
+	}
+	if (done)
+		take(context, &(struct tr_makelog_found){
+				      .words = list, .count = taken, .directory = directory });
+	tr_arena_free(&arena);
+	tr_buffer_free(&word);
+	free(list);
+	return done;
+}
+
+bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
+			      struct tr_text directory, tr_makelog_take *take, void *context,
+			      bool *failed)
+{
+	struct programs programs;
+	size_t prompt = skip_prompt(text);
+	bool windows = prompt, more = true;
+
+	if (prompt)
+		directory = (struct tr_text){ text.data, prompt - 1 };
+	for (text = without(text, prompt); more && text.len;) {
+		find_programs(names, text, &programs);
+		windows = windows || is_windows(&programs, text);
+		if (!windows)
+			return false;
+		size_t end = end_of_command(programs.rest);
+		if (programs.tool != TR_TOOL_NONE &&
+		    !take_words(&programs, end, directory, take, context)) {
+			*failed = true;
+			break;
+		}
+		text = without(programs.rest, end);
+		more = text.len && (*text.data == '&' || *text.data == '|');
+		while (text.len && (*text.data == '&' || *text.data == '|' || *text.data == ' '))
+			text = without(text, 1);
+	}
+	return windows;
+}
