@@ -2,7 +2,8 @@
 /*
  * The ranges are in sorted chunks of a few hundred, so a range is found by bisection and inserted
  * with a short memmove. A trace repeats itself, so ranges that were added lately are remembered,
- * and not added again.
+ * and not added again. That of a branch is remembered until the next range is inserted, because the
+ * bits of a branch go to one range only, which may be another one then.
  *
  * A chunk records which bits all its ranges have, and whether there is no gap between them. A walk
  * skips a chunk that has all the bits already, so that a hostile trace cannot cause thousands of
@@ -16,7 +17,7 @@
 #include "core/buffer.h"
 #include "coverage/block.h"
 
-enum { CHUNK = 256, LATELY_BITS = 15, LATELY = 1 << LATELY_BITS };
+enum { CHUNK = 256, LATELY = 1 << 14 };
 
 struct chunk {
 	size_t count;
@@ -25,10 +26,18 @@ struct chunk {
 	struct tr_range items[CHUNK];
 };
 
+/* A range that was added. */
+struct added {
+	uint64_t first, last;
+	uint8_t op;	   /* 0: a free place */
+	uint32_t inserted; /* how many ranges had been inserted before */
+};
+
 struct tr_ranges {
 	struct chunk **chunks; /* no chunk is empty */
 	size_t count, cap;
-	struct tr_range lately[LATELY]; /* by a hash; op 0: a free place */
+	uint32_t inserted; /* ranges */
+	struct added lately[LATELY][2];
 };
 
 struct tr_ranges *tr_ranges_new(void)
@@ -46,16 +55,32 @@ void tr_ranges_free(struct tr_ranges *ranges)
 	free(ranges);
 }
 
-/* True if the range was added lately. Only for ops where adding a range again changes nothing. */
+/* True if the op applies to all that its range covers, and not to one range only. */
+static bool covers(const struct tr_range *range)
+{
+	return range->op & (TR_EXEC_BLOCK | TR_EXEC_FAULT);
+}
+
+/* True if this is how the range was added, and adding it again changes nothing. */
+static bool is_same(const struct tr_ranges *ranges, const struct added *added,
+		    const struct tr_range *range)
+{
+	return added->first == range->first && added->last == range->last &&
+	       added->op == range->op && (covers(range) || added->inserted == ranges->inserted);
+}
+
+/*
+ * True if the range was added lately. What is near in the program is near in the table, because most
+ * code is executed in the order of its addresses. Each place holds two ranges, the last one first.
+ */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	uint64_t hash =
-		(range->first ^ range->last << 20 ^ range->op) * UINT64_C(0x9e3779b97f4a7c15);
-	struct tr_range *place = &ranges->lately[hash >> (64 - LATELY_BITS)];
+	struct added *places = ranges->lately[(range->first >> 4 ^ range->op) % LATELY];
 
-	if (place->first == range->first && place->last == range->last && place->op == range->op)
-		return true;
-	*place = *range;
+	if (is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range))
+		return range->op != 0;
+	places[1] = places[0];
+	places[0] = (struct added){ range->first, range->last, range->op, ranges->inserted };
 	return false;
 }
 
@@ -144,6 +169,7 @@ static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position
 	struct tr_range *place = chunk->items + position->item;
 	memmove(place + 1, place, (chunk->count++ - position->item) * sizeof *place);
 	*place = range;
+	ranges->inserted++;
 	chunk->common &= range.op;
 	chunk->dense = chunk->dense && dense;
 	return true;
@@ -249,12 +275,23 @@ static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
 	return true;
 }
 
+/* Adds the bits if there is exactly this range; it has no others to divide, and no gaps. */
+static bool add_to_same(struct tr_ranges *ranges, const struct tr_range *added)
+{
+	struct tr_range *range = range_at(ranges, lower_bound(ranges, added->first));
+
+	if (!range || range->first != added->first || range->last != added->last)
+		return false;
+	range->op |= added->op;
+	return true;
+}
+
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
 {
-	if (!(range.op & (TR_EXEC_BLOCK | TR_EXEC_FAULT)))
-		return add_branch(ranges, range);
-	if (was_added(ranges, &range))
+	if (was_added(ranges, &range) || add_to_same(ranges, &range))
 		return true;
+	if (!covers(&range))
+		return add_branch(ranges, range);
 	return cut_before(ranges, range.first) &&
 	       (range.last == UINT64_MAX || cut_before(ranges, range.last + 1)) &&
 	       cover(ranges, &range);

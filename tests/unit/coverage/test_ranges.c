@@ -87,8 +87,28 @@ static bool random_round(unsigned seed, unsigned rounds, unsigned space, unsigne
 	return good;
 }
 
+/* A branch is added again after a range that it overlaps was inserted behind the one it was added to. */
+static bool branch_again(void)
+{
+	static const struct tr_range added[] = {
+		{ 0x100, 0x10f, 0x10 }, { 0x100, 0x11f, 0x01 }, { 0x110, 0x11f, 0x10 },
+		{ 0x100, 0x11f, 0x01 }, { 0x118, 0x11f, 0x20 }, { 0x100, 0x11f, 0x01 },
+	};
+	struct tr_ranges *ranges = tr_ranges_new();
+	bool good = ranges != NULL;
+
+	plain_count = 0;
+	for (size_t i = 0; good && i < sizeof added / sizeof *added; i++) {
+		plain_add(added[i].first, added[i].last, added[i].op);
+		good = tr_ranges_add(ranges, added[i]) && same(ranges);
+	}
+	tr_ranges_free(ranges);
+	return good;
+}
+
 int main(void)
 {
+	ok(branch_again(), "a branch that was added before goes to the highest range of now");
 	for (unsigned seed = 1; seed <= 40; seed++)
 		ok(random_round(seed, 300, 200, 20, 0), "short ranges, few addresses, seed %u",
 		   seed);
