@@ -596,7 +596,7 @@ static void read_options(struct recorder *recorder)
 	if (cli->stop)
 		return;
 	watches |= recorder->capture.files;
-	struct tr_text cwd;
+	struct tr_buffer cwd = TR_BUFFER_INIT;
 	struct tr_error err;
 	if (recorder->only && !recorder->only[strspn(recorder->only, ",")])
 		tr_cli_usage(cli, "--only takes names of programs, such as cc1,ld");
@@ -613,6 +613,7 @@ static void read_options(struct recorder *recorder)
 		tr_cli_usage(cli, "--stat needs --backend=strace");
 	else if (!cli->operand_count)
 		tr_cli_usage(cli, "no command given");
+	tr_buffer_free(&cwd);
 	if (recorder->capture.alone)
 		recorder->capture.backend = TR_BACKEND_PRELOAD;
 }

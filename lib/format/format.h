@@ -22,6 +22,7 @@
 #include <stddef.h>
 
 #include "core/arena.h"
+#include "core/buffer.h"
 #include "core/codec.h"
 #include "core/container.h"
 #include "core/error.h"
@@ -73,11 +74,12 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 			      const char *fallback);
 
 /*
- * The directory in the last value given for key; data NULL: there is none. drives: also with a drive
- * of Windows. False: it is no absolute path, and err is filled.
+ * Appends the directory in the last value given for key, if there is one, as an absolute path: one
+ * that is relative begins in the working directory. drives: a drive of Windows makes it absolute,
+ * too. False: err is filled.
  */
 bool tr_setting_get_directory(const struct tr_settings *settings, const char *key, bool drives,
-			      struct tr_text *path, struct tr_error *err);
+			      struct tr_buffer *path, struct tr_error *err);
 
 /* Adds the directories of all settings of that key. False: err is filled. */
 bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,

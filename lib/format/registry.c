@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The formats, their detection, and their settings. */
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/format.h"
 #include "process/compilers.h"
@@ -73,15 +76,29 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 }
 
 bool tr_setting_get_directory(const struct tr_settings *settings, const char *key, bool drives,
-			      struct tr_text *path, struct tr_error *err)
+			      struct tr_buffer *path, struct tr_error *err)
 {
-	*path = tr_setting_get(settings, key, NULL);
-	if (!path->data || tr_text_starts(*path, TR_TEXT("/")) ||
-	    (drives && tr_path_is_absolute(*path)))
+	struct tr_text value = tr_setting_get(settings, key, NULL);
+	char here[PATH_MAX] = "";
+
+	if (!value.data)
 		return true;
-	tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes an absolute path, not '%.*s'", key,
-		     (int)(path->len < 80 ? path->len : 80), path->data);
-	return false;
+	if (!value.len || (!drives && tr_path_has_drive(value))) {
+		tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes a directory, not '%.*s'", key,
+			     (int)(value.len < 80 ? value.len : 80), value.data);
+		return false;
+	}
+	if (tr_path_is_absolute(value)) {
+		tr_buffer_put_text(path, value);
+	} else if (getcwd(here, sizeof here)) {
+		tr_path_join(tr_text_from(here), value, path);
+	} else {
+		tr_error_system(err, errno, "-O %s: the working directory", key);
+		return false;
+	}
+	if (path->failed)
+		tr_error_memory(err);
+	return !path->failed;
 }
 
 bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,

@@ -68,8 +68,10 @@ database() {
 	printf 'cc -c $A.c\n' >log
 	run -0 --separate-stderr tr-parse -O cwd=/b log
 	[[ $stderr == *'(flagged "unexpanded"): 1'* ]]
-	run -2 tr-parse -f makelog -O cwd=b log
-	[[ $output == *"-O cwd takes an absolute path, not 'b'"* ]]
+	tr-parse -q -f makelog -O cwd=. log | grep -F "cwd=\"$(pwd -P)\""
+	tr-parse -q -f makelog -O 'cwd=C:\b' log | grep -F 'cwd="C:\\b"'
+	run -2 tr-parse -f makelog -O cwd= log
+	[[ $output == *"-O cwd takes a directory, not ''"* ]]
 }
 
 @test "a log is only recognised where no trace is" {

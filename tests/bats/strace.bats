@@ -232,12 +232,13 @@ executions() {
 	run -2 tr-parse --strict bad.strace
 }
 
-@test "-O cwd is an absolute path" {
+@test "-O cwd is a directory, which may be relative to the working directory" {
 	echo '1 execve("./a", ["a"], ["A=1"]) = 0' >log
 	tr-parse -f strace -O cwd=/w/../q/ log | grep -F $'/q/a\tcwd="/q"'
-	for dir in . '' b/c; do
+	tr-parse -f strace -O cwd=b/../c log | grep -F "cwd=\"$(pwd -P)/c\""
+	for dir in '' 'C:\b'; do
 		run -2 --separate-stderr tr-parse -f strace -O cwd=$dir log
-		[ "$stderr" = "tr-parse: log: -O cwd takes an absolute path, not '$dir'" ]
+		[ "$stderr" = "tr-parse: log: -O cwd takes a directory, not '$dir'" ]
 	done
 }
 

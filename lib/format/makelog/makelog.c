@@ -34,7 +34,7 @@ struct reader {
 	struct tr_makelog_shell *shell, *inner; /* inner: of sh -c */
 	bool nested;				/* inner is at work */
 	struct tr_makelog_names names;
-	struct tr_text cwd; /* of -O cwd; data NULL: unknown */
+	struct tr_buffer cwd; /* of -O cwd; empty: unknown */
 	struct place *places;
 	size_t count, cap;
 	struct tr_buffer logical; /* a line that is continued on others */
@@ -227,7 +227,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 static struct tr_text current(const struct reader *reader)
 {
 	if (!reader->count)
-		return reader->cwd;
+		return reader->cwd.len ? tr_buffer_text(&reader->cwd) : (struct tr_text){ NULL, 0 };
 	const struct place *last = &reader->places[reader->count - 1];
 	return (struct tr_text){ last->path, last->len };
 }
@@ -534,7 +534,7 @@ static enum tr_status note(struct reader *reader, struct tr_error *err)
 			return note(reader, err);
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "commands whose directory is not in the log: %" PRIu64
-			     "; -O cwd=DIR says where the build began",
+			     "; -O cwd=DIR says where the build began, -O cwd=. that it began here",
 			     reader->unplaced);
 		tr_error_is_note(err);
 		return TR_WARN;
@@ -599,6 +599,7 @@ static void close_reader(struct tr_reader *base)
 	while (reader->count)
 		free(reader->places[--reader->count].path);
 	free(reader->places);
+	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->logical);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->arena);
@@ -607,15 +608,12 @@ static void close_reader(struct tr_reader *base)
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
 				     struct tr_error *err)
 {
-	struct tr_text cwd;
-
-	if (!tr_setting_get_directory(&config->settings, "cwd", true, &cwd, err))
-		return NULL;
 	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+
 	if (!reader)
 		return NULL;
-	reader->cwd = cwd;
-	if (!tr_setting_get_compilers(&config->settings, &reader->names.compilers, err)) {
+	if (!tr_setting_get_directory(&config->settings, "cwd", true, &reader->cwd, err) ||
+	    !tr_setting_get_compilers(&config->settings, &reader->names.compilers, err)) {
 		tr_reader_free(&reader->base);
 		return NULL;
 	}

@@ -442,6 +442,7 @@ static void close_reader(struct tr_reader *base)
 	tr_strace_records_free(&reader->out);
 	tr_tasks_free(&reader->tasks);
 	tr_strace_exec_free(&reader->exec);
+	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->bytes);
 	tr_buffer_free(&reader->repair.head);
 }
@@ -450,17 +451,16 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 					struct tr_error *err)
 {
 	struct tr_strace_reader *reader;
-	struct tr_text cwd;
 
-	/* the directory that a relative one would start at is unknown */
-	if (!tr_setting_get_directory(&config->settings, "cwd", false, &cwd, err))
-		return NULL;
 	reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;
+	if (!tr_setting_get_directory(&config->settings, "cwd", false, &reader->cwd, err)) {
+		tr_reader_free(&reader->base);
+		return NULL;
+	}
 	tr_buffer_limit(&reader->out.head, reader->base.max_record);
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
-	reader->cwd = cwd;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
 	int64_t part = tr_strace_part(config, in);

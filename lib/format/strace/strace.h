@@ -119,8 +119,8 @@ enum { TR_STRACE_ENDING = 16 }; /* processes whose +++ line may be outstanding *
 
 struct tr_strace_reader {
 	struct tr_reader base;
-	struct tr_text cwd; /* -O cwd=DIR, or empty */
-	bool keep_failed;   /* -O failed=yes */
+	struct tr_buffer cwd; /* -O cwd=DIR, or empty */
+	bool keep_failed;     /* -O failed=yes */
 
 	struct tr_strace_clock_state clock;
 	struct tr_strace_origin here; /* the line that is being read */

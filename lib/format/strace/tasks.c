@@ -69,7 +69,7 @@ static void begin_run(struct tr_strace_reader *reader, struct tr_task *task)
 	tr_origin_give_up(task->process->origin, false);
 	if (!reader->cwd.len || !first)
 		return;
-	directory = tr_directory_new(&reader->tasks.origins, reader->cwd);
+	directory = tr_directory_new(&reader->tasks.origins, tr_buffer_text(&reader->cwd));
 	tr_origin_place(task->process->origin, directory, false);
 	tr_directory_release(directory);
 }
