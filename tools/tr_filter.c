@@ -58,7 +58,7 @@ static const struct tr_option options[] = {
 	{ OPTION_REBASE, 0, "rebase", NULL,
 	  "make environments self-contained: write them as differences against the first one" },
 	{ OPTION_MERGE, 0, "merge", NULL,
-	  "make one trace of all: each range of code, unit of source or block of drcov once" },
+	  "make one trace of all: each range of code, unit, source line or block of drcov once" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",

@@ -174,14 +174,18 @@ struct function_item {
 	uint64_t count;
 };
 
+/* A conditional jump that was executed. */
 struct branch_item {
-	uint32_t file;
-	struct tr_source_branch branch;
+	uint32_t file, line;
+	uint64_t address;
+	uint64_t taken, fallen;
 };
 
-/* The state while the list is made. */
+/* The state while lines are made. */
 struct maker {
-	struct tr_source_files *files;
+	struct tr_sources *sources;
+	struct tr_source_file **files;
+	size_t file_count, file_cap;
 	bool counted;
 	struct tr_map by_path; /* number of the file + 1 */
 	struct item *items;
@@ -193,19 +197,36 @@ struct maker {
 	uint64_t first_function; /* of this program, among those of all */
 };
 
-/* Returns the number of a file; UINT32_MAX: memory is exhausted. */
-static uint32_t file_number(struct maker *maker, const struct tr_elf *program, uint32_t file)
+/* States the build of the program in which a file was compiled. False: memory is exhausted. */
+static bool put_version(struct maker *maker, struct tr_source_file *file,
+			const struct tr_elf_head *head)
 {
-	struct tr_source_files *files = maker->files;
-	struct tr_text path = tr_text_from(tr_elf_file(program, file));
+	struct tr_buffer text = TR_BUFFER_INIT;
+	tr_buffer_put_literal(&text, "build-id ");
+	for (size_t i = 0; i < head->build_id_size; i++)
+		tr_buffer_put_hex(&text, head->build_id[i], 2);
+	bool good =
+		!text.failed &&
+		tr_sources_add_version(maker->sources, file,
+				       head->build_id_size ? tr_buffer_text(&text) : TR_TEXT(""));
+	tr_buffer_free(&text);
+	return good;
+}
+
+/* Returns the number of a file; UINT32_MAX: memory is exhausted. */
+static uint32_t file_number(struct maker *maker, const struct tr_elf *program, uint32_t number)
+{
+	struct tr_text path = tr_text_from(tr_elf_file(program, number));
 	char *known = tr_map_get(&maker->by_path, path);
 	if (known)
 		return (uint32_t)((uintptr_t)known - 1);
-	if (!tr_array_room(files->list, files->count, files->cap) ||
-	    !tr_map_put(&maker->by_path, path, (void *)(uintptr_t)(files->count + 1)))
+	struct tr_source_file *file = tr_sources_file(maker->sources, path, TR_TEXT(""));
+	if (!file || !put_version(maker, file, &program->head) ||
+	    !tr_array_room(maker->files, maker->file_count, maker->file_cap) ||
+	    !tr_map_put(&maker->by_path, path, (void *)(uintptr_t)(maker->file_count + 1)))
 		return UINT32_MAX;
-	files->list[files->count] = (struct tr_source_file){ .path = path, .program = program };
-	return (uint32_t)files->count++;
+	maker->files[maker->file_count] = file;
+	return (uint32_t)maker->file_count++;
 }
 
 /* Adds the conditional jumps of a program. False: memory is exhausted. */
@@ -231,9 +252,8 @@ static bool put_branches(struct maker *maker, const struct tr_loaded_program *lo
 		good = tr_array_room(maker->branches, maker->branch_count, maker->branch_cap);
 		if (good)
 			maker->branches[maker->branch_count++] =
-				(struct branch_item){ numbers[row->file],
-						      { row->line, jump->first + at, jump->taken,
-							jump->fallen } };
+				(struct branch_item){ numbers[row->file], row->line,
+						      jump->first + at, jump->taken, jump->fallen };
 	}
 	free(bytes);
 	return good;
@@ -312,107 +332,81 @@ static int by_branch(const void *a, const void *b)
 	const struct branch_item *x = a, *y = b;
 	if (x->file != y->file)
 		return x->file < y->file ? -1 : 1;
-	if (x->branch.line != y->branch.line)
-		return x->branch.line < y->branch.line ? -1 : 1;
-	return (x->branch.address > y->branch.address) - (x->branch.address < y->branch.address);
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct tr_source_file *x = a, *y = b;
-	return tr_text_compare(x->path, y->path);
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
 }
 
 /*
- * Makes the lines of all files from the sorted items: the highest count of each function, and the
- * sum of these. False: memory is exhausted.
+ * Adds the lines of sorted items: the highest count of each function, and the sum of these. False:
+ * memory is exhausted.
  */
-static bool make_lines(struct maker *maker)
+static bool add_lines(struct maker *maker)
 {
-	for (size_t i = 0, next; i < maker->item_count; i = next) {
-		struct tr_source_file *file = &maker->files->list[maker->items[i].file];
-		for (next = i;
-		     next < maker->item_count && maker->items[next].file == maker->items[i].file;)
-			next++;
-		file->lines =
-			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->lines);
-		if (!file->lines)
+	const struct item *items = maker->items;
+	for (size_t i = 0; i < maker->item_count;) {
+		const struct item *first = &items[i];
+		struct tr_source_line line = { .line = first->line };
+		while (i < maker->item_count && items[i].file == first->file &&
+		       items[i].line == first->line) {
+			uint64_t function = items[i].function, most = 0;
+			for (; i < maker->item_count && items[i].file == first->file &&
+			       items[i].line == first->line && items[i].function == function;
+			     i++)
+				most = items[i].count > most ? items[i].count : most;
+			line.count = maker->counted ? line.count + most : line.count | most;
+		}
+		if (!tr_sources_add_line(maker->sources, maker->files[first->file], &line))
 			return false;
-		for (size_t k = i; k < next;) {
-			struct tr_source_line line = { maker->items[k].line, 0 };
-			while (k < next && maker->items[k].line == line.line) {
-				uint64_t function = maker->items[k].function;
-				uint64_t most = 0;
-				for (; k < next && maker->items[k].line == line.line &&
-				       maker->items[k].function == function;
-				     k++)
-					most = maker->items[k].count > most ? maker->items[k].count
-									    : most;
-				line.count = maker->counted ? line.count + most : line.count | most;
-			}
-			file->lines[file->line_count++] = line;
+	}
+	return true;
+}
+
+/* Adds the functions; those of the same name in one line become one. */
+static bool add_functions(struct maker *maker)
+{
+	const struct function_item *items = maker->functions;
+	for (size_t i = 0; i < maker->function_count;) {
+		const struct function_item *first = &items[i];
+		struct tr_source_function function = { .name = first->name, .line = first->line };
+		for (; i < maker->function_count && by_function(&items[i], first) == 0; i++)
+			function.count = maker->counted ? function.count + items[i].count
+							: function.count | items[i].count;
+		if (!tr_sources_add_function(maker->sources, maker->files[first->file], &function))
+			return false;
+	}
+	return true;
+}
+
+/* Adds the branches: outcome 0 is taken, 1 is not. */
+static bool add_branches(struct maker *maker)
+{
+	uint64_t number = 0;
+	for (size_t i = 0; i < maker->branch_count; i++) {
+		const struct branch_item *item = &maker->branches[i];
+		uint64_t counts[] = { item->taken, item->fallen };
+		bool same = i && item[-1].file == item->file && item[-1].line == item->line;
+		number = same ? number + 1 : 0;
+		for (int outcome = 0; outcome < 2; outcome++) {
+			struct tr_source_branch branch = {
+				.count = maker->counted ? counts[outcome] : counts[outcome] != 0,
+				.block = number,
+				.branch = outcome ? TR_TEXT("1") : TR_TEXT("0"),
+				.line = item->line,
+				.reached = true,
+			};
+			if (!tr_sources_add_branch(maker->sources, maker->files[item->file],
+						   &branch))
+				return false;
 		}
 	}
 	return true;
 }
 
-/* Makes the functions of all files; those of the same name in one line become one. */
-static bool make_functions(struct maker *maker)
+bool tr_lines_make(const struct tr_programs *programs, bool counted, struct tr_sources *sources)
 {
-	for (size_t i = 0, next; i < maker->function_count; i = next) {
-		struct tr_source_file *file = &maker->files->list[maker->functions[i].file];
-		for (next = i; next < maker->function_count &&
-			       maker->functions[next].file == maker->functions[i].file;)
-			next++;
-		file->functions =
-			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->functions);
-		if (!file->functions)
-			return false;
-		for (size_t k = i; k < next; k++) {
-			const struct function_item *item = &maker->functions[k];
-			struct tr_source_function *last =
-				file->function_count ? &file->functions[file->function_count - 1]
-						     : NULL;
-			if (last && last->line == item->line &&
-			    tr_text_equal(last->name, item->name))
-				last->count = maker->counted ? last->count + item->count
-							     : last->count | item->count;
-			else
-				file->functions[file->function_count++] =
-					(struct tr_source_function){ item->name, item->line,
-								     item->count };
-		}
-	}
-	return true;
-}
-
-/* Makes the branches of all files. */
-static bool make_branches(struct maker *maker)
-{
-	for (size_t i = 0, next; i < maker->branch_count; i = next) {
-		struct tr_source_file *file = &maker->files->list[maker->branches[i].file];
-		for (next = i; next < maker->branch_count &&
-			       maker->branches[next].file == maker->branches[i].file;)
-			next++;
-		file->branches =
-			tr_arena_alloc(&maker->files->memory, (next - i) * sizeof *file->branches);
-		if (!file->branches)
-			return false;
-		for (size_t k = i; k < next; k++) {
-			struct tr_source_branch branch = maker->branches[k].branch;
-			branch.taken = maker->counted ? branch.taken : branch.taken != 0;
-			branch.fallen = maker->counted ? branch.fallen : branch.fallen != 0;
-			file->branches[file->branch_count++] = branch;
-		}
-	}
-	return true;
-}
-
-bool tr_lines_make(const struct tr_programs *programs, bool counted, struct tr_source_files *files)
-{
-	struct maker maker = { .files = files, .counted = counted, .by_path = TR_MAP_INIT };
+	struct maker maker = { .sources = sources, .counted = counted, .by_path = TR_MAP_INIT };
 	bool good = true;
-	*files = (struct tr_source_files){ .memory = TR_ARENA_INIT };
 	for (size_t i = 0; i < programs->count && good; i++)
 		good = put_program(&maker, programs->list[i]);
 	if (maker.item_count)
@@ -421,20 +415,13 @@ bool tr_lines_make(const struct tr_programs *programs, bool counted, struct tr_s
 		qsort(maker.functions, maker.function_count, sizeof *maker.functions, by_function);
 	if (maker.branch_count)
 		qsort(maker.branches, maker.branch_count, sizeof *maker.branches, by_branch);
-	good = good && make_lines(&maker) && make_functions(&maker) && make_branches(&maker);
-	if (good && files->count)
-		qsort(files->list, files->count, sizeof *files->list, by_path);
+	good = good && add_lines(&maker) && add_functions(&maker) && add_branches(&maker);
 	tr_map_free(&maker.by_path);
+	free(maker.files);
 	free(maker.items);
 	free(maker.functions);
 	free(maker.branches);
 	return good;
-}
-
-void tr_source_files_free(struct tr_source_files *files)
-{
-	free(files->list);
-	tr_arena_free(&files->memory);
 }
 
 void tr_lines_free(struct tr_programs *programs)

@@ -129,7 +129,7 @@ void tr_merge_free(struct tr_merge *merge)
 static const struct tr_merge_form *form_of_header(struct tr_record *header)
 {
 	static const struct tr_merge_form *const forms[] = { &tr_merge_blocks, &tr_merge_units,
-							     &tr_merge_modules };
+							     &tr_merge_modules, &tr_merge_sources };
 	struct tr_field *format = tr_record_field(header, "format");
 
 	for (size_t i = 0; format && i < sizeof forms / sizeof *forms; i++)
@@ -145,9 +145,11 @@ static const struct tr_merge_form *form_of_record(struct tr_record *record)
 		const char *kind;
 		const struct tr_merge_form *form;
 	} kinds[] = {
-		{ "unit", &tr_merge_units },	  { "info", &tr_merge_units },
-		{ "module", &tr_merge_modules },  { "section", &tr_merge_blocks },
-		{ "block", &tr_merge_blocks },	  { "load", &tr_merge_blocks },
+		{ "unit", &tr_merge_units },	      { "info", &tr_merge_units },
+		{ "module", &tr_merge_modules },      { "section", &tr_merge_blocks },
+		{ "source", &tr_merge_sources },      { "srcline", &tr_merge_sources },
+		{ "srcfunction", &tr_merge_sources }, { "srcbranch", &tr_merge_sources },
+		{ "block", &tr_merge_blocks },	      { "load", &tr_merge_blocks },
 		{ "loadaddr", &tr_merge_blocks },
 	};
 
@@ -191,8 +193,8 @@ static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *reco
 		return TR_OK;
 	merge->told_none = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "left out: records of kind %.*s: what can be merged is gnatcov, srctrace and "
-		     "drcov",
+		     "left out: records of kind %.*s: what can be merged is gnatcov, srctrace, "
+		     "drcov and lcov",
 		     (int)(record->kind.len < 40 ? record->kind.len : 40), record->kind.data);
 	return TR_WARN;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interface of the three forms (merge_blocks.c, merge_units.c, merge_modules.c), and the
- * functions that they share (merge.c).
+ * The interface of the forms (merge_blocks.c, merge_units.c, merge_modules.c, merge_sources.c), and
+ * the functions that they share (merge.c).
  */
 #ifndef TR_COVERAGE_MERGE_PRIVATE_H
 #define TR_COVERAGE_MERGE_PRIVATE_H
@@ -67,6 +67,7 @@ struct tr_merge_form {
 	void (*discard)(void *self); /* frees what self holds */
 };
 
-extern const struct tr_merge_form tr_merge_blocks, tr_merge_units, tr_merge_modules;
+extern const struct tr_merge_form tr_merge_blocks, tr_merge_units, tr_merge_modules,
+	tr_merge_sources;
 
 #endif

@@ -11,25 +11,28 @@
 #include <string.h>
 
 static const char *const known_kinds[] = {
-	"meta", "env",	 "envset", "exec",   "fork",	 "exit",   "signal", "comm",
-	"sys",	"line",	 "lost",   "raw",    "call",	 "enter",  "leave",  "section",
-	"info", "block", "load",   "unload", "loadaddr", "module", "unit",   "use",
+	"meta",	  "env",     "envset", "exec",	 "fork",    "exit",	   "signal",
+	"comm",	  "sys",     "line",   "lost",	 "raw",	    "call",	   "enter",
+	"leave",  "section", "info",   "block",	 "load",    "unload",	   "loadaddr",
+	"module", "unit",    "use",    "source", "srcline", "srcfunction", "srcbranch",
 };
 
 /* In addition: columns, and names from programs (arguments of calls; those of sys from a0 on). */
 static const char *const known_fields[] = {
-	"kind",	      "seq",	   "time",    "task",	"name",	     "value",	 "vars",
-	"var",	      "tasks",	   "parent",  "ppid",	"cwd",	     "argv",	 "env",
-	"envdiff",    "envtop",	   "interp",  "file",	"output",    "respfile", "status",
-	"signal",     "end",	   "error",   "rid",	"extra",     "child",	 "flags",
-	"info",	      "stopped",   "core",    "comm",	"path",	     "orig",	 "mode",
-	"return",     "fd",	   "oldfd",   "newfd",	"fds",	     "from",	 "to",
-	"target",     "resolved",  "link",    "source", "type",	     "dur",	 "failed",
-	"events",     "text",	   "reason",  "bits",	"endian",    "machine",	 "data",
-	"size",	      "op",	   "module",  "hits",	"address",   "id",	 "base",
-	"statements", "decisions", "mcdc",    "frame",	"backtrace", "duration", "cpu",
-	"tgid",	      "pid",	   "flagged", "caller", "ip",	     "function", "does",
-	"exec",	      "assumed",   "count",   "path1",	"path2",     "by",	 "diff",
+	"kind",	      "seq",	   "time",    "task",	 "name",      "value",	  "vars",
+	"var",	      "tasks",	   "parent",  "ppid",	 "cwd",	      "argv",	  "env",
+	"envdiff",    "envtop",	   "interp",  "file",	 "output",    "respfile", "status",
+	"signal",     "end",	   "error",   "rid",	 "extra",     "child",	  "flags",
+	"info",	      "stopped",   "core",    "comm",	 "path",      "orig",	  "mode",
+	"return",     "fd",	   "oldfd",   "newfd",	 "fds",	      "from",	  "to",
+	"target",     "resolved",  "link",    "source",	 "type",      "dur",	  "failed",
+	"events",     "text",	   "reason",  "bits",	 "endian",    "machine",  "data",
+	"size",	      "op",	   "module",  "hits",	 "address",   "id",	  "base",
+	"statements", "decisions", "mcdc",    "frame",	 "backtrace", "duration", "cpu",
+	"tgid",	      "pid",	   "flagged", "caller",	 "ip",	      "function", "does",
+	"exec",	      "assumed",   "count",   "path1",	 "path2",     "by",	  "diff",
+	"line",	      "last_line", "test",    "version", "checksum",  "block",	  "branch",
+	"exception",
 };
 
 enum {
@@ -75,7 +78,8 @@ void tr_offer_fields(struct tr_similar *similar)
 }
 
 const char *const tr_context_kinds[TR_CONTEXT_KINDS] = {
-	"env", "envset", "meta", "section", "info", "module", "load", "unload", "loadaddr",
+	"env",	  "envset", "meta",   "section",  "info",
+	"module", "load",   "unload", "loadaddr", "source",
 };
 
 int tr_context_kind(struct tr_text kind)

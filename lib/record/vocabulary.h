@@ -19,7 +19,7 @@ bool tr_is_known_field(struct tr_text key);
 void tr_offer_kinds(struct tr_similar *similar);
 void tr_offer_fields(struct tr_similar *similar);
 
-enum { TR_CONTEXT_KINDS = 9 };
+enum { TR_CONTEXT_KINDS = 10 };
 
 /* The kinds that describe their segment and are not events in it. */
 extern const char *const tr_context_kinds[TR_CONTEXT_KINDS];

@@ -222,7 +222,7 @@ END
 	[[ $stderr == *'a has no debug information, so it has no lines: compile it with -g'* ]]
 	[ -z "$output" ]
 	run -2 tr-repack -t lcov main.trec
-	[[ $output == *'lcov needs the program that was run: -O exe=PROG'* ]]
+	[[ $output == *'the source lines of blocks need the program that was run: -O exe=PROG'* ]]
 	run -2 tr-repack -t lcov -O exe=a.c main.trec
 	[[ $output == *'a.c: not an ELF file'* ]]
 	run -2 tr-repack -t lcov -O exe=missing main.trec
@@ -269,4 +269,86 @@ END
 	[[ $stderr == *'a: 1 parts of its debug information cannot be read; their functions and lines are missing'* ]]
 	run -2 --separate-stderr tr-symbolize --exe=a main.trec
 	[[ $output == *'function="main"'* ]]
+}
+
+@test "a tracefile that is read and written again is the same, in one order" {
+	data=$top_srcdir/tests/data/lcov
+	tr-parse "$data/good-2.0.info" | tr-repack | cmp - "$data/good-2.0.info"
+	# a function may have several names, and conditions are kept as they are
+	tr-parse "$data/good-2.2.info" | grep -cx $'srcfunction\t2\t-\t-\t/src/b.c\tfunction="alias"\tline=3\tlast_line=9\thits=0'
+	[ "$(tr-filter -c raw "$data/good-2.2.info")" -eq 2 ]
+	# geninfo writes branches between lines: the same entries, and the same figures
+	tr-parse "$data/geninfo.info" | tr-repack -o again.info
+	diff <(grep -v '^[FBL][NR]*[FH]:' "$data/geninfo.info" | LC_ALL=C sort) \
+		<(grep -v '^[FBL][NR]*[FH]:' again.info | LC_ALL=C sort)
+	tr-parse again.info | tr-repack | cmp - again.info
+	for file in "$data/geninfo.info" again.info; do
+		lcov --summary --rc lcov_branch_coverage=1 "$file" | grep % >"${file##*/}.figures"
+	done
+	diff geninfo.info.figures again.info.figures
+	[ "$(wc -l <again.info.figures)" -eq 3 ]
+}
+
+@test "records of a tracefile are selected, and make a tracefile" {
+	data=$top_srcdir/tests/data/lcov
+	tr-filter 'srcline and hits == 0' "$data/good-2.0.info" | tr-repack | diff - <(cat <<'END'
+TN:one
+SF:/src/a.c
+VER:build-id 00
+FNF:0
+FNH:0
+DA:9,0
+LF:1
+LH:0
+end_of_record
+END
+	)
+	# a file of which nothing is selected has no section
+	[ "$(tr-filter 'name $= "/loops.c"' "$data/geninfo.info" | tr-repack | grep ^SF:)" = SF:/srv/build/lcovdemo/loops.c ]
+	[ "$(tr-filter --fields=function --raw 'srcfunction and hits == 0' "$data/good-2.0.info")" = other ]
+}
+
+@test "tracefiles are added up as lcov does it" {
+	data=$top_srcdir/tests/data/lcov
+	sed 's/^DA:5,1,/DA:5,41,/; s/^FNDA:1,sum/FNDA:7,sum/' "$data/geninfo.info" >other.info
+	tr-filter --merge "$data/geninfo.info" other.info | tr-repack >sum.info
+	lcov -q --checksum --rc lcov_branch_coverage=1 -a "$data/geninfo.info" -a other.info -o lcov.info
+	diff <(LC_ALL=C sort lcov.info) <(LC_ALL=C sort sum.info)
+	grep -q '^DA:5,42,' sum.info
+	# the writer alone adds up, too
+	tr-repack -t lcov "$data/geninfo.info" other.info | cmp - sum.info
+	# the same file in another test is another section, as in lcov
+	sed 's/^TN:.*/TN:second/' other.info >second.info
+	[ "$(tr-filter --merge other.info second.info | tr-repack | grep -c ^SF)" -eq "$((2 * $(grep -c ^SF other.info)))" ]
+	# counts do not overflow
+	printf 'SF:/a\nDA:1,18446744073709551615\nend_of_record\n' >most
+	tr-repack -t lcov most most | grep -qx DA:1,18446744073709551615
+	# blocks of a program and lines of a file go together
+	compile -no-pie
+	trace FLAT main | tr-repack -q -t lcov -O exe=a -o a.info
+	{ trace HISTORY main && tr-parse a.info; } | tr-repack -q -t lcov -O exe=a | grep -qx DA:13,2
+}
+
+@test "damage in a tracefile" {
+	run -2 --separate-stderr tr-parse "$top_srcdir/tests/data/lcov/bad-lines.info"
+	grep -v '^[%!]' <<<"$output" | cut -f 1,5- | diff - <(cat <<'END'
+source	/src/a.c
+srcline	/src/a.c	line=7	hits=1
+source	/src/b.c
+srcfunction	/src/b.c	function="f"	line=1	hits=0
+srcline	/src/b.c	line=1	hits=2
+source	/src/c.c
+srcfunction	/src/c.c	function="h"	hits=3
+END
+	)
+	for message in '3: left out: a line of another form than its key has' '15: left out: a line with an unknown key' \
+		'17: left out: the section before has no end_of_record' '21: left out: a line outside of a section' \
+		'24: left out: a line that is cut' '24: the last section has no end_of_record'; do
+		[[ $stderr == *"bad-lines.info:$message"* ]]
+	done
+	# wrong fields of a stream
+	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline="x"\thits=1'
+	[[ $output == *line* ]]
+	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline=4294967296\thits=1'
+	[[ $output == *'line is no number of a line'* ]]
 }

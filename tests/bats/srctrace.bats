@@ -160,7 +160,7 @@ setup() {
 	[[ $stderr == *"flat.trace: left out: the first trace is a source trace (srctrace), and this is none" ]]
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
 	run -2 --separate-stderr tr-filter --merge build.json
-	[[ $stderr == *"records of kind exec: what can be merged is gnatcov, srctrace and drcov" ]]
+	[[ $stderr == *"records of kind exec: what can be merged is gnatcov, srctrace, drcov and lcov" ]]
 }
 
 @test "-t srctrace takes a trace out of its log; without -t a log is copied" {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The description of the format, which is only written. */
+/* The description of the format. */
 #include "format/lcov/lcov.h"
 
 static const char *const extensions[] = { ".info", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "exe", "PROG", false, true,
-	  "a program or library whose lines are reported (repeatable, at least one)" },
+	  "a program or library whose lines are reported (repeatable)" },
 	{ "base", "ADDRESS", false, true,
 	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
 	{ "path", "DIR", false, true,
@@ -18,8 +18,10 @@ const struct tr_format tr_format_lcov = {
 	.name = "lcov",
 	.summary = "lcov tracefile: coverage by source line",
 	.exact = "-",
-	.flags = TR_FORMAT_WRITES | TR_FORMAT_MERGES,
+	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_MERGES,
 	.extensions = extensions,
 	.options = options,
+	.bid = tr_lcov_bid,
+	.open = tr_lcov_open,
 	.create = tr_lcov_create,
 };

@@ -3,8 +3,9 @@
  * The lcov format: coverage by source line, as lcov and genhtml read it. trace-formats(5)
  * describes it for users.
  *
- *	blocks of an execution trace -> writer.c: programs (coverage/programs.h) and counts
- *	(coverage/lines.h) -> one section per source file
+ *	section -> reader.c -> records source, srcfunction, srcbranch, srcline
+ *	these records, or blocks of an execution trace -> writer.c (coverage/coverage.h) -> one section
+ *	per source file and test
  *
  * A tracefile is text:
  *
@@ -15,21 +16,26 @@
  *	FNDA:1,main			how often it was entered
  *	FNF:1				functions, and those that were entered
  *	FNH:1
- *	BRDA:5,0,0,1			line, jump, outcome, how often
+ *	BRDA:5,0,0,1			line, jump, outcome, how often; - if the jump was not reached
  *	BRF:2				outcomes, and those that happened
  *	BRH:1
- *	DA:3,1				line and how often it ran
+ *	DA:3,1				line and how often it ran, and in some files a checksum
  *	LF:4				lines with code, and those that ran
  *	LH:3
  *	end_of_record
  *
  * Sources: geninfo(1) of lcov 1.16 and 2.0, section TRACEFILE FORMAT; lcovutil.pm of lcov 2.x, which
- * still reads FN and FNDA beside its own FNL and FNA, which lcov 1.x does not read.
+ * still reads FN and FNDA beside its own FNL and FNA, which lcov 1.x does not read. Both are read here,
+ * and FN and FNDA are written. MCDC of lcov 2.x becomes a raw record.
  */
 #ifndef TR_FORMAT_LCOV_LCOV_H
 #define TR_FORMAT_LCOV_LCOV_H
 
 #include "format/format.h"
+
+int tr_lcov_bid(struct tr_input *in);
+struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_input *in,
+			       struct tr_error *err);
 
 struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer of tracefiles. Blocks are counted as they come; the text is made at the end, because
+ * The writer of tracefiles. Records are added up as they come; the text is made at the end, because
  * it lists what was not executed, too.
  *
- *	put	modules and shared objects -> tr_programs_put; block -> tr_lines_count
- *	close	tr_lines_make -> put_file for each source file
+ *	put	any record -> tr_coverage_put
+ *	close	tr_coverage_finish -> put_file for each source file
  */
 #include "format/lcov/lcov.h"
 
-#include "coverage/lines.h"
-#include "coverage/programs.h"
+#include "coverage/coverage.h"
 #include "format/writer_base.h"
-#include "record/ask.h"
 
 struct writer {
 	struct tr_writer base;
-	struct tr_programs programs;
-	bool counted; /* a trace has counts, so all numbers are counts */
-	bool history; /* each entry of this section is an execution */
-	bool map;     /* this section is a decision map */
-	bool bare;    /* the remark about programs without lines was made */
-	bool remarked;
+	struct tr_coverage coverage;
 };
 
 /* Begins a segment. */
@@ -30,49 +23,18 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 	struct writer *writer = tr_container(base, struct writer, base);
 	(void)header;
 	(void)err;
-	tr_programs_begin(&writer->programs);
-	writer->history = writer->map = false;
+	tr_coverage_begin(&writer->coverage);
 	return TR_OK;
 }
 
-/* Counts a block. */
-static enum tr_status put_block(struct writer *writer, struct tr_record *record,
-				struct tr_error *err)
-{
-	enum { BITS = TR_EXEC_BR0 | TR_EXEC_BR1 | TR_EXEC_BLOCK | TR_EXEC_FAULT };
-	struct tr_block block;
-	uint64_t times = 1;
-	enum tr_status status = tr_block_read(record, &block, err);
-	if (status != TR_OK || writer->map || block.op == TR_EXEC_SPECIAL || !(block.op & BITS))
-		return status;
-	if (!tr_block_built(record)) {
-		times = tr_ask_number(record, "hits", UINT64_MAX, err);
-		writer->counted |= times != UINT64_MAX;
-		times = times == UINT64_MAX ? 1 : times;
-	}
-	writer->base.entries = true;
-	struct tr_loaded_program *loaded = NULL;
-	if (!tr_error_is_memory(err))
-		loaded = tr_programs_place(&writer->programs, record, &block, err);
-	if (tr_error_is_memory(err) || (loaded && !tr_lines_count(loaded, &block, times)))
-		return tr_error_memory(err);
-	return TR_OK;
-}
-
-/* Takes a record of an execution trace. */
+/* Takes a record of a trace. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	if (tr_text_is(record->kind, "block"))
-		return put_block(writer, record, err);
-	if (tr_text_is(record->kind, "section")) {
-		bool text = record->name.type == TR_CELL_TEXT;
-		writer->history = text && tr_text_is(record->name.text, "HISTORY");
-		writer->map = text && tr_text_is(record->name.text, "DECISION_MAP");
-		writer->counted |= writer->history;
-	}
-	return tr_programs_put(&writer->programs, record, err);
+	enum tr_status status = tr_coverage_put(&writer->coverage, record, err);
+	base->entries = writer->coverage.entries;
+	return status;
 }
 
 /* Appends KEY:NUMBER and the byte after it. */
@@ -92,79 +54,77 @@ static void put_line(struct tr_buffer *to, struct tr_text text)
 }
 
 /* Appends the functions of a file. */
-static void put_functions(const struct tr_source_file *file, struct tr_buffer *to)
+static void put_functions(const struct tr_source_functions *functions,
+			  const struct tr_source_share *share, struct tr_buffer *to)
 {
-	uint64_t hit = 0;
-	for (size_t i = 0; i < file->function_count; i++) {
-		put_number(to, "FN:", file->functions[i].line, ',');
-		put_line(to, file->functions[i].name);
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct tr_source_function *function = &functions->list[i];
+		put_number(to, "FN:", function->line, ',');
+		if (function->last_line)
+			put_number(to, "", function->last_line, ',');
+		put_line(to, function->name);
 	}
-	for (size_t i = 0; i < file->function_count; i++) {
-		put_number(to, "FNDA:", file->functions[i].count, ',');
-		put_line(to, file->functions[i].name);
-		hit += file->functions[i].count != 0;
+	for (size_t i = 0; i < functions->count; i++) {
+		put_number(to, "FNDA:", functions->list[i].count, ',');
+		put_line(to, functions->list[i].name);
 	}
-	put_number(to, "FNF:", file->function_count, '\n');
-	put_number(to, "FNH:", hit, '\n');
+	put_number(to, "FNF:", share->all, '\n');
+	put_number(to, "FNH:", share->hit, '\n');
 }
 
-/* Appends an outcome of a jump. */
-static void put_outcome(struct tr_buffer *to, const struct tr_source_branch *branch, size_t number,
-			unsigned outcome, uint64_t count)
+/* Appends the branches of a file. */
+static void put_branches(const struct tr_source_branches *branches,
+			 const struct tr_source_share *share, struct tr_buffer *to)
 {
-	put_number(to, "BRDA:", branch->line, ',');
-	put_number(to, "", number, ',');
-	put_number(to, "", outcome, ',');
-	put_number(to, "", count, '\n');
-}
-
-/* Appends the conditional jumps of a file: outcome 0 is taken, 1 is not. */
-static void put_branches(const struct tr_source_file *file, struct tr_buffer *to)
-{
-	uint64_t hit = 0;
-	size_t number = 0;
-	for (size_t i = 0; i < file->branch_count; i++) {
-		const struct tr_source_branch *branch = &file->branches[i];
-		number = i && branch[-1].line == branch->line ? number + 1 : 0;
-		put_outcome(to, branch, number, 0, branch->taken);
-		put_outcome(to, branch, number, 1, branch->fallen);
-		hit += (branch->taken != 0) + (branch->fallen != 0);
+	for (size_t i = 0; i < branches->count; i++) {
+		const struct tr_source_branch *branch = &branches->list[i];
+		put_number(to, "BRDA:", branch->line, ',');
+		put_number(to, branch->exception ? "e" : "", branch->block, ',');
+		tr_buffer_put_text(to, branch->branch);
+		tr_buffer_put_byte(to, ',');
+		if (branch->reached)
+			put_number(to, "", branch->count, '\n');
+		else
+			tr_buffer_put_literal(to, "-\n");
 	}
-	if (!file->branch_count)
+	if (!branches->count)
 		return;
-	put_number(to, "BRF:", 2 * file->branch_count, '\n');
-	put_number(to, "BRH:", hit, '\n');
+	put_number(to, "BRF:", share->all, '\n');
+	put_number(to, "BRH:", share->hit, '\n');
 }
 
 /* Appends the lines of a file. */
-static void put_lines(const struct tr_source_file *file, struct tr_buffer *to)
+static void put_lines(const struct tr_source_lines *lines, const struct tr_source_share *share,
+		      struct tr_buffer *to)
 {
-	uint64_t hit = 0;
-	for (size_t i = 0; i < file->line_count; i++) {
-		put_number(to, "DA:", file->lines[i].line, ',');
-		put_number(to, "", file->lines[i].count, '\n');
-		hit += file->lines[i].count != 0;
+	for (size_t i = 0; i < lines->count; i++) {
+		const struct tr_source_line *line = &lines->list[i];
+		put_number(to, "DA:", line->line, ',');
+		put_number(to, "", line->count, line->checksum.len ? ',' : '\n');
+		if (line->checksum.len)
+			put_line(to, line->checksum);
 	}
-	put_number(to, "LF:", file->line_count, '\n');
-	put_number(to, "LH:", hit, '\n');
+	put_number(to, "LF:", share->all, '\n');
+	put_number(to, "LH:", share->hit, '\n');
 }
 
 /* Writes the section of a source file. False: memory is exhausted. */
 static bool put_file(const struct tr_source_file *file, struct tr_buffer *to, struct tr_output *out)
 {
-	const struct tr_elf_head *head = &file->program->head;
+	struct tr_source_shares shares = { .lines = { 0, 0 } };
+	tr_source_file_count(file, &shares);
 	tr_buffer_reset(to);
-	tr_buffer_put_literal(to, "TN:\nSF:");
+	tr_buffer_put_literal(to, "TN:");
+	put_line(to, file->test);
+	tr_buffer_put_literal(to, "SF:");
 	put_line(to, file->path);
-	if (head->build_id_size) {
-		tr_buffer_put_literal(to, "VER:build-id ");
-		for (size_t i = 0; i < head->build_id_size; i++)
-			tr_buffer_put_hex(to, head->build_id[i], 2);
-		tr_buffer_put_byte(to, '\n');
+	if (file->version.len) {
+		tr_buffer_put_literal(to, "VER:");
+		put_line(to, file->version);
 	}
-	put_functions(file, to);
-	put_branches(file, to);
-	put_lines(file, to);
+	put_functions(&file->functions, &shares.functions, to);
+	put_branches(&file->branches, &shares.branches, to);
+	put_lines(&file->lines, &shares.lines, to);
 	tr_buffer_put_literal(to, "end_of_record\n");
 	if (to->failed)
 		return false;
@@ -176,14 +136,13 @@ static bool put_file(const struct tr_source_file *file, struct tr_buffer *to, st
 static enum tr_status close_file(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	struct tr_source_files files;
+	const struct tr_sources *sources = &writer->coverage.sources;
 	struct tr_buffer text = TR_BUFFER_INIT;
-	bool good = tr_lines_make(&writer->programs, writer->counted, &files);
-	for (size_t i = 0; good && i < files.count; i++)
-		if (files.list[i].line_count)
-			good = put_file(&files.list[i], &text, base->out);
+	bool good = tr_coverage_finish(&writer->coverage);
+	for (size_t i = 0; i < sources->count && good; i++)
+		if (sources->list[i]->lines.count || sources->list[i]->functions.count)
+			good = put_file(sources->list[i], &text, base->out);
 	tr_buffer_free(&text);
-	tr_source_files_free(&files);
 	return good ? TR_OK : tr_error_memory(err);
 }
 
@@ -191,32 +150,13 @@ static enum tr_status close_file(struct tr_writer *base, struct tr_error *err)
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	for (size_t i = 0; i < writer->programs.count && !writer->bare; i++) {
-		const struct tr_elf *program = writer->programs.list[i]->program;
-		if (program->head.has_lines)
-			continue;
-		writer->bare = true;
-		tr_error_set(
-			err, TR_CAUSE_INPUT,
-			"%s has no debug information, so it has no lines: compile it with -g, or "
-			"install its debug file",
-			program->path);
-		tr_error_is_note(err);
-		return TR_WARN;
-	}
-	if (!writer->remarked) {
-		writer->remarked = true;
-		if (tr_programs_remark(&writer->programs, err))
-			return TR_WARN;
-	}
-	return TR_OK;
+	return tr_coverage_remark(&writer->coverage, err) ? TR_WARN : TR_OK;
 }
 
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	tr_lines_free(&writer->programs);
-	tr_programs_free(&writer->programs);
+	tr_coverage_free(&writer->coverage);
 }
 
 static const struct tr_writer_steps steps = {
@@ -249,17 +189,10 @@ struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr
 	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
-	struct tr_programs *programs = &writer->programs;
-	bool good = take_settings(settings, "path", programs, tr_programs_search, err) &&
-		    take_settings(settings, "exe", programs, tr_programs_add, err) &&
-		    take_settings(settings, "base", programs, tr_programs_base, err);
-	if (good && !programs->count && !programs->path_count) {
-		tr_error_say(err, TR_CAUSE_USAGE,
-			     "lcov needs the program that was run: -O exe=PROG (or -O path=DIR for "
-			     "the modules of a drcov trace)");
-		good = false;
-	}
-	if (good)
+	struct tr_programs *programs = &writer->coverage.programs;
+	if (take_settings(settings, "path", programs, tr_programs_search, err) &&
+	    take_settings(settings, "exe", programs, tr_programs_add, err) &&
+	    take_settings(settings, "base", programs, tr_programs_base, err))
 		return &writer->base;
 	tr_writer_free(&writer->base);
 	return NULL;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Coverage by source line of any trace that has it: the blocks of execution traces and the debug
+ * information of the programs, or records that state lines.
+ *
+ *	-O exe, base, path -> programs
+ *	tr_coverage_begin, tr_coverage_put -> tr_coverage_finish -> sources
+ *
+ * All zero at first; the owner frees it with tr_coverage_free. Not thread safe.
+ */
+#ifndef TR_COVERAGE_COVERAGE_H
+#define TR_COVERAGE_COVERAGE_H
+
+#include "coverage/programs.h"
+#include "coverage/sources.h"
+
+struct tr_coverage {
+	struct tr_programs programs;
+	struct tr_sources sources;
+	bool entries; /* a record came that is counted */
+	bool counted; /* a trace has counts, so all numbers are counts */
+	bool history; /* each entry of this section is an execution */
+	bool map;     /* this section is a decision map */
+	bool bare;    /* the remark about programs without lines was made */
+	bool remarked;
+};
+
+/* The kinds that tr_coverage_put uses; NULL-terminated. */
+extern const char *const tr_coverage_kinds[];
+
+/* Begins a segment: what was loaded is forgotten. */
+void tr_coverage_begin(struct tr_coverage *coverage);
+
+/*
+ * Takes a record. TR_OK; TR_END: it is of another kind; TR_WARN: it is malformed, or the program of
+ * a module cannot be read; TR_FATAL: memory is exhausted, or a block came and there is no program.
+ */
+enum tr_status tr_coverage_put(struct tr_coverage *coverage, struct tr_record *record,
+			       struct tr_error *err);
+
+/* Completes sources, once, after the last record. False: memory is exhausted. */
+bool tr_coverage_finish(struct tr_coverage *coverage);
+
+/* Fills err with the next remark on the programs. False: there is no other. */
+bool tr_coverage_remark(struct tr_coverage *coverage, struct tr_error *err);
+
+void tr_coverage_free(struct tr_coverage *coverage);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges coverage by source line: the lines, functions and branches of all traces, each once, with the
+ * sum of its counts. Files are the same if path and test are. Memory grows with what is distinct.
+ */
+#include "coverage/merge_private.h"
+
+#include "coverage/sources.h"
+#include "record/literal.h"
+
+/* Begins a trace. */
+static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
+{
+	struct tr_sources *sources = self;
+
+	(void)header;
+	(void)err;
+	sources->last = NULL;
+	return TR_OK;
+}
+
+/* Adds a record (struct tr_merge_form). */
+static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
+{
+	enum tr_status status = tr_sources_put(self, record, err);
+
+	return status == TR_END ? TR_OK : status;
+}
+
+/* Begins a line about the file. */
+static struct tr_buffer *begin_line(struct tr_merge_lines *lines, const char *kind,
+				    const struct tr_source_file *file)
+{
+	tr_merge_begin(lines, kind);
+	tr_buffer_put_literal(&lines->text, "-\t-\t");
+	tr_cell_escape(file->path, false, &lines->text);
+	return &lines->text;
+}
+
+/* Adds a field with a string, unless that is empty. */
+static void put_string(struct tr_buffer *to, const char *key, struct tr_text text)
+{
+	if (!text.len)
+		return;
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_literal(to, "=\"");
+	tr_string_escape(text, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* Adds a field with a number. */
+static void put_number(struct tr_buffer *to, const char *key, uint64_t number)
+{
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, tr_text_from(key));
+	tr_buffer_put_byte(to, '=');
+	tr_buffer_put_decimal(to, number);
+}
+
+/* Writes a function. */
+static void write_function(const struct tr_source_file *file,
+			   const struct tr_source_function *function, struct tr_merge_lines *lines)
+{
+	struct tr_buffer *to = begin_line(lines, "srcfunction", file);
+
+	put_string(to, "function", function->name);
+	if (function->line)
+		put_number(to, "line", function->line);
+	if (function->last_line)
+		put_number(to, "last_line", function->last_line);
+	put_number(to, "hits", function->count);
+	tr_merge_end(lines);
+}
+
+/* Writes an outcome of a branch. */
+static void write_branch(const struct tr_source_file *file, const struct tr_source_branch *branch,
+			 struct tr_merge_lines *lines)
+{
+	struct tr_buffer *to = begin_line(lines, "srcbranch", file);
+	uint64_t number;
+
+	put_number(to, "line", branch->line);
+	put_number(to, "block", branch->block);
+	/* a number has no zeros before it; other digits are a text */
+	if (tr_decimal_read(branch->branch, UINT64_MAX, &number) &&
+	    tr_decimal_length(number) == branch->branch.len)
+		put_number(to, "branch", number);
+	else
+		put_string(to, "branch", branch->branch);
+	if (branch->reached)
+		put_number(to, "hits", branch->count);
+	else
+		tr_buffer_put_literal(to, "\thits=null");
+	if (branch->exception)
+		tr_buffer_put_literal(to, "\texception=true");
+	tr_merge_end(lines);
+}
+
+/* Writes the records of a file. */
+static void write_file(const struct tr_source_file *file, struct tr_merge_lines *lines)
+{
+	struct tr_buffer *to = begin_line(lines, "source", file);
+
+	put_string(to, "test", file->test);
+	put_string(to, "version", file->version);
+	tr_merge_end(lines);
+	for (size_t i = 0; i < file->functions.count; i++)
+		write_function(file, &file->functions.list[i], lines);
+	for (size_t i = 0; i < file->branches.count; i++)
+		write_branch(file, &file->branches.list[i], lines);
+	for (size_t i = 0; i < file->lines.count; i++) {
+		const struct tr_source_line *line = &file->lines.list[i];
+		to = begin_line(lines, "srcline", file);
+		put_number(to, "line", line->line);
+		put_number(to, "hits", line->count);
+		put_string(to, "checksum", line->checksum);
+		tr_merge_end(lines);
+	}
+}
+
+/* Writes the merged trace. */
+static void write(void *self, struct tr_merge_lines *lines)
+{
+	struct tr_sources *sources = self;
+
+	tr_output_put_literal(lines->out, "%trec\t1\tformat=lcov\n");
+	tr_sources_sort(sources);
+	for (size_t i = 0; i < sources->count; i++)
+		write_file(sources->list[i], lines);
+}
+
+static void discard(void *self)
+{
+	tr_sources_free(self);
+}
+
+const struct tr_merge_form tr_merge_sources = {
+	.format = "lcov",
+	.name = "coverage by source line (lcov)",
+	.size = sizeof(struct tr_sources),
+	.begin = begin,
+	.put = put,
+	.write = write,
+	.discard = discard,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Coverage of source files: how often their lines, functions and branches were executed.
+ *
+ *	lines of programs (lines.h), or records source, srcline, srcfunction, srcbranch
+ *	-> tr_sources_add_... -> tr_sources_sort -> files with sorted lists
+ *
+ * The same line, function or branch that is added again adds its count. Memory grows with what is
+ * distinct. Not thread safe.
+ */
+#ifndef TR_COVERAGE_SOURCES_H
+#define TR_COVERAGE_SOURCES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/map.h"
+#include "record/record.h"
+
+/* A line that has code. */
+struct tr_source_line {
+	uint64_t count;
+	struct tr_text checksum; /* empty: unknown */
+	uint32_t line;
+};
+
+struct tr_source_function {
+	struct tr_text name; /* linkage name */
+	uint64_t count;
+	uint32_t line, last_line; /* 0: unknown */
+};
+
+/* An outcome of a branch. */
+struct tr_source_branch {
+	uint64_t count;
+	uint64_t block;	       /* the branch, as a number that is unique in its line */
+	struct tr_text branch; /* the outcome: a number, or an expression */
+	uint32_t line;
+	bool reached;	/* the branch was executed, so that it had an outcome */
+	bool exception; /* the outcome is an exception */
+};
+
+/* Items that are added in any order; sorted after tr_sources_sort. */
+struct tr_source_lines {
+	struct tr_source_line *list;
+	size_t count, cap;
+};
+
+struct tr_source_functions {
+	struct tr_source_function *list;
+	size_t count, cap;
+};
+
+struct tr_source_branches {
+	struct tr_source_branch *list;
+	size_t count, cap;
+};
+
+/* A source file, in one test. */
+struct tr_source_file {
+	struct tr_text path;
+	struct tr_text test;	/* empty: it has no name */
+	struct tr_text version; /* empty: unknown */
+	struct tr_text key;	/* of by_key */
+	struct tr_source_lines lines;
+	struct tr_source_functions functions;
+	struct tr_source_branches branches;
+};
+
+/* All zero at first. Texts are in memory, until tr_sources_free. */
+struct tr_sources {
+	struct tr_source_file **list; /* sorted by path and test after tr_sources_sort */
+	size_t count, cap;
+	struct tr_map by_key;	     /* path, NUL, test */
+	struct tr_map texts;	     /* each text is kept once */
+	struct tr_source_file *last; /* of the last record; NULL: a segment begins */
+	struct tr_arena memory;
+};
+
+/* Returns the file, which is added if it is new. NULL: memory is exhausted. */
+struct tr_source_file *tr_sources_file(struct tr_sources *sources, struct tr_text path,
+				       struct tr_text test);
+
+/* These add a copy of the item with its texts. False: memory is exhausted. */
+bool tr_sources_add_version(struct tr_sources *sources, struct tr_source_file *file,
+			    struct tr_text version);
+bool tr_sources_add_line(struct tr_sources *sources, struct tr_source_file *file,
+			 const struct tr_source_line *line);
+bool tr_sources_add_function(struct tr_sources *sources, struct tr_source_file *file,
+			     const struct tr_source_function *function);
+bool tr_sources_add_branch(struct tr_sources *sources, struct tr_source_file *file,
+			   const struct tr_source_branch *branch);
+
+/*
+ * Adds what a record source, srcline, srcfunction or srcbranch states. TR_OK; TR_END: it is of
+ * another kind; TR_WARN: it is malformed; TR_FATAL: memory is exhausted.
+ */
+enum tr_status tr_sources_put(struct tr_sources *sources, struct tr_record *record,
+			      struct tr_error *err);
+
+/* Sorts everything, with each item once: needed before lists are read. */
+void tr_sources_sort(struct tr_sources *sources);
+
+void tr_sources_free(struct tr_sources *sources);
+
+/* How much of something was executed. */
+struct tr_source_share {
+	uint64_t all, hit;
+};
+
+/* The shares of a file; several files are added up in the same struct. */
+struct tr_source_shares {
+	struct tr_source_share lines, functions, branches;
+};
+void tr_source_file_count(const struct tr_source_file *file, struct tr_source_shares *shares);
+
+#endif
