@@ -48,16 +48,16 @@ static struct option describe(const struct tr_option_name *known, struct tr_text
 static struct option find_gnu(const struct tr_program *program, struct tr_text word)
 {
 	struct tr_text name = { word.data + 1, word.len - 1 };
-	struct option option =
-		describe(tr_option_find(program->table, program->section, name), name);
+	const struct tr_option_name *known = tr_option_find(program->table, program->section, name);
+	struct option option = describe(known, name);
 
 	/* -xHost and -xCORE-AVX2 of Intel name processors; names of languages are in lower case */
 	if (option.role == TR_ROLE_LANGUAGE && option.value.len && *option.value.data >= 'A' &&
 	    *option.value.data <= 'Z')
 		option.role = TR_ROLE_OTHER;
 	/* other options begin with -o, too: -object is one of Apple's */
-	if (word.len > 2 && word.data[1] == 'o' && option.role == TR_ROLE_OTHER &&
-	    !option.takes_next && !tr_text_starts(word, TR_TEXT("-object"))) {
+	if (word.len > 2 && word.data[1] == 'o' && !known &&
+	    !tr_text_starts(word, TR_TEXT("-object"))) {
 		option.role = TR_ROLE_OUTPUT;
 		option.value = (struct tr_text){ word.data + 2, word.len - 2 };
 	}
