@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Maps with open addressing, at most half full. The hash has a random seed, so that a hostile
- * trace cannot choose keys that fall into one slot.
+ * trace cannot choose keys that fall into one slot. A slot of a map of texts holds the hash of its
+ * key, because keys are spread over the memory.
  */
 
 #include "core/map.h"
@@ -44,18 +45,36 @@ uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 	return mix(hash ^ word, odd);
 }
 
-/* Returns the slot of the key, or the free slot where it would go. */
-static struct tr_map_slot *find(const struct tr_map *map, struct tr_text key)
+/* The hash of a key, as slots hold it. */
+static uint32_t hash_of(const struct tr_map *map, struct tr_text key)
 {
-	size_t mask = map->cap - 1, i = tr_text_hash(map->seed, key) & mask;
-	while (map->slots[i].key.data && !tr_text_equal(map->slots[i].key, key))
-		i = (i + 1) & mask;
-	return &map->slots[i];
+	return (uint32_t)tr_text_hash(map->seed, key);
+}
+
+/* Returns the slot of the key with this hash, or the free slot where it would go. */
+static struct tr_map_slot *find(const struct tr_map *map, struct tr_text key, uint32_t hash)
+{
+	size_t mask = map->cap - 1;
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
+		struct tr_map_slot *slot = &map->slots[i];
+		if (!slot->key || (slot->hash == hash && slot->len == key.len &&
+				   memcmp(slot->key, key.data, key.len) == 0))
+			return slot;
+	}
 }
 
 void *tr_map_get(const struct tr_map *map, struct tr_text key)
 {
-	return map->count ? find(map, key)->value : NULL;
+	return map->count ? find(map, key, hash_of(map, key))->value : NULL;
+}
+
+/* Returns the free slot where a key with this hash goes, which is not in the map. */
+static struct tr_map_slot *free_slot(const struct tr_map *map, uint32_t hash)
+{
+	size_t mask = map->cap - 1, i = hash & mask;
+	while (map->slots[i].key)
+		i = (i + 1) & mask;
+	return &map->slots[i];
 }
 
 /* Doubles the slots; the first time, chooses the seed. False: memory is exhausted. */
@@ -69,8 +88,8 @@ static bool grow(struct tr_map *map)
 	if (!map->cap)
 		larger.seed = tr_hash_seed(larger.slots);
 	for (size_t i = 0; i < map->cap; i++) {
-		if (map->slots[i].key.data)
-			*find(&larger, map->slots[i].key) = map->slots[i];
+		if (map->slots[i].key)
+			*free_slot(&larger, map->slots[i].hash) = map->slots[i];
 	}
 	free(map->slots);
 	*map = larger;
@@ -79,11 +98,12 @@ static bool grow(struct tr_map *map)
 
 bool tr_map_put(struct tr_map *map, struct tr_text key, void *value)
 {
-	if (map->count >= map->cap / 2 && !grow(map))
+	if (key.len > UINT32_MAX || (map->count >= map->cap / 2 && !grow(map)))
 		return false;
-	struct tr_map_slot *slot = find(map, key);
-	map->count += !slot->key.data;
-	*slot = (struct tr_map_slot){ key, value };
+	uint32_t hash = hash_of(map, key);
+	struct tr_map_slot *slot = find(map, key, hash);
+	map->count += !slot->key;
+	*slot = (struct tr_map_slot){ key.data, (uint32_t)key.len, hash, value };
 	return true;
 }
 
@@ -91,24 +111,24 @@ bool tr_map_put(struct tr_map *map, struct tr_text key, void *value)
 static void close_gap(struct tr_map *map, size_t i)
 {
 	size_t mask = map->cap - 1;
-	for (size_t j = (i + 1) & mask; map->slots[j].key.data; j = (j + 1) & mask) {
-		size_t home = tr_text_hash(map->seed, map->slots[j].key) & mask;
+	for (size_t j = (i + 1) & mask; map->slots[j].key; j = (j + 1) & mask) {
+		size_t home = map->slots[j].hash & mask;
 		/* it may move to i unless its home lies between i and j */
 		if (((j - home) & mask) < ((j - i) & mask))
 			continue;
 		map->slots[i] = map->slots[j];
 		i = j;
 	}
-	map->slots[i] = (struct tr_map_slot){ { NULL, 0 }, NULL };
+	map->slots[i] = (struct tr_map_slot){ NULL, 0, 0, NULL };
 }
 
 void *tr_map_take(struct tr_map *map, struct tr_text key)
 {
 	if (!map->count)
 		return NULL;
-	struct tr_map_slot *slot = find(map, key);
+	struct tr_map_slot *slot = find(map, key, hash_of(map, key));
 	void *value = slot->value;
-	if (slot->key.data) {
+	if (slot->key) {
 		map->count--;
 		close_gap(map, (size_t)(slot - map->slots));
 	}
@@ -119,7 +139,7 @@ void *tr_map_next(const struct tr_map *map, size_t *position)
 {
 	while (*position < map->cap) {
 		const struct tr_map_slot *slot = &map->slots[(*position)++];
-		if (slot->key.data)
+		if (slot->key)
 			return slot->value;
 	}
 	return NULL;

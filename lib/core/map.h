@@ -30,7 +30,9 @@ static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
 }
 
 struct tr_map_slot {
-	struct tr_text key; /* data NULL: the slot is free */
+	const char *key; /* NULL: the slot is free */
+	uint32_t len;
+	uint32_t hash; /* of the key, which is only looked at where this is equal */
 	void *value;
 };
 
@@ -49,8 +51,8 @@ struct tr_map {
 void *tr_map_get(const struct tr_map *map, struct tr_text key);
 
 /*
- * Adds a key, or replaces key and value. value is not NULL. False: memory is exhausted, and nothing
- * changed.
+ * Adds a key of less than 4 GiB, or replaces key and value. value is not NULL. False: memory is
+ * exhausted, and nothing changed.
  */
 bool tr_map_put(struct tr_map *map, struct tr_text key, void *value);
 
