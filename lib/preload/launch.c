@@ -425,12 +425,17 @@ static __thread struct {
 	uint32_t user; /* the process that uses them */
 } kept __attribute__((tls_model("initial-exec")));
 
+/* The room of the last launch that has ended, for the next one in any thread: new pages cost time. */
+static struct tr_launch_room *_Atomic spare;
+
 /* False: there is no memory. */
 static bool borrow_room(struct tr_launch *launch, uint32_t pid)
 {
 	launch->keeps = pid != launch->journal->pid && pid != kept.user;
 	if (!launch->keeps) {
-		launch->room = tr_journal_borrow(sizeof *launch->room);
+		launch->room = atomic_exchange(&spare, NULL);
+		if (!launch->room)
+			launch->room = tr_journal_borrow(sizeof *launch->room);
 		return launch->room;
 	}
 	if (!kept.room)
@@ -438,6 +443,14 @@ static bool borrow_room(struct tr_launch *launch, uint32_t pid)
 	launch->room = kept.room;
 	kept.user = pid;
 	return launch->room;
+}
+
+static void return_room(struct tr_launch *launch)
+{
+	if (launch->keeps)
+		kept.user = 0;
+	else if (launch->room)
+		tr_journal_return(atomic_exchange(&spare, launch->room), sizeof *launch->room);
 }
 
 /* The environment. */
@@ -789,10 +802,7 @@ void tr_launch_end(struct tr_launch *launch)
 {
 	tr_journal_return(launch->memory, launch->size);
 	tr_journal_return(launch->start, START_SIZE);
-	if (launch->keeps)
-		kept.user = 0;
-	else
-		tr_journal_return(launch->room, sizeof *launch->room);
+	return_room(launch);
 	launch->memory = NULL;
 	launch->start = NULL;
 	launch->room = NULL;

@@ -416,6 +416,13 @@ END
 	record "$top_builddir/tests/helper/preload_traps" vforks-leak /bin/true
 }
 
+@test "programs that are started one after the other share the memory of their start" {
+	local bare traps=$top_builddir/tests/helper/preload_traps
+	bare=$("$traps" spawns-pages /bin/true)
+	run -0 --separate-stderr record "$traps" spawns-pages /bin/true
+	[ "$output" -lt $((bare + 100)) ]
+}
+
 @test "handlers on alternate stacks need at most 1 KiB more" {
 	local size=3584 option traps=$top_builddir/tests/helper/preload_traps
 	[ -z "${TREC_SANITIZED-}" ] || skip "sanitizers handle the signal of a full stack themselves"

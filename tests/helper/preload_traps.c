@@ -468,6 +468,24 @@ static int pages(void)
 	return count;
 }
 
+/* Prints how many pages were added to this process while it started 100 programs, after a few. */
+static int spawns_pages(void)
+{
+	struct rusage before, after;
+	pid_t pid;
+
+	for (int i = 0; i < 104; i++) {
+		if (i == 4)
+			getrusage(RUSAGE_SELF, &before);
+		if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0 ||
+		    wait_for(pid) != 0)
+			return 7;
+	}
+	getrusage(RUSAGE_SELF, &after);
+	printf("%ld\n", after.ru_minflt - before.ru_minflt);
+	return 0;
+}
+
 /* Children of vfork with many variables run programs: their memory is that of this process. */
 static int vforks_leak(void)
 {
@@ -674,6 +692,7 @@ int main(int argc, char **argv)
 		{ "killed", killed },
 		{ "filtered", filtered },
 		{ "vforks-leak", vforks_leak },
+		{ "spawns-pages", spawns_pages },
 		{ "raw", run_raw },
 		{ "raw-mixed", run_mixed },
 		{ "raw-fork", raw_fork },
