@@ -67,7 +67,8 @@ const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr
  */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_error *err)
 {
-	struct tr_buffer text = TR_BUFFER_INIT;
+	char memory[64];
+	struct tr_buffer text = tr_buffer_over(memory, sizeof memory);
 	struct tr_text bytes = cell->text;
 	struct tr_error why;
 
