@@ -140,6 +140,16 @@ static void put_resumed(struct tr_buffer *out, uint32_t pid, uint64_t time, int 
 	tr_print_result(out, error);
 }
 
+static void put_chdir(struct tr_buffer *out, uint32_t pid, uint64_t time, const char *path,
+		      int error)
+{
+	put_time(out, pid, time);
+	tr_buffer_put_literal(out, "chdir(\"");
+	tr_print_escaped(out, path);
+	tr_buffer_put_literal(out, "\") = ");
+	tr_print_result(out, error);
+}
+
 static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int status)
 {
 	const char *name;
@@ -679,6 +689,10 @@ static void take_starter(struct tr_decode *decode, const struct item *item, stru
 	if (!program)
 		return; /* its announcement is lost, and counted as that */
 	program->child = head->pid;
+	if (*program->cwd.data) { /* libc has entered it */
+		set_cwd(decode, process, program->cwd.data);
+		put_chdir(out, head->pid, head->time, program->cwd.data, 0);
+	}
 	put_actions(decode, program, cwd_of(process), out);
 	release(decode, program);
 }
@@ -923,11 +937,7 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 		process = touch(decode, item, out);
 		if (!head->value)
 			set_cwd(decode, process, item->path);
-		put_time(out, head->pid, head->time);
-		tr_buffer_put_literal(out, "chdir(\"");
-		tr_print_escaped(out, item->cwd);
-		tr_buffer_put_literal(out, "\") = ");
-		tr_print_result(out, head->value);
+		put_chdir(out, head->pid, head->time, item->cwd, head->value);
 		break;
 	case TR_JOURNAL_FCHDIR:
 		process = touch(decode, item, out);

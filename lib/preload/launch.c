@@ -677,7 +677,8 @@ static bool start_instead(struct tr_launch *launch, const struct tr_launch_progr
 	launch->instead = STARTER;
 	launch->announced = true;
 	struct tr_journal_record record = launch->record;
-	tr_journal_append(launch->journal, &record, NULL);
+	const char *cwd = program->enters ? directory_of(launch->room, program) : NULL;
+	tr_journal_append(launch->journal, &record, &(struct tr_journal_text){ .cwd = cwd });
 	return true;
 }
 

@@ -81,6 +81,41 @@ same() {
 	[ "$(tr-filter -c 'exec and basename(name) == "sh" and argv == "-c" and has(parent)' auto.trec)" -eq 2 ]
 }
 
+@test "static programs that are started in another directory" {
+	cat >spawn.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+/* Runs the program in the directory, which libc enters by its name and then by a descriptor. */
+int main(int argc, char **argv, char **env)
+{
+	posix_spawn_file_actions_t actions;
+	int status = argc < 3;
+	pid_t pid;
+	for (int way = 0; way < 2 && !status; way++) {
+		posix_spawn_file_actions_init(&actions);
+		if (way == 0)
+			posix_spawn_file_actions_addchdir_np(&actions, argv[1]);
+		else
+			posix_spawn_file_actions_addfchdir_np(&actions, open(argv[1], O_RDONLY | O_CLOEXEC));
+		if (posix_spawn(&pid, argv[2], &actions, 0, argv + 2, env) != 0)
+			return 9;
+		waitpid(pid, &status, 0);
+		status = WEXITSTATUS(status) & ~4;
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	return status;
+}
+END
+	gcc -o spawn spawn.c
+	same 0 ./spawn sub "$PWD/static" "$PWD/static"
+	[ "$(tr-filter -c "exec and cwd == \"$PWD/sub\" and basename(name) == \"static\"" auto.trec)" -eq 2 ]
+	[ "$(tr-filter -c "exec and cwd == \"$PWD/sub/sub\" and basename(name) == \"static\"" auto.trec)" -eq 4 ]
+	same 0 ./spawn sub ../static
+	[ "$(tr-filter -c chdir auto.trec)" -eq "$(tr-filter -c 'chdir or fchdir' strace.trec)" ]
+}
+
 @test "the path by which a program is called stays, and so do input, output and environment" {
 	cat >env.c <<'END'
 #include <stdio.h>
