@@ -30,6 +30,8 @@ enum {
 	OPTION_TREE,
 	OPTION_REBASE,
 	OPTION_MERGE,
+	OPTION_MINUS,
+	OPTION_COMMON,
 	OPTION_DEFINITIONS,
 	OPTION_CONTEXT,
 };
@@ -59,6 +61,10 @@ static const struct tr_option options[] = {
 	  "make environments self-contained: write them as differences against the first one" },
 	{ OPTION_MERGE, 0, "merge", NULL,
 	  "make one trace of all: each range of code, unit, source line or block of drcov once" },
+	{ OPTION_MINUS, 0, "minus", "FILE",
+	  "select what was executed here and not in this trace (repeatable)" },
+	{ OPTION_COMMON, 0, "common", "FILE",
+	  "select what was executed here and in this trace (repeatable)" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
 	  "which definitions to pass (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
@@ -272,6 +278,10 @@ static void set_option(struct tr_filter *filter, int option)
 	case OPTION_MERGE:
 		filter->merges = true;
 		break;
+	case OPTION_MINUS:
+	case OPTION_COMMON:
+		tr_filter_add_cover(filter, cli->argument, option == OPTION_COMMON);
+		break;
 	case OPTION_INVERT:
 		filter->invert = true;
 		break;
@@ -350,7 +360,7 @@ static bool take_operand(struct tr_filter *filter)
 	struct tr_cli *cli = filter->cli;
 	const char *text = filter->operand;
 	bool selects = filter->has_expression || filter->root || filter->merges ||
-		       tr_filter_has_sets(filter);
+		       filter->cover_count || tr_filter_has_sets(filter);
 
 	if (text && selects)
 		return tr_cli_usage(cli,
@@ -409,13 +419,14 @@ static bool put_merged(struct tr_filter *filter, struct tr_record *record)
 }
 
 /*
- * Handles a line with --merge. Expressions select only blocks and units; all other records go into
- * the merge, because blocks and units depend on them.
+ * Handles a line with --merge. Expressions select only blocks, units and what the lines of a source
+ * file state; all other records go into the merge, because these depend on them.
  */
 static bool merge_line(struct tr_filter *filter, struct tr_record *record)
 {
-	bool selectable = record->type == TR_RECORD &&
-			  (tr_text_is(record->kind, "block") || tr_text_is(record->kind, "unit"));
+	static const char *const kinds[] = { "block",	    "unit",	 "srcline",
+					     "srcfunction", "srcbranch", NULL };
+	bool selectable = record->type == TR_RECORD && tr_text_is_among(record->kind, kinds);
 
 	if (record->type == TR_TRAILER) {
 		if (tr_record_split(record, NULL) == TR_FATAL)
@@ -542,6 +553,8 @@ static bool handle_line(struct tr_filter *filter, struct tr_record *record)
 {
 	if (filter->computed && !tr_computed_follow(filter->computed, record))
 		return tr_cli_out_of_memory(filter->cli);
+	if (filter->cover_count && !tr_filter_in_covers(filter, record))
+		return !filter->cli->stop;
 	if (filter->merge)
 		return merge_line(filter, record);
 	switch (record->type) {
@@ -618,7 +631,8 @@ static void run(struct tr_filter *filter)
 {
 	struct tr_trace_place *place;
 
-	while (!is_done(filter) && tr_cli_step(filter->cli, &place) && filter_trace(filter))
+	while (!is_done(filter) && tr_cli_step(filter->cli, &place) &&
+	       (tr_filter_read_cover(filter, place) || filter_trace(filter)))
 		;
 	filter->merge_errors += filter->gave_up;
 	filter->merge_truncated |= filter->gave_up;
@@ -655,7 +669,8 @@ int main(int argc, char **argv)
 			cli.stop = true;
 		if (filter.merges && !(filter.merge = tr_merge_new()))
 			tr_cli_out_of_memory(&cli);
-		if (tr_cli_open(&cli) && tr_cli_output(&cli, false))
+		if (tr_filter_begin_covers(&filter) && tr_cli_open(&cli) &&
+		    tr_cli_output(&cli, false))
 			run(&filter);
 	}
 	/* after an error, calls may still be open, and are freed by this */
@@ -663,5 +678,6 @@ int main(int argc, char **argv)
 	tr_merge_free(filter.merge);
 	tr_filter_free_select(&filter);
 	tr_filter_free_output(&filter);
+	tr_filter_free_covers(&filter);
 	return tr_cli_end(&cli);
 }

@@ -8,6 +8,7 @@
  *	tr_filter_queue.c        writes selected records as the bytes they came as, after those that
  *	                         are still open: an enter that only its leave can decide, an exec
  *	                         record whose environment is unknown (--rebase)
+ *	tr_filter_cover.c        compares it with other traces: --minus, --common
  *	tr_filter_definitions.c  writes the definitions that a record uses before it
  */
 #ifndef TR_TOOLS_TR_FILTER_H
@@ -88,6 +89,13 @@ struct tr_call_sets {
 	enum tr_call_set_rest rest; /* what is wanted of this frame and those after it */
 };
 
+/* --minus or --common: a trace with which records are compared. */
+struct tr_filter_cover {
+	const char *path;
+	bool common;
+	struct tr_covered *covered;
+};
+
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
 
 enum tr_record_sort { TR_SORT_PLAIN, TR_SORT_CONTEXT, TR_SORT_ENTER, TR_SORT_LEAVE };
@@ -112,6 +120,9 @@ struct tr_filter {
 	struct tr_call_sets sets;
 	bool rebases; /* --rebase */
 	bool merges;  /* --merge */
+	struct tr_filter_cover *covers;
+	size_t cover_count, cover_cap;
+	const char **operands; /* with the files of covers; NULL: there are none */
 	enum tr_definitions_mode definitions_mode;
 	bool no_context;
 
@@ -184,6 +195,25 @@ bool tr_filter_ends_frame(struct tr_filter *filter, unsigned kinds);
 
 /* At the end: notes fields, kinds, tasks and bounds of the user that no record has. */
 void tr_filter_note_unseen(struct tr_filter *filter);
+
+/* tr_filter_cover.c */
+
+/* Adds --minus or --common. The file is read first, as an operand. */
+void tr_filter_add_cover(struct tr_filter *filter, const char *path, bool common);
+
+/* Puts the files of these options before the operands. False: memory is exhausted. */
+bool tr_filter_begin_covers(struct tr_filter *filter);
+
+/* Whether the place is one of these files; if so, it is read. */
+bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place *place);
+
+/*
+ * Compares a line of the input with all of them. False: the record is not selected, or the tool is
+ * to stop.
+ */
+bool tr_filter_in_covers(struct tr_filter *filter, struct tr_record *record);
+
+void tr_filter_free_covers(struct tr_filter *filter);
 
 /* tr_filter_definitions.c */
 

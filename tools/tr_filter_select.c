@@ -612,7 +612,7 @@ bool tr_filter_begin_select(struct tr_filter *filter)
 	name_kinds(filter);
 	if (!begin_computed(filter))
 		return false;
-	if (!filter->merges)
+	if (!filter->merges && !filter->cover_count)
 		make_sieve(filter);
 	return true;
 }

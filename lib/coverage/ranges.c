@@ -297,6 +297,21 @@ bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
 	       cover(ranges, &range);
 }
 
+bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range)
+{
+	enum { BRANCHES = TR_EXEC_BR0 | TR_EXEC_BR1 };
+	struct tr_ranges_position position = lower_bound(ranges, range.first);
+	uint64_t at = range.first;
+	struct tr_range here;
+
+	while (tr_ranges_next(ranges, &position, &here) && here.first <= at) {
+		if (here.last >= range.last)
+			return !(range.op & ~here.op & BRANCHES);
+		at = here.last + 1;
+	}
+	return false;
+}
+
 bool tr_ranges_next(const struct tr_ranges *ranges, struct tr_ranges_position *position,
 		    struct tr_range *range)
 {

@@ -29,6 +29,12 @@ void tr_ranges_free(struct tr_ranges *ranges);
 /* last must not be before first. False: memory is exhausted, and the set is unusable. */
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
 
+/*
+ * Whether all of a range is in the set, and the bits of its op that are branches (TR_EXEC_BR0, BR1)
+ * are those of the last range in it.
+ */
+bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range);
+
 /* Returns the next range in *range; both numbers of the position are 0 at first. False: the end. */
 struct tr_ranges_position {
 	size_t chunk, item;

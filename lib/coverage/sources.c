@@ -352,6 +352,32 @@ void tr_sources_sort(struct tr_sources *sources)
 		qsort(sources->list, sources->count, sizeof(void *), by_path);
 }
 
+/* Whether an item of that order in a sorted list was executed. */
+#define was_executed(items, order, other) \
+	({ \
+		size_t at_ = tr_array_search(i, 0, (items)->count, \
+					     order(&(items)->list[i], other) < 0); \
+		at_ < (items)->count &&order(&(items)->list[at_], other) == 0 && \
+			(items)->list[at_].count; \
+	})
+
+bool tr_source_file_has(const struct tr_source_file *file, const struct tr_source_file *other)
+{
+	for (size_t k = 0; k < other->lines.count; k++)
+		if (other->lines.list[k].count &&
+		    !was_executed(&file->lines, by_line, &other->lines.list[k]))
+			return false;
+	for (size_t k = 0; k < other->functions.count; k++)
+		if (other->functions.list[k].count &&
+		    !was_executed(&file->functions, by_function, &other->functions.list[k]))
+			return false;
+	for (size_t k = 0; k < other->branches.count; k++)
+		if (other->branches.list[k].count &&
+		    !was_executed(&file->branches, by_branch, &other->branches.list[k]))
+			return false;
+	return true;
+}
+
 void tr_sources_free(struct tr_sources *sources)
 {
 	for (size_t i = 0; i < sources->count; i++) {

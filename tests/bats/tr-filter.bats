@@ -547,3 +547,47 @@ long_call() {
 	run -2 tr-filter --side=human call in
 	run -2 tr-filter --fields=a --side=both call in
 }
+
+# to_stream PREFIX: the lines of a case with this prefix as a stream
+to_stream() {
+	printf '%%trec\t1\n'
+	sed -n "s/^$1 //p" case | awk '{ printf "%s\t%d\t-\t-\t%s", $1, NR - 1, $2; sub(/^[^ ]+ [^ ]+/, ""); gsub(/ ([a-zA-Z_]+=)/, "\t&"); gsub(/\t /, "\t"); print }'
+}
+
+@test "--minus and --common: the cases" {
+	local count=0
+	while IFS= read -r -d $'\001' case; do
+		printf '%s' "$case" >case
+		count=$((count + 1))
+		head -n 1 case
+		to_stream '<' >here
+		to_stream '>' >there
+		for set in '- minus' '= common'; do
+			to_stream "${set% *}" | sed 1d | cut -f1,5- >want
+			tr-filter --context=none --"${set#* }"=there here | grep -v '^[%!]' | cut -f1,5- | diff want - || return 1
+			# the file of the option can be read from a pipe, and the input too
+			tr-filter -c --"${set#* }"=<(cat there) <here | grep -qx "$(wc -l <want)"
+		done
+	done < <(sed '/^#/d' "$data/coverage/sets.cases" | awk '/^@/ && n++ { printf "\001" } { print } END { printf "\001" }')
+	[ "$count" -eq 8 ]
+}
+
+@test "--minus and --common: with expressions, merged, several files, and no coverage" {
+	gzip -dc "$data/gnatcov/true_flat.trace.gz" >all.trace
+	tr-filter 'op has br0' all.trace | tr-repack -o some.trace
+	all=$(tr-filter -c block all.trace)
+	some=$(tr-filter -c block some.trace)
+	[ "$(tr-filter -c --common=some.trace all.trace)" -eq "$some" ]
+	[ "$(tr-filter -c --minus=some.trace all.trace)" -eq $((all - some)) ]
+	run -1 tr-filter --minus=all.trace some.trace
+	[ "$(tr-filter -c --minus=some.trace -e 'op has br1' all.trace)" -eq "$(tr-filter -c 'op has br1 and not op has br0' all.trace)" ]
+	[ "$(tr-filter -c --common=all.trace --minus=some.trace all.trace)" -eq $((all - some)) ]
+	tr-filter --merge --minus=some.trace all.trace | cmp - <(tr-filter --minus=some.trace all.trace | tr-filter --merge)
+	# the whole of a trace is its two parts
+	cmp <(tr-filter --merge all.trace) <(tr-filter --merge <(tr-filter --minus=some.trace all.trace) <(tr-filter --common=some.trace all.trace))
+	run -2 tr-filter --minus=z.json all.trace
+	[[ $output == *'--minus=z.json: no blocks, units or source lines are there to compare with'* ]]
+	run -2 tr-filter --minus=missing all.trace
+	[[ $output == *missing* ]]
+	run -2 tr-filter -o some.trace --minus=some.trace all.trace
+}
