@@ -40,6 +40,59 @@ static int by_number(const void *left, const void *right)
 	return i < j ? -1 : i > j;
 }
 
+static uint64_t hash_of(const struct tr_diff_record *record, bool keys)
+{
+	return keys ? record->key : record->content;
+}
+
+/*
+ * Sorts a list, which is in the order of the trace, by the keys or contents of its records; equal
+ * ones stay in order. A long list is sorted by the upper half of the hashes, in three steps, and the
+ * few parts where this is not enough as short lists are.
+ */
+static void sort(const struct tr_diff_record *records, uint32_t *list, size_t count, bool keys)
+{
+	enum { SHORT = 1000, BITS = 11, WIDTH = 1 << BITS, STEPS = 3 };
+	struct item {
+		uint32_t hash, number;
+	} *items = count > SHORT ? malloc(2 * count * sizeof *items) : NULL, *from = items, *to;
+
+	if (!items) {
+		if (count)
+			qsort_r(list, count, sizeof *list, keys ? by_key : by_content,
+				(void *)records);
+		return;
+	}
+	to = items + count;
+	for (size_t i = 0; i < count; i++)
+		from[i] = (struct item){ (uint32_t)(hash_of(&records[list[i]], keys) >> 32),
+					 list[i] };
+	for (unsigned step = 0; step < STEPS; step++) {
+		size_t next[WIDTH + 1] = { 0 };
+		for (size_t i = 0; i < count; i++)
+			next[(from[i].hash >> (step * BITS)) % WIDTH + 1]++;
+		for (size_t k = 1; k < WIDTH; k++)
+			next[k] += next[k - 1];
+		for (size_t i = 0; i < count; i++)
+			to[next[(from[i].hash >> (step * BITS)) % WIDTH]++] = from[i];
+		struct item *swap = from;
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = from[i].number;
+	for (size_t i = 0, end; i < count; i = end) {
+		bool equal = true;
+		for (end = i + 1; end < count && from[end].hash == from[i].hash; end++)
+			equal &= hash_of(&records[list[end]], keys) ==
+				 hash_of(&records[list[i]], keys);
+		if (!equal)
+			qsort_r(list + i, end - i, sizeof *list, keys ? by_key : by_content,
+				(void *)records);
+	}
+	free(items);
+}
+
 static uint64_t content_at(const struct tr_align_side *side, size_t at)
 {
 	return side->records[side->list[at]].content;
@@ -84,8 +137,8 @@ static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_
 		tr_align_pair(a->records, a->list[i_end - 1], b->records, b->list[j_end - 1]);
 	if (i == i_end || j == j_end)
 		return;
-	qsort_r(a->list + i, i_end - i, sizeof *a->list, by_content, a->records);
-	qsort_r(b->list + j, j_end - j, sizeof *b->list, by_content, b->records);
+	sort(a->records, a->list + i, i_end - i, false);
+	sort(b->records, b->list + j, j_end - j, false);
 	for (size_t p = i, q = j; p < i_end && q < j_end;) {
 		uint64_t left = content_at(a, p), right = content_at(b, q);
 		if (left == right)
@@ -104,10 +157,8 @@ void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
 {
 	size_t i = 0, j = 0;
 
-	if (a->count)
-		qsort_r(a->list, a->count, sizeof *a->list, by_key, a->records);
-	if (b->count)
-		qsort_r(b->list, b->count, sizeof *b->list, by_key, b->records);
+	sort(a->records, a->list, a->count, true);
+	sort(b->records, b->list, b->count, true);
 	while (i < a->count && j < b->count) {
 		size_t i_end = key_end(a, i), j_end = key_end(b, j);
 		uint64_t left = a->records[a->list[i]].key, right = b->records[b->list[j]].key;
@@ -134,9 +185,7 @@ struct sequence {
 
 static uint64_t hash_at(const struct sequence *s, const struct tr_align_side *side, size_t at)
 {
-	const struct tr_diff_record *record = &side->records[side->list[at]];
-
-	return s->keys ? record->key : record->content;
+	return hash_of(&side->records[side->list[at]], s->keys);
 }
 
 static bool equal_at(const struct sequence *s, size_t i, size_t j)
@@ -402,8 +451,8 @@ static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
 {
 	size_t i = 0, j = 0;
 
-	qsort_r(a->list, a->count, sizeof *a->list, by_content, a->records);
-	qsort_r(b->list, b->count, sizeof *b->list, by_content, b->records);
+	sort(a->records, a->list, a->count, false);
+	sort(b->records, b->list, b->count, false);
 	while (i < a->count && j < b->count) {
 		uint32_t p = a->list[i], q = b->list[j];
 		uint64_t left = a->records[p].content, right = b->records[q].content;

@@ -148,6 +148,32 @@ static void test_moved(void)
 	   "one record that moved by 600 places, and not the 600 others");
 }
 
+/*
+ * Long lists are sorted by the upper half of the hashes first: few_upper has only a few of these, so
+ * that the lower half decides.
+ */
+static void test_long_sets(bool few_upper, const char *what)
+{
+	size_t count = 5000, last = count - 1;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t hash = few_upper ? (i * 7919 % count) | (i % 3) << 40
+					  : (i + 1) * 0x9e3779b97f4a7c15;
+		for (unsigned side = 0; side < 2; side++) {
+			/* the second is in the other order */
+			size_t at = side ? last - i : i;
+			records[side][at].key = hash;
+			records[side][at].content = hash + (side && i % 1000 == 500);
+		}
+	}
+	struct tr_align_side a = make_side(0, count), b = make_side(1, count);
+	tr_align_set(&a, &b, false);
+	bool right = true;
+	for (size_t i = 0; i < count; i++)
+		right &= records[0][i].match == last - i;
+	ok(right, "each record of a long set has its partner: %s", what);
+}
+
 /* Would take minutes if the time were the square of the number of records. */
 static void test_hopeless(void)
 {
@@ -167,6 +193,8 @@ int main(void)
 	test_edits(UINT64_MAX, "unique records");
 	test_edits(3, "records that repeat");
 	test_moved();
+	test_long_sets(false, "hashes of 64 bits");
+	test_long_sets(true, "hashes that differ in the lower half");
 	test_hopeless();
 	return done_testing();
 }
