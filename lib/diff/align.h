@@ -28,11 +28,13 @@
 struct tr_diff_record {
 	uint64_t content; /* hash of all that is compared */
 	uint64_t key;	  /* hash of what makes it the same record, though it may have changed */
-	uint64_t offset : 48; /* of its line in the spool */
+	uint64_t offset : 48; /* in the spool, of its names and its line */
 	uint64_t class : 4;   /* diff.h */
 	uint64_t named : 1;   /* it contains names that the run chose */
 	uint64_t moved : 1;   /* its partner is at another place */
 	uint64_t implied : 1; /* the process it belongs to is in one trace only */
+	uint64_t keyed : 1;   /* it has the key that the user chose */
+	uint64_t wanted : 1;  /* a program whose own key is needed (side.c) */
 	uint32_t group;	      /* diff.h */
 	uint32_t match;	      /* its partner; TR_ALIGN_NONE: it has none */
 };
@@ -40,7 +42,7 @@ struct tr_diff_record {
 /* Records of one side: `list` has the numbers of `count` of them. */
 struct tr_align_side {
 	struct tr_diff_record *records;
-	uint32_t *list; /* tr_align_set sorts it */
+	uint32_t *list; /* in the order of the trace; tr_align_set sorts it */
 	size_t count;
 };
 

@@ -354,23 +354,31 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 
 /* Names that the runs chose. */
 
+static uint64_t name_at(const char *names, size_t i)
+{
+	uint64_t name;
+
+	memcpy(&name, names + i * sizeof name, sizeof name);
+	return name;
+}
+
 /* Votes with the names of all pairs. False: err is filled. */
 static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
 	const struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
-	const struct tr_normal *left = &diff->sides[0].normal, *right = &diff->sides[1].normal;
 
 	for (size_t k = 0; k < diff->sides[0].count; k++) {
+		const char *left, *right;
+		uint64_t count, other;
 		if (!a[k].named || a[k].match == TR_ALIGN_NONE ||
 		    a[k].content != b[a[k].match].content)
 			continue;
-		if (!tr_diff_read(diff, 0, (uint32_t)k, err).data ||
-		    !tr_diff_read(diff, 1, a[k].match, err).data)
+		if (!tr_diff_names(diff, 0, (uint32_t)k, &left, &count, err) ||
+		    !tr_diff_names(diff, 1, a[k].match, &right, &other, err))
 			return false;
 		/* the names correspond, because the contents are equal */
-		for (size_t i = 0; i < left->name_count && i < right->name_count; i++) {
-			if (!tr_renames_vote(&diff->renames, left->names[i].hash,
-					     right->names[i].hash)) {
+		for (size_t i = 0; i < count && i < other; i++) {
+			if (!tr_renames_vote(&diff->renames, name_at(left, i), name_at(right, i))) {
 				tr_error_memory(err);
 				return false;
 			}
@@ -388,12 +396,14 @@ static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
 		for (size_t k = 0; k < side->count; k++) {
+			const char *names;
+			uint64_t count;
 			if (!side->records[k].named)
 				continue;
-			if (!tr_diff_read(diff, i, (uint32_t)k, err).data)
+			if (!tr_diff_names(diff, i, (uint32_t)k, &names, &count, err))
 				return false;
-			for (size_t n = 0; n < side->normal.name_count; n++) {
-				uint64_t name = side->normal.names[n].hash, partner = name;
+			for (size_t n = 0; n < count; n++) {
+				uint64_t name = name_at(names, n), partner = name;
 				/* a name without a partner is no name of the second trace */
 				if (i == 0 && !tr_renames_partner(&diff->renames, name, &partner))
 					partner = ~name;
@@ -442,6 +452,9 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 	add_deeds(diff, true);
 	bool fine = align_set(diff, TR_DIFF_EXEC, true);
 	add_deeds(diff, false);
+	/* most programs are the same and need no key */
+	if (fine && !tr_diff_set_keys(diff, err))
+		return false;
 	if (fine && align_set(diff, TR_DIFF_EXEC, false))
 		return pair_similar(diff, err);
 	tr_error_memory(err);

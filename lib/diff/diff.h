@@ -3,7 +3,7 @@
  * Two traces, and what differs between them.
  *
  *	tr_diff_put     (side.c) every line of one trace, then of the other: hashes are kept, lines
- *	                go to a spool (core/spool.h)
+ *	                and the hashes of names go to a spool (core/spool.h)
  *	tr_diff_align   (compare.c) finds for each record its partner in the other trace
  *	tr_diff_read    a record again, to show what differs
  *
@@ -26,16 +26,6 @@
 #include "record/record.h"
 
 struct tr_compilers; /* process/compilers.h */
-
-/* The records of the other trace among which a record can have its partner. */
-enum tr_diff_class {
-	TR_DIFF_SET,  /* those with the same key */
-	TR_DIFF_EXEC, /* exec records with the same key; the partners in their processes follow */
-	TR_DIFF_EXIT, /* the exit record of the same process */
-	TR_DIFF_PROCESS, /* those of the same process, in order */
-	TR_DIFF_THREAD,	 /* those of the same thread, in order */
-	TR_DIFF_KIND,	 /* those of the same kind, in order */
-};
 
 /* A program that runs in a task: from its exec record, or the fork of the task, to the next exec. */
 struct tr_diff_image {
@@ -95,6 +85,19 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);
  */
 struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number,
 			    struct tr_error *err);
+
+/*
+ * Sets *names to the hashes of the names in a record that the run chose (64 bits each, not aligned),
+ * valid until the next call for this side, and *count to their number. False: err is filled.
+ */
+bool tr_diff_names(struct tr_diff *diff, unsigned side, uint32_t number, const char **names,
+		   uint64_t *count, struct tr_error *err);
+
+/*
+ * Gives each program without a partner the key by which it is known: its name, directory, and the
+ * file that it makes, or its arguments. False: err is filled.
+ */
+bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err);
 
 void tr_diff_free(struct tr_diff *diff);
 

@@ -14,43 +14,42 @@
 		key, sizeof(key) - 1 \
 	}
 
-/* Left out of every record. */
+/* Left out of records of every kind. */
 static const struct tr_text always[] = { KEY("cpu"),  KEY("tgid"), KEY("dur"), KEY(".sig"),
 					 KEY(".raw"), KEY(".bt"),  KEY(".pad") };
 
-/* Left out of records of one kind: numbers of other records, process ids, times. */
-static const struct {
-	struct tr_text kind, keys[5]; /* up to one without data */
-} of_kind[] = {
-	{ KEY("exec"), { KEY("parent"), KEY("ppid"), KEY("end"), KEY("rid") } },
-	{ KEY("fork"), { KEY("child") } },
-	{ KEY("exit"), { KEY("child") } },
-	{ KEY("use"), { KEY("exec"), KEY("from") } },
-	{ KEY("module"), { KEY("id") } },
-	{ KEY("block"), { KEY("module") } }, /* part of its key: side.c */
-	{ KEY("envset"), { KEY("tasks") } },
-};
-
-static const struct tr_text *left_out_of(struct tr_text kind)
+/* The bit of the first letter of a key, for a quick look at whether it can be left out. */
+static uint64_t letter_bit(struct tr_text key)
 {
-	static const struct tr_text none = { NULL, 0 };
-
-	for (size_t i = 0; i < sizeof of_kind / sizeof *of_kind; i++) {
-		if (tr_text_equal(kind, of_kind[i].kind))
-			return of_kind[i].keys;
-	}
-	return &none;
+	return (uint64_t)1 << (key.len ? *key.data & 63 : 0);
 }
 
-/* keys: those of the kind. */
-static bool is_left_out(const struct tr_normal *n, const struct tr_text *keys, struct tr_text key)
+/* Takes the kind of a record, which is mostly that of the one before. */
+static void set_kind(struct tr_normal *n, struct tr_text name)
 {
+	n->kind = name;
+	if (n->known && tr_text_equal(n->known->name, name))
+		return;
+	n->known = tr_diff_kind(name);
+	n->letters = 0;
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		n->letters |= letter_bit(always[i]);
+	for (const struct tr_text *key = n->known->left_out; key && key->data; key++)
+		n->letters |= letter_bit(*key);
+	for (size_t i = 0; i < n->rules->ignored_count; i++)
+		n->letters |= letter_bit(n->rules->ignored[i].key);
+}
+
+static bool is_left_out(const struct tr_normal *n, struct tr_text key)
+{
+	if (!(n->letters & letter_bit(key)))
+		return false;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
 		if (tr_text_equal(key, always[i]))
 			return true;
 	}
-	for (; keys->data; keys++) {
-		if (tr_text_equal(key, *keys))
+	for (const struct tr_text *left = n->known->left_out; left && left->data; left++) {
+		if (tr_text_equal(key, *left))
 			return true;
 	}
 	for (size_t i = 0; i < n->rules->ignored_count; i++) {
@@ -163,35 +162,58 @@ static size_t root_at(const struct tr_normal *n, const char *begin, const char *
 	return 0;
 }
 
-/* Copies the text of a string: roots and temporary files are replaced. */
-static void put_string(struct tr_normal *n, struct tr_text string, bool first)
+/* Appends what was read up to p and not yet appended. */
+static void flush(struct tr_normal *n, const char *p)
 {
-	const char *p = string.data, *end = p + string.len, *copied = p;
-	bool roots = first && n->rules->root_count;
-	size_t from = n->text.len;
+	tr_buffer_put_text(&n->text, tr_text_span(n->copied, p));
+	n->copied = p;
+}
 
-	/* roots begin with a slash; the name of a file begins the string, or comes after one */
-	for (bool more = true; more;) {
+/*
+ * Reads a string up to its last quote, or the end, and replaces roots and the names of temporary
+ * files. Roots begin with a slash; the name of a file begins the string, or comes after a slash.
+ */
+static const char *read_string(struct tr_normal *n, const char *begin, const char *end, bool first)
+{
+	static const bool stops[256] = { ['"'] = true, ['\\'] = true, ['/'] = true };
+	bool roots = first && n->rules->root_count;
+	const char *p = begin;
+
+	for (;;) {
 		size_t before, len;
 		struct tr_text to;
-		if (roots && p < end && (len = root_at(n, string.data, p, end, &to)) > 0) {
-			tr_buffer_put_text(&n->text, tr_text_span(copied, p));
+		if (roots && p < end && (len = root_at(n, begin, p, end, &to)) > 0) {
+			flush(n, p);
 			tr_buffer_put_text(&n->text, to);
-			copied = p += len;
+			n->copied = p += len;
 			continue;
 		}
 		p += p < end && *p == '/';
 		if (p < end && !n->rules->temporary && (len = random_part(p, end, &before)) > 0) {
-			struct tr_text random = { p + before, len };
-			tr_buffer_put_text(&n->text, tr_text_span(copied, p + before));
-			add_name(n, TEMPORARY, random);
-			copied = p += before + len;
+			p += before;
+			flush(n, p);
+			add_name(n, TEMPORARY, (struct tr_text){ p, len });
+			n->copied = p += len;
 		}
-		p = memchr(p, '/', (size_t)(end - p));
-		more = p != NULL;
+		while (p < end && (!stops[(unsigned char)*p] || *p == '\\'))
+			p += *p == '\\' ? 2 : 1;
+		if (p >= end)
+			return end;
+		if (*p == '"')
+			return p;
 	}
-	tr_buffer_put_text(&n->text, tr_text_span(copied, end));
-	if (n->rules->replace && !n->text.failed) {
+}
+
+/* Like read_string; replaces also what the user replaces. */
+static const char *put_string(struct tr_normal *n, const char *p, const char *end, bool first)
+{
+	if (!n->rules->replace)
+		return read_string(n, p, end, first);
+	flush(n, p);
+	size_t from = n->text.len;
+	p = read_string(n, p, end, first);
+	flush(n, p);
+	if (!n->text.failed) {
 		struct tr_text whole = { n->text.data + from, n->text.len - from };
 		tr_buffer_reset(&n->scratch);
 		if (!n->rules->replace(n->rules->context, whole, &n->scratch))
@@ -199,6 +221,7 @@ static void put_string(struct tr_normal *n, struct tr_text string, bool first)
 		n->text.len = from;
 		tr_buffer_put_text(&n->text, tr_buffer_text(&n->scratch));
 	}
+	return p;
 }
 
 static const char *skip_hex(const char *p, const char *end, uint64_t *number)
@@ -216,51 +239,53 @@ static const char *skip_digits(const char *p, const char *end)
 }
 
 /*
- * Copies a value. objects: the class of the objects whose numbers are in it, or 0. Numbers of tables
- * (@E3) are those of definitions, which each trace counts itself. A number below a page is no
- * address.
+ * Reads a value up to the TAB after it, or the end, and replaces what a run chooses. objects: the
+ * class of the objects whose numbers are in it, or 0. Numbers of tables (@E3) are those of
+ * definitions, which each trace counts itself. A number below a page is no address.
  */
-static void put_value(struct tr_normal *n, struct tr_text value, uint64_t objects, bool first)
+static const char *put_value(struct tr_normal *n, const char *value, const char *end,
+			     uint64_t objects, bool first)
 {
-	const char *p = value.data, *end = p + value.len, *copied = p;
+	static const bool stops[256] = {
+		['\t'] = true, ['"'] = true, ['@'] = true, ['0'] = true, ['1'] = true,
+		['2'] = true,  ['3'] = true, ['4'] = true, ['5'] = true, ['6'] = true,
+		['7'] = true,  ['8'] = true, ['9'] = true,
+	};
 	enum { PAGE = 4096 };
+	const char *p = value;
 
-	while (p < end) {
-		char before = p > value.data ? p[-1] : '=';
-		const char *after;
-		uint64_t number;
+	for (;;) {
+		while (p < end && !stops[(unsigned char)*p])
+			p++;
+		if (p == end || *p == '\t')
+			return p;
+		char before = p > value ? p[-1] : '=';
+		const char *begin = p;
 		if (*p == '"') {
-			tr_buffer_put_text(&n->text, tr_text_span(copied, p + 1));
-			after = tr_normal_string_end(p, end);
-			put_string(n, tr_text_span(p + 1, after > p + 1 ? after - 1 : after),
-				   first);
-			copied = after > p + 1 ? after - 1 : after;
-			p = after;
+			p = put_string(n, p + 1, end, first);
+			p += p < end;
+		} else if (*p == '@') {
+			flush(n, p);
+			p += p + 1 < end && p[1] != '\t' ? 2 : 1;
+			n->copied = p = skip_digits(p, end);
 		} else if (*p == '0' && end - p > 2 && p[1] == 'x' && before != '(' &&
 			   before != '|' && !in_name(before)) {
-			after = skip_hex(p + 2, end, &number);
-			if (!n->rules->addresses && number >= PAGE) {
-				tr_buffer_put_text(&n->text, tr_text_span(copied, p));
-				add_name(n, ADDRESS, tr_text_span(p, after));
-				copied = after;
-			}
-			p = after;
-		} else if (*p == '@') {
-			tr_buffer_put_text(&n->text, tr_text_span(copied, p));
-			copied = p = skip_digits(p + 2 < end ? p + 2 : end, end);
-		} else if (*p >= '0' && *p <= '9') {
-			after = skip_digits(p, end);
-			if (objects && *p != '0' && !in_name(before) && before != '(') {
-				tr_buffer_put_text(&n->text, tr_text_span(copied, p));
-				add_name(n, objects, tr_text_span(p, after));
-				copied = after;
-			}
-			p = after;
+			uint64_t number;
+			p = skip_hex(p + 2, end, &number);
+			if (n->rules->addresses || number < PAGE)
+				continue;
+			flush(n, begin);
+			add_name(n, ADDRESS, tr_text_span(begin, p));
+			n->copied = p;
 		} else {
-			p++;
+			p = skip_digits(p, end);
+			if (!objects || *begin == '0' || in_name(before) || before == '(')
+				continue;
+			flush(n, begin);
+			add_name(n, objects, tr_text_span(begin, p));
+			n->copied = p;
 		}
 	}
-	tr_buffer_put_text(&n->text, tr_text_span(copied, end));
 }
 
 /* The class of objects with that name, in the singular: "textures" and "texture" are one. */
@@ -279,45 +304,32 @@ static uint64_t object_class(const struct tr_normal *n, struct tr_text name)
 /*
  * The objects of OpenGL have numbers, which glGenTextures(textures=[1,2]) and glCreateShader()
  * return, and which other calls have in arguments of the same name. made: the name of what this call
- * creates. Returns the class of the objects in the field, or 0.
+ * creates. begin: of the value. Returns the class of the objects in the field, or 0.
  */
-static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *field,
+static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *field, char begin,
 			   struct tr_text made)
 {
-	bool created = made.data && field->result && field->value.len;
-	bool list = created && *field->value.data == '[';
-	bool number = created && *field->value.data >= '0' && *field->value.data <= '9';
-	uint64_t class =
-		object_class(n, number && tr_text_is(field->key, "return") ? made : field->key);
+	bool list = begin == '[', number = begin >= '0' && begin <= '9';
+	bool created = made.data && field->result;
 
-	if ((list || number) && !tr_id_map_put(&n->objects, class, n))
+	if ((!created && !n->objects.count) || (!list && !number && begin != '{'))
+		return 0;
+	uint64_t class = object_class(
+		n, created && number && tr_text_is(field->key, "return") ? made : field->key);
+	if (created && (list || number) && !tr_id_map_put(&n->objects, class, n))
 		n->failed = true;
 	return tr_id_map_get(&n->objects, class) ? class : 0;
 }
 
-/* Adds the normal text of a field. */
-static void put_field(struct tr_normal *n, struct tr_normal_field *field, bool first,
-		      struct tr_text made)
+/* Returns the column at *p, and skips it with the TAB after it. */
+static struct tr_text next_column(const char **p, const char *end)
 {
-	size_t begin = n->text.len;
-	uint64_t objects = 0;
+	const char *begin = *p, *at = begin;
 
-	if (made.data || n->objects.count)
-		objects = objects_in(n, field, made);
-	field->names = n->name_count;
-	put_value(n, field->value, objects, first);
-	/* the buffer may still move: until the end the text is an offset */
-	field->text = (struct tr_text){ NULL, n->text.len - begin };
-}
-
-static struct tr_text next_column(struct tr_text *line)
-{
-	const char *tab = memchr(line->data, '\t', line->len);
-	struct tr_text column = { line->data, tab ? (size_t)(tab - line->data) : line->len };
-	size_t used = column.len + (tab != NULL);
-
-	*line = (struct tr_text){ line->data + used, line->len - used };
-	return column;
+	while (at < end && *at != '\t')
+		at++;
+	*p = at + (at < end);
+	return tr_text_span(begin, at);
 }
 
 static struct tr_normal_field *new_field(struct tr_normal *n)
@@ -341,49 +353,111 @@ static struct tr_text made_by(const struct tr_normal *n)
 	return rest;
 }
 
+/*
+ * Sets the normal text of a field: of its value if nothing was replaced in it. The buffer may still
+ * move, so until the end of the record other texts have a length and no data.
+ */
+static void set_text(struct tr_normal *n, struct tr_normal_field *field, size_t from)
+{
+	if (n->text.len == from && n->copied == field->value.data) {
+		field->text = field->value;
+		return;
+	}
+	flush(n, field->value.data + field->value.len);
+	field->text = (struct tr_text){ NULL, n->text.len - from };
+}
+
+/*
+ * Appends the text of a cell, or of any other string without quotes around it. As far as paths are
+ * concerned, these are spelled alike.
+ */
+static void put_cell(struct tr_normal *n, struct tr_text cell, bool first)
+{
+	const char *p = cell.data, *end = p + cell.len;
+
+	n->copied = p;
+	for (p = put_string(n, p, end, first); p < end;)
+		p = put_string(n, p + 1, end, first);
+}
+
+static void put_name(struct tr_normal *n, bool first)
+{
+	struct tr_normal_field *field = new_field(n);
+
+	if (!field)
+		return;
+	field->key = TR_TEXT("name");
+	field->value = n->name;
+	if (n->rules->ignored_count && is_left_out(n, field->key)) {
+		field->text = TR_TEXT("");
+		return;
+	}
+	put_cell(n, n->name, first);
+	set_text(n, field, 0);
+}
+
+/* Reads the column at p, which is not empty, and returns its end. */
+static const char *put_field(struct tr_normal *n, const char *p, const char *end, bool first,
+			     struct tr_text made, bool *result)
+{
+	struct tr_text column = { p, 0 };
+
+	while (p < end && *p != '=' && *p != '\t')
+		p++;
+	struct tr_text key = tr_text_span(column.data, p);
+	bool has_value = p < end && *p == '=';
+	if (!has_value && tr_text_is(key, "->")) {
+		*result = true;
+		return p;
+	}
+	const char *value = has_value ? p + 1 : key.data;
+	struct tr_normal_field *field = is_left_out(n, key) ? NULL : new_field(n);
+	if (!field) {
+		const char *tab = memchr(p, '\t', (size_t)(end - p));
+		p = tab ? tab : end;
+		if (n->known->module.data && tr_text_equal(key, n->known->module))
+			n->module = tr_text_span(value, p);
+		return p;
+	}
+	size_t from = n->text.len;
+	field->key = key;
+	field->result = *result;
+	field->names = n->name_count;
+	n->copied = value;
+	uint64_t objects = 0;
+	if (value < end && (made.data || n->objects.count))
+		objects = objects_in(n, field, *value, made);
+	p = put_value(n, value, end, objects, first);
+	field->value = tr_text_span(value, p);
+	set_text(n, field, from);
+	return p;
+}
+
 bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 {
-	const struct tr_text *left_out;
+	const char *p = line.data, *end = p + line.len;
 	bool result = false;
 
 	n->count = n->name_count = 0;
+	n->module.data = NULL;
 	tr_buffer_reset(&n->text);
-	line.len -= line.len && line.data[line.len - 1] == '\n';
-	n->kind = next_column(&line);
-	left_out = left_out_of(n->kind);
-	n->seq = next_column(&line);
-	next_column(&line);
-	n->task = next_column(&line);
-	n->name = next_column(&line);
+	end -= end > p && end[-1] == '\n';
+	set_kind(n, next_column(&p, end));
+	n->seq = next_column(&p, end);
+	next_column(&p, end);
+	n->task = next_column(&p, end);
+	n->name = next_column(&p, end);
+	put_name(n, first);
 	struct tr_text made = made_by(n);
-	struct tr_normal_field *field = new_field(n);
-	if (!field)
-		return false;
-	field->key = TR_TEXT("name");
-	field->value = n->name;
-	/* a cell is spelled like the text of a string as far as paths are concerned */
-	if (!is_left_out(n, left_out, field->key))
-		put_string(n, n->name, first);
-	field->text = (struct tr_text){ NULL, n->text.len };
-	while (line.len && !n->failed) {
-		struct tr_text column = next_column(&line);
-		const char *equals = memchr(column.data, '=', column.len);
-		if (tr_text_is(column, "->")) {
-			result = true;
-			continue;
-		}
-		struct tr_text key = equals ? tr_text_span(column.data, equals) : column;
-		if (is_left_out(n, left_out, key) || !(field = new_field(n)))
-			continue;
-		field->key = key;
-		field->value =
-			tr_text_span(equals ? equals + 1 : column.data, column.data + column.len);
-		field->result = result;
-		put_field(n, field, first, made);
+	while (p < end && !n->failed) {
+		p = put_field(n, p, end, first, made, &result);
+		p += p < end;
 	}
 	n->failed |= n->text.failed;
 	const char *text = tr_buffer_text(&n->text).data;
 	for (size_t i = 0; i < n->count; i++) {
+		if (n->fields[i].text.data)
+			continue;
 		n->fields[i].text.data = text;
 		text += n->fields[i].text.len;
 	}
@@ -393,7 +467,8 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 struct tr_text tr_normal_string(struct tr_normal *n, struct tr_text string, bool first)
 {
 	tr_buffer_reset(&n->text);
-	put_string(n, string, first);
+	put_cell(n, string, first);
+	flush(n, string.data + string.len);
 	n->name_count = n->count = 0;
 	return n->text.failed || n->failed ? (struct tr_text){ NULL, 0 } : tr_buffer_text(&n->text);
 }

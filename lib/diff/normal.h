@@ -21,6 +21,7 @@
 #include "core/buffer.h"
 #include "core/map.h"
 #include "core/text.h"
+#include "diff/kind.h"
 
 /* Paths below `from` in the first trace are those below `to` in the second. */
 struct tr_normal_root {
@@ -57,7 +58,7 @@ struct tr_run_name {
 struct tr_normal_field {
 	struct tr_text key;   /* as in the line; of the name cell "name" */
 	struct tr_text value; /* as in the line; of the name cell the cell */
-	struct tr_text text;  /* normal */
+	struct tr_text text;  /* normal; the value if nothing was replaced */
 	size_t names; /* index of the first of its names; the next field's index ends them */
 	bool result;  /* it is after "->" */
 };
@@ -65,11 +66,15 @@ struct tr_normal_field {
 struct tr_normal {
 	const struct tr_normal_rules *rules;
 	struct tr_text kind, seq, task, name;
+	struct tr_text module; /* the number of a module; data NULL: none */
+	const struct tr_diff_kind *known;
+	uint64_t letters;		/* bits of the first letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
 	struct tr_buffer text, scratch;
+	const char *copied;	  /* the part of the line before it is in text */
 	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created */
 	bool failed;		  /* memory is exhausted */
 };

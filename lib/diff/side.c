@@ -2,6 +2,7 @@
 #include "diff/diff.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "process/call.h"
 #include "process/env_line.h"
@@ -13,34 +14,6 @@ struct entry {
 	uint32_t number; /* image of a task; number of a thread */
 	uint64_t hash;	 /* of the path of a module */
 };
-
-/* The classes of kinds; all others are KIND. */
-#define KIND(kind, class) \
-	{ \
-		{ kind, sizeof(kind) - 1 }, TR_DIFF_##class \
-	}
-
-static const struct {
-	struct tr_text kind;
-	enum tr_diff_class class;
-} classes[] = {
-	KIND("sys", PROCESS),	 KIND("call", THREAD),	KIND("block", SET),
-	KIND("exec", EXEC),	 KIND("fork", PROCESS), KIND("exit", EXIT),
-	KIND("signal", PROCESS), KIND("comm", PROCESS), KIND("enter", THREAD),
-	KIND("leave", THREAD),	 KIND("unit", SET),	KIND("use", SET),
-	KIND("module", SET),	 KIND("meta", SET),	KIND("env", SET),
-	KIND("envset", SET),	 KIND("info", SET),	KIND("section", SET),
-	KIND("load", SET),	 KIND("unload", SET),	KIND("loadaddr", SET),
-};
-
-static enum tr_diff_class class_of(struct tr_text kind)
-{
-	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-		if (tr_text_equal(kind, classes[i].kind))
-			return classes[i].class;
-	}
-	return TR_DIFF_KIND;
-}
 
 bool tr_diff_begin(struct tr_diff *diff)
 {
@@ -232,39 +205,6 @@ static uint64_t key_seed(const struct tr_diff_side *side)
 	return tr_number_hash(side->normal.rules->seed, 1);
 }
 
-/*
- * The key of a program: its name, directory, and the file that it makes, or its arguments. The
- * assembler of a compiler makes a file with a random name, or the same one as the assembler of
- * another call, so the key of its driver is part of its key. MAKES marks keys with a file, because a
- * driver without one has all its arguments in its key, and a change in these must not change the
- * keys of its children. *fine: false if memory is exhausted.
- */
-static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
-			 uint32_t image, bool first, bool *fine)
-{
-	enum { MAKES = 1 };
-	struct tr_normal *normal = &side->normal;
-	struct tr_text makes;
-	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
-	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
-	uint32_t parent = side->images[image].parent;
-
-	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
-	*fine = tr_call_makes(record, diff->compilers, &makes);
-	if (!*fine || !makes.data) {
-		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
-		hash = argv ? tr_text_hash(hash, argv->text) : hash;
-		return hash & ~(uint64_t)MAKES;
-	}
-	struct tr_text text = tr_normal_string(normal, makes, first);
-	*fine = text.data != NULL;
-	hash = tr_text_hash(hash, text);
-	uint32_t driver = parent == TR_ALIGN_NONE ? parent : side->images[parent].exec;
-	if (driver != TR_ALIGN_NONE && (side->records[driver].key & MAKES))
-		hash = tr_number_hash(hash, side->records[driver].key);
-	return hash | MAKES;
-}
-
 /* The key of most records: their kind and name. */
 static uint64_t name_key(const struct tr_diff_side *side)
 {
@@ -290,21 +230,18 @@ static uint64_t sequence_key(const struct tr_diff_side *side)
 }
 
 /* The key of a record of a set: its name, and of a block its module too. */
-static uint64_t set_key(struct tr_diff_side *side, struct tr_record *record, bool *fine)
+static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t hash = name_key(side);
-	struct tr_text id;
 	bool is_new, block = tr_text_is(normal->kind, "block");
 
-	if (!block && !tr_text_is(normal->kind, "module"))
+	if (!normal->module.data)
 		return hash;
-	*fine = tr_parent_field(record, block ? "module" : "id", &id);
-	struct entry *module = *fine && id.data ? entry_of(side, 'm', id, &is_new) : NULL;
-	if (!module) {
-		*fine &= !id.data;
+	struct entry *module = entry_of(side, 'm', normal->module, &is_new);
+	*fine = module != NULL;
+	if (!module)
 		return hash;
-	}
 	if (!block)
 		module->hash = hash;
 	return block ? tr_number_hash(hash, module->hash) : hash;
@@ -312,7 +249,7 @@ static uint64_t set_key(struct tr_diff_side *side, struct tr_record *record, boo
 
 /* Takes the key and the group of a record, which is read. False: memory is exhausted. */
 static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
-			 struct tr_diff_record *entry, bool first)
+			 struct tr_diff_record *entry)
 {
 	struct tr_normal *normal = &side->normal;
 	bool is_new, fine = true;
@@ -320,13 +257,11 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct entry *named;
 	struct tr_text child;
 
-	entry->key =
-		entry->class == TR_DIFF_SET ? set_key(side, record, &fine) : sequence_key(side);
+	entry->key = entry->class == TR_DIFF_SET ? set_key(side, &fine) : sequence_key(side);
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
 		fine = begin_program(side, record, number, &entry->group);
-		if (fine)
-			entry->key = exec_key(diff, side, record, entry->group, first, &fine);
+		entry->key = entry->content; /* see tr_diff_set_keys */
 		break;
 	case TR_DIFF_EXIT:
 	case TR_DIFF_PROCESS:
@@ -357,6 +292,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 		if (diff->key(diff->context, record, &side->scratch)) {
 			uint64_t kind = tr_text_hash(key_seed(side), normal->kind);
 			entry->key = tr_text_hash(kind, tr_buffer_text(&side->scratch));
+			entry->keyed = 1;
 			/* programs stay what they are, because the rest of their process follows */
 			if (entry->class != TR_DIFF_EXEC)
 				entry->class = TR_DIFF_SET;
@@ -370,6 +306,95 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 static bool is_date(const struct tr_normal *normal)
 {
 	return tr_text_is(normal->kind, "info") && tr_text_is(normal->name, "DATE_TIME");
+}
+
+/*
+ * The key of a program, which was read last: its name, directory, and the file that it makes, or its
+ * arguments. The assembler of a compiler makes a file with a random name, or the same one as the
+ * assembler of another call, so the key of its driver is part of its key. MAKES marks keys with a
+ * file, because a driver without one has all its arguments in its key, and a change in these must
+ * not change the keys of its children. *fine: false if memory is exhausted.
+ */
+static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
+			 uint32_t driver, bool first, bool *fine)
+{
+	enum { MAKES = 1 };
+	struct tr_normal *normal = &side->normal;
+	struct tr_text makes;
+	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
+	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
+
+	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
+	*fine = tr_call_makes(record, diff->compilers, &makes);
+	if (!*fine || !makes.data) {
+		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
+		hash = argv ? tr_text_hash(hash, argv->text) : hash;
+		return hash & ~(uint64_t)MAKES;
+	}
+	struct tr_text text = tr_normal_string(normal, makes, first);
+	*fine = text.data != NULL;
+	hash = tr_text_hash(hash, text);
+	if (driver != TR_ALIGN_NONE && (side->records[driver].key & MAKES))
+		hash = tr_number_hash(hash, side->records[driver].key);
+	return hash | MAKES;
+}
+
+/* The exec record of the program that started this one; TR_ALIGN_NONE: unknown. */
+static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
+{
+	uint32_t parent = side->images[side->records[number].group].parent;
+
+	return parent == TR_ALIGN_NONE ? parent : side->images[parent].exec;
+}
+
+bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
+{
+	struct tr_arena arena = { 0 };
+	bool fine = true;
+
+	for (unsigned i = 0; fine && i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		for (uint32_t k = 0; k < side->count; k++) {
+			uint32_t at = k;
+			if (side->records[k].class != TR_DIFF_EXEC ||
+			    side->records[k].match != TR_ALIGN_NONE)
+				continue;
+			for (; at != TR_ALIGN_NONE && !side->records[at].wanted;
+			     at = driver_of(side, at))
+				side->records[at].wanted = 1;
+		}
+		/* drivers come before what they start */
+		for (uint32_t k = 0; fine && k < side->count; k++) {
+			struct tr_record record;
+			if (!side->records[k].wanted || side->records[k].keyed)
+				continue;
+			struct tr_text line = tr_diff_read(diff, i, k, err);
+			tr_arena_reset(&arena);
+			tr_record_init(&record, &arena);
+			fine = line.data && tr_record_from_line(&record, line, err);
+			if (!fine)
+				break;
+			side->records[k].key =
+				exec_key(diff, side, &record, driver_of(side, k), i == 0, &fine);
+			if (!fine)
+				tr_error_memory(err);
+		}
+	}
+	tr_arena_free(&arena);
+	return fine;
+}
+
+/* Writes the number of names and their hashes in front of the line. */
+static bool write_names(struct tr_diff_side *side, struct tr_error *err)
+{
+	const struct tr_normal *normal = &side->normal;
+	uint64_t count = normal->name_count;
+	bool fine = tr_spool_write(side->spool, (const char *)&count, sizeof count, err);
+
+	for (size_t i = 0; fine && i < count; i++)
+		fine = tr_spool_write(side->spool, (const char *)&normal->names[i].hash,
+				      sizeof normal->names[i].hash, err);
+	return fine;
 }
 
 bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
@@ -388,8 +413,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 	}
 	if (record->type != TR_RECORD)
 		return true;
-	entry.class = class_of(record->kind);
-	if (entry.class == TR_DIFF_EXEC) {
+	if (tr_text_is(record->kind, "exec")) {
 		if (!put_exec_line(side, record, line, err))
 			return false;
 		line = tr_buffer_text(&side->line);
@@ -407,30 +431,61 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		return true;
 	if (fine) {
 		entry.offset = tr_spool_size(side->spool);
+		entry.class = side->normal.known->class;
 		entry.content = content_of(&side->normal);
 		entry.named = side->normal.name_count > 0;
-		fine = place_record(diff, side, record, &entry, which == 0);
+		fine = place_record(diff, side, record, &entry);
 	}
 	if (!fine) {
 		tr_error_memory(err);
 		return false;
 	}
 	side->records[side->count++] = entry;
-	return tr_spool_write(side->spool, line.data, line.len, err);
+	return (!entry.named || write_names(side, err)) &&
+	       tr_spool_write(side->spool, line.data, line.len, err);
+}
+
+/* The part of the spool that belongs to a record. data NULL: err is filled. */
+static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+{
+	uint64_t begin = side->records[number].offset;
+	uint64_t end = number + 1 < side->count ? side->records[number + 1].offset
+						: tr_spool_size(side->spool);
+	size_t len = (size_t)(end - begin);
+
+	return (struct tr_text){ tr_spool_look(side->spool, &side->window, begin, len, err), len };
+}
+
+bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const char **names,
+		   uint64_t *count, struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_text part = look(side, number, err);
+
+	if (!part.data)
+		return false;
+	*count = 0;
+	*names = part.data + sizeof *count;
+	if (side->records[number].named)
+		memcpy(count, part.data, sizeof *count);
+	return true;
 }
 
 struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t number,
 			    struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
-	uint64_t begin = side->records[number].offset;
-	uint64_t end = number + 1 < side->count ? side->records[number + 1].offset
-						: tr_spool_size(side->spool);
-	const char *data =
-		tr_spool_look(side->spool, &side->window, begin, (size_t)(end - begin), err);
-	struct tr_text line = { data, (size_t)(end - begin) };
+	struct tr_text line = look(side, number, err);
+	uint64_t count;
 
-	if (data && !tr_normal_read(&side->normal, line, which == 0)) {
+	if (!line.data)
+		return line;
+	if (side->records[number].named) {
+		memcpy(&count, line.data, sizeof count);
+		size_t before = (size_t)(1 + count) * sizeof count;
+		line = (struct tr_text){ line.data + before, line.len - before };
+	}
+	if (!tr_normal_read(&side->normal, line, which == 0)) {
 		tr_error_memory(err);
 		line.data = NULL;
 	}
