@@ -80,7 +80,7 @@ enum {
 	TR_JOURNAL_SECOND = 64, /* the program needs the second library */
 	TR_JOURNAL_TRACED = 128, /* strace reports the exec, and what follows; or pid, which learned
 				  * of an end, traces processes */
-	TR_JOURNAL_SECURE = 256, /* the program gains rights */
+	TR_JOURNAL_SECURE = 256, /* the program gains rights, or can open no file: not for strace */
 	TR_JOURNAL_START = 512,	 /* the program is only there to start one under strace */
 	TR_JOURNAL_BYPASS = 32,	 /* the program makes system calls itself; programs that it starts
 				   may inherit the variables */

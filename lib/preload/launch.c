@@ -273,6 +273,18 @@ static bool read_interpreter(char *head, size_t len, char **name)
 	return true;
 }
 
+/*
+ * Whether the limit of descriptors leaves those of input, output and messages only: then the loader
+ * of the program can open no library, and would report the first.
+ */
+static bool can_open_nothing(void)
+{
+	struct rlimit64 limit;
+
+	return tr_journal_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
+	       limit.rlim_cur <= STDERR_FILENO + 1;
+}
+
 /* False: there is no such program. */
 static bool examine(struct tr_launch_room *room, int directory, const char *path, unsigned *flags)
 {
@@ -284,6 +296,8 @@ static bool examine(struct tr_launch_room *room, int directory, const char *path
 		long fd = tr_journal_syscall(
 			SYS_openat, directory, path,
 			O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_LARGEFILE, 0);
+		if (fd < 0 && errno == EMFILE && can_open_nothing())
+			*flags = TR_JOURNAL_CLOSED | TR_JOURNAL_SECURE;
 		if (fd < 0 && !*path)
 			return true; /* a descriptor */
 		if (fd < 0)

@@ -465,6 +465,11 @@ END
 	run -2 --separate-stderr record sh -c 'ulimit -f 0; /bin/true; exec /bin/true'
 	[[ $stderr == "tr-record: records that could not be written: "* ]]
 	tail -n 2 out.trec | grep -q $'^lost\t[0-9]*\t-\t-\t-\tevents='
+	# the loader finds no library at all, with the same message as ever; strace is not waited for
+	sh -c 'ulimit -n 3; exec /bin/true' 2>bare || true
+	run -127 --separate-stderr timeout 20 tr-record -o out.trec -- sh -c 'ulimit -n 3; exec /bin/true'
+	[ "$(grep -v '^tr-record: ' <<<"$stderr")" = "$(cat bare)" ]
+	[[ $stderr == *"tr-record: records that could not be written: 1"* ]]
 	[ -z "${TREC_SANITIZED-}" ] || return 0 # LeakSanitizer needs a descriptor
 	run -2 --separate-stderr record "$top_builddir/tests/helper/preload_traps" full /bin/true
 	[[ $stderr == "tr-record: records that could not be written: "[1-9]* ]]
