@@ -279,10 +279,24 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
 			struct tr_buffer *to, struct tr_error *err)
 {
+	enum { AROUND = 16 << 10 }; /* the next text is near, before or after this one */
+	struct tr_spool_window *window = &forest->window;
+	uint64_t begin = node->text - node->text % AROUND;
+
 	forest->err = err;
 	if (forest->pending.len && !flush(forest))
 		return false;
-	return tr_spool_append(forest->texts, node->text, node->text_len, to, err);
+	if (node->text >= window->at &&
+	    node->text + node->text_len <= window->at + window->bytes.len)
+		begin = window->at;
+	size_t skip = (size_t)(node->text - begin);
+	const char *bytes = tr_spool_look(forest->texts, window, begin, skip + node->text_len, err);
+	if (!bytes)
+		return false;
+	tr_buffer_put(to, bytes + skip, node->text_len);
+	if (to->failed)
+		tr_error_memory(err);
+	return !to->failed;
 }
 
 bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
@@ -312,6 +326,8 @@ void tr_forest_clear(struct tr_forest *forest)
 	forest->lost = 0;
 	tr_spool_free(forest->texts);
 	forest->texts = NULL;
+	tr_buffer_free(&forest->window.bytes);
+	forest->window = (struct tr_spool_window){ .at = 0 };
 	forest->spooled = 0;
 	forest->pending.len = 0;
 	forest->runs.earliest = forest->runs.latest = TR_INSTANT_NONE;
@@ -322,5 +338,6 @@ void tr_forest_free(struct tr_forest *forest)
 	tr_runs_free(&forest->runs);
 	free(forest->nodes);
 	tr_spool_free(forest->texts);
+	tr_buffer_free(&forest->window.bytes);
 	tr_buffer_free(&forest->pending);
 }

@@ -55,6 +55,7 @@ struct tr_forest {
 	bool (*describe)(void *context, struct tr_record *record, struct tr_buffer *text);
 	void *context;
 	struct tr_spool *texts;
+	struct tr_spool_window window; /* on the texts that were shown last */
 	uint64_t max_spool, spooled;
 	struct tr_buffer pending; /* texts that are not in the spool yet */
 	struct tr_error *err;	  /* of the current call */

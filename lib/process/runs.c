@@ -24,17 +24,23 @@ struct ending {
 	char signal[TR_RUN_SIGNAL];
 };
 
+/* The ending of a task whose fork has not come. */
+struct tr_run_ending {
+	struct ending ending;
+	const struct tr_run_task *task;
+	struct tr_run_ending *older, *newer;
+};
+
 /*
  * The knowledge about an id. Its fork may come after its end, and after another task has begun with
- * the same id, so it may have both a run and the ending of an earlier one.
+ * the same id, so it may have both a run and the ending of an earlier one. There are as many of
+ * these as there are runs in a trace that has no ends, so they are small.
  */
 struct tr_run_task {
-	struct tr_run *run; /* what runs in it; holds a reference. NULL: nothing */
-	bool thread;	    /* a thread of a process: its end ends no run */
-	bool ended;	    /* `ending` is set, and is of a task whose fork has not come */
-	struct ending ending;
-	struct tr_run_task *older, *newer; /* among those that have ended */
-	size_t len;
+	struct tr_run *run;	    /* what runs in it; holds a reference. NULL: nothing */
+	struct tr_run_ending *kept; /* NULL: no ending is kept */
+	uint32_t len;		    /* of id */
+	bool thread;		    /* a thread of a process: its end ends no run */
 	char id[];
 };
 
@@ -47,6 +53,7 @@ void tr_runs_init(struct tr_runs *runs,
 				  .context = context,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
+				  .memory = TR_ARENA_INIT,
 				  .tasks = TR_MAP_INIT,
 				  .by_seq = TR_ID_MAP_INIT };
 }
@@ -79,7 +86,7 @@ static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_recor
 	report(runs, TR_RUN_ENDED, run, record);
 }
 
-/* Drops a reference. A run without references is reported as ended, and freed. */
+/* Drops a reference. A run without references is reported as ended, and its memory used again. */
 static void release(struct tr_runs *runs, struct tr_run *run)
 {
 	if (--run->references)
@@ -94,7 +101,8 @@ static void release(struct tr_runs *runs, struct tr_run *run)
 		run->newer->older = run->older;
 	else
 		runs->newest = run->older;
-	free(run);
+	run->newer = runs->spare;
+	runs->spare = run;
 }
 
 /*
@@ -103,10 +111,15 @@ static void release(struct tr_runs *runs, struct tr_run *run)
  */
 static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
 {
-	struct tr_run *run = calloc(1, sizeof *run);
+	struct tr_run *run = runs->spare;
 
+	if (run)
+		runs->spare = run->newer;
+	else
+		run = tr_arena_alloc(&runs->memory, sizeof *run);
 	if (!run)
 		return NULL;
+	memset(run, 0, sizeof *run);
 	run->number = runs->count++;
 	run->parent = run->parent_seq = run->replaces = TR_RUN_NONE;
 	if (!tr_cell_number(&record->seq, &run->seq))
@@ -143,7 +156,7 @@ static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
 	task = malloc(sizeof *task + id.len + 1);
 	if (!task)
 		return NULL;
-	*task = (struct tr_run_task){ .len = id.len };
+	*task = (struct tr_run_task){ .len = (uint32_t)id.len };
 	memcpy(task->id, id.data, id.len);
 	if (tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task))
 		return task;
@@ -154,7 +167,7 @@ static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
 /* Frees an entry that has become empty. */
 static void tidy(struct tr_runs *runs, struct tr_run_task *task)
 {
-	if (task->run || task->ended)
+	if (task->run || task->kept)
 		return;
 	tr_map_take(&runs->tasks, (struct tr_text){ task->id, task->len });
 	free(task);
@@ -179,13 +192,16 @@ static bool take_ending(struct tr_runs *runs, struct tr_text id, struct ending *
 {
 	struct tr_run_task *task = tr_map_get(&runs->tasks, id);
 
-	if (!task || !task->ended)
+	struct tr_run_ending *kept = task ? task->kept : NULL;
+
+	if (!kept)
 		return false;
-	*ending = task->ending;
-	*(task->older ? &task->older->newer : &runs->first_ended) = task->newer;
-	*(task->newer ? &task->newer->older : &runs->last_ended) = task->older;
+	*ending = kept->ending;
+	*(kept->older ? &kept->older->newer : &runs->first_ended) = kept->newer;
+	*(kept->newer ? &kept->newer->older : &runs->last_ended) = kept->older;
 	runs->ended--;
-	task->ended = false;
+	free(kept);
+	task->kept = NULL;
 	tidy(runs, task);
 	return true;
 }
@@ -206,19 +222,20 @@ static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct en
 
 	drop_ending(runs, id);
 	struct tr_run_task *task = need_task(runs, id);
-	if (!task) {
+	struct tr_run_ending *kept = task ? malloc(sizeof *kept) : NULL;
+	if (!kept) {
+		if (task)
+			tidy(runs, task);
 		if (ending->run)
 			release(runs, ending->run);
 		return false;
 	}
-	task->ended = true;
-	task->ending = *ending;
-	task->newer = NULL;
-	task->older = runs->last_ended;
-	*(task->older ? &task->older->newer : &runs->first_ended) = task;
-	runs->last_ended = task;
+	*kept = (struct tr_run_ending){ *ending, task, runs->last_ended, NULL };
+	task->kept = kept;
+	*(kept->older ? &kept->older->newer : &runs->first_ended) = kept;
+	runs->last_ended = kept;
 	if (++runs->ended > ENDED_MAX) {
-		const struct tr_run_task *first = runs->first_ended;
+		const struct tr_run_task *first = runs->first_ended->task;
 		drop_ending(runs, (struct tr_text){ first->id, first->len });
 	}
 	return true;
@@ -534,19 +551,15 @@ void tr_runs_finish(struct tr_runs *runs)
 	size_t position = 0;
 	struct tr_run_task *task;
 
-	/*
-	 * in the order in which they began; releasing the tasks would report them in the order of
-	 * a hash
-	 */
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
 		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
 	while ((task = tr_map_next(&runs->tasks, &position))) {
-		if (task->run)
-			release(runs, task->run);
-		if (task->ended && task->ending.run)
-			release(runs, task->ending.run);
+		free(task->kept);
 		free(task);
 	}
+	runs->oldest = runs->newest = runs->spare = NULL;
+	tr_arena_free(&runs->memory);
+	tr_id_map_free(&runs->by_seq);
 	tr_map_clear(&runs->tasks);
 	runs->first_ended = runs->last_ended = NULL;
 	runs->ended = 0;
@@ -581,5 +594,4 @@ void tr_runs_free(struct tr_runs *runs)
 	runs->report = NULL;
 	tr_runs_finish(runs);
 	tr_map_free(&runs->tasks);
-	tr_id_map_free(&runs->by_seq);
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/arena.h"
 #include "core/error.h"
 #include "core/map.h"
 #include "process/instant.h"
@@ -29,7 +30,7 @@
 
 enum { TR_RUN_SIGNAL = 16 };
 
-struct tr_run_task;
+struct tr_run_ending;
 
 enum tr_run_event {
 	TR_RUN_BEGAN,
@@ -73,8 +74,10 @@ struct tr_runs {
 	void *context;
 	int64_t earliest, latest; /* of all time cells so far, or NONE */
 
-	struct tr_map tasks; /* by their id: private from here */
-	struct tr_run_task *first_ended, *last_ended;
+	struct tr_arena memory; /* of the runs: private from here */
+	struct tr_run *spare;	/* memory of runs that were freed */
+	struct tr_map tasks;	/* by their id */
+	struct tr_run_ending *first_ended, *last_ended;
 	size_t ended;
 	struct tr_id_map by_seq; /* of live runs that have a program */
 	struct tr_run *oldest, *newest;
