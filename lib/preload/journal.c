@@ -159,16 +159,33 @@ void tr_journal_set_given(const void *first, const void *last)
 	given_size = (uintptr_t)last > given ? (uintptr_t)last - given : 0;
 }
 
-/* Calls that read memory cost less, but valgrind would report the bytes around the address. */
+/*
+ * Before Linux 5.14, and for a page of an unusual kind, the second call decides, which takes longer.
+ * Of other calls that read memory at an address valgrind would report the bytes around it.
+ */
+static bool can_read_page(uintptr_t page)
+{
+	enum { POPULATE_READ = 22 };
+	char byte;
+	struct iovec to = { &byte, 1 }, from = { (void *)page, 1 };
+
+	if (tr_journal_syscall(SYS_madvise, page, (long)PAGE, (long)POPULATE_READ) == 0)
+		return true;
+	if (errno == ENOMEM || errno == EFAULT)
+		return false;
+	return tr_journal_syscall(SYS_process_vm_readv, tr_journal_getpid(), &to, 1L, &from, 1L,
+				  0L) == 1 ||
+	       errno != EFAULT;
+}
+
 bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address)
 {
 	uintptr_t page = (uintptr_t)address / PAGE * PAGE;
 	uintptr_t *found = &pages->found[page / PAGE % (sizeof pages->found / sizeof *found)];
-	unsigned char resident;
 
 	if ((uintptr_t)address - given < given_size || *found == page + 1)
 		return true;
-	if (tr_journal_syscall(SYS_mincore, page, 1L, &resident) != 0 && errno == ENOMEM)
+	if (!can_read_page(page))
 		return false;
 	*found = page + 1;
 	return true;

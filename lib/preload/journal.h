@@ -187,8 +187,8 @@ uint32_t tr_journal_parent(uint32_t pid);
  */
 bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint32_t ppid);
 /*
- * Whether there is memory at an address that a program has passed: a call with wrong addresses has to
- * fail, not to end the program. Pages that were found are not asked for again. Zero it.
+ * Whether memory can be read at an address that a program has passed: a call with wrong addresses has
+ * to fail, not to end the program. Pages that were found are not asked for again. Zero it.
  */
 struct tr_journal_pages {
 	uintptr_t found[8]; /* addresses + 1 */

@@ -441,15 +441,18 @@ END
 }
 
 @test "calls with addresses of no memory fail as without the library" {
-	local option traps=$top_builddir/tests/helper/preload_traps
+	local option kind traps=$top_builddir/tests/helper/preload_traps
 	[ -z "${TREC_SANITIZED-}" ] || skip "sanitizers look at addresses themselves"
-	"$traps" addresses >bare
-	grep -q '^0 -1 ' bare
-	for option in '' --files; do
-		run -0 --separate-stderr tr-record --backend=preload $option -o out.trec -- "$traps" addresses
-		diff bare - <<<"$output"
-		[ -z "$stderr" ]
-		[ "$(tr-filter -c exec out.trec)" -eq 1 ]
+	for kind in none protected beyond; do
+		"$traps" addresses $kind >bare
+		grep -q '^1 -1 14$' bare
+		for option in '' --files; do
+			run -0 --separate-stderr tr-record --backend=preload $option -o out.trec -- \
+				"$traps" addresses $kind
+			diff bare - <<<"$output"
+			[ -z "$stderr" ]
+			[ "$(tr-filter -c exec out.trec)" -eq 1 ]
+		done
 	done
 }
 

@@ -198,17 +198,33 @@ static int nameless(void)
 	return bad;
 }
 
+/* Memory that cannot be read: none at all, protected, or of a file that is shorter. */
+static char *unreadable(char *page, const char *kind)
+{
+	int fd = memfd_create("empty", MFD_CLOEXEC);
+
+	if (strcmp(kind, "none") == 0)
+		munmap(page, 4096);
+	else if (strcmp(kind, "protected") == 0)
+		mprotect(page, 4096, PROT_NONE);
+	else
+		mmap(page, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
+	close(fd);
+	return page;
+}
+
 /* Every call fails as it would without the library: prints the errors. */
 static int addresses(void)
 {
 	static char end[8192] __attribute__((aligned(4096)));
-	char *volatile none = NULL, *volatile wrong = (char *)8; /* for the compiler */
+	char *volatile none = NULL, *volatile wrong; /* for the compiler */
 	char *open_end = end + 4096 - 2;
-	char *const list[] = { "true", wrong, NULL }, *const cut[] = { "true", open_end, NULL };
+	char *const list[] = { "true", end + 4096 + 8, NULL };
+	char *const cut[] = { "true", open_end, NULL };
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 
-	munmap(end + 4096, 4096);
+	wrong = unreadable(end + 4096, arguments[0]) + 8;
 	memset(end, 'x', 4096);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addchdir_np(&actions, "/");
