@@ -253,6 +253,7 @@ struct tr_format {
 	X(compdb) \
 	X(buildspec) \
 	X(bear) \
+	X(bazel) \
 	X(klocwork) \
 	X(kwspec) \
 	X(ninjalog) \

@@ -438,8 +438,7 @@ void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool l
 	*items = (struct tr_json_items){ .in = in, .lines = lines, .line = 1 };
 }
 
-/* Steps over n bytes of the window. */
-static void skip_bytes(struct tr_json_items *items, size_t n)
+void tr_json_items_skip(struct tr_json_items *items, size_t n)
 {
 	const char *p = items->in->pos, *end = p + n;
 
@@ -535,13 +534,13 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 		}
 		items->inside = false;
 		/* an object inside may be complete */
-		skip_bytes(items, 1);
+		tr_json_items_skip(items, 1);
 		return status;
 	}
 	if (token == TR_JSON_BAD) {
 		enum tr_status status =
 			report(items, TR_CAUSE_INPUT, "an object that is no JSON", err);
-		skip_bytes(items, 1);
+		tr_json_items_skip(items, 1);
 		return status;
 	}
 	items->trouble = false;
@@ -560,7 +559,7 @@ static void pass_over(struct tr_json_items *items)
 	items->trouble = !p;
 	if (p && items->lines)
 		p++;
-	skip_bytes(items, p ? (size_t)(p - in->pos) : len);
+	tr_json_items_skip(items, p ? (size_t)(p - in->pos) : len);
 }
 
 /* True at a byte order mark: of the file, or of one that was appended to another. */
@@ -574,7 +573,7 @@ static bool is_mark(struct tr_input *in)
 static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *err)
 {
 	if (is_mark(items->in)) {
-		skip_bytes(items, 3);
+		tr_json_items_skip(items, 3);
 		return TR_OK;
 	}
 	char c = *items->in->pos;
@@ -586,7 +585,7 @@ static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *
 		items->inside = true;
 	if (c == ']')
 		items->inside = false;
-	skip_bytes(items, 1);
+	tr_json_items_skip(items, 1);
 	return TR_OK;
 }
 
@@ -600,7 +599,7 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 	struct tr_input *in = items->in;
 
 	tr_error_clear(err);
-	skip_bytes(items, items->taken);
+	tr_json_items_skip(items, items->taken);
 	items->taken = 0;
 	while (tr_input_more(in, 1)) {
 		if (items->trouble) {
@@ -619,6 +618,25 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 		return report(items, TR_CAUSE_CUT, "it ends in the middle of the list", err);
 	}
 	return TR_END;
+}
+
+bool tr_json_items_leave(struct tr_json_items *items)
+{
+	struct tr_input *in = items->in;
+
+	tr_json_items_skip(items, items->taken);
+	items->taken = 0;
+	while (!items->trouble && tr_input_more(in, 1)) {
+		char c = *in->pos;
+		if (c != ']' && c != ',' && !tr_json_is_blank(c))
+			return false;
+		tr_json_items_skip(items, 1);
+		if (c == ']') {
+			items->inside = false;
+			return true;
+		}
+	}
+	return false;
 }
 
 /*

@@ -191,6 +191,15 @@ void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool l
 enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *object,
 				  uint64_t *line, struct tr_error *err);
 
+/* Skips bytes of the window that belong to no object. */
+void tr_json_items_skip(struct tr_json_items *items, size_t count);
+
+/*
+ * True if the list ends after the last object; its bracket is skipped then. For lists that are
+ * members of a larger object.
+ */
+bool tr_json_items_leave(struct tr_json_items *items);
+
 /*
  * Finds the first object of the window, which may be cut, without consuming it. False: there is
  * none.
