@@ -283,6 +283,8 @@ bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *n
 	struct tr_spool_window *window = &forest->window;
 	uint64_t begin = node->text - node->text % AROUND;
 
+	if (!node->text_len)
+		return true; /* the window may have no bytes yet, to which nothing could point */
 	forest->err = err;
 	if (forest->pending.len && !flush(forest))
 		return false;
