@@ -779,6 +779,8 @@ enum { NUMBER_MAX = 32 }; /* characters of a number, its tag's included */
 _Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX, "a real number has room");
 
 static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth);
+static bool spell_after(struct tr_apitrace_parse *parse, struct tr_text lead,
+			struct tr_buffer *line, unsigned depth);
 
 /* Spells a value by way of its tree, for the types that have no direct way. */
 static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
@@ -877,9 +879,32 @@ static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line,
 	return true;
 }
 
+/* Appends a structure. `owed` and the limit of names are kept as parse_struct keeps them. */
+static bool spell_struct(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
+{
+	struct tr_apitrace_signature *signature;
+	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature) ||
+	    !expect(parse, signature->count))
+		return false;
+	size_t named = 0;
+	if (!signature->count)
+		tr_buffer_put_literal(line, "{=");
+	parse->owed += signature->count;
+	for (size_t i = 0; i < signature->count; i++) {
+		const struct tr_apitrace_label *label = &signature->labels[i];
+		parse->owed--;
+		named += label->key.len;
+		if (!spell_after(parse, label->lead, line, depth + 1))
+			return false;
+	}
+	tr_buffer_put_literal(line, "}@S");
+	tr_buffer_put_decimal(line, signature->id);
+	return tr_apitrace_name(parse, named);
+}
+
 /*
- * Appends the value whose tag was read, and which is not a number. A list that is nested too deeply
- * is left to the parser, which skips it.
+ * Appends the value whose tag was read, and which is not a number. A container that is nested too
+ * deeply is left to the parser, which skips it.
  */
 static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr_buffer *line,
 			unsigned depth)
@@ -890,6 +915,8 @@ static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr
 		return spell_blob(parse, line);
 	if (tag == TR_APITRACE_ARRAY && depth < parse->max_depth)
 		return spell_array(parse, line, depth);
+	if (tag == TR_APITRACE_STRUCT && depth < parse->max_depth)
+		return spell_struct(parse, line, depth);
 	parse->p--;
 	return spell_parsed(parse, line, depth);
 }
@@ -916,8 +943,8 @@ static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsig
  * read) and the value at p, as text, to the line. If parse->deep is set afterwards,
  * the text is incomplete.
  */
-static bool spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
-			struct tr_buffer *line)
+static bool spell_after(struct tr_apitrace_parse *parse, struct tr_text lead,
+			struct tr_buffer *line, unsigned depth)
 {
 	unsigned tag;
 	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_LEAD_SLACK + NUMBER_MAX);
@@ -930,7 +957,7 @@ static bool spell_field(struct tr_apitrace_parse *parse, struct tr_text lead,
 	if (!tr_apitrace_byte(parse, &tag))
 		return false;
 	if (!is_number(tag))
-		return spell_other(parse, tag, line, 0);
+		return spell_other(parse, tag, line, depth);
 	to = write_number(parse, tag, to);
 	if (to)
 		line->len = (size_t)(to - line->data);
@@ -1097,7 +1124,7 @@ static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 		       struct tr_text lead)
 {
 	if (event->line)
-		return spell_field(parse, lead, event->line);
+		return spell_after(parse, lead, event->line, 0);
 	struct tr_value *value =
 		add_field(parse, event, (struct tr_text){ lead.data + 1, lead.len - 2 });
 	return value && tr_apitrace_parse_value(parse, value, 0);

@@ -201,6 +201,27 @@ static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *sig
 	return done;
 }
 
+/* Spells what comes before the value of each member of a structure; only words need no quotes. */
+static bool spell_members(struct tr_arena *arena, struct tr_apitrace_signature *structure)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool done = true;
+	for (size_t i = 0; i < structure->count && done; i++) {
+		struct tr_apitrace_label *label = &structure->labels[i];
+		bool word = tr_is_word(label->key, false);
+		tr_buffer_put_byte(&text, i ? ',' : '{');
+		if (!word)
+			tr_buffer_put_byte(&text, '"');
+		tr_buffer_put_text(&text, label->key);
+		if (!word)
+			tr_buffer_put_byte(&text, '"');
+		tr_buffer_put_byte(&text, '=');
+		done = keep(arena, &text, &label->lead);
+	}
+	tr_buffer_free(&text);
+	return done;
+}
+
 /* Spells once what every record with this signature repeats. */
 static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signature)
 {
@@ -209,7 +230,8 @@ static bool spell(struct tr_arena *arena, struct tr_apitrace_signature *signatur
 		return mark_keys(signature) && spell_cell(arena, signature) &&
 		       spell_arguments(arena, signature);
 	case TR_APITRACE_STRUCTS:
-		return spell_cell(arena, signature) && spell_keys(arena, signature);
+		return spell_cell(arena, signature) && spell_keys(arena, signature) &&
+		       spell_members(arena, signature);
 	case TR_APITRACE_FRAMES:
 		return true;
 	default:

@@ -36,8 +36,9 @@ struct tr_apitrace_label {
 	 * constants: the string spelling of the name. Frames: none.
 	 */
 	struct tr_text key;
-	struct tr_text lead; /* an argument's: "\tkey=", with slack after it */
-	uint64_t number;     /* an enum's magnitude, a mask's flag, a frame's line or offset */
+	/* what comes before its value, with slack after it: an argument's "\tkey=", a member's ",key=" */
+	struct tr_text lead;
+	uint64_t number; /* an enum's magnitude, a mask's flag, a frame's line or offset */
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
 	uint8_t tag;
