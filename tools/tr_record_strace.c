@@ -197,20 +197,12 @@ static bool is_program(const char *path, bool *there)
 	return access(path, X_OK) == 0;
 }
 
-/* Searches for a program as execvp does. Returns 0 and its path in candidate, or the exit status.
- */
-static int find_program(const char *name, char candidate[PATH_MAX])
+/* Searches for a program. Returns 0 and its path in candidate, or the exit status. */
+static int search(const char *list, const char *name, char candidate[PATH_MAX])
 {
-	const char *path = getenv("PATH");
 	bool there = false;
 
-	if (strchr(name, '/')) {
-		snprintf(candidate, PATH_MAX, "%s", name);
-		return is_program(name, &there)	 ? 0
-		       : access(name, F_OK) == 0 ? NOT_EXECUTABLE
-						 : NOT_FOUND;
-	}
-	for (const char *p = path ? path : DEFAULT_PATH; *name; p++) {
+	for (const char *p = list; *name; p++) {
 		size_t len = strcspn(p, ":");
 		int n = snprintf(candidate, PATH_MAX, "%.*s/%s", len ? (int)len : 1, len ? p : ".",
 				 name);
@@ -221,6 +213,26 @@ static int find_program(const char *name, char candidate[PATH_MAX])
 			break;
 	}
 	return there ? NOT_EXECUTABLE : NOT_FOUND;
+}
+
+/* Searches for a program as execvp does. */
+static int find_program(const char *name, char candidate[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	bool there = false;
+
+	if (!strchr(name, '/'))
+		return search(path ? path : DEFAULT_PATH, name, candidate);
+	snprintf(candidate, PATH_MAX, "%s", name);
+	return is_program(name, &there) ? 0 : access(name, F_OK) == 0 ? NOT_EXECUTABLE : NOT_FOUND;
+}
+
+/* An empty PATH is the working directory, which is where the command is, and not strace. */
+static const char *find_strace(char path[PATH_MAX])
+{
+	const char *list = getenv("PATH");
+
+	return search(list && *list ? list : DEFAULT_PATH, "strace", path) == 0 ? path : NULL;
 }
 
 /*
@@ -250,16 +262,16 @@ pid_t tr_wait_for(pid_t pid, int *status)
 /* major * 100 + minor of the installed strace; 0: unknown. */
 static unsigned strace_version(void)
 {
-	char line[256] = "";
+	char line[256] = "", path[PATH_MAX];
 	unsigned major = 0, minor = 0;
 	int ends[2], status;
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (!find_strace(path) || pipe2(ends, O_CLOEXEC) != 0)
 		return 0;
 	pid_t pid = fork();
 	if (pid == 0) {
 		dup2(ends[1], STDOUT_FILENO);
-		execlp("strace", "strace", "-V", (char *)NULL);
+		execl(path, "strace", "-V", (char *)NULL);
 		_exit(NOT_FOUND);
 	}
 	close(ends[1]);
@@ -340,7 +352,7 @@ static bool can_strace(struct tr_cli *cli)
 {
 	char path[PATH_MAX];
 
-	if (find_program("strace", path) != 0) {
+	if (!find_strace(path)) {
 		tr_cli_fail(cli, "strace(1), which watches the command, is not installed");
 		return false;
 	}
@@ -368,12 +380,14 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 					     "-y",	"-ttt", "-s",
 					     "1048576", "-e",	"signal=!SIGCHLD" };
 	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 12 };
+	const char *list = getenv("PATH");
+	char path[PATH_MAX];
 	size_t count = 0, n = 0;
 
 	while (start->command[count])
 		count++;
 	const char **argv = calloc(FIXED + MORE + count, sizeof *argv);
-	if (!argv)
+	if (!argv || !find_strace(path))
 		return;
 	for (; n < FIXED; n++)
 		argv[n] = fixed[n];
@@ -385,10 +399,10 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	}
 	if (tracing->filter)
 		argv[n++] = "--seccomp-bpf";
-	if (!getenv("PATH")) { /* strace finds nothing without it, and the command has none */
-		setenv("PATH", DEFAULT_PATH, 1);
+	if (!list || !*list) { /* strace finds nothing then, and the command keeps what it has */
 		argv[n++] = "-E";
-		argv[n++] = "PATH";
+		argv[n++] = list ? "PATH=" : "PATH";
+		setenv("PATH", list ? ":" : DEFAULT_PATH, 1);
 	}
 	argv[n++] = "-o";
 	argv[n++] = log;
@@ -399,7 +413,7 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	}
 	for (size_t i = start->script != NULL; i < count; i++)
 		argv[n++] = start->command[i];
-	execvp("strace", (char *const *)argv);
+	execv(path, (char *const *)argv);
 }
 
 /*
@@ -408,12 +422,13 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
  */
 void tr_strace_attach(const char *log, pid_t pid, bool files)
 {
-	char number[16];
+	char number[16], path[PATH_MAX];
 
 	snprintf(number, sizeof number, "%ld", (long)pid);
-	execlp("strace", "strace", "-q", "-f", "-v", "-y", "-ttt", "-s", "1048576", "-e",
-	       "signal=!SIGCHLD", "-e", files ? CALLS FILES : CALLS, "-o", log, "-p", number,
-	       (char *)NULL);
+	if (find_strace(path))
+		execl(path, "strace", "-q", "-f", "-v", "-y", "-ttt", "-s", "1048576", "-e",
+		      "signal=!SIGCHLD", "-e", files ? CALLS FILES : CALLS, "-o", log, "-p", number,
+		      (char *)NULL);
 }
 
 /* Ends as the command did, without a core file. */
@@ -499,7 +514,7 @@ static bool begin_preload(struct tr_cli *cli, struct tr_capture *capture,
 	char path[PATH_MAX];
 
 	capture->backend = TR_BACKEND_PRELOAD;
-	capture->attaches = automatic && find_program("strace", path) == 0 && ptrace_error() == 0;
+	capture->attaches = automatic && find_strace(path) && ptrace_error() == 0;
 	if (tr_preload_begin(capture, start, &err))
 		return true;
 	if (capture->attaches) {

@@ -490,6 +490,10 @@ END
 		run -3 --separate-stderr env -i "$(type -P tr-record)" --backend=$backend -o out.trec sh -c 'exit 3'
 		[ -z "$stderr" ]
 		[ "$(tr-filter -c 'exec and argv[0] == "sh" and not has(env["PATH"])' out.trec)" -eq 1 ]
+		# an empty one is the working directory; strace is elsewhere
+		run -4 --separate-stderr env -i PATH= "$(type -P tr-record)" --backend=$backend -o out.trec static
+		[ "$backend" = preload ] || [ -z "$stderr" ]
+		[ "$(tr-filter -c 'exec and argv[0] == "static" and env["PATH"] == ""' out.trec)" -eq 1 ]
 	done
 }
 
