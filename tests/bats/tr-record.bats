@@ -110,7 +110,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 }
 
 @test "options that select nothing are refused before anything runs" {
-	for option in --only= --only=,, -Ocwd=relative -Onosuch=1 --backend=nosuch; do
+	for option in --only= --only=,, -Ocwd= -Onosuch=1 --backend=nosuch; do
 		run -2 --separate-stderr tr-record "$option" -o out touch ran
 		[[ ${stderr_lines[0]} == *"${option:2:3}"* ]]
 		[ ! -e ran ]
