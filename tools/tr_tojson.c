@@ -9,7 +9,7 @@
 enum { AS = 1, TYPED, PRETTY, COMPUTED, PHASES };
 
 static const struct tr_option options[] = {
-	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear",
+	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear|gcovjson",
 	  "records (default): JSON Lines, an object per record; array: one array of them; chrome: "
 	  "a timeline for Perfetto and chrome://tracing; the others: a trace, as tr-repack -t "
 	  "writes it" },

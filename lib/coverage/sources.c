@@ -144,6 +144,7 @@ struct tr_source_file *tr_sources_file(struct tr_sources *sources, struct tr_tex
 				       struct tr_text test)
 {
 	struct tr_buffer key = TR_BUFFER_INIT;
+	test = sources->one_test ? TR_TEXT("") : test;
 	tr_buffer_put_text(&key, path);
 	tr_buffer_put_byte(&key, 0);
 	tr_buffer_put_text(&key, test);

@@ -77,6 +77,7 @@ struct tr_sources {
 	struct tr_map texts;	     /* each text is kept once */
 	struct tr_source_file *last; /* of the last record; NULL: a segment begins */
 	struct tr_arena memory;
+	bool one_test; /* set by the owner: files are the same in all tests */
 };
 
 /* Returns the file, which is added if it is new. NULL: memory is exhausted. */

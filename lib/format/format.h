@@ -247,6 +247,8 @@ struct tr_format {
 	X(checkpoint) \
 	X(profraw) \
 	X(lcov) \
+	X(cobertura) \
+	X(gcovjson) \
 	X(etracestats) \
 	X(etraceklog) \
 	X(etrace) \

@@ -325,6 +325,19 @@ streams() {
 	without_memory tr-filter -O exe=prog 'block and line > 0' run.trace
 }
 
+@test "memory runs out where coverage by line is read, merged, compared and written" {
+	needs_preload
+	info=$top_srcdir/tests/data/lcov/good-2.0.info
+	without_memory tr-parse "$top_srcdir/tests/data/lcov/good-2.2.info"
+	without_memory tr-filter --merge "$info" "$info"
+	without_memory tr-filter --minus="$info" "$info"
+	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" | tr-parse | head -n 20 >blocks
+	without_memory tr-filter --common=blocks blocks
+	without_memory tr-repack -t lcov "$info" "$info"
+	without_memory tr-repack -t cobertura "$info"
+	without_memory tr-repack -t gcovjson "$info"
+}
+
 @test "memory runs out where files are followed" {
 	needs_preload
 	sed -n '/^# languages/,/^$/p' "$top_srcdir/tests/data/deps/headers.cases" | grep '^[0-9]' >headers

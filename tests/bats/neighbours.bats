@@ -12,7 +12,7 @@ setup() {
 # format_of FILE: the format that a file of tests/data is in; nothing if it holds no trace
 format_of() {
 	case $1 in
-	*.md | *.sh | *.c | *.cc | *.conf | *.tsv | *.cases | *.txt.gz | *.golden | */expected/* | */truth | *.lines.gz) ;;
+	*.md | *.sh | *.c | *.cc | *.dtd | *.conf | *.tsv | *.cases | *.txt.gz | *.golden | */expected/* | */truth | *.lines.gz) ;;
 	*.trec | trec/*) echo trec ;;
 	etrace/hello.counts.json | etrace/hello.truth.jsonl.gz | strace/execs/options*) ;;
 	*compile_commands.json) echo compdb ;;

@@ -189,7 +189,7 @@ count_records() {
 
 @test "usage" {
 	run -2 tr-tojson --as=nothing small
-	[[ $output == *"--as takes records|array|chrome|klocwork|compdb|buildspec|bear, not 'nothing'"* ]]
+	[[ $output == *"--as takes records|array|chrome|klocwork|compdb|buildspec|bear|gcovjson, not 'nothing'"* ]]
 	run -2 tr-tojson --as=trec small
 	run -2 tr-tojson --typed --as=array small
 	run -2 tr-tojson --typed --pretty small

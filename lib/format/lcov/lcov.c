@@ -5,12 +5,7 @@
 static const char *const extensions[] = { ".info", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "exe", "PROG", false, true,
-	  "a program or library whose lines are reported (repeatable)" },
-	{ "base", "ADDRESS", false, true,
-	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
-	{ "path", "DIR", false, true,
-	  "the files of the trace's modules are below this directory (repeatable)" },
+	TR_LCOV_OPTIONS,
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -4,8 +4,8 @@
  * describes it for users.
  *
  *	section -> reader.c -> records source, srcfunction, srcbranch, srcline
- *	these records, or blocks of an execution trace -> writer.c (coverage/coverage.h) -> one section
- *	per source file and test
+ *	these records, or blocks of an execution trace -> writer.c (coverage/coverage.h)
+ *	-> tracefile.c: one section per source file and test; cobertura.c and gcovjson.c: other formats
  *
  * A tracefile is text:
  *
@@ -31,7 +31,9 @@
 #ifndef TR_FORMAT_LCOV_LCOV_H
 #define TR_FORMAT_LCOV_LCOV_H
 
+#include "coverage/sources.h"
 #include "format/format.h"
+#include "format/writer_base.h"
 
 int tr_lcov_bid(struct tr_input *in);
 struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_input *in,
@@ -39,5 +41,44 @@ struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_in
 
 struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
+
+/* What the writers of coverage by source line share (writer.c): the steps, and -O of programs. */
+
+#define TR_LCOV_STEPS(name) \
+	{ \
+		.format = name, .begin = tr_lcov_begin, .put = tr_lcov_put, \
+		.close = tr_lcov_close, .report = tr_lcov_report, .discard = tr_lcov_discard \
+	}
+
+enum tr_status tr_lcov_begin(struct tr_writer *base, struct tr_record *header,
+			     struct tr_error *err);
+enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err);
+enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err);
+enum tr_status tr_lcov_report(struct tr_writer *base, struct tr_error *err);
+void tr_lcov_discard(struct tr_writer *base);
+
+/* One of these writers. */
+struct tr_lcov_form {
+	struct tr_writer_steps steps;
+	bool one_test; /* files of all tests are added up */
+	/* Writes all files, which are sorted. False: memory is exhausted. */
+	bool (*write)(const struct tr_sources *sources, const struct tr_settings *settings,
+		      struct tr_output *out);
+};
+
+struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
+				 const struct tr_write_config *config, struct tr_output *out,
+				 struct tr_error *err);
+
+#define TR_LCOV_OPTIONS \
+	{ "exe", "PROG", false, true, \
+	  "a program or library whose lines are reported (repeatable)" }, \
+		{ "base", "ADDRESS", false, true, \
+		  "where the first program was loaded (0x...), or another one (NAME=0x...; " \
+		  "repeatable)" }, \
+	{ \
+		"path", "DIR", false, true, \
+			"the files of the trace's modules are below this directory (repeatable)" \
+	}
 
 #endif
