@@ -35,13 +35,24 @@ uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 	const char *p = text.data;
 	size_t left = text.len;
 
-	for (; left >= 8; left -= 8, p += 8) {
+	for (; left > 8; left -= 8, p += 8) {
 		memcpy(&word, p, 8);
 		hash = mix(hash ^ word, odd ^ seed);
 	}
-	word = 0;
-	if (left)
-		memcpy(&word, p, left);
+	/* the rest in one or two reads, which may overlap: the length is in the hash already */
+	if (text.len >= 8) {
+		memcpy(&word, p + left - 8, 8);
+	} else if (left >= 4) {
+		uint32_t low, high;
+		memcpy(&low, p, 4);
+		memcpy(&high, p + left - 4, 4);
+		word = (uint64_t)high << 32 | low;
+	} else if (left) {
+		word = (unsigned char)p[0] | (unsigned)(unsigned char)p[left / 2] << 8 |
+		       (unsigned)(unsigned char)p[left - 1] << 16;
+	} else {
+		word = 0;
+	}
 	return mix(hash ^ word, odd);
 }
 
