@@ -97,7 +97,7 @@ struct tool_diff {
 	struct tr_buffer line;
 
 	struct kind_count *kinds;
-	size_t kind_count, kind_cap;
+	size_t kind_count, kind_cap, last_kind;
 	bool differ;
 };
 
@@ -289,8 +289,12 @@ static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 {
 	kind.len = kind.len < sizeof t->kinds->kind ? kind.len : sizeof t->kinds->kind - 1;
 	for (size_t i = 0; i < t->kind_count; i++) {
-		if (tr_text_equal(kind, (struct tr_text){ t->kinds[i].kind, t->kinds[i].len }))
-			return &t->kinds[i];
+		/* mostly it is the kind of the record before */
+		size_t at = (t->last_kind + i) % t->kind_count;
+		if (tr_text_equal(kind, (struct tr_text){ t->kinds[at].kind, t->kinds[at].len })) {
+			t->last_kind = at;
+			return &t->kinds[at];
+		}
 	}
 	if (!tr_array_room(t->kinds, t->kind_count, t->kind_cap)) {
 		tr_cli_out_of_memory(&t->cli);
@@ -517,6 +521,7 @@ int main(int argc, char **argv)
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
 	t.cli.config.apart = true; /* A and B are never parts of one trace */
+	t.cli.config.read.as_text = true;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		if (!prepare(&t))
 			tr_cli_out_of_memory(&t.cli);

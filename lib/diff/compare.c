@@ -32,13 +32,11 @@ static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct tr_diff_side *side = &diff->sides[i];
 		struct tr_align_side *to = &lists.sides[i];
-		size_t count = 0;
-		for (size_t k = 0; k < side->count; k++)
-			count += side->records[k].class == class;
+		size_t count = side->counts[class];
 		*to = (struct tr_align_side){ side->records, malloc((count + 1) * sizeof *to->list),
 					      0 };
 		lists.failed |= !to->list;
-		for (size_t k = 0; to->list && k < side->count; k++) {
+		for (size_t k = 0; to->list && count && k < side->count; k++) {
 			const struct tr_diff_record *record = &side->records[k];
 			if (record->class == class && !record->implied &&
 			    record->match == TR_ALIGN_NONE)

@@ -38,6 +38,7 @@ struct tr_diff_image {
 struct tr_diff_side {
 	struct tr_diff_record *records;
 	size_t count, cap;
+	size_t counts[TR_DIFF_CLASSES];
 	struct tr_spool *spool;
 	struct tr_spool_window window;
 

@@ -18,6 +18,8 @@ enum tr_diff_class {
 	TR_DIFF_KIND,	 /* those of the same kind, in order */
 };
 
+enum { TR_DIFF_CLASSES = TR_DIFF_KIND + 1 };
+
 struct tr_diff_kind {
 	struct tr_text name;
 	enum tr_diff_class class;

@@ -30,6 +30,7 @@ static void set_kind(struct tr_normal *n, struct tr_text name)
 	n->kind = name;
 	if (n->known && tr_text_equal(n->known->name, name))
 		return;
+	n->kind_hash = tr_text_hash(n->rules->seed, name);
 	n->known = tr_diff_kind(name);
 	n->letters = 0;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -195,8 +196,13 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 			add_name(n, TEMPORARY, (struct tr_text){ p, len });
 			n->copied = p += len;
 		}
-		while (p < end && (!stops[(unsigned char)*p] || *p == '\\'))
-			p += *p == '\\' ? 2 : 1;
+		for (;;) {
+			while (p < end && !stops[(unsigned char)*p])
+				p++;
+			if (p >= end || *p != '\\')
+				break;
+			p += 2;
+		}
 		if (p >= end)
 			return end;
 		if (*p == '"')
@@ -247,15 +253,16 @@ static const char *put_value(struct tr_normal *n, const char *value, const char 
 			     uint64_t objects, bool first)
 {
 	static const bool stops[256] = {
-		['\t'] = true, ['"'] = true, ['@'] = true, ['0'] = true, ['1'] = true,
-		['2'] = true,  ['3'] = true, ['4'] = true, ['5'] = true, ['6'] = true,
-		['7'] = true,  ['8'] = true, ['9'] = true,
+		['\n'] = true, ['\t'] = true, ['"'] = true, ['@'] = true, ['0'] = true,
+		['1'] = true,  ['2'] = true,  ['3'] = true, ['4'] = true, ['5'] = true,
+		['6'] = true,  ['7'] = true,  ['8'] = true, ['9'] = true,
 	};
 	enum { PAGE = 4096 };
 	const char *p = value;
 
 	for (;;) {
-		while (p < end && !stops[(unsigned char)*p])
+		/* the LF at the end stops as well */
+		while (!stops[(unsigned char)*p])
 			p++;
 		if (p == end || *p == '\t')
 			return p;
@@ -326,7 +333,7 @@ static struct tr_text next_column(const char **p, const char *end)
 {
 	const char *begin = *p, *at = begin;
 
-	while (at < end && *at != '\t')
+	while (*at != '\t' && *at != '\n')
 		at++;
 	*p = at + (at < end);
 	return tr_text_span(begin, at);
@@ -390,10 +397,13 @@ static void put_name(struct tr_normal *n, bool first)
 	field->value = n->name;
 	if (n->rules->ignored_count && is_left_out(n, field->key)) {
 		field->text = TR_TEXT("");
+		n->name_hash = n->kind_hash;
 		return;
 	}
 	put_cell(n, n->name, first);
 	set_text(n, field, 0);
+	struct tr_text text = field->text.data ? field->text : tr_buffer_text(&n->text);
+	n->name_hash = tr_text_hash(n->kind_hash, text);
 }
 
 /* Reads the column at p, which is not empty, and returns its end. */
@@ -402,10 +412,10 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 {
 	struct tr_text column = { p, 0 };
 
-	while (p < end && *p != '=' && *p != '\t')
+	while (*p != '=' && *p != '\t' && *p != '\n')
 		p++;
 	struct tr_text key = tr_text_span(column.data, p);
-	bool has_value = p < end && *p == '=';
+	bool has_value = *p == '=';
 	if (!has_value && tr_text_is(key, "->")) {
 		*result = true;
 		return p;
@@ -441,7 +451,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	n->count = n->name_count = 0;
 	n->module.data = NULL;
 	tr_buffer_reset(&n->text);
-	end -= end > p && end[-1] == '\n';
+	end--;
 	set_kind(n, next_column(&p, end));
 	n->seq = next_column(&p, end);
 	next_column(&p, end);

@@ -68,6 +68,7 @@ struct tr_normal {
 	struct tr_text kind, seq, task, name;
 	struct tr_text module; /* the number of a module; data NULL: none */
 	const struct tr_diff_kind *known;
+	uint64_t kind_hash, name_hash;	/* of the kind; of the kind and the normal name */
 	uint64_t letters;		/* bits of the first letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
@@ -80,7 +81,7 @@ struct tr_normal {
 };
 
 /*
- * Reads the line of a record. first: it belongs to the first trace, whose paths --root changes. The
+ * Reads the line of a record with its LF. first: it belongs to the first trace, whose paths --root changes. The
  * results are valid until the next call, and as long as the line. False: memory is exhausted.
  */
 bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);

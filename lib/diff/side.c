@@ -185,15 +185,15 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 
 static uint64_t content_of(const struct tr_normal *normal)
 {
-	uint64_t seed = normal->rules->seed, hash = tr_text_hash(seed, normal->kind);
+	uint64_t hash = normal->name_hash;
 
-	for (size_t i = 0; i < normal->count; i++) {
+	for (size_t i = 1; i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
 		bool map = field->text.len > 1 && *field->text.data == '{' &&
 			   (tr_text_starts(field->key, TR_TEXT("env")) ||
 			    tr_text_is(field->key, "vars"));
 		hash = tr_text_hash(hash, field->key);
-		hash = map ? tr_number_hash(hash, hash_map(seed, field->text))
+		hash = map ? tr_number_hash(hash, hash_map(normal->rules->seed, field->text))
 			   : tr_text_hash(hash, field->text);
 	}
 	return hash;
@@ -205,11 +205,10 @@ static uint64_t key_seed(const struct tr_diff_side *side)
 	return tr_number_hash(side->normal.rules->seed, 1);
 }
 
-/* The key of most records: their kind and name. */
+/* The key of most records: their kind and name, which alone are a content too. */
 static uint64_t name_key(const struct tr_diff_side *side)
 {
-	return tr_text_hash(tr_text_hash(key_seed(side), side->normal.kind),
-			    side->normal.fields[0].text);
+	return tr_number_hash(side->normal.name_hash, 1);
 }
 
 /*
@@ -441,6 +440,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		return false;
 	}
 	side->records[side->count++] = entry;
+	side->counts[entry.class]++;
 	return (!entry.named || write_names(side, err)) &&
 	       tr_spool_write(side->spool, line.data, line.len, err);
 }
