@@ -25,9 +25,9 @@
  * that its arguments name with -c and a source; echo, rm and the like do not.
  *
  * What only the shell of the build could expand ($x, `x`, *) is kept as it is, and the record is
- * flagged "unexpanded". No part of a log is ever run. The exception is automake's
- * `test -f 'a.c' || echo './'`a.c, whose result is known: nothing where the folder is ./, else the
- * folder.
+ * flagged "unexpanded". No part of a log is ever run. The exceptions are two idioms of automake,
+ * whose results are known: `test -f 'a.c' || echo './'`a.c, which is nothing where the folder is
+ * ./, else the folder; and $depbase, the name of a file with dependencies.
  */
 #ifndef TR_FORMAT_MAKELOG_MAKELOG_H
 #define TR_FORMAT_MAKELOG_MAKELOG_H

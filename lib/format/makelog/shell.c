@@ -20,6 +20,7 @@ struct tr_makelog_shell {
 
 	/* of the text */
 	const char *pos, *end;
+	struct tr_buffer depbase; /* the value of automake's variable; empty: it is not set */
 	enum tr_makelog_syntax syntax;
 	struct tr_buffer directory; /* the current one */
 	bool known;
@@ -69,6 +70,7 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 		return;
 	while (shell->depth)
 		pop(shell);
+	tr_buffer_free(&shell->depbase);
 	tr_buffer_free(&shell->directory);
 	tr_buffer_free(&shell->bytes);
 	tr_buffer_free(&shell->spelled);
@@ -186,6 +188,61 @@ static bool take_automake(struct tr_makelog_shell *shell, struct tr_text text)
 	return true;
 }
 
+/* Skips a text that must be there. False: another one is. */
+static bool skip_text(struct tr_text *text, const char *expected)
+{
+	return tr_text_skip(text, tr_text_from(expected));
+}
+
+/*
+ * automake's depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is x/.deps/a: the folder
+ * and the extension are read from the command.
+ */
+static bool take_depbase(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	static const char name[] = "depbase=";
+	struct tr_buffer *bytes = &shell->bytes;
+	size_t len = sizeof name - 1;
+	const char *end;
+
+	if (bytes->len < len || memcmp(bytes->data + bytes->len - len, name, len) != 0 ||
+	    !skip_text(&text, "echo "))
+		return false;
+	end = memchr(text.data, ' ', text.len);
+	if (!end)
+		return false;
+	struct tr_text object = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, " | sed 's|[^/]*$|"))
+		return false;
+	end = memchr(text.data, '&', text.len);
+	if (!end)
+		return false;
+	struct tr_text folder = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, "&|;s|\\"))
+		return false;
+	end = memchr(text.data, '$', text.len);
+	if (!end || memchr(folder.data, '|', folder.len))
+		return false;
+	struct tr_text extension = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!tr_text_is(text, "$||'") || extension.len >= object.len ||
+	    !tr_text_equal(extension, tr_text_span(object.data + object.len - extension.len,
+						   object.data + object.len)))
+		return false;
+	struct tr_text base = tr_path_base(object);
+	if (base.len < extension.len)
+		return false;
+	tr_buffer_reset(&shell->depbase);
+	tr_buffer_put(&shell->depbase, object.data, object.len - base.len);
+	tr_buffer_put_text(&shell->depbase, folder);
+	tr_buffer_put(&shell->depbase, base.data, base.len - extension.len);
+	tr_buffer_put_text(bytes, tr_buffer_text(&shell->depbase));
+	shell->failed |= shell->depbase.failed;
+	return true;
+}
+
 /* Takes `...` after its first character. */
 static void take_backquotes(struct tr_makelog_shell *shell)
 {
@@ -198,7 +255,8 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 		return;
 	}
 	shell->pos = p + 1;
-	if (take_automake(shell, tr_text_span(begin, p)))
+	if (take_automake(shell, tr_text_span(begin, p)) ||
+	    take_depbase(shell, tr_text_span(begin, p)))
 		return;
 	shell->unexpanded = true;
 	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
@@ -228,6 +286,12 @@ static void take_dollar(struct tr_makelog_shell *shell)
 			return;
 		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
 		shell->unexpanded = true;
+		return;
+	}
+	struct tr_text name = tr_text_span(begin, shell->end);
+	if (shell->depbase.len && tr_text_skip(&name, TR_TEXT("depbase."))) {
+		tr_buffer_put_text(&shell->bytes, tr_buffer_text(&shell->depbase));
+		shell->pos = name.data - 1;
 		return;
 	}
 	/* "$ORIGIN", but not "a$" or "$," */
@@ -632,7 +696,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
 	shell->end = text.data + text.len;
 	shell->syntax = TR_MAKELOG_FINE;
 	shell->known = directory.data != NULL;
-	shell->directory.len = 0;
+	shell->directory.len = shell->depbase.len = 0;
 	if (shell->known)
 		tr_buffer_put_text(&shell->directory, directory);
 	shell->bodies = shell->cases = 0;
