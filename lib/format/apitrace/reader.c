@@ -323,30 +323,44 @@ static bool is_detail(struct tr_apitrace_parse *parse, unsigned wanted)
 	return tr_apitrace_byte(parse, &detail) && detail == wanted;
 }
 
-/* Gives the values of all arguments. False: they are not all there, each once and in order. */
+/*
+ * Gives the values of the arguments from *next on that this half of the call has, up to another
+ * detail. False: they are not in order.
+ */
 static bool take_arguments(struct tr_apitrace_parse *parse, struct tr_call_taker *taker,
-			   const struct tr_apitrace_signature *function)
+			   const struct tr_apitrace_signature *function, size_t *next,
+			   unsigned *detail)
 {
-	for (size_t i = 0; i < function->count; i++) {
+	for (;; ++*next) {
 		struct tr_value value;
 		uint64_t number;
-		if (!is_detail(parse, TR_APITRACE_ARGUMENT) || !tr_apitrace_uint(parse, &number) ||
-		    number != i || !tr_apitrace_name(parse, function->labels[i].lead.len) ||
+		if (!tr_apitrace_byte(parse, detail))
+			return false;
+		if (*detail != TR_APITRACE_ARGUMENT)
+			return true;
+		if (*next == function->count || !tr_apitrace_uint(parse, &number) ||
+		    number != *next || !tr_apitrace_name(parse, function->labels[*next].lead.len) ||
 		    !tr_apitrace_parse_value(parse, &value, 0))
 			return false;
 		taker->argument(taker, &value);
 	}
-	return is_detail(parse, TR_APITRACE_END);
 }
 
-/* Gives the returned value of the call's leave, if it has one. */
-static bool take_leave(struct tr_apitrace_parse *parse, struct tr_call_taker *taker, uint64_t call)
+/*
+ * Gives the values of a call: its arguments, each once and in order, of which the last ones come
+ * back with its leave, and the returned value if there is one.
+ */
+static bool take_values(struct tr_apitrace_parse *parse, struct tr_call_taker *taker,
+			const struct tr_apitrace_signature *function, uint64_t call)
 {
 	struct tr_value value;
 	uint64_t number;
-	unsigned detail;
-	if (!is_detail(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
-	    number != call || !tr_apitrace_byte(parse, &detail))
+	unsigned detail = 0;
+	size_t next = 0;
+	if (!take_arguments(parse, taker, function, &next, &detail) || detail != TR_APITRACE_END ||
+	    !is_detail(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
+	    number != call || !take_arguments(parse, taker, function, &next, &detail) ||
+	    next != function->count)
 		return false;
 	if (detail == TR_APITRACE_END)
 		return true;
@@ -380,8 +394,7 @@ static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
 	    !is_plain(parse) || function->again ||
 	    !taker->begin(taker, reader->calls, thread, function->cell, function->count))
 		return false;
-	bool whole = take_arguments(parse, taker, function) &&
-		     take_leave(parse, taker, reader->calls) && is_plain(parse);
+	bool whole = take_values(parse, taker, function, reader->calls) && is_plain(parse);
 	if (!taker->end(taker, whole) || !whole)
 		return false;
 	tr_input_skip(in, (size_t)(parse->p - in->pos));
