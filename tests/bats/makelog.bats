@@ -37,6 +37,38 @@ short() {
 	[ "$bad" -eq 0 ] && [ "$count" -gt 12 ]
 }
 
+# compiledb_case: compares the database of log, in which that of db may be kept, with want
+compiledb_case() {
+	local options=() option
+	for option in $1; do options+=(-O "$option"); done
+	tr-repack -q -f makelog -t compdb -O cwd=/b "${options[@]}" -o made log || return 1
+	jq -r '.[] | [.directory, .file, .output // "-"] + .arguments | map(gsub(" "; "~")) | join(" ")' \
+		made | diff want - >diff
+}
+
+@test "compiledb's cases" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	local count=0 bad=0 line title="" options=""
+	: >log; : >want; : >db
+	while IFS= read -r line; do
+		case $line in
+		'@'*) title=$line ;;
+		'#'*) ;;
+		'- '*) options=${line#- } ;;
+		'|'*) line=${line#|}; printf '%s\n' "${line# }" >>log ;;
+		'+ '*) printf '[%s]\n' "${line#+ }" >db ;;
+		'> '*) printf '%s\n' "${line#> }" >>want ;;
+		'')
+			[ -n "$title" ] || continue
+			compiledb_case "$options" || { echo "$title"; cat diff; bad=$((bad + 1)); }
+			count=$((count + 1)); title="" options=""; : >log; : >want; : >db
+			;;
+		esac
+	done < <(set -f; cat "$data/compiledb.cases"; echo)
+	echo "$count cases, $bad of them wrong"
+	[ "$bad" -eq 0 ] && [ "$count" -eq 10 ]
+}
+
 # database FILE FOLDER: the compilation database of a log, an entry a line, programs without folder
 database() {
 	tr-repack -q -t compdb -z none -O cwd="$2" "$1" | jq -cS '.[] | .arguments[0] |= sub(".*/"; "")' |
