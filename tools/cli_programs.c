@@ -15,6 +15,8 @@ const struct tr_format_option tr_cli_computed_settings[] = {
 	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
 	{ "path", "DIR", true, false,
 	  "the files of the trace's modules are below this directory (repeatable)" },
+	{ "demangle", "no|yes", true, false,
+	  "functions have the names of the source, in C++ and Ada (no)" },
 	{ 0 },
 };
 
@@ -32,6 +34,7 @@ bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs)
 	const struct tr_settings *settings = &cli->config.read.settings;
 	struct tr_error err;
 
+	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
 	for (size_t k = 0; k < sizeof keys / sizeof *keys && !cli->stop; k++) {
 		for (size_t i = 0; i < settings->count && !cli->stop; i++) {
 			tr_error_clear(&err);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tr-symbolize: adds function, file and line to the blocks of execution traces. */
 
+#include <stdlib.h>
+
 #include "cli.h"
 #include "core/buffer.h"
 #include "coverage/programs.h"
 #include "record/literal.h"
 
-enum { EXE = 1, BASE, PATH };
+enum { EXE = 1, BASE, PATH, DEMANGLE };
 
 static const struct tr_option options[] = {
 	{ EXE, 0, "exe", "PROG", "a program or library that was run (repeatable)" },
@@ -14,6 +16,8 @@ static const struct tr_option options[] = {
 	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
 	{ PATH, 0, "path", "DIR",
 	  "the files of the trace's modules are below this directory (repeatable)" },
+	{ DEMANGLE, 0, "demangle", NULL,
+	  "write the names that functions have in the source, in C++ and Ada" },
 	{ 0 },
 };
 
@@ -35,8 +39,16 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
+/* The value of an option. */
+struct value {
+	int id;
+	const char *text;
+};
+
 struct symbolize {
 	struct tr_cli cli;
+	struct value *values;
+	size_t value_count, value_cap;
 	struct tr_programs programs;
 	struct tr_buffer scratch; /* the spelling of a record */
 	struct tr_buffer line;	  /* the line that is written */
@@ -150,33 +162,37 @@ static void put_record(struct symbolize *s, struct tr_record *record)
 	tr_cli_put_line(&s->cli, record);
 }
 
-/* Opens what an option names. The bases come last, because they name programs. */
+/* Gives the values of an option to a function that opens what they name, or takes them. */
+static void take_each(struct symbolize *s, int id,
+		      bool (*take)(struct tr_programs *programs, struct tr_text value,
+				   struct tr_error *err))
+{
+	struct tr_error err;
+	for (size_t i = 0; i < s->value_count && !s->cli.stop; i++) {
+		tr_error_clear(&err);
+		if (s->values[i].id == id &&
+		    !take(&s->programs, tr_text_from(s->values[i].text), &err))
+			tr_cli_abort(&s->cli, &err);
+	}
+}
+
+/* Takes the options, then opens the programs: bases name them, and --demangle changes them. */
 static void take_options(struct symbolize *s)
 {
 	struct tr_cli *cli = &s->cli;
-	const char *bases[64];
-	size_t base_count = 0;
-	struct tr_error err;
-	tr_error_clear(&err);
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
-		struct tr_text value = tr_text_from(cli->argument);
-		bool good = true;
-		if (id == EXE) {
-			tr_cli_reads(cli, value);
-			good = tr_programs_add(&s->programs, value, &err);
-		} else if (id == PATH) {
-			good = tr_programs_search(&s->programs, value, &err);
-		} else if (base_count < sizeof bases / sizeof *bases) {
-			bases[base_count++] = cli->argument;
-		} else {
-			tr_cli_usage(cli, "--base can be given 64 times at most");
+		if (id == EXE)
+			tr_cli_reads(cli, tr_text_from(cli->argument));
+		s->programs.demangles |= id == DEMANGLE;
+		if (!tr_array_room(s->values, s->value_count, s->value_cap)) {
+			tr_cli_out_of_memory(cli);
+			return;
 		}
-		if (!good)
-			tr_cli_abort(cli, &err);
+		s->values[s->value_count++] = (struct value){ id, cli->argument };
 	}
-	for (size_t i = 0; i < base_count && !cli->stop; i++)
-		if (!tr_programs_base(&s->programs, tr_text_from(bases[i]), &err))
-			tr_cli_usage(cli, "%s", err.text);
+	take_each(s, PATH, tr_programs_search);
+	take_each(s, EXE, tr_programs_add);
+	take_each(s, BASE, tr_programs_base);
 	if (!cli->stop && !s->programs.count && !s->programs.path_count)
 		tr_cli_usage(cli, "no program given: --exe=PROG, or --path=DIR for traces with "
 				  "modules");
@@ -200,5 +216,6 @@ int main(int argc, char **argv)
 	tr_programs_free(&s.programs);
 	tr_buffer_free(&s.scratch);
 	tr_buffer_free(&s.line);
+	free(s.values);
 	return tr_cli_end(&s.cli);
 }

@@ -33,7 +33,8 @@ static struct tr_loaded_program *add_program(struct tr_programs *programs, const
 		tr_error_memory(err);
 		return NULL;
 	}
-	*loaded = (struct tr_loaded_program){ .program = tr_elf_open(path, err) };
+	*loaded = (struct tr_loaded_program){ .program =
+						      tr_elf_open(path, programs->demangles, err) };
 	if (!loaded->program)
 		return NULL;
 	programs->list[programs->count++] = loaded;

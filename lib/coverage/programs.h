@@ -3,7 +3,7 @@
  * The programs that -O exe and -O path name, and where a trace has them in memory: which program an
  * executed block belongs to, and its address in the file of that program.
  *
- *	-O exe, base, path -> struct tr_programs
+ *	-O demangle, exe, base, path -> struct tr_programs
  *	section, info, load, unload, loadaddr, module -> tr_programs_put
  *	block -> tr_programs_place -> program and address
  *
@@ -33,7 +33,8 @@ struct tr_programs {
 	struct tr_loaded_program **list;
 	size_t count, cap;
 	struct tr_loaded_program *last; /* the one that contained the last block */
-	char **paths;			/* -O path: directories */
+	bool demangles; /* set by the owner, first: functions have names of the source */
+	char **paths;	/* -O path: directories */
 	size_t path_count, path_cap;
 	struct tr_layout layout;
 	struct tr_id_map modules; /* of drcov, by their ids */

@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/map.h"
 #include "process/path.h"
+#include "symbol/demangle.h"
 
 void tr_dwarf_free(struct tr_dwarf *dwarf)
 {
@@ -21,10 +22,12 @@ void tr_dwarf_free(struct tr_dwarf *dwarf)
 }
 
 #ifndef TREC_LIBDW
-bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, struct tr_error *err)
+bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, bool demangles,
+		   struct tr_error *err)
 {
 	(void)dwarf;
 	(void)path;
+	(void)demangles;
 	close(fd);
 	tr_error_say(err, TR_CAUSE_SYSTEM,
 		     "this build cannot read programs: it was configured without libdw, which is "
@@ -107,6 +110,9 @@ struct extraction {
 	struct tr_text directory; /* in which the unit was compiled */
 	const char *last_source;  /* libdw returns the same pointer for the same file */
 	uint32_t last_file;
+	bool demangles;
+	bool ada; /* the language of the unit */
+	struct tr_demangle names;
 	bool failed; /* memory is exhausted */
 };
 
@@ -120,6 +126,14 @@ static uint32_t put_string(struct extraction *x, const char *string)
 	tr_buffer_put(strings, string, strlen(string) + 1);
 	x->failed |= strings->failed || at > UINT32_MAX;
 	return (uint32_t)at;
+}
+
+/* Adds the name of a function, demangled if that is wanted; returns its offset. */
+static uint32_t put_name(struct extraction *x, const char *name)
+{
+	uint32_t string = put_string(x, x->demangles ? tr_demangle(&x->names, name, x->ada) : name);
+	x->failed |= x->names.failed;
+	return string;
 }
 
 /* Returns the number of a file; 0: it is unknown. */
@@ -414,8 +428,8 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 				linkage = string_of(dw, die, DW_AT_MIPS_linkage_name);
 			bool lambda = name && strcmp(name, "operator()") == 0;
 			int line = 0;
-			function.name = put_string(x, name);
-			function.linkage = linkage ? put_string(x, linkage) : function.name;
+			function.name = put_name(x, name);
+			function.linkage = linkage ? put_name(x, linkage) : function.name;
 			function.file = numbered_file(x, unit, die, DW_AT_decl_file);
 			if (dw->dwarf_decl_line(die, &line) == 0 && line > 0)
 				function.line = (uint32_t)line;
@@ -457,7 +471,7 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 		if (first == 0 || end <= first || !section_of(x, first))
 			continue;
 		if (!described) {
-			name = put_string(x, dw->dwarf_diename(die));
+			name = put_name(x, dw->dwarf_diename(die));
 			file = numbered_file(x, unit, die, DW_AT_call_file);
 			if (!dw->dwarf_attr(die, DW_AT_call_line, &attr) ||
 			    dw->dwarf_formudata(&attr, &line) != 0 || line > UINT32_MAX)
@@ -523,6 +537,18 @@ static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigne
 	}
 }
 
+/* Whether the unit is compiled from Ada. */
+static bool is_ada(const struct library *dw, Dwarf_Die *unit)
+{
+	enum { ADA_2005 = 0x2e, ADA_2012 = 0x2f }; /* DWARF's list of languages has these */
+	Dwarf_Attribute attr;
+	Dwarf_Word language;
+	return dw->dwarf_attr(unit, DW_AT_language, &attr) &&
+	       dw->dwarf_formudata(&attr, &language) == 0 &&
+	       (language == DW_LANG_Ada83 || language == DW_LANG_Ada95 || language == ADA_2005 ||
+		language == ADA_2012);
+}
+
 /* Reads all units. */
 static void read_units(struct extraction *x, Dwarf *dwarf)
 {
@@ -541,6 +567,7 @@ static void read_units(struct extraction *x, Dwarf *dwarf)
 		x->last_source = NULL;
 		read_rows(x, &unit);
 		Dwarf_Die *whole = type == DW_UT_skeleton && split.cu ? &split : &unit;
+		x->ada = is_ada(dw, whole);
 		visit(x, &unit, whole, 0);
 	}
 	if (found < 0)
@@ -644,7 +671,7 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 			x->failed = true;
 			return;
 		}
-		uint32_t string = put_string(x, name);
+		uint32_t string = put_name(x, name);
 		to->functions[to->head.functions++] = (struct tr_code_function){
 			address, address + sym.st_size, string, string, 0, 0, TR_FUNCTION_SYMBOL, 0
 		};
@@ -678,6 +705,7 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 		count_unread(x, dw->dwfl_errmsg(-1));
 	if (dwarf && !x->failed)
 		read_units(x, dwarf);
+	x->ada = false;
 	x->failed |= !sort(to->rows, head->rows, sizeof *to->rows, by_row) ||
 		     !sort(to->functions, head->functions, sizeof *to->functions, by_function) ||
 		     !sort(to->inlines, head->inlines, sizeof *to->inlines, by_inline);
@@ -687,11 +715,15 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 	return true;
 }
 
-bool tr_dwarf_read(struct tr_dwarf *to, const char *path, int fd, struct tr_error *err)
+bool tr_dwarf_read(struct tr_dwarf *to, const char *path, int fd, bool demangles,
+		   struct tr_error *err)
 {
-	struct extraction x = { .to = to, .paths = TR_MAP_INIT, .memory = TR_ARENA_INIT };
+	struct extraction x = {
+		.to = to, .paths = TR_MAP_INIT, .memory = TR_ARENA_INIT, .demangles = demangles
+	};
 	static const char none[1] = "";
-	if (!tr_library_load(TREC_LIBDW, symbols, &x.dw, err)) {
+	if (!tr_library_load(TREC_LIBDW, symbols, &x.dw, err) ||
+	    (demangles && !tr_demangle_begin(&x.names, err))) {
 		close(fd);
 		return false;
 	}
@@ -715,6 +747,7 @@ bool tr_dwarf_read(struct tr_dwarf *to, const char *path, int fd, struct tr_erro
 	tr_map_free(&x.paths);
 	tr_arena_free(&x.memory);
 	tr_buffer_free(&x.path);
+	tr_demangle_free(&x.names);
 	if (x.failed)
 		tr_error_memory(err);
 	to->head.strings = to->strings.len;

@@ -24,10 +24,11 @@ struct tr_dwarf {
 };
 
 /*
- * Reads the file. fd is closed. False: err is filled. It contacts no server: the caller clears
+ * Reads the file. fd is closed. demangles: names of functions are those of the source. False: err is filled. It contacts no server: the caller clears
  * DEBUGINFOD_URLS.
  */
-bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, struct tr_error *err);
+bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, bool demangles,
+		   struct tr_error *err);
 
 void tr_dwarf_free(struct tr_dwarf *dwarf);
 

@@ -81,7 +81,7 @@ static void send_tables(int fd, const struct tr_dwarf *dwarf,
 }
 
 /* The child: extracts the tables and sends them. Never returns. */
-static void run_child(const char *path, int file, uint64_t size, int to)
+static void run_child(const char *path, int file, uint64_t size, bool demangles, int to)
 {
 	struct tr_dwarf dwarf = { .rows = NULL };
 	struct tr_code_statement *statements = NULL;
@@ -94,7 +94,7 @@ static void run_child(const char *path, int file, uint64_t size, int to)
 		dup2(null, STDERR_FILENO);
 	unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
 	tr_error_clear(&err);
-	bool good = tr_dwarf_read(&dwarf, path, file, &err);
+	bool good = tr_dwarf_read(&dwarf, path, file, demangles, &err);
 	if (good) {
 		size_t count = tr_statements_make(dwarf.rows, dwarf.head.rows, dwarf.functions,
 						  dwarf.head.functions, &statements);
@@ -203,7 +203,8 @@ static bool check_answer(struct tr_elf *program, int status, struct tr_error *er
 }
 
 /* Runs the child and receives its tables. False: err is filled. */
-static bool extract(struct tr_elf *program, int file, uint64_t size, struct tr_error *err)
+static bool extract(struct tr_elf *program, int file, uint64_t size, bool demangles,
+		    struct tr_error *err)
 {
 	int ends[2], status = 0;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -213,7 +214,7 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, struct tr_e
 	pid_t child = fork();
 	if (child == 0) {
 		close(ends[0]);
-		run_child(program->path, file, size, ends[1]);
+		run_child(program->path, file, size, demangles, ends[1]);
 	}
 	close(ends[1]);
 	if (child < 0) {
@@ -233,7 +234,7 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, struct tr_e
 	return check_answer(program, status, err);
 }
 
-struct tr_elf *tr_elf_open(const char *path, struct tr_error *err)
+struct tr_elf *tr_elf_open(const char *path, bool demangles, struct tr_error *err)
 {
 	struct stat st;
 	struct tr_elf *program = NULL;
@@ -248,7 +249,7 @@ struct tr_elf *tr_elf_open(const char *path, struct tr_error *err)
 			program->path = strdup(path);
 		if (!program || !program->path) {
 			tr_error_memory(err);
-		} else if (extract(program, file, (uint64_t)st.st_size, err)) {
+		} else if (extract(program, file, (uint64_t)st.st_size, demangles, err)) {
 			program->file = file;
 			return program;
 		}

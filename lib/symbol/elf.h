@@ -49,7 +49,7 @@ enum {
 struct tr_code_function {
 	uint64_t first, end;
 	uint32_t name;	     /* in the strings, as in the source */
-	uint32_t linkage;    /* mangled; the same as name where there is none */
+	uint32_t linkage;    /* mangled, unless asked otherwise; the name where there is none */
 	uint32_t file, line; /* of the declaration; 0: unknown */
 	uint32_t flags;
 	uint32_t unused;
@@ -108,10 +108,10 @@ struct tr_elf {
 };
 
 /*
- * Reads a program; the caller frees it with tr_elf_free. NULL: err is filled (it cannot be
+ * Reads a program; demangles: names of functions are those of the source. The caller frees it with tr_elf_free. NULL: err is filled (it cannot be
  * read, is not an ELF program, or this build has no libdw).
  */
-struct tr_elf *tr_elf_open(const char *path, struct tr_error *err);
+struct tr_elf *tr_elf_open(const char *path, bool demangles, struct tr_error *err);
 void tr_elf_free(struct tr_elf *program);
 
 /* Returns the function that contains the address, or NULL. */

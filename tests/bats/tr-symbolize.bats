@@ -131,3 +131,53 @@ block() {
 	run -0 tr-symbolize -q --exe=prog run.trace
 	[ "$output" = "$(cat run.trace)" ]
 }
+
+@test "--demangle: the names of C++ and Ada, as c++filt writes them" {
+	cat >a.cc <<'END'
+namespace space {
+template <class T> struct box {
+	T value;
+	T get() const { return value; }
+};
+int operator+(box<int> const &a, int b) { return a.get() + b; }
+}
+int main() { return space::operator+(space::box<int>{ 1 }, -1); }
+END
+	g++ -O0 -g -no-pie -o prog a.cc
+	for name in $(nm prog | awk '$2 ~ /[tTW]/ && $3 ~ /space/ { print $3 }'); do block 1 "$name" size=4; done >cxx.trace
+	[ "$(wc -l <cxx.trace)" -eq 2 ]
+	tr-symbolize --exe=prog cxx.trace | tr-filter --raw --fields=function block >mangled
+	tr-symbolize --demangle --exe=prog cxx.trace | tr-filter --raw --fields=function block | diff <(c++filt <mangled) -
+	tr-symbolize --exe=prog --demangle cxx.trace | grep -qF 'function="space::box<int>::get() const"'
+	[ "$(tr-filter -c -O exe=prog -O demangle=yes 'block and function ^= "space::"' cxx.trace)" -eq 2 ]
+	tr-repack -q -t lcov -O demangle=yes -O exe=prog cxx.trace | grep -qxF 'FN:6,space::operator+(space::box<int> const&, int)'
+	# from the symbol table
+	strip -g prog
+	tr-symbolize --demangle --exe=prog cxx.trace | tr-filter --raw --fields=function block | diff <(c++filt <mangled) -
+	command -v gnatmake >/dev/null || skip 'no gnatmake'
+	cat >pack.ads <<'END'
+package Pack is
+   type T is record X : Integer; end record;
+   function "+" (A : T; B : Integer) return Integer;
+   procedure Over (A : Integer);
+   procedure Over (A : Float);
+end Pack;
+END
+	cat >pack.adb <<'END'
+package body Pack is
+   V : Integer := 0;
+   function "+" (A : T; B : Integer) return Integer is begin return A.X + B; end "+";
+   procedure Over (A : Integer) is
+      procedure Nested is begin V := A; end Nested;
+   begin Nested; end Over;
+   procedure Over (A : Float) is begin V := Integer (A); end Over;
+end Pack;
+END
+	printf 'with Pack; use Pack;\nprocedure Test is\nbegin\n   Over (Pack.T'"'"'(X => 1) + 1); Over (1.0);\nend Test;\n' >test.adb
+	gnatmake -q -g test.adb -o prog -largs -no-pie
+	for name in $(nm prog | awk '$2 ~ /[tT]/ && $3 ~ /^(pack__[a-zO]|_ada_test)/ && $3 !~ /IP$/ { print $3 }'); do block 1 "$name" size=4; done >ada.trace
+	[ "$(wc -l <ada.trace)" -eq 5 ]
+	tr-symbolize --exe=prog ada.trace | tr-filter --raw --fields=function block >mangled
+	tr-symbolize --demangle --exe=prog ada.trace | tr-filter --raw --fields=function block | diff <(c++filt -s gnat <mangled) -
+	tr-symbolize --demangle --exe=prog ada.trace | grep -cF 'function="pack.over"' | grep -qx 2
+}

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		fuzz_fail("a file in memory");
 	tr_error_clear(&err);
-	if (tr_dwarf_read(&dwarf, "program", fd, &err)) {
+	if (tr_dwarf_read(&dwarf, "program", fd, true, &err)) {
 		size_t count = tr_statements_make(dwarf.rows, dwarf.head.rows, dwarf.functions,
 						  dwarf.head.functions, &statements);
 		check(&dwarf, statements, count);

@@ -76,9 +76,11 @@ struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 		{ "base", "ADDRESS", false, true, \
 		  "where the first program was loaded (0x...), or another one (NAME=0x...; " \
 		  "repeatable)" }, \
+		{ "path", "DIR", false, true, \
+		  "the files of the trace's modules are below this directory (repeatable)" }, \
 	{ \
-		"path", "DIR", false, true, \
-			"the files of the trace's modules are below this directory (repeatable)" \
+		"demangle", "no|yes", false, true, \
+			"functions have the names of the source, in C++ and Ada (no)" \
 	}
 
 #endif

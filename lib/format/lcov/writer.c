@@ -86,6 +86,7 @@ struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 	writer->form = form;
 	writer->settings = config->settings;
 	writer->coverage.sources.one_test = form->one_test;
+	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
 	if (take_settings(settings, "path", programs, tr_programs_search, err) &&
 	    take_settings(settings, "exe", programs, tr_programs_add, err) &&
 	    take_settings(settings, "base", programs, tr_programs_base, err))

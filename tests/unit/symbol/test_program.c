@@ -71,7 +71,7 @@ static struct tr_elf *open_bytes(const char *data, size_t len, struct tr_error *
 	if (fclose(file) != 0 || written != len)
 		return NULL;
 	tr_error_clear(err);
-	struct tr_elf *program = tr_elf_open(path, err);
+	struct tr_elf *program = tr_elf_open(path, false, err);
 	unlink(path);
 	return program;
 }
@@ -151,9 +151,9 @@ static void test_refused(void)
 		   "%s is no program", cases[i].name);
 	}
 	tr_error_clear(&err);
-	ok(!tr_elf_open("/", &err) && strstr(err.text, "not a regular file"), "a directory");
+	ok(!tr_elf_open("/", false, &err) && strstr(err.text, "not a regular file"), "a directory");
 	tr_error_clear(&err);
-	ok(!tr_elf_open("/nowhere", &err) && err.sys_errno, "a file that is missing");
+	ok(!tr_elf_open("/nowhere", false, &err) && err.sys_errno, "a file that is missing");
 }
 
 int main(void)
@@ -163,7 +163,7 @@ int main(void)
 	char self[4096] = "";
 	tr_error_clear(&err);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	struct tr_elf *program = n > 0 ? tr_elf_open(self, &err) : NULL;
+	struct tr_elf *program = n > 0 ? tr_elf_open(self, false, &err) : NULL;
 	if (!program) {
 		printf("ok 1 - programs # SKIP %s\n1..1\n", err.text);
 		return strstr(err.text, "without libdw") ? 0 : 1;
