@@ -201,7 +201,7 @@ bool tr_record_respfiles(struct tr_record *record, struct tr_compilers *compiler
 		return false;
 	}
 	struct tr_respfile_source source = { call.command.directory, NULL, &everywhere,
-					     TR_QUOTING_GNU };
+					     TR_QUOTING_GNU, false };
 	struct gathering g = {
 		.source = &source, .rules = call.rules, .arena = record->arena, .noted = noted
 	};

@@ -251,9 +251,11 @@ static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_ca
 {
 	const struct tr_command *command = &call->command;
 	struct tr_text directory = command->directory.data ? command->directory : TR_TEXT("");
-	struct tr_respfile_source source = { directory, command->respfile, &config->roots,
-					     tr_call_quoting(config, call->program.section,
-							     directory) };
+	struct tr_respfile_source source = {
+		directory, command->respfile, &config->roots,
+		tr_call_quoting(config, call->program.section, directory),
+		call->program.section && call->program.section->comments
+	};
 
 	return tr_respfile_expand(command->argv + at, command->argc - at, call->rules, &source,
 				  arena, &call->expansion, err);

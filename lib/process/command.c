@@ -113,6 +113,20 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* The end of a comment of C or C++ at pos; pos itself if none begins there. */
+static const char *skip_c_comment(const struct tr_words *words)
+{
+	const char *p = words->pos, *end = words->end;
+
+	if (end - p < 2 || *p != '/' || (p[1] != '/' && p[1] != '*'))
+		return p;
+	const char *close = p[1] == '/' ? memchr(p, '\n', (size_t)(end - p))
+					: memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+	if (!close)
+		return end;
+	return p[1] == '/' ? close : close + 2;
+}
+
 /* Moves pos to the next word, over blanks and comments. False: there is none. */
 static bool skip_to_word(struct tr_words *words)
 {
@@ -124,6 +138,8 @@ static bool skip_to_word(struct tr_words *words)
 			if (!lf)
 				break;
 			words->pos = lf;
+		} else if (words->c_comments && skip_c_comment(words) > words->pos) {
+			words->pos = skip_c_comment(words) - 1;
 		} else if (!is_blank(c)) {
 			words->amid_line = true;
 			return true;

@@ -81,8 +81,9 @@ enum tr_quoting {
 struct tr_words {
 	const char *pos, *end; /* the text that is left; borrowed */
 	enum tr_quoting quoting;
-	bool comments;	/* skip lines that begin with # or ; */
-	bool amid_line; /* initially false */
+	bool comments;	 /* skip lines that begin with # or ; */
+	bool amid_line;	 /* initially false */
+	bool c_comments; /* skip comments of C and C++ between words */
 };
 
 /*

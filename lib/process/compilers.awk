@@ -195,7 +195,7 @@ BEGIN {
 	for (i = 1; i <= n; i++)
 		notations[list[i]] = "TR_NOTATION_" toupper(list[i])
 	n = split("notation prefix case default compile-only object assembly beside product " \
-		  "entries quoting", list, " ")
+		  "entries quoting comments", list, " ")
 	for (i = 1; i <= n; i++)
 		scalars[list[i]] = 1
 	n = split("sources respfiles variables", list, " ")
@@ -336,7 +336,8 @@ function print_section(s,	kind, linker, only, object)
 	      ", .compiles = " (scalar(s, "default", "") == "compile") \
 	      ", .beside = " (scalar(s, "beside", "") == "yes") \
 	      ", .foreign = " (scalar(s, "entries", "") == "no") \
-	      ", .windows = " (scalar(s, "quoting", "") == "windows") " },"
+	      ", .windows = " (scalar(s, "quoting", "") == "windows") \
+	      ", .comments = " (scalar(s, "comments", "") == "c") " },"
 }
 
 END {

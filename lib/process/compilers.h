@@ -142,6 +142,7 @@ struct tr_section {
 	bool beside;   /* puts objects beside their sources */
 	bool foreign;  /* its sources have no place in databases of C compilers */
 	bool windows;  /* quotes in response files as on Windows, wherever it runs */
+	bool comments; /* response files may have comments of C and C++ */
 };
 
 /* Names of programs, sorted by length, then bytes; those with a condition come first. */

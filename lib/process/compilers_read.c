@@ -395,6 +395,8 @@ static bool read_scalar(struct line *line, struct tr_text key, struct tr_text va
 		section->foreign = tr_text_is(value, "no");
 	} else if (tr_text_is(key, "quoting")) {
 		section->windows = tr_text_is(value, "windows");
+	} else if (tr_text_is(key, "comments")) {
+		section->comments = tr_text_is(value, "c");
 	} else if (tr_text_is(key, "product")) {
 		section->product = keep(own, value);
 	} else {

@@ -169,8 +169,10 @@ static bool put(struct expander *e, struct tr_text text, size_t origin, bool fro
 /* Splits a file into words, which become the next level. TR_WARN: too many words. */
 static enum tr_status open_level(struct expander *e, struct tr_text content, bool comments)
 {
-	struct tr_words words = { content.data, content.data + content.len, e->source->quoting,
-				  comments, false };
+	struct tr_words words = {
+		content.data, content.data + content.len,	e->source->quoting, comments,
+		false,	      comments && e->source->c_comments
+	};
 	/* words are never longer than their spelling, so the buffer does not grow and move */
 	struct tr_buffer bytes = tr_buffer_over(tr_arena_alloc(e->arena, content.len), content.len);
 	struct tr_text *argv = NULL;

@@ -55,6 +55,7 @@ struct tr_respfile_source {
 	const struct tr_value *recorded;   /* the respfile field; NULL: none */
 	const struct tr_file_roots *roots; /* where files may be read; NULL: nowhere */
 	enum tr_quoting quoting;
+	bool c_comments; /* the files may have comments of C and C++ */
 };
 
 /* Limits for the response files of one command line. */

@@ -89,10 +89,10 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 		   const struct tr_respfile_rules *rules, struct tr_arena *arena,
 		   struct tr_error *err)
 {
-	struct tr_respfile_source source = {
-		item->directory, command->respfile, &writer->calls.roots,
-		tr_call_quoting(&writer->calls, NULL, item->directory)
-	};
+	struct tr_respfile_source source = { item->directory, command->respfile,
+					     &writer->calls.roots,
+					     tr_call_quoting(&writer->calls, NULL, item->directory),
+					     false };
 	struct tr_text name = { NULL, 0 };
 	size_t used = 1;
 

@@ -108,10 +108,10 @@ static bool begin_words(struct reader *reader, const struct object *object, stru
 	struct tr_text text =
 		tr_string_bytes(body(object->fields[COMMAND]->value), &reader->base.arena);
 
-	*words = (struct tr_words){ text.data, text.data + text.len,
-				    tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
-								 : TR_QUOTING_COMMAND,
-				    false, false };
+	*words = (struct tr_words){ .pos = text.data,
+				    .end = text.data + text.len,
+				    .quoting = tr_path_has_drive(directory) ? TR_QUOTING_WINDOWS
+									    : TR_QUOTING_COMMAND };
 	return text.data;
 }
 
@@ -278,7 +278,8 @@ bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_comma
 		program = tr_program_find(config->compilers, **argv, *argv + 1, *argc - 1);
 	struct tr_respfile_source source = { command->directory, command->respfile, &config->roots,
 					     tr_call_quoting(config, program.section,
-							     command->directory) };
+							     command->directory),
+					     program.section && program.section->comments };
 	struct tr_expansion expansion;
 	struct tr_error err;
 

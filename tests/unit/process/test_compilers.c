@@ -39,7 +39,7 @@ static bool same_section(const struct pair *pair, const struct tr_section *a,
 	       a->like == b->like && a->linker == b->linker && a->kind == b->kind &&
 	       a->notation == b->notation && a->any_case == b->any_case &&
 	       a->compiles == b->compiles && a->beside == b->beside && a->foreign == b->foreign &&
-	       a->windows == b->windows;
+	       a->comments == b->comments && a->windows == b->windows;
 }
 
 static bool same_numbered(const struct pair *pair, const struct tr_numbered *a,

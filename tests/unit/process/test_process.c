@@ -86,8 +86,9 @@ static struct tr_text take(struct tr_text *rest)
 static void split(struct runner *r, struct tr_text kind, struct tr_text rest)
 {
 	struct tr_text text = unescape(rest, &r->arena);
-	struct tr_words words = { text.data, text.data + text.len, TR_QUOTING_GNU,
-				  tr_text_is(kind, "gnu-comments"), false };
+	struct tr_words words = { text.data,	  text.data + text.len,
+				  TR_QUOTING_GNU, tr_text_is(kind, "gnu-comments"),
+				  false,	  false };
 	struct tr_buffer word = TR_BUFFER_INIT;
 
 	if (tr_text_is(kind, "windows"))

@@ -40,7 +40,8 @@ static void expand(const char *const *argv, const struct tr_respfile_rules *rule
 	size_t argc = 0;
 	for (; argv[argc]; argc++)
 		words[argc] = tr_text_from(argv[argc]);
-	struct tr_respfile_source source = { tr_text_from(directory), NULL, &roots, quoting };
+	struct tr_respfile_source source = { tr_text_from(directory), NULL, &roots, quoting,
+					     false };
 	if (recorded)
 		source.recorded = tr_literal_parse(tr_text_from(recorded), &arena, &err);
 	tr_respfile_expand(words, argc, rules, &source, &arena, result, &err);
