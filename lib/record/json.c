@@ -485,11 +485,14 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 		search->done = (size_t)(p - begin);
 		if (p >= end)
 			return TR_JSON_CUT;
-		if (*p == '"' && !is_string_whole(search, begin, end))
+		if (search->string && !is_string_whole(search, begin, end))
 			return TR_JSON_CUT;
 		search->string = 0;
 		struct tr_json json = { p, end };
 		enum tr_json_token token = tr_json_next(&json, &text);
+		/* a long string is not scanned again from its start whenever more of it has come */
+		if (token == TR_JSON_CUT && *p == '"' && !is_string_whole(search, begin, end))
+			return TR_JSON_CUT;
 		if (token == TR_JSON_CUT)
 			return end - p > LONGEST_WORD ? TR_JSON_BAD : TR_JSON_CUT;
 		/* a number at the end of the text may continue */
@@ -725,42 +728,70 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 }
 
 /*
- * Lists the members of an object that is known to be JSON, without a tree: a nested value is a
- * span of text.
+ * Lists the members of an object whose bracket is before pos, and steps behind it, or to the end of
+ * a text that is cut. A nested value is a span of text; with deep, nested objects are listed, too.
+ * Recursion is bounded, because a complete object has at most 60 open brackets.
  */
+static bool list_members(struct tr_json *json, bool deep, struct tr_arena *arena,
+			 struct tr_json_member **members, size_t *count)
+{
+	struct tr_text key, ignored;
+	enum tr_json_token token;
+	size_t cap = 0;
+
+	while ((token = tr_json_next(json, &key)) == TR_JSON_STRING &&
+	       (token = tr_json_next(json, &ignored)) == TR_JSON_COLON) {
+		json->pos = skip_blanks(json->pos, json->end);
+		const char *begin = json->pos;
+		struct tr_json_member member = { .key = key };
+		token = tr_json_next(json, &ignored);
+		if (token == TR_JSON_CUT || token == TR_JSON_BAD)
+			break;
+		member.type = token;
+		if (token == TR_JSON_OBJECT && deep) {
+			if (!list_members(json, deep, arena, &member.members, &member.count))
+				return false;
+		} else if (token == TR_JSON_OBJECT || token == TR_JSON_ARRAY) {
+			const char *after = skip_container(json->pos, json->end);
+			json->pos = after ? after : json->end;
+		}
+		member.value = tr_text_span(begin, json->pos);
+		*members = grow(*members, *count, &cap, arena);
+		if (!*members)
+			return false;
+		(*members)[(*count)++] = member;
+		token = tr_json_next(json, &ignored);
+		if (token != TR_JSON_COMMA)
+			break;
+	}
+	if (token != TR_JSON_OBJECT_END)
+		json->pos = json->end;
+	return true;
+}
+
+/* Lists the members of an object that is known to be JSON, without a tree. */
+static bool members_of(struct tr_text object, bool deep, struct tr_arena *arena,
+		       struct tr_json_member **members, size_t *count)
+{
+	struct tr_json json = { object.data, object.data + object.len };
+	struct tr_text ignored;
+
+	*count = 0;
+	*members = NULL;
+	return tr_json_next(&json, &ignored) != TR_JSON_OBJECT ||
+	       list_members(&json, deep, arena, members, count);
+}
+
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count)
 {
-	struct tr_json json = { object.data, object.data + object.len };
-	struct tr_json_member *list = NULL;
-	struct tr_text text, ignored;
-	size_t cap = 0;
+	return members_of(object, false, arena, members, count);
+}
 
-	*count = 0;
-	if (tr_json_next(&json, &ignored) != TR_JSON_OBJECT)
-		return true;
-	while (tr_json_next(&json, &text) == TR_JSON_STRING &&
-	       tr_json_next(&json, &ignored) == TR_JSON_COLON) {
-		while (json.pos < json.end && tr_json_is_blank(*json.pos))
-			json.pos++;
-		const char *begin = json.pos;
-		struct tr_json value = json;
-		enum tr_json_token type = tr_json_next(&value, &ignored);
-		if (type == TR_JSON_CUT || type == TR_JSON_BAD)
-			break;
-		bool container = type == TR_JSON_OBJECT || type == TR_JSON_ARRAY;
-		const char *after = container ? skip_container(value.pos, json.end) : value.pos;
-		json.pos = after ? after : json.end;
-		list = grow(list, *count, &cap, arena);
-		if (!list)
-			return false;
-		list[(*count)++] =
-			(struct tr_json_member){ text, tr_text_span(begin, json.pos), type };
-		if (tr_json_next(&json, &ignored) != TR_JSON_COMMA)
-			break;
-	}
-	*members = list;
-	return true;
+bool tr_json_members_deep(struct tr_text object, struct tr_arena *arena,
+			  struct tr_json_member **members, size_t *count)
+{
+	return members_of(object, true, arena, members, count);
 }
 
 const struct tr_json_member *tr_json_member_find(const struct tr_json_member *members, size_t count,

@@ -210,6 +210,9 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 struct tr_json_member {
 	struct tr_text key, value;
 	enum tr_json_token type; /* first token of the value */
+	/* those of an object, after tr_json_members_deep */
+	struct tr_json_member *members;
+	size_t count;
 };
 
 /*
@@ -219,6 +222,10 @@ struct tr_json_member {
  */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);
+
+/* The same, with the members of the objects in it and in these, which are scanned only once so. */
+bool tr_json_members_deep(struct tr_text object, struct tr_arena *arena,
+			  struct tr_json_member **members, size_t *count);
 
 /* Returns the last member of that key, or NULL. */
 const struct tr_json_member *tr_json_member_find(const struct tr_json_member *members, size_t count,

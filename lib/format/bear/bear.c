@@ -27,11 +27,11 @@ static bool is_execution(const struct event *event)
 	return event->executable || event->arguments;
 }
 
-/* Splits the object in a member, if that is there. False: memory is exhausted. */
-static bool open_member(struct tr_json_object *object, const struct tr_json_member *member,
-			struct tr_arena *arena)
+/* Sets the object that a member is; it is empty if the member is not there. */
+static void open_member(struct tr_json_object *object, const struct tr_json_member *member)
 {
-	return !member || tr_json_members(member->value, arena, &object->members, &object->count);
+	object->members = member ? member->members : NULL;
+	object->count = member ? member->count : 0;
 }
 
 /* The object's text has TR_INPUT_PAD after it. False: memory is exhausted. */
@@ -40,20 +40,19 @@ static bool open_event(struct event *event, struct tr_text text, struct tr_arena
 	struct tr_json_object *top = &event->top, *outside = top, *in = &event->in_execution;
 
 	*event = (struct event){ .rid = NULL };
-	if (!tr_json_members(text, arena, &top->members, &top->count))
+	if (!tr_json_members_deep(text, arena, &top->members, &top->count))
 		return false;
 	event->rid = tr_json_take(top, "rid", TR_JSON_STRING);
 	event->timestamp = tr_json_take(top, "timestamp", TR_JSON_STRING);
 	event->started = tr_json_take(top, "started", TR_JSON_OBJECT);
-	if (event->started)
+	if (event->started) {
 		outside = &event->in_started;
-	if (!open_member(outside, event->started, arena))
-		return false;
+		open_member(outside, event->started);
+	}
 	event->pid = tr_json_take(outside, "pid", TR_JSON_NUMBER);
 	event->ppid = tr_json_take(outside, "ppid", TR_JSON_NUMBER);
 	event->execution = tr_json_take(outside, "execution", TR_JSON_OBJECT);
-	if (!open_member(in, event->execution, arena))
-		return false;
+	open_member(in, event->execution);
 	event->executable = tr_json_take(in, "executable", TR_JSON_STRING);
 	event->arguments = tr_json_take(in, "arguments", TR_JSON_ARRAY);
 	event->working_dir = tr_json_take(in, "working_dir", TR_JSON_STRING);
@@ -187,25 +186,19 @@ static bool put_variable(const struct tr_json_member *member, bool strip, bool *
 }
 
 /*
- * Appends an environment (the text of a JSON object) as a map, with strip without the variables
- * that Bear's interception adds. False: a value that no record can hold, or memory is exhausted.
+ * Appends an environment as a map, with strip without the variables that Bear's interception adds.
+ * False: a value that no record can hold, or memory is exhausted.
  */
-static bool put_variables(struct tr_text object, bool strip, struct tr_arena *arena,
+static bool put_variables(const struct tr_json_member *environment, bool strip,
 			  struct tr_buffer *to, struct tr_error *err)
 {
-	struct tr_json_member *members;
-	size_t count;
 	bool any = false;
 
 	if (!strip)
-		return tr_json_put_value(object, to, err);
-	if (!tr_json_members(object, arena, &members, &count)) {
-		tr_error_memory(err);
-		return false;
-	}
+		return tr_json_put_value(environment->value, to, err);
 	tr_buffer_put_byte(to, '{');
-	for (size_t i = 0; i < count; i++)
-		if (!put_variable(&members[i], strip, &any, to, err))
+	for (size_t i = 0; i < environment->count; i++)
+		if (!put_variable(&environment->members[i], strip, &any, to, err))
 			return false;
 	tr_buffer_put_byte(to, '}');
 	return true;
@@ -346,8 +339,7 @@ static bool put_environment(struct reader *reader, const struct event *event, st
 	if (!event->environment)
 		return true;
 	tr_buffer_put_literal(&reader->base.line, "\tenv=");
-	return put_variables(event->environment->value, reader->strip, &reader->base.arena,
-			     &reader->base.line, err);
+	return put_variables(event->environment, reader->strip, &reader->base.line, err);
 }
 
 /* A number, as the content of a string or by itself. */
@@ -428,14 +420,8 @@ static bool put_execution(struct reader *reader, const struct event *event, stru
 static bool put_number(const char *key, const struct tr_json_member *object, const char *member_key,
 		       struct reader *reader, struct tr_error *err)
 {
-	struct tr_json_member *members;
-	size_t count;
-
-	if (!tr_json_members(object->value, &reader->base.arena, &members, &count)) {
-		tr_error_memory(err);
-		return false;
-	}
-	const struct tr_json_member *member = tr_json_member_find(members, count, member_key);
+	const struct tr_json_member *member =
+		tr_json_member_find(object->members, object->count, member_key);
 	if (!member)
 		return true;
 	struct tr_json_member number = *member;
