@@ -7,7 +7,8 @@
 #include "cli.h"
 #include "core/buffer.h"
 #include "expr/expr.h"
-#include "coverage/programs.h"
+#include "coverage/coverage.h"
+#include "coverage/lines.h"
 #include "view/computed.h"
 #include "view/critical_text.h"
 #include "view/stat.h"
@@ -53,8 +54,9 @@ struct tool_stat {
 	struct tr_stat_config config;
 	struct tr_field_list *fields; /* --by */
 	struct tr_computed *computed; /* NULL: --by has no computed field */
-	struct tr_programs programs;  /* of -O exe and path */
-	struct tr_join *join;	      /* a field may be at the return of a call */
+	struct tr_coverage coverage;  /* with the programs of -O exe and path */
+	bool has_programs;
+	struct tr_join *join; /* a field may be at the return of a call */
 	struct tr_stat *stat;
 	bool critical;
 	struct tr_buffer key, part;
@@ -166,6 +168,29 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 	return any ? tr_buffer_text(&t->key) : TR_STAT_NO_KEY;
 }
 
+/*
+ * Collects coverage by source line for the report of all figures: from records that state it, and from
+ * blocks if their program is known.
+ */
+static void collect_lines(struct tool_stat *t, struct tr_record *record)
+{
+	struct tr_error err;
+	enum tr_status status = TR_OK;
+
+	if (record->type == TR_HEADER)
+		tr_coverage_begin(&t->coverage);
+	if (record->type != TR_RECORD)
+		return;
+	if (t->has_programs)
+		status = tr_coverage_put(&t->coverage, record, &err);
+	else if (tr_text_starts(record->kind, TR_TEXT("s")))
+		status = tr_sources_put(&t->coverage.sources, record, &err);
+	if (status == TR_WARN)
+		tr_cli_report_record(&t->cli, record, &err, false);
+	else if (status == TR_FATAL)
+		tr_cli_out_of_memory(&t->cli);
+}
+
 /* Counts one record, with its value of --by. */
 static void count(struct tool_stat *t, struct tr_record *record)
 {
@@ -173,6 +198,8 @@ static void count(struct tool_stat *t, struct tr_record *record)
 
 	if (t->computed && !tr_computed_follow(t->computed, record))
 		tr_cli_out_of_memory(&t->cli);
+	if (t->config.table == TR_STAT_BY_ALL)
+		collect_lines(t, record);
 	if (t->fields && record->type == TR_RECORD)
 		key = key_of(t, record);
 	if (!t->cli.stop && !tr_stat_put(t->stat, record, key))
@@ -182,7 +209,8 @@ static void count(struct tool_stat *t, struct tr_record *record)
 /* Prepares the computed fields if --by has one. False: memory is exhausted. */
 static bool begin_computed(struct tool_stat *t)
 {
-	bool used = false, has_programs = tr_cli_programs(&t->cli, &t->programs);
+	bool used = false;
+	bool has_programs = t->has_programs = tr_cli_programs(&t->cli, &t->coverage.programs);
 
 	if (t->cli.stop)
 		return true; /* reported */
@@ -194,7 +222,7 @@ static bool begin_computed(struct tool_stat *t)
 		return true;
 	t->computed = tr_computed_new(tr_format_call_kinds, t->config.compilers);
 	if (t->computed && has_programs)
-		tr_computed_set_programs(t->computed, &t->programs);
+		tr_computed_set_programs(t->computed, &t->coverage.programs);
 	if (t->computed)
 		tr_field_list_set_computed(t->fields, tr_computed_fields(t->computed));
 	return t->computed != NULL;
@@ -242,7 +270,9 @@ static void count_all(struct tool_stat *t)
 		if (!t->cli.stop)
 			add_file(t, place);
 	}
-	if (!t->cli.stop && !tr_stat_write(t->stat, t->cli.out))
+	bool all = t->config.table == TR_STAT_BY_ALL;
+	if (!t->cli.stop &&
+	    ((all && !tr_coverage_finish(&t->coverage)) || !tr_stat_write(t->stat, t->cli.out)))
 		tr_cli_out_of_memory(&t->cli);
 	note_unseen(t);
 }
@@ -312,6 +342,8 @@ int main(int argc, char **argv)
 	} else if (open) {
 		/* a field may be in the leave, so calls are joined before they are counted */
 		bool joins = t.fields && tr_field_list_needs_leave(t.fields);
+		t.config.sources = &t.coverage.sources;
+		t.coverage.sources.one_test = true;
 		t.stat = tr_stat_new(&t.config);
 		t.join = joins ? tr_join_new() : NULL;
 		if (t.stat && (!joins || t.join) && begin_computed(&t))
@@ -322,7 +354,9 @@ int main(int argc, char **argv)
 	tr_stat_free(t.stat);
 	tr_join_free(t.join);
 	tr_computed_free(t.computed);
-	tr_cli_programs_end(&t.cli, &t.programs);
+	tr_sources_free(&t.coverage.sources);
+	tr_lines_free(&t.coverage.programs);
+	tr_cli_programs_end(&t.cli, &t.coverage.programs);
 	tr_field_list_free(t.fields);
 	tr_buffer_free(&t.key);
 	tr_buffer_free(&t.part);

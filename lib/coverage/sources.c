@@ -405,3 +405,37 @@ void tr_source_file_count(const struct tr_source_file *file, struct tr_source_sh
 	for (size_t i = 0; i < file->branches.count; i++)
 		shares->branches.hit += file->branches.list[i].count != 0;
 }
+
+uint64_t tr_source_function_end(const struct tr_source_file *file, size_t number)
+{
+	const struct tr_source_functions *functions = &file->functions;
+	const struct tr_source_function *function = &functions->list[number];
+	size_t next = tr_array_search(i, number + 1, functions->count,
+				      functions->list[i].line <= function->line);
+	/* of functions in one line, as of the instances of a template, the last has the lines */
+	if (number + 1 < next)
+		return function->line;
+	uint64_t end = next < functions->count ? functions->list[next].line : UINT64_MAX;
+	return function->last_line && function->last_line < end ? (uint64_t)function->last_line + 1
+								: end;
+}
+
+struct tr_source_shares tr_source_function_share(const struct tr_source_file *file, size_t number)
+{
+	struct tr_source_shares shares = { .lines = { 0, 0 } };
+	const struct tr_source_line *lines = file->lines.list;
+	const struct tr_source_branch *branches = file->branches.list;
+	uint64_t from = file->functions.list[number].line;
+	uint64_t until = tr_source_function_end(file, number);
+	for (size_t k = tr_array_search(i, 0, file->lines.count, lines[i].line < from);
+	     k < file->lines.count && lines[k].line < until; k++) {
+		shares.lines.all++;
+		shares.lines.hit += lines[k].count != 0;
+	}
+	for (size_t k = tr_array_search(i, 0, file->branches.count, branches[i].line < from);
+	     k < file->branches.count && branches[k].line < until; k++) {
+		shares.branches.all++;
+		shares.branches.hit += branches[k].count != 0;
+	}
+	return shares;
+}

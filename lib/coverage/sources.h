@@ -123,4 +123,11 @@ struct tr_source_shares {
 };
 void tr_source_file_count(const struct tr_source_file *file, struct tr_source_shares *shares);
 
+/*
+ * Returns the line before which a function of a sorted file ends: its last line if that is known, or
+ * the next function. Of several functions in one line, the last one has the lines.
+ */
+uint64_t tr_source_function_end(const struct tr_source_file *file, size_t number);
+struct tr_source_shares tr_source_function_share(const struct tr_source_file *file, size_t number);
+
 #endif

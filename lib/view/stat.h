@@ -2,7 +2,7 @@
 /*
  * The contents of a trace in figures (tr-stat(1)): kinds, names and tasks of its
  * records, and what their kinds allow to count: runs of programs and their ends,
- * calls with frames and blobs, blocks of code.
+ * calls with frames and blobs, blocks of code, coverage by source line.
  *
  * The path of the data: tr_stat_put counts a line of the stream in the tallies of stat.c and
  * passes the record to the part for its kind (stat_runs.c, stat_calls.c, stat_blocks.c); at the
@@ -34,6 +34,8 @@ struct tr_stat_config {
 	unsigned (*call_kinds)(struct tr_text name);  /* as in struct tr_format */
 	const char *(*call_api)(struct tr_text name); /* the same */
 	struct tr_compilers *compilers;		      /* NULL: those that are built in; borrowed */
+	/* what the caller collects, complete at tr_stat_write; empty: none is reported */
+	const struct tr_sources *sources;
 };
 
 struct tr_stat;

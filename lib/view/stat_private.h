@@ -75,6 +75,10 @@ void tr_stat_calls_report(struct tr_stat_calls *calls, struct tr_report *report)
 bool tr_stat_frames_report(struct tr_stat_calls *calls, struct tr_report *report, size_t top);
 void tr_stat_calls_free(struct tr_stat_calls *calls);
 
+/* stat_lines.c: coverage by source line. */
+struct tr_sources;
+bool tr_stat_lines_report(const struct tr_sources *sources, struct tr_report *report, size_t top);
+
 /* stat_blocks.c: blocks of code. */
 struct tr_stat_block;
 

@@ -352,3 +352,25 @@ END
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline=4294967296\thits=1'
 	[[ $output == *'line is no number of a line'* ]]
 }
+
+@test "tr-stat has the figures of lcov, by file and by function" {
+	info=$top_srcdir/tests/data/lcov/geninfo.info
+	tr-stat --json "$info" >figures.json
+	jq -r '.coverage.parts[] | [.of, .executed, .all] | @tsv' figures.json |
+		awk '{ printf "%.1f%% (%d of %d %s)\n", 100 * $2 / $3, $2, $3, $1 }' >ours
+	lcov --summary --rc lcov_branch_coverage=1 "$info" | sed -n 's/^.*: //; /%/p' | diff - ours
+	lcov --list-full-path --list "$info" | sed -nE 's/^(\/[^|]*[^ |]) *\|([0-9.]+)% +([0-9]+)\|.*/\1\t\2\t\3/p' | sort >list
+	[ "$(wc -l <list)" -eq 2 ]
+	jq -r '.coverage.sources[] | [.file, .executed, .lines] | @tsv' figures.json |
+		awk '{ printf "%s\t%.1f\t%d\n", $1, 100 * $2 / $3, $3 }' | sort | diff list -
+	jq -e '.coverage.functions | map(select(.function == "never")) == [{"entered":0,"executed":0,"share":0,"lines":5,"function":"never","file":"/srv/build/lcovdemo/loops.c"}]' figures.json
+	# the file with most lines that were not executed comes first
+	tr-stat --top=1 "$info" | grep -A 2 '^  sources' | tail -n 1 | grep -qE '^ +30  69.8 % +43  /srv/build/lcovdemo/switch.c$'
+	# from a trace and the program
+	compile -no-pie
+	trace FLAT main twice >run.trec
+	tr-stat -O exe=a --json run.trec | jq -c '.coverage.parts' | grep -qF '[{"executed":9,"share":0.8182,"all":11,"of":"lines"},{"executed":2,"share":0.6667,"all":3,"of":"functions"}]'
+	tr-repack -q -t lcov -O exe=a run.trec | tr-stat --json | jq -c .coverage | diff <(tr-stat -O exe=a --json run.trec | jq -c .coverage) -
+	# no program, no lines
+	run ! grep -q coverage <(tr-stat run.trec)
+}

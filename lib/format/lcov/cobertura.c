@@ -145,49 +145,20 @@ static void put_lines(struct tr_buffer *to, const struct tr_source_file *file, u
 	tr_buffer_put_literal(to, "</lines>\n");
 }
 
-/* Counts the lines and branches of a file from one line to before another. */
-static struct tr_source_shares count_lines(const struct tr_source_file *file, uint64_t from,
-					   uint64_t until)
-{
-	struct tr_source_shares shares = { .lines = { 0, 0 } };
-	const struct tr_source_line *lines = file->lines.list;
-	const struct tr_source_branch *branches = file->branches.list;
-	for (size_t k = tr_array_search(i, 0, file->lines.count, lines[i].line < from);
-	     k < file->lines.count && lines[k].line < until; k++) {
-		shares.lines.all++;
-		shares.lines.hit += lines[k].count != 0;
-	}
-	for (size_t k = tr_array_search(i, 0, file->branches.count, branches[i].line < from);
-	     k < file->branches.count && branches[k].line < until; k++) {
-		shares.branches.all++;
-		shares.branches.hit += branches[k].count != 0;
-	}
-	return shares;
-}
-
 /* Appends the functions of a file. */
 static void put_methods(struct tr_buffer *to, const struct tr_source_file *file)
 {
 	const struct tr_source_functions *functions = &file->functions;
 	tr_buffer_put_literal(to, "<methods>\n");
-	/* `next` is the first function that begins after this one */
-	for (size_t i = 0, next = 0; i < functions->count; i++) {
+	for (size_t i = 0; i < functions->count; i++) {
 		const struct tr_source_function *function = &functions->list[i];
-		while (next < functions->count && functions->list[next].line <= function->line)
-			next++;
-		uint64_t until = next < functions->count ? functions->list[next].line : UINT64_MAX;
-		if (function->last_line && function->last_line < until)
-			until = (uint64_t)function->last_line + 1;
-		/* of functions in one line, as of the instances of a template, the last has the lines */
-		if (i + 1 < next)
-			until = function->line;
-		struct tr_source_shares shares = count_lines(file, function->line, until);
+		struct tr_source_shares shares = tr_source_function_share(file, i);
 		tr_buffer_put_literal(to, "<method");
 		put_attribute(to, "name", function->name);
 		put_attribute(to, "signature", TR_TEXT(""));
 		put_rates(to, &shares);
 		tr_buffer_put_literal(to, ">");
-		put_lines(to, file, function->line, until);
+		put_lines(to, file, function->line, tr_source_function_end(file, i));
 		tr_buffer_put_literal(to, "</method>\n");
 	}
 	tr_buffer_put_literal(to, "</methods>\n");
