@@ -19,6 +19,16 @@ static size_t skip_among(struct tr_text text, size_t at, const char *others)
 	return at;
 }
 
+/* [openssl-sys 0.9.60], which cargo -vv prints before what crate cc prints. 0: none. */
+static size_t skip_crate(struct tr_text text)
+{
+	enum { MOST = 100 };
+	const char *end = memchr(text.data, ']', text.len < MOST ? text.len : MOST);
+	struct tr_text rest = tr_text_span(end ? end : text.data, text.data + text.len);
+
+	return tr_text_starts(rest, TR_TEXT("] running: ")) ? (size_t)(end - text.data) + 1 : 0;
+}
+
 /* [ 50%], [1/20], [10:00:00], [2026-11-23T10:00:00.123Z]: a number in brackets. 0: none. */
 static size_t skip_brackets(struct tr_text text)
 {
@@ -29,7 +39,7 @@ static size_t skip_brackets(struct tr_text text)
 	while (first < at && text.data[first] == ' ')
 		first++;
 	if (at == text.len || at > MOST || text.data[at] != ']' || !is_digit(text.data[first]))
-		return 0;
+		return skip_crate(text);
 	return at + 1;
 }
 
@@ -88,11 +98,11 @@ static size_t skip_node(struct tr_text text)
 	return at < text.len && at < 10 && text.data[at] == '>' ? at + 1 : 0;
 }
 
-/* A word that libtool or cmake prints before a command. 0: none. */
+/* A word that libtool, or Rust's crate cc, prints before a command. 0: none. */
 static size_t skip_word(struct tr_text text)
 {
 	static const char *const words[] = { "libtool: compile: ", "libtool: link: ",
-					     "libtool: install: ", NULL };
+					     "libtool: install: ", "running: ", NULL };
 
 	for (size_t i = 0; words[i]; i++)
 		if (tr_text_starts(text, tr_text_from(words[i])))
@@ -121,13 +131,13 @@ struct tr_text tr_makelog_command(struct tr_text line)
 		if (!line.len)
 			break;
 		char c = *line.data;
-		skipped = c == '['	? skip_brackets(line)
-			  : c == '\x1b' ? skip_colour(line)
-			  : c == '#'	? skip_step(line)
-			  : c == '+'	? skip_plus(line)
-			  : c == 'l'	? skip_word(line)
-			  : is_digit(c) ? skip_number(line)
-					: 0;
+		skipped = c == '['		 ? skip_brackets(line)
+			  : c == '\x1b'		 ? skip_colour(line)
+			  : c == '#'		 ? skip_step(line)
+			  : c == '+'		 ? skip_plus(line)
+			  : c == 'l' || c == 'r' ? skip_word(line)
+			  : is_digit(c)		 ? skip_number(line)
+						 : 0;
 		line = (struct tr_text){ line.data + skipped, line.len - skipped };
 	}
 	return line;

@@ -125,6 +125,9 @@ static bool is_windows(const struct programs *programs, struct tr_text text)
 {
 	struct tr_text program = programs->list[programs->count - 1];
 
+	/* "C:\\bin\\cl.exe": a program has written its command as a string of C or Rust */
+	if (program.len > 2 && memmem(program.data + 1, program.len - 1, "\\\\", 2))
+		return false;
 	if (programs->tool == TR_TOOL_NONE || programs->tool == TR_TOOL_DRIVER_CL)
 		return programs->tool == TR_TOOL_DRIVER_CL;
 	return has_path(text) || (memchr(program.data, '\\', program.len) && *program.data != '/');
