@@ -208,6 +208,57 @@ static bool find_path(struct tr_text rest, struct tr_text *path)
 }
 
 /* The words of make's translations; those of make 4.3, as far as they have one. */
+/* The folder of the last project in quotes before the end. False: there is none. */
+static bool find_project(struct tr_text text, struct tr_text *path)
+{
+	const char *end = memrchr(text.data, '"', text.len);
+	const char *begin = end ? memrchr(text.data, '"', (size_t)(end - text.data)) : NULL;
+
+	if (!begin)
+		return false;
+	struct tr_text file = tr_text_span(begin + 1, end);
+	size_t folder = file.len - tr_path_base(file).len;
+	if (!tr_path_is_absolute(file) || !folder)
+		return false;
+	/* without the separator, unless it is that of the root */
+	*path = (struct tr_text){ file.data, folder > 3 ? folder - 1 : folder };
+	return true;
+}
+
+/*
+ * What msbuild prints about projects, each of which builds in its folder:
+ *
+ *	Project "C:\a\b.vcxproj" on node 1 (default targets).
+ *	Project "C:\a\b.vcxproj" (1) is building "C:\a\c\d.vcxproj" (2) on node 1 (default targets).
+ *	Done Building Project "C:\a\c\d.vcxproj" (default targets).
+ */
+static enum tr_makelog_move move_of_project(struct tr_text line, int *level, struct tr_text *path)
+{
+	static const char on_node[] = "\" on node ", numbered[] = ") on node ";
+	size_t len = sizeof on_node - 1;
+	uint64_t node;
+
+	if (tr_text_starts(line, TR_TEXT("Done Building Project \""))) {
+		*level = TR_MAKELOG_MSBUILD;
+		return find_project(line, path) ? TR_MAKELOG_LEAVES : TR_MAKELOG_STAYS;
+	}
+	if (!tr_text_starts(line, TR_TEXT("Project \"")))
+		return TR_MAKELOG_STAYS;
+	const char *at = memmem(line.data, line.len, on_node, len);
+	if (!at)
+		at = memmem(line.data, line.len, numbered, len);
+	if (!at)
+		return TR_MAKELOG_STAYS;
+	const char *digits = at + len, *end = line.data + line.len, *p = digits;
+	while (p < end && is_digit(*p))
+		p++;
+	if (!tr_decimal_read(tr_text_span(digits, p), 1 << 20, &node) ||
+	    !find_project(tr_text_span(line.data, at + 1), path))
+		return TR_MAKELOG_STAYS;
+	*level = TR_MAKELOG_MSBUILD - (int)node;
+	return TR_MAKELOG_ENTERS;
+}
+
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path)
 {
 	static const char *const enters[] = { "Entering directory",
@@ -271,6 +322,8 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 	size_t at = may ? skip_maker(line, level, &ninja) : 0;
 	struct tr_text rest = { line.data + at, line.len - at };
 
+	if (line.len && line.len < LONGEST && (*line.data == 'P' || *line.data == 'D'))
+		return move_of_project(line, level, path);
 	if (!at || !find_path(rest, path))
 		return TR_MAKELOG_STAYS;
 	*level = ninja ? -1 : *level;

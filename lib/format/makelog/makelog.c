@@ -232,13 +232,14 @@ static struct tr_text current(const struct reader *reader)
 	return (struct tr_text){ last->path, last->len };
 }
 
-/* True if two makes of the same level are at work, whose commands are mixed. */
+/* True if two makes of the same level, or two nodes, are at work, whose commands are mixed. */
 static bool is_ambiguous(const struct reader *reader)
 {
 	if (reader->count < 2)
 		return false;
 	const struct place *last = &reader->places[reader->count - 1];
-	return last[-1].level == last->level &&
+	bool nodes = last->level <= TR_MAKELOG_MSBUILD && last[-1].level <= TR_MAKELOG_MSBUILD;
+	return (last[-1].level == last->level) != nodes &&
 	       !tr_text_equal((struct tr_text){ last->path, last->len },
 			      (struct tr_text){ last[-1].path, last[-1].len });
 }
@@ -286,6 +287,12 @@ static enum tr_status enter(struct reader *reader, int level, struct tr_text pat
 	return status;
 }
 
+/* True if the messages of both levels are about the same directories. */
+static bool is_same_level(int a, int b)
+{
+	return a == b || (a <= TR_MAKELOG_MSBUILD && b <= TR_MAKELOG_MSBUILD);
+}
+
 /* Leaves a directory: the last one of that level with that path, else the last of that level. */
 static void leave(struct reader *reader, int level, struct tr_text path)
 {
@@ -293,12 +300,12 @@ static void leave(struct reader *reader, int level, struct tr_text path)
 
 	for (size_t i = 0; i < reader->count; i++) {
 		const struct place *place = &reader->places[i];
-		if (place->level == level &&
+		if (is_same_level(place->level, level) &&
 		    tr_text_equal((struct tr_text){ place->path, place->len }, path))
 			found = i;
 	}
 	for (size_t i = reader->count; i > 0 && found == reader->count; i--)
-		if (reader->places[i - 1].level == level)
+		if (is_same_level(reader->places[i - 1].level, level))
 			found = i - 1;
 	if (found < reader->count)
 		drop_place(reader, found);

@@ -42,7 +42,11 @@ struct tr_text tr_makelog_command(struct tr_text line);
 
 enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 
-/* A message about a directory. level: of the make that prints it; -1: of ninja. */
+/*
+ * A message about a directory. level: of the make that prints it; -1: of ninja; MSBUILD and below:
+ * of a node of msbuild, MSBUILD itself of any one.
+ */
+enum { TR_MAKELOG_MSBUILD = -2 };
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
 
 /*
