@@ -1,9 +1,12 @@
 dnl SPDX-License-Identifier: MIT
-# AX_TREC_SWITCHES: --enable-{werror,asan,ubsan,coverage,fuzz} and our warnings.
+# AX_TREC_SWITCHES: --enable-{werror,hardening,asan,ubsan,coverage,fuzz} and our warnings.
 # They end up in TREC_CFLAGS and TREC_LDFLAGS, so that CFLAGS stays the user's.
 AC_DEFUN([AX_TREC_SWITCHES], [
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])],
     [], [enable_werror=no])
+  AC_ARG_ENABLE([hardening], [AS_HELP_STRING([--disable-hardening],
+    [without stack protector, fortified functions, PIE, and relocations that are read-only])],
+    [], [enable_hardening=yes])
   AC_ARG_ENABLE([asan], [AS_HELP_STRING([--enable-asan], [AddressSanitizer and LeakSanitizer])],
     [], [enable_asan=no])
   AC_ARG_ENABLE([ubsan], [AS_HELP_STRING([--enable-ubsan], [UndefinedBehaviorSanitizer, errors are fatal])],
@@ -15,6 +18,18 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   TREC_CFLAGS="-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Wwrite-strings -fno-strict-aliasing"
   TREC_LDFLAGS=
   AS_IF([test "$enable_werror" = yes], [TREC_CFLAGS="$TREC_CFLAGS -Werror"])
+  # sanitizers find more, and do not go with fortified functions; tests/bench/run shows no cost
+  AS_IF([test "$enable_hardening$enable_asan$enable_ubsan$enable_fuzz" = yesnonono], [
+    AX_TREC_HARDEN([-fstack-protector-strong], [])
+    AX_TREC_HARDEN([-fstack-clash-protection], [])
+    AX_TREC_HARDEN([-fcf-protection], [])
+    AX_TREC_HARDEN([-fPIE], [-pie])
+    AX_TREC_HARDEN([], [-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack])
+    AC_DEFINE([TREC_HARDENED], [1], [Define to have fortified functions.])])
+  AH_BOTTOM([/* Without optimisation the C library warns about it; the library of tr-record says 0. */
+#if defined TREC_HARDENED && defined __OPTIMIZE__ && !defined _FORTIFY_SOURCE
+#define _FORTIFY_SOURCE 2
+#endif])
   trec_sanitize=
   AS_IF([test "$enable_asan" = yes], [trec_sanitize=address])
   AS_IF([test "$enable_ubsan" = yes], [
@@ -33,6 +48,21 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   AM_CONDITIONAL([FUZZ], [test "$enable_fuzz" = yes])
   AM_CONDITIONAL([SANITIZED], [test -n "$trec_sanitize"])
   AM_CONDITIONAL([COVERAGE], [test "$enable_coverage" = yes])
+])
+
+# AX_TREC_HARDEN(CFLAGS, LDFLAGS): adds flags that the compiler knows and whose programs it can link.
+AC_DEFUN([AX_TREC_HARDEN], [
+  trec_save_cflags=$CFLAGS
+  trec_save_ldflags=$LDFLAGS
+  CFLAGS="$CFLAGS -Werror $1"
+  LDFLAGS="$LDFLAGS $2"
+  AC_MSG_CHECKING([whether $CC takes $1 $2])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [
+    AC_MSG_RESULT([yes])
+    TREC_CFLAGS="$TREC_CFLAGS $1"
+    TREC_LDFLAGS="$TREC_LDFLAGS $2"], [AC_MSG_RESULT([no])])
+  CFLAGS=$trec_save_cflags
+  LDFLAGS=$trec_save_ldflags
 ])
 
 # AX_TREC_PRELOAD32: --enable-preload32, and how the compiler makes 32-bit programs on amd64. Debian

@@ -9,9 +9,27 @@ bats_require_minimum_version 1.5.0
 	[ "$(wc -w <<<"$switches")" -ge 5 ]
 	"$top_srcdir/configure" --help >"$BATS_TEST_TMPDIR/help"
 	for switch in $switches; do
-		grep -E -A1 -- "^ +--enable-$switch( |$)" "$BATS_TEST_TMPDIR/help" | tr '\n' ' ' |
-			grep -qE -- "--enable-$switch +[A-Za-z]{4}"
+		grep -E -A1 -- "^ +--(en|dis)able-$switch( |$)" "$BATS_TEST_TMPDIR/help" | tr '\n' ' ' |
+			grep -qE -- "--(en|dis)able-$switch +[A-Za-z]{4}"
 	done
+}
+
+@test "programs are hardened, unless configure was told otherwise" {
+	grep -q '^#define TREC_HARDENED 1' "$top_builddir/config.h" || skip "this build is not hardened"
+	# config.status has the flags of the user; without optimisation no function is fortified
+	optimised=$("$top_builddir/config.status" --config | grep -qE -- '-O0' || echo yes)
+	for tool in "$top_builddir"/tr-*[a-z]; do
+		[ -x "$tool" ] && [ ! -d "$tool" ] || continue
+		readelf -dlW "$tool" >"$BATS_TEST_TMPDIR/elf"
+		grep -q 'FLAGS_1.*NOW.*PIE' "$BATS_TEST_TMPDIR/elf"
+		grep -q GNU_RELRO "$BATS_TEST_TMPDIR/elf"
+		grep -qE 'GNU_STACK .* RW  ' "$BATS_TEST_TMPDIR/elf"
+	done
+	readelf --dyn-syms -W "$top_builddir/tr-parse" >"$BATS_TEST_TMPDIR/elf"
+	grep -q '__stack_chk_fail' "$BATS_TEST_TMPDIR/elf"
+	[ -z "$optimised" ] || grep -qE '__[a-z]+_chk@' "$BATS_TEST_TMPDIR/elf"
+	# a library that other programs load does not bring this along
+	! readelf --dyn-syms -W "$top_builddir/lib/preload/libtrec-preload.so" | grep -q '_chk@'
 }
 
 @test "a test that needs a program that is not installed is skipped with the reason, others are not" {

@@ -332,8 +332,7 @@ static int namespaced(void)
 	if (pid < 0)
 		return 98;
 	if (pid == 0) {
-		chdir("/");
-		_exit((int)(long)run_arguments(NULL));
+		_exit(chdir("/") == 0 ? (int)(long)run_arguments(NULL) : 98);
 	}
 	return wait_for(pid);
 }
@@ -459,7 +458,7 @@ static int vforks(void)
 		snprintf(big + i * 16, 16, "V%d=", i);
 		env[i] = big + i * 16;
 	}
-	for (int round = 0; round < 3; round++) {
+	for (volatile int round = 0; round < 3; round++) {
 		pid_t pid = vfork();
 		if (pid == 0) {
 			execve("/no/such/program", arguments, env);

@@ -226,6 +226,12 @@ static const char *resolved(struct tr_links *links, const char *cwd, const char 
 	return !real ? "(unknown)" : strstr(real, directory) ? real + strlen(directory) : real;
 }
 
+static void must_link(const char *target, const char *path)
+{
+	if (symlink(target, path) != 0)
+		ok(false, "cannot make the link %s", path);
+}
+
 static void test_links(void)
 {
 	static const struct {
@@ -269,17 +275,17 @@ static void test_links(void)
 	ok(strcmp(resolved(&links, "", "f", true), "(unknown)") == 0, "an unknown directory");
 	/* what was looked up is kept until a call changes it */
 	unlink("link");
-	symlink("other", "link");
+	must_link("other", "link");
 	ok(strcmp(resolved(&links, directory, "link/f", true), "/sub/f") == 0, "it is kept");
 	tr_links_changed(&links, directory, "link");
 	ok(strcmp(resolved(&links, directory, "link/f", true), "/other/f") == 0, "it is changed");
 	rename("sub", "moved");
-	symlink("moved", "sub");
+	must_link("moved", "sub");
 	tr_links_changed(&links, directory, "sub");
 	ok(strcmp(resolved(&links, directory, "sub/f", true), "/moved/f") == 0,
 	   "a directory is moved");
 	mkdir("deep", 0700);
-	symlink("f", "deep/l");
+	must_link("f", "deep/l");
 	resolved(&links, directory, "deep/l", true);
 	rename("deep", "old");
 	mkdir("deep", 0700);
@@ -288,7 +294,7 @@ static void test_links(void)
 	ok(strcmp(resolved(&links, directory, "deep/l", true), "/deep/l") == 0,
 	   "what was below it is forgotten");
 	unlink("link");
-	symlink("third", "link");
+	must_link("third", "link");
 	tr_links_removed_somewhere(&links, "x/link2");
 	ok(strcmp(resolved(&links, directory, "link/f", true), "/other/f") == 0, "another name");
 	tr_links_removed_somewhere(&links, "x/link");
