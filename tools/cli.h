@@ -237,6 +237,22 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
  */
 struct tr_programs; /* coverage/programs.h */
 extern const struct tr_format_option tr_cli_computed_settings[];
+#define TR_CLI_PROGRAM_OPTIONS(reading, writing, use) \
+	{ "exe", "PROG", reading, writing, use "a program that was run (repeatable)" }, \
+		{ "base", "ADDRESS", reading, writing, \
+		  use "where the first program was loaded (0x...), or another one " \
+		      "(NAME=0x...; repeatable)" }, \
+		{ "path", "DIR", reading, writing, \
+		  use "the files of the trace's modules are below this directory " \
+		      "(repeatable)" }, \
+	{ \
+		"demangle", "no|yes", reading, writing, \
+			use "functions have the names of the source, in C++ and Ada (no)" \
+	}
+
+/* Adds what these settings name. False: err is filled. */
+bool tr_cli_take_programs(const struct tr_settings *settings, struct tr_programs *programs,
+			  struct tr_error *err);
 bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs);
 void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);
 

@@ -8,19 +8,12 @@
 
 const struct tr_format_option tr_cli_computed_settings[] = {
 	TR_COMPILER_OPTIONS(true, false),
-	{ "exe", "PROG", true, false,
-	  "a program that was run: blocks have the fields function, file, line, inline "
-	  "(repeatable)" },
-	{ "base", "ADDRESS", true, false,
-	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
-	{ "path", "DIR", true, false,
-	  "the files of the trace's modules are below this directory (repeatable)" },
-	{ "demangle", "no|yes", true, false,
-	  "functions have the names of the source, in C++ and Ada (no)" },
+	TR_CLI_PROGRAM_OPTIONS(true, false, "for function, file, line and inline of blocks: "),
 	{ 0 },
 };
 
-bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs)
+bool tr_cli_take_programs(const struct tr_settings *settings, struct tr_programs *programs,
+			  struct tr_error *err)
 {
 	static const struct {
 		const char *key;
@@ -31,18 +24,26 @@ bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs)
 		{ "exe", tr_programs_add },
 		{ "base", tr_programs_base }, /* names one of them */
 	};
-	const struct tr_settings *settings = &cli->config.read.settings;
-	struct tr_error err;
 
 	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
-	for (size_t k = 0; k < sizeof keys / sizeof *keys && !cli->stop; k++) {
-		for (size_t i = 0; i < settings->count && !cli->stop; i++) {
-			tr_error_clear(&err);
-			if (tr_text_is(settings->list[i].key, keys[k].key) &&
-			    !keys[k].take(programs, settings->list[i].value, &err))
-				tr_cli_abort(cli, &err);
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+		for (size_t i = 0; i < settings->count; i++) {
+			if (!tr_text_is(settings->list[i].key, keys[k].key))
+				continue;
+			tr_error_clear(err);
+			if (!keys[k].take(programs, settings->list[i].value, err))
+				return false;
 		}
 	}
+	return true;
+}
+
+bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs)
+{
+	struct tr_error err;
+
+	if (!cli->stop && !tr_cli_take_programs(&cli->config.read.settings, programs, &err))
+		tr_cli_abort(cli, &err);
 	return programs->count || programs->path_count;
 }
 

@@ -11,6 +11,7 @@
 #include "expr/program.h"
 #include "view/dot_text.h"
 #include "view/script_text.h"
+#include "view/source_text.h"
 #include "view/tree_text.h"
 
 enum { STYLE = 1, MAX_STYLES = 24, MAX_OPTIONS = 48 };
@@ -55,6 +56,28 @@ static void *create_tree(const struct tr_text_config *config, struct tr_output *
 	return tr_tree_text_new(&tree, out);
 }
 
+/*
+ * Makes the view of the style "source". err says that memory is exhausted, in case that it cannot be
+ * made.
+ */
+static void *create_source(const struct tr_text_config *config, struct tr_output *out,
+			   struct tr_error *err)
+{
+	struct tr_source_text_config source = {
+		.branches = tr_text_is(tr_setting_get(&config->settings, "branches", "no"), "yes"),
+		.directory = tr_setting_get(&config->settings, "sources", NULL).data,
+		.report = config->report,
+		.context = config->context,
+	};
+	struct tr_source_text *view = tr_source_text_new(&source, out);
+
+	tr_error_memory(err);
+	if (view && tr_cli_take_programs(&config->settings, tr_source_text_programs(view), err))
+		return view;
+	tr_source_text_free(view);
+	return NULL;
+}
+
 /* The functions of a view as those of a style, which does not know the type of the view. */
 #define VIEW(name) \
 	static enum tr_status put_##name(void *view, struct tr_record *record, \
@@ -69,6 +92,7 @@ static void *create_tree(const struct tr_text_config *config, struct tr_output *
 VIEW(tree)
 VIEW(dot)
 VIEW(script)
+VIEW(source)
 #undef VIEW
 
 /* Whether a stream without a header shows processes, judged by its first line. */
@@ -80,6 +104,12 @@ static bool begins_tree(const struct tr_record *first)
 		if (tr_text_is(first->kind, kinds[i]))
 			return true;
 	return false;
+}
+
+/* Whether a stream without a header has lines of source files. */
+static bool begins_source(const struct tr_record *first)
+{
+	return tr_text_starts(first->kind, TR_TEXT("src")) || tr_text_is(first->kind, "source");
 }
 
 /* Makes the view of the style "dot". The default width keeps a box of the picture readable. */
@@ -109,6 +139,7 @@ static void *create_script(const struct tr_text_config *config, struct tr_output
 
 static const char *const processes[] = { "exec", "fork", "exit", NULL };
 static const char *const commands[] = { "exec", NULL };
+static const char *const covered[] = { "block", "srcline", "srcfunction", "srcbranch", NULL };
 
 static const struct tr_format_option tree_options[] = {
 	{ "lines", "utf8|ascii", false, true,
@@ -125,7 +156,15 @@ static const struct tr_format_option script_options[] = {
 	{ 0 },
 };
 
-static const struct tr_text_style process_styles[] = {
+static const struct tr_format_option source_options[] = {
+	TR_CLI_PROGRAM_OPTIONS(false, true, "source: "),
+	{ "branches", "yes|no", false, true,
+	  "source: list the outcomes of branches after their line (default no)" },
+	{ "sources", "DIR", false, true, "source: the paths of sources are below this directory" },
+	{ 0 },
+};
+
+static const struct tr_text_style neutral_styles[] = {
 	{
 		.name = "tree",
 		.help = "processes, how long they took and how they ended",
@@ -156,6 +195,17 @@ static const struct tr_text_style process_styles[] = {
 		.put = put_script,
 		.free = free_script,
 	},
+	{
+		.name = "source",
+		.help = "source files with how often each line was executed",
+		.shows = "coverage by source line",
+		.kinds = covered,
+		.options = source_options,
+		.begins = begins_source,
+		.create = create_source,
+		.put = put_source,
+		.free = free_source,
+	},
 	{ 0 },
 };
 
@@ -175,6 +225,8 @@ static const char *const examples[] = {
 	"tr-totext --style=script -o again.sh",
 	"the code that any of these runs executed",
 	"tr-totext --style=gnatcov-base run1.trace run2.trace",
+	"which lines of the source a run executed, and how often",
+	"tr-totext --style=source -O exe=prog run.trace | less",
 	NULL,
 };
 
@@ -270,7 +322,7 @@ static void collect_styles(struct totext *t)
 	for (size_t i = 0; tr_formats[i]; i++)
 		for (const struct tr_text_style *s = tr_formats[i]->styles; s && s->name; s++)
 			add_style(t, s);
-	for (const struct tr_text_style *s = process_styles; s->name; s++)
+	for (const struct tr_text_style *s = neutral_styles; s->name; s++)
 		add_style(t, s);
 	add_option(t, &grep_option);
 	qsort(t->settings, t->setting_count, sizeof *t->settings, by_key);

@@ -374,3 +374,40 @@ END
 	# no program, no lines
 	run ! grep -q coverage <(tr-stat run.trec)
 }
+
+@test "--style=source is the listing of gcov" {
+	for source in loops.c switch.c; do
+		rm -f ./*.gc*
+		cp "$top_srcdir/tests/data/lines/$source" .
+		gcc -O0 --coverage -o prog "$source" && ./prog >/dev/null
+		gcov -t ./*.gcda 2>/dev/null | grep -v '^ *-:    0:' | sed 's/^ \([ 0-9]*\)\*:/  \1:/' >want
+		lcov -q -c -d . -o prog.info 2>/dev/null
+		tr-totext prog.info >got
+		[ "$(head -n 1 got)" = "        -:    0:Source:$PWD/$source" ]
+		sed 1d got | diff want -
+	done
+	# of a trace, with the branches, and of a source that has moved
+	compile -no-pie
+	trace HISTORY main twice twice >run.trec
+	tr-totext --style=source -O exe=a run.trec | grep -qx '        2:    3:	return 2 \* x;'
+	mkdir -p "moved/$PWD" && mv a.c "moved/$PWD"
+	tr-totext --style=source -O exe=a -O sources=moved run.trec | grep -qx '    #####:    8:	return 3 \* x;'
+	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
+	[[ $stderr == *"note: $PWD/a.c: its lines have no text: No such file"* ]]
+	[ "$(grep -cE '^ *[0-9#]+: +[0-9]+:$' <<<"$output")" -eq 11 ]
+	tr-totext -O branches=yes "$top_srcdir/tests/data/lcov/good-2.0.info" 2>/dev/null | diff - <(cat <<'END'
+        -:    0:Source:/src/a.c
+        2:    3:
+        2:    5:
+branch  0 0 taken 1
+branch  0 1 never executed
+branch  1 x > 3 taken 2
+    #####:    9:
+END
+	)
+	run -2 tr-totext --style=source run.trec
+	[[ $output == *'the source lines of blocks need the program that was run: -O exe=PROG'* ]]
+	# what is no source is not read
+	printf 'SF:/dev/zero\nDA:1,1\nend_of_record\nSF:/\nDA:1,1\nend_of_record\n' >odd.info
+	[ "$(tr-totext odd.info 2>/dev/null | wc -l)" -eq 4 ]
+}

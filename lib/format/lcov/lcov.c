@@ -19,4 +19,5 @@ const struct tr_format tr_format_lcov = {
 	.bid = tr_lcov_bid,
 	.open = tr_lcov_open,
 	.create = tr_lcov_create,
+	.default_style = "source",
 };

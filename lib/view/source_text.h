@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source files with how often each line was executed (tr-totext --style=source), in the form of gcov's
+ * listing:
+ *
+ *	        -:    0:Source:/src/a.c
+ *	        2:    3:int main(void)
+ *	    #####:    8:	return 1;
+ *	        -:    9:}
+ *
+ * - stands for a line without code, ##### for one that was not executed. Of a source that cannot be read,
+ * only the lines with code are listed. Memory grows with the lines of the programs.
+ */
+#ifndef TR_VIEW_SOURCE_TEXT_H
+#define TR_VIEW_SOURCE_TEXT_H
+
+#include "core/error.h"
+#include "core/output.h"
+#include "record/record.h"
+
+struct tr_programs;
+struct tr_source_text;
+
+struct tr_source_text_config {
+	bool branches;	       /* list the outcomes of branches, too */
+	const char *directory; /* before the paths of sources; NULL: none. Borrowed */
+	/* Reports a source that cannot be read. */
+	void (*report)(void *context, const struct tr_error *err);
+	void *context;
+};
+
+/* Borrows out. NULL: memory is exhausted. */
+struct tr_source_text *tr_source_text_new(const struct tr_source_text_config *config,
+					  struct tr_output *out);
+
+/* The programs of the blocks, to which the caller adds them before the first record. */
+struct tr_programs *tr_source_text_programs(struct tr_source_text *view);
+
+/* The next line of the stream, NULL at its end: then the files are written. */
+enum tr_status tr_source_text_put(struct tr_source_text *view, struct tr_record *record,
+				  struct tr_error *err);
+
+void tr_source_text_free(struct tr_source_text *view);
+
+#endif
