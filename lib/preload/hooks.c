@@ -89,8 +89,8 @@ static void append(struct tr_journal_record record, const char *cwd)
 
 /* Programs. */
 
-/* Runs the program in this process: returns only if that fails. */
-static int run(const struct tr_launch_program *program, int flags)
+/* Runs the program in this process: returns only if that fails. flags: of execveat */
+static int run(const struct tr_launch_program *program, int flags, bool by_fexecve)
 {
 	struct tr_launch launch;
 	char *const *env = program->env;
@@ -102,10 +102,13 @@ static int run(const struct tr_launch_program *program, int flags)
 	}
 	if (program->search)
 		REAL(execvpe)(program->path, program->argv, env);
-	else if (program->directory == AT_FDCWD)
-		REAL(execve)(program->path, program->argv, env);
-	else if (!REAL(execveat) && flags == AT_EMPTY_PATH && !*program->path)
+	else if (by_fexecve) /* libc refuses what the kernel would take */
 		REAL(fexecve)(program->directory, program->argv, env);
+	else if (program->directory == AT_FDCWD && !flags)
+		REAL(execve)(program->path, program->argv, env);
+	else if (!REAL(execveat)) /* glibc before 2.34 */
+		tr_journal_syscall(SYS_execveat, program->directory, program->path, program->argv,
+				   env, flags);
 	else
 		REAL(execveat)(program->directory, program->path, program->argv, env, flags);
 	if (recording)
@@ -115,7 +118,8 @@ static int run(const struct tr_launch_program *program, int flags)
 
 HOOK int execve(const char *path, char *const argv[], char *const env[])
 {
-	return run(&(struct tr_launch_program){ AT_FDCWD, path, false, false, argv, env, 0 }, 0);
+	return run(&(struct tr_launch_program){ AT_FDCWD, path, false, false, argv, env, 0 }, 0,
+		   false);
 }
 
 HOOK int execv(const char *path, char *const argv[])
@@ -125,7 +129,8 @@ HOOK int execv(const char *path, char *const argv[])
 
 HOOK int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	return run(&(struct tr_launch_program){ AT_FDCWD, file, true, false, argv, env, 0 }, 0);
+	return run(&(struct tr_launch_program){ AT_FDCWD, file, true, false, argv, env, 0 }, 0,
+		   false);
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -136,12 +141,12 @@ HOOK int execvp(const char *file, char *const argv[])
 HOOK int execveat(int directory, const char *path, char *const argv[], char *const env[], int flags)
 {
 	return run(&(struct tr_launch_program){ directory, path, false, false, argv, env, 0 },
-		   flags);
+		   flags, false);
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const env[])
 {
-	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
+	return run(&(struct tr_launch_program){ fd, "", false, false, argv, env, 0 }, 0, true);
 }
 
 /* The two kinds of events of a process that can be recorded. */

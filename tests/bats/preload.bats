@@ -440,7 +440,7 @@ END
 	done
 }
 
-@test "calls with addresses of no memory fail as without the library" {
+@test "calls with addresses of no memory and other wrong arguments fail as without the library" {
 	local option kind traps=$top_builddir/tests/helper/preload_traps
 	[ -z "${TREC_SANITIZED-}" ] || skip "sanitizers look at addresses themselves"
 	for kind in none protected beyond; do

@@ -218,6 +218,7 @@ static int addresses(void)
 {
 	static char end[8192] __attribute__((aligned(4096)));
 	char *volatile none = NULL, *volatile wrong; /* for the compiler */
+	char **volatile no_list = NULL;
 	char *open_end = end + 4096 - 2;
 	char *const list[] = { "true", end + 4096 + 8, NULL };
 	char *const cut[] = { "true", open_end, NULL };
@@ -228,7 +229,7 @@ static int addresses(void)
 	memset(end, 'x', 4096);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addchdir_np(&actions, "/");
-	for (int call = 0; call < 23; call++) {
+	for (int call = 0; call < 28; call++) {
 		long result = 0;
 		errno = 0;
 		switch (call) {
@@ -303,6 +304,22 @@ static int addresses(void)
 			break;
 		case 21:
 			result = truncate(none, -1) + rename(wrong, "a") + rename("a", none);
+			break;
+		case 22:
+			result = execveat(AT_FDCWD, "/bin/true", arguments, environ, 0x99000);
+			break;
+		case 23:
+			result = execveat(AT_FDCWD, "/proc/self/exe", arguments, environ,
+					  AT_SYMLINK_NOFOLLOW);
+			break;
+		case 24:
+			result = fexecve(-1, arguments, environ);
+			break;
+		case 25:
+			result = fexecve(AT_FDCWD, arguments, environ);
+			break;
+		case 26:
+			result = fexecve(STDIN_FILENO, no_list, environ);
 			break;
 		default:
 			result = syscall(SYS_memfd_create, NULL, -1);
