@@ -4,6 +4,7 @@
 #include "tr_diff.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "record/join.h"
 #include "view/computed.h"
 
-enum { BY = 1, IGNORE, SAME, ROOT, AS_IS, BRIEF, SUMMARY, JSON, AS, COLOR };
+enum { BY = 1, IGNORE, SAME, ROOT, AS_IS, TIMES, TOLERANCE, BRIEF, SUMMARY, JSON, AS, COLOR };
 
 static const struct tr_option options[] = {
 	{ BRIEF, 'q', "brief", NULL, "print only whether the traces differ" },
@@ -34,6 +35,11 @@ static const struct tr_option options[] = {
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary",
 	  "compare such names as they are; without it, an address, an object of OpenGL or a "
 	  "temporary file may have another name in B, but one in all of B (repeatable)" },
+	{ TIMES, 0, "times", "FACTOR",
+	  "compare durations too: one is longer by this factor and by 0.01 s" },
+	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",
+	  "real numbers that differ by at most this much are equal, or with \"ulp\" by so many "
+	  "steps of their width" },
 	{ COLOR, 0, "color", "auto|always|never",
 	  "colours (auto: on a terminal, unless NO_COLOR is set)" },
 	{ 0 },
@@ -211,6 +217,32 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 	return !to->failed && !t->replaced.failed;
 }
 
+/* --times=FACTOR */
+static void choose_times(struct tool_diff *t)
+{
+	char *end;
+
+	t->diff.times = strtod(t->cli.argument, &end);
+	if (*end || !(t->diff.times >= 1 && t->diff.times < HUGE_VAL))
+		tr_cli_usage(&t->cli, "--times=%s: a factor of at least 1", t->cli.argument);
+}
+
+/* --tolerance=NUMBER, or steps between neighbouring numbers with "ulp" after them */
+static void choose_tolerance(struct tool_diff *t)
+{
+	char *end;
+	double number = strtod(t->cli.argument, &end);
+	bool steps = strcmp(end, "ulp") == 0;
+
+	if (end == t->cli.argument || (*end && !steps) || !(number >= 0 && number < 1e18))
+		tr_cli_usage(&t->cli, "--tolerance=%s: a number such as 0.001, or 4ulp",
+			     t->cli.argument);
+	else if (steps)
+		t->diff.ulps = (uint64_t)number;
+	else
+		t->diff.tolerance = number;
+}
+
 static void choose_by(struct tool_diff *t)
 {
 	struct tr_expr_error error;
@@ -247,6 +279,10 @@ static void read_options(struct tool_diff *t)
 			add_root(t);
 		else if (id == AS_IS)
 			choose_as_is(t);
+		else if (id == TIMES)
+			choose_times(t);
+		else if (id == TOLERANCE)
+			choose_tolerance(t);
 		else if (id == BRIEF)
 			choose_form(t, TR_DIFF_BRIEF);
 		else if (id == SUMMARY)

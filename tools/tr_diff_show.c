@@ -30,42 +30,6 @@ static bool load_both(struct tr_diff_show *show, const struct tr_difference *dif
 	       (difference->b == TR_ALIGN_NONE || load(show, 1, difference->b));
 }
 
-/* Fields. */
-
-/* The field of the other side with the same key, as often as it came before; NULL: none. */
-static const struct tr_normal_field *partner_of(const struct tr_normal *from, size_t index,
-						const struct tr_normal *to)
-{
-	const struct tr_normal_field *field = &from->fields[index];
-	size_t before = 0;
-
-	for (size_t i = 0; i < index; i++)
-		before += tr_text_equal(from->fields[i].key, field->key);
-	for (size_t i = 0; i < to->count; i++) {
-		if (tr_text_equal(to->fields[i].key, field->key) && before-- == 0)
-			return &to->fields[i];
-	}
-	return NULL;
-}
-
-/* True if both fields have the same text, and names that stand for each other. */
-static bool are_equal(const struct tr_diff_show *show, const struct tr_normal_field *a,
-		      const struct tr_normal_field *b)
-{
-	const struct tr_normal *left = show->sides[0].normal, *right = show->sides[1].normal;
-	size_t count = tr_normal_names_end(left, a) - a->names;
-
-	if (!tr_text_equal(a->text, b->text))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const struct tr_run_name *x = &left->names[a->names + i];
-		const struct tr_run_name *y = &right->names[b->names + i];
-		if (!tr_renames_agree(&show->diff->renames, x->hash, y->hash))
-			return false;
-	}
-	return true;
-}
-
 /* Text. */
 
 enum { RED = 31, GREEN = 32, YELLOW = 33, CYAN = 36 };
@@ -260,7 +224,7 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 		put_part(show, '-', a->value);
 	if (b)
 		put_part(show, '+', b->value);
-	if (a && b && tr_text_equal(a->text, b->text))
+	if (a && b && !a->is_duration && tr_text_equal(a->text, b->text))
 		tr_buffer_put_literal(&show->changes, " (elsewhere they are not the same)");
 	tr_buffer_put_byte(&show->changes, '\n');
 }
@@ -272,12 +236,12 @@ static void compose_changes(struct tr_diff_show *show)
 
 	tr_buffer_reset(&show->changes);
 	for (size_t i = 0; i < a->count; i++) {
-		const struct tr_normal_field *other = partner_of(a, i, b);
-		if (!other || !are_equal(show, &a->fields[i], other))
+		const struct tr_normal_field *other = tr_normal_partner(a, i, b);
+		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
 			put_change(show, &a->fields[i], other);
 	}
 	for (size_t i = 0; i < b->count; i++) {
-		if (!partner_of(b, i, a))
+		if (!tr_normal_partner(b, i, a))
 			put_change(show, NULL, &b->fields[i]);
 	}
 }
@@ -465,14 +429,14 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 	}
 	tr_buffer_put_literal(to, "],\"fields\":{");
 	for (size_t i = 0; fine && a && difference->what != TR_DIFF_MOVED && i < a->count; i++) {
-		const struct tr_normal_field *other = b ? partner_of(a, i, b) : NULL;
+		const struct tr_normal_field *other = b ? tr_normal_partner(a, i, b) : NULL;
 		if (i == 0 && !b)
 			continue;
-		if (!other || !are_equal(show, &a->fields[i], other))
+		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
 			fine = put_json_field(show, &any, &a->fields[i], other);
 	}
 	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {
-		if ((i > 0 || a) && (!a || !partner_of(b, i, a)))
+		if ((i > 0 || a) && (!a || !tr_normal_partner(b, i, a)))
 			fine = put_json_field(show, &any, NULL, &b->fields[i]);
 	}
 	tr_buffer_put_literal(to, "}}\n");

@@ -473,13 +473,13 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!tr_renames_decide(&diff->renames))
 		goto exhausted;
 	if (!diff->renames.conflict)
-		return true;
+		return tr_diff_settle(diff, err);
 	/* names mean different things at some places: these do not belong together */
 	if (!hash_names(diff, err))
 		return false;
 	forget_partners(diff);
 	if (align_set(diff, TR_DIFF_SET, false) && align_sequences(diff, sequences))
-		return true;
+		return tr_diff_settle(diff, err);
 exhausted:
 	tr_error_memory(err);
 	return false;

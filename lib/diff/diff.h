@@ -5,6 +5,7 @@
  *	tr_diff_put     (side.c) every line of one trace, then of the other: hashes are kept, lines
  *	                and the hashes of names go to a spool (core/spool.h)
  *	tr_diff_align   (compare.c) finds for each record its partner in the other trace
+ *	tr_diff_settle  (tolerance.c) what counts as equal though its text differs, and the reverse
  *	tr_diff_read    a record again, to show what differs
  *
  * Records of processes are compared within their process, calls within their thread; entries of
@@ -32,6 +33,7 @@ struct tr_diff_image {
 	uint32_t exec;	  /* number of its exec record; TR_ALIGN_NONE: forked */
 	uint32_t parent;  /* image; TR_ALIGN_NONE: unknown */
 	uint32_t becomes; /* of a forked one: the image of its first program */
+	int64_t began;	  /* when its process was forked, or called its first exec; see instant.h */
 	uint64_t id;	  /* the same for partners */
 };
 
@@ -63,6 +65,9 @@ struct tr_diff {
 	bool (*key)(void *context, struct tr_record *record, struct tr_buffer *to);
 	void *context;
 	uint64_t max_spool;
+	double tolerance; /* real numbers are equal if they differ by at most this much, */
+	uint64_t ulps;	  /* or by at most so many numbers of their width */
+	double times;	  /* durations differ beyond this factor; 0: they are not compared */
 	struct tr_diff_side sides[2];
 	struct tr_renames renames; /* after tr_diff_align */
 };
@@ -99,6 +104,16 @@ bool tr_diff_names(struct tr_diff *diff, unsigned side, uint32_t number, const c
  * file that it makes, or its arguments. False: err is filled.
  */
 bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err);
+
+/* True if two fields of the records that were read last, one of each side, are equal. */
+bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_field *a,
+			  const struct tr_normal_field *b);
+
+/*
+ * Makes the contents of partners equal if they differ only by what is tolerated, and different if
+ * their durations are. False: err is filled.
+ */
+bool tr_diff_settle(struct tr_diff *diff, struct tr_error *err);
 
 void tr_diff_free(struct tr_diff *diff);
 

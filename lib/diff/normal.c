@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/instant.h"
+
 #define KEY(key) \
 	{ \
 		key, sizeof(key) - 1 \
@@ -427,6 +429,8 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 		p = tab ? tab : end;
 		if (n->known->module.data && tr_text_equal(key, n->known->module))
 			n->module = tr_text_span(value, p);
+		else if (tr_text_is(key, "dur"))
+			n->spent = tr_text_span(value, p);
 		return p;
 	}
 	size_t from = n->text.len;
@@ -449,12 +453,12 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	bool result = false;
 
 	n->count = n->name_count = 0;
-	n->module.data = NULL;
+	n->module.data = n->spent.data = NULL;
 	tr_buffer_reset(&n->text);
 	end--;
 	set_kind(n, next_column(&p, end));
 	n->seq = next_column(&p, end);
-	next_column(&p, end);
+	n->time = next_column(&p, end);
 	n->task = next_column(&p, end);
 	n->name = next_column(&p, end);
 	put_name(n, first);
@@ -490,6 +494,40 @@ const struct tr_normal_field *tr_normal_find(const struct tr_normal *n, const ch
 			return &n->fields[i];
 	}
 	return NULL;
+}
+
+const struct tr_normal_field *tr_normal_partner(const struct tr_normal *from, size_t index,
+						const struct tr_normal *to)
+{
+	struct tr_text key = from->fields[index].key;
+	size_t before = 0;
+
+	for (size_t i = 0; i < index; i++)
+		before += tr_text_equal(from->fields[i].key, key);
+	for (size_t i = 0; i < to->count; i++) {
+		if (tr_text_equal(to->fields[i].key, key) && before-- == 0)
+			return &to->fields[i];
+	}
+	return NULL;
+}
+
+bool tr_normal_add_duration(struct tr_normal *n, int64_t duration)
+{
+	struct tr_normal_field *field = new_field(n);
+	double seconds = (double)duration / TR_INSTANT_SECOND;
+	uint64_t bits;
+
+	if (!field)
+		return false;
+	memcpy(&bits, &seconds, sizeof bits);
+	n->duration = duration;
+	field->key = TR_TEXT("duration");
+	field->value =
+		(struct tr_text){ n->duration_text, tr_real64_write(bits, n->duration_text) };
+	field->text = TR_TEXT("");
+	field->names = n->name_count;
+	field->is_duration = true;
+	return true;
 }
 
 void tr_normal_free(struct tr_normal *n)

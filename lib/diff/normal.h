@@ -22,6 +22,7 @@
 #include "core/map.h"
 #include "core/text.h"
 #include "diff/kind.h"
+#include "record/literal.h"
 
 /* Paths below `from` in the first trace are those below `to` in the second. */
 struct tr_normal_root {
@@ -59,14 +60,19 @@ struct tr_normal_field {
 	struct tr_text key;   /* as in the line; of the name cell "name" */
 	struct tr_text value; /* as in the line; of the name cell the cell */
 	struct tr_text text;  /* normal; the value if nothing was replaced */
-	size_t names; /* index of the first of its names; the next field's index ends them */
-	bool result;  /* it is after "->" */
+	size_t names;	  /* index of the first of its names; the next field's index ends them */
+	bool result;	  /* it is after "->" */
+	bool is_duration; /* it is that of the record, which tr_normal_add_duration added */
 };
 
 struct tr_normal {
 	const struct tr_normal_rules *rules;
 	struct tr_text kind, seq, task, name;
 	struct tr_text module; /* the number of a module; data NULL: none */
+	struct tr_text time;
+	struct tr_text spent; /* the field dur; data NULL: none */
+	int64_t duration;     /* nanoseconds, of the field duration */
+	char duration_text[TR_REAL_MAX];
 	const struct tr_diff_kind *known;
 	uint64_t kind_hash, name_hash;	/* of the kind; of the kind and the normal name */
 	uint64_t letters;		/* bits of the first letters of fields that are left out */
@@ -94,6 +100,16 @@ struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string,
 
 /* The field with that key, or NULL. */
 const struct tr_normal_field *tr_normal_find(const struct tr_normal *normal, const char *key);
+
+/*
+ * The field of another record that corresponds to one of these: it has the same key, and as many of
+ * this key come before it. NULL: there is none.
+ */
+const struct tr_normal_field *tr_normal_partner(const struct tr_normal *from, size_t index,
+						const struct tr_normal *to);
+
+/* Adds a field `duration` to the record that was read last. False: memory is exhausted. */
+bool tr_normal_add_duration(struct tr_normal *normal, int64_t duration);
 
 /* The names in a field are those from field->names up to this index. */
 static inline size_t tr_normal_names_end(const struct tr_normal *normal,

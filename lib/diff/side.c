@@ -6,6 +6,7 @@
 
 #include "process/call.h"
 #include "process/env_line.h"
+#include "process/instant.h"
 #include "process/parent.h"
 #include "process/path.h"
 
@@ -53,12 +54,14 @@ static struct entry *entry_of(struct tr_diff_side *side, char letter, struct tr_
 	return entry;
 }
 
-static uint32_t new_image(struct tr_diff_side *side, uint32_t exec, uint32_t parent)
+static uint32_t new_image(struct tr_diff_side *side, uint32_t exec, uint32_t parent, int64_t began)
 {
 	if (side->image_count >= TR_ALIGN_NONE - 1 ||
 	    !tr_array_room(side->images, side->image_count, side->image_cap))
 		return TR_ALIGN_NONE;
-	side->images[side->image_count] = (struct tr_diff_image){ exec, parent, TR_ALIGN_NONE, 0 };
+	side->images[side->image_count] = (struct tr_diff_image){
+		.exec = exec, .parent = parent, .becomes = TR_ALIGN_NONE, .began = began
+	};
 	return (uint32_t)side->image_count++;
 }
 
@@ -69,7 +72,7 @@ static struct entry *task_of(struct tr_diff_side *side, struct tr_text task)
 	struct entry *entry = entry_of(side, 't', task, &is_new);
 
 	if (entry && (is_new || entry->number == TR_ALIGN_NONE))
-		entry->number = new_image(side, TR_ALIGN_NONE, TR_ALIGN_NONE);
+		entry->number = new_image(side, TR_ALIGN_NONE, TR_ALIGN_NONE, TR_INSTANT_NONE);
 	return entry && entry->number != TR_ALIGN_NONE ? entry : NULL;
 }
 
@@ -103,7 +106,10 @@ static bool begin_program(struct tr_diff_side *side, struct tr_record *record, u
 	if (parent == TR_ALIGN_NONE)
 		parent = side->images[before].exec == TR_ALIGN_NONE ? side->images[before].parent
 								    : before;
-	uint32_t image = new_image(side, number, parent);
+	int64_t began = side->images[before].began;
+	if (began == TR_INSTANT_NONE)
+		began = tr_instant_from_text(side->normal.time);
+	uint32_t image = new_image(side, number, parent, began);
 	if (image == TR_ALIGN_NONE)
 		return false;
 	if (side->images[before].exec == TR_ALIGN_NONE)
@@ -161,7 +167,8 @@ static bool fork_child(struct tr_diff_side *side, struct tr_text child, uint32_t
 	if (!task)
 		return false;
 	if (is_new || task->number == TR_ALIGN_NONE)
-		task->number = new_image(side, TR_ALIGN_NONE, parent);
+		task->number = new_image(side, TR_ALIGN_NONE, parent,
+					 tr_instant_from_text(side->normal.time));
 	else if (side->images[task->number].parent == TR_ALIGN_NONE)
 		side->images[task->number].parent = parent;
 	return task->number != TR_ALIGN_NONE;
@@ -471,6 +478,20 @@ bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const 
 	return true;
 }
 
+/* Adds the duration of a call, or of the process that ends, if it is known. */
+static bool add_duration(struct tr_diff_side *side, uint32_t number)
+{
+	const struct tr_diff_record *record = &side->records[number];
+	int64_t duration = TR_INSTANT_NONE;
+
+	if (side->normal.spent.data)
+		duration = tr_instant_from_text(side->normal.spent);
+	else if (record->class == TR_DIFF_EXIT)
+		duration = tr_instant_between(side->images[record->group].began,
+					      tr_instant_from_text(side->normal.time));
+	return duration == TR_INSTANT_NONE || tr_normal_add_duration(&side->normal, duration);
+}
+
 struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t number,
 			    struct tr_error *err)
 {
@@ -485,7 +506,8 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 		size_t before = (size_t)(1 + count) * sizeof count;
 		line = (struct tr_text){ line.data + before, line.len - before };
 	}
-	if (!tr_normal_read(&side->normal, line, which == 0)) {
+	if (!tr_normal_read(&side->normal, line, which == 0) ||
+	    (diff->times > 0 && !add_duration(side, number))) {
 		tr_error_memory(err);
 		line.data = NULL;
 	}

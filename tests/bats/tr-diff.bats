@@ -102,7 +102,7 @@ END
 	[ "$output" = '["argv","changed","envdiff","exec"]' ]
 	run -1 tr-diff --root="$PWD/one:$PWD/other" one.trec other.trec
 	run -0 grep -vE '^~|^    (argv: - "-j2" \+ "-j4"|envdiff:( "(MAKEFLAGS|MFLAGS)": - -j2 \+ -j4)+)$' <<<"$output" || [ -z "$output" ]
-	[ -z "$output" ]
+	[ -z "$output" ] || { echo "$output" && return 1; }
 }
 
 @test "forms of output" {
@@ -135,6 +135,9 @@ END
 	[ -z "$output" ]
 	[[ $stderr == *"missing"* ]]
 	run -2 tr-diff --root=x:y a a
+	run -2 tr-diff --times=0.5 a a
+	run -2 tr-diff --tolerance=ulp a a
+	run -2 tr-diff --tolerance=-1 a a
 	run -2 tr-diff '--same=(=x' a a
 	run -2 tr-diff --brief --json a a
 	# options that change nothing, or cannot be applied
