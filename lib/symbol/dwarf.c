@@ -100,6 +100,12 @@ static const struct tr_library_function symbols[] = { FUNCTIONS(SYMBOL){ NULL, 0
 
 enum { DEPTH = 256 }; /* of DIEs; compilers nest them less than 50 deep */
 
+/* ARM: where code ends and data of functions begin, or code begins again. */
+struct mark {
+	uint64_t address;
+	bool data;
+};
+
 struct extraction {
 	struct library dw;
 	struct tr_dwarf *to;
@@ -113,6 +119,8 @@ struct extraction {
 	bool demangles;
 	bool ada; /* the language of the unit */
 	struct tr_demangle names;
+	struct mark *marks; /* sorted by address */
+	size_t mark_count, mark_cap;
 	bool failed; /* memory is exhausted */
 };
 
@@ -250,11 +258,29 @@ static bool code_before(const struct extraction *x, uint64_t end, size_t n, uint
 	return true;
 }
 
-/* Whether the code before an address is a return instruction. */
-static bool ends_in_return(const struct extraction *x, uint64_t end)
+/* Returns where the code of a function ends, before its data and the instruction that aligns them. */
+static uint64_t end_of_code(const struct extraction *x, uint64_t first, uint64_t end)
+{
+	static const uint8_t thumb[] = { 0x00, 0xbf }, arm[] = { 0x00, 0xf0, 0x20, 0xe3 };
+	uint8_t b[4];
+	size_t n = tr_array_search(i, 0, x->mark_count, x->marks[i].address < end);
+	while (n && x->marks[n - 1].data && x->marks[n - 1].address > first)
+		end = x->marks[--n].address;
+	if (x->to->head.machine != EM_ARM || x->to->head.big_endian)
+		return end;
+	if (code_before(x, end, sizeof thumb, b) && memcmp(b, thumb, sizeof thumb) == 0)
+		end -= sizeof thumb;
+	else if (code_before(x, end, sizeof arm, b) && memcmp(b, arm, sizeof arm) == 0)
+		end -= sizeof arm;
+	return end;
+}
+
+/* Whether the last code of a function is a return instruction. */
+static bool ends_in_return(const struct extraction *x, uint64_t first, uint64_t end)
 {
 	const struct tr_elf_head *head = &x->to->head;
 	uint8_t b[4] = { 0, 0, 0, 0 };
+	end = end_of_code(x, first, end);
 	switch (head->machine) {
 	case EM_386:
 	case EM_X86_64:
@@ -449,7 +475,7 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 		*range = function;
 		range->first = first;
 		range->end = end;
-		if (ends_in_return(x, end))
+		if (ends_in_return(x, first, end))
 			range->flags |= TR_FUNCTION_RETURNS;
 		if (entry != first && entry != UINT64_MAX)
 			range->flags |= TR_FUNCTION_PART;
@@ -487,6 +513,25 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 	}
 }
 
+/* Adds a row for a label that is named; compilers give it none. */
+static void put_label(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
+{
+	const struct library *dw = &x->dw;
+	struct tr_dwarf *to = x->to;
+	Dwarf_Addr address;
+	int line = 0;
+	if (dw->dwarf_entrypc(die, &address) != 0 || !address || !section_of(x, address) ||
+	    dw->dwarf_decl_line(die, &line) != 0 || line <= 0)
+		return;
+	if (!tr_array_room(to->rows, to->head.rows, to->row_cap)) {
+		x->failed = true;
+		return;
+	}
+	to->rows[to->head.rows++] =
+		(struct tr_code_row){ address, numbered_file(x, unit, die, DW_AT_decl_file),
+				      (uint32_t)line, 0, TR_ROW_STATEMENT | TR_ROW_LABEL };
+}
+
 /*
  * Visits a DIE and all below it. Offsets must grow from one DIE to its sibling: a damaged file can
  * lead back.
@@ -516,6 +561,9 @@ static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigne
 		case DW_TAG_inlined_subroutine:
 			put_inline(x, unit, &child, depth);
 			visit(x, unit, &child, depth + 1);
+			break;
+		case DW_TAG_label:
+			put_label(x, unit, &child);
 			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_namespace:
@@ -581,7 +629,8 @@ static int by_row(const void *a, const void *b)
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	bool x_end = x->flags & TR_ROW_END, y_end = y->flags & TR_ROW_END;
-	return y_end - x_end;
+	bool x_label = x->flags & TR_ROW_LABEL, y_label = y->flags & TR_ROW_LABEL;
+	return x_end != y_end ? y_end - x_end : y_label - x_label;
 }
 
 static int by_function(const void *a, const void *b)
@@ -645,6 +694,34 @@ static struct tr_code_function *function_at(struct tr_dwarf *to, size_t count, u
 	return n && address < to->functions[n - 1].end ? &to->functions[n - 1] : NULL;
 }
 
+static int by_mark(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Reads the mapping symbols of ARM and AArch64: $a, $t, $x (code) and $d (data). */
+static void read_marks(struct extraction *x, Dwfl_Module *module)
+{
+	const struct library *dw = &x->dw;
+	int count = dw->dwfl_module_getsymtab(module);
+	for (int i = 1; i < count && !x->failed; i++) {
+		GElf_Sym sym;
+		GElf_Addr address;
+		const char *name =
+			dw->dwfl_module_getsym_info(module, i, &sym, &address, NULL, NULL, NULL);
+		if (!name || *name != '$' || !name[1] || !strchr("atxd", name[1]) ||
+		    (name[2] && name[2] != '.') || sym.st_shndx == SHN_UNDEF)
+			continue;
+		if (!tr_array_room(x->marks, x->mark_count, x->mark_cap)) {
+			x->failed = true;
+			return;
+		}
+		x->marks[x->mark_count++] = (struct mark){ address, name[1] == 'd' };
+	}
+	x->failed |= !sort(x->marks, x->mark_count, sizeof *x->marks, by_mark);
+}
+
 /* Adds the functions of the symbol table that the debug information does not describe. */
 static void read_symbols(struct extraction *x, Dwfl_Module *module)
 {
@@ -700,6 +777,8 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 		memcpy(head->build_id, id, (size_t)size);
 		head->build_id_size = (uint8_t)size;
 	}
+	if (head->machine == EM_ARM || head->machine == EM_AARCH64)
+		read_marks(x, module);
 	Dwarf *dwarf = dw->dwfl_module_getdwarf(module, &bias);
 	if (!dwarf)
 		count_unread(x, dw->dwfl_errmsg(-1));
@@ -748,6 +827,7 @@ bool tr_dwarf_read(struct tr_dwarf *to, const char *path, int fd, bool demangles
 	tr_arena_free(&x.memory);
 	tr_buffer_free(&x.path);
 	tr_demangle_free(&x.names);
+	free(x.marks);
 	if (x.failed)
 		tr_error_memory(err);
 	to->head.strings = to->strings.len;

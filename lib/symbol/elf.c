@@ -297,11 +297,13 @@ size_t tr_elf_code(const struct tr_elf *program, uint64_t address, uint8_t *to, 
 
 const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address)
 {
-	size_t n = tr_array_search(i, 0, program->head.rows, program->rows[i].address <= address);
-	while (n && program->rows[n - 1].address == program->rows[n > 1 ? n - 2 : 0].address &&
-	       !program->rows[n - 1].line && n > 1)
+	const struct tr_code_row *rows = program->rows;
+	size_t n = tr_array_search(i, 0, program->head.rows, rows[i].address <= address);
+	/* of several rows the last one that has a line */
+	while (n && (rows[n - 1].flags & TR_ROW_LABEL ||
+		     (n > 1 && !rows[n - 1].line && rows[n - 2].address == rows[n - 1].address)))
 		n--;
-	const struct tr_code_row *row = n ? &program->rows[n - 1] : NULL;
+	const struct tr_code_row *row = n ? &rows[n - 1] : NULL;
 	return row && !(row->flags & TR_ROW_END) && row->line ? row : NULL;
 }
 

@@ -5,6 +5,7 @@
  * gcov counts as a line of code:
  *
  *  - A statement is a row of the line table that begins one (is_stmt) and has a line.
+ *  - So is a label that has a name. The labels of a switch have no row, and are no statements.
  *  - Functions that the compiler made have none: implicit constructors, initialisers of static
  *    objects, thunks. The operator() of a lambda is not one of them.
  *  - The rows at the entry of a function belong to the line of its declaration.

@@ -181,3 +181,14 @@ END
 	tr-symbolize --demangle --exe=prog ada.trace | tr-filter --raw --fields=function block | diff <(c++filt -s gnat <mangled) -
 	tr-symbolize --demangle --exe=prog ada.trace | grep -cF 'function="pack.over"' | grep -qx 2
 }
+
+@test "a label with a name is a line, and is not the line of the code after it" {
+	printf 'int main(void)\n{\n\tgoto end;\nend:\n\treturn 0;\n}\n' >label.c
+	${CC:-gcc} -O0 -g -no-pie -o prog label.c
+	block 1 main size=4 >main.trace
+	tr-repack -q -t lcov -O exe=prog main.trace | grep -q '^DA:4,'
+	for at in $(objdump -d prog | sed -n '/<main>:/,/ret/s/^ *\([0-9a-f]*\):.*/\1/p'); do
+		printf 'block\t0\t-\t-\t0x%016x\tsize=1\n' "0x$at"
+	done >each
+	run ! grep -q 'line=4$' <(tr-symbolize --exe=prog each)
+}
