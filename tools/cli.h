@@ -40,6 +40,7 @@
 #include "record/blobs.h"
 #include "record/join.h"
 #include "record/vocabulary.h"
+#include "view/phases.h"
 
 /* One row of an option table. Feeds getopt_long, --help, man page test and completion. */
 struct tr_option {
@@ -315,6 +316,12 @@ bool tr_cli_out_of_memory(struct tr_cli *cli);
 
 /* A message of the tool that concerns no place in the input: an error, or a note. */
 void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds the file of --phases, the argument of the current option. False: an error is printed. */
+bool tr_cli_add_phases(struct tr_cli *cli, struct tr_phases *phases);
+
+/* Notes how many files of --phases belong to no process of the trace. */
+void tr_cli_note_phases(struct tr_cli *cli, const struct tr_phases *phases);
+
 void tr_cli_note(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*

@@ -5,13 +5,15 @@
 #include "core/buffer.h"
 #include "view/html.h"
 
-enum { TITLE = 1, LIMIT, CORES, CRITICAL };
+enum { TITLE = 1, LIMIT, CORES, CRITICAL, PHASES };
 
 static const struct tr_option options[] = {
 	{ TITLE, 0, "title", "TEXT", "title of the page (default: the names of the files)" },
 	{ CORES, 0, "cores", "N", "show how many of N cores were busy (default: not shown)" },
 	{ CRITICAL, 0, "critical", NULL,
 	  "show the critical path also of a trace without file calls" },
+	{ PHASES, 0, "phases", "FILE",
+	  "show the phases that Clang -ftime-trace wrote (repeatable)" },
 	{ LIMIT, 0, "limit", "N", "processes or calls on the page at most (default: 1000000)" },
 	{ 0 },
 };
@@ -43,6 +45,7 @@ struct tohtml {
 	struct tr_cli cli;
 	struct tr_html_config config;
 	const char *title;
+	struct tr_phases phases;
 	struct tr_buffer names; /* of the operands */
 	struct tr_unsupported_kinds unsupported;
 };
@@ -60,6 +63,8 @@ static void read_options(struct tohtml *t)
 	for (int id; (id = tr_cli_option(&t->cli)) != 0;) {
 		if (id == TITLE)
 			t->title = t->cli.argument;
+		else if (id == PHASES && !tr_cli_add_phases(&t->cli, &t->phases))
+			return;
 		else if (id == CRITICAL)
 			t->config.critical = true;
 		else if (id == CORES && tr_cli_number(&t->cli, false, 1 << 20, &number))
@@ -67,6 +72,7 @@ static void read_options(struct tohtml *t)
 		else if (id == LIMIT && tr_cli_number(&t->cli, false, UINT32_MAX - 1, &number))
 			t->config.limit = (size_t)number;
 	}
+	t->config.phases = t->phases.count ? &t->phases : NULL;
 }
 
 /* The title: --title, or the names of the operands, or "trace" for stdin. */
@@ -115,6 +121,7 @@ static void put_all(struct tohtml *t, struct tr_html *html)
 	if (tr_html_spans(html) && t->config.critical && !tr_html_has_path(html))
 		tr_cli_note(&t->cli, "the trace does not show when processes end, so it has no "
 				     "critical path");
+	tr_cli_note_phases(&t->cli, &t->phases);
 }
 
 int main(int argc, char **argv)
@@ -135,5 +142,6 @@ int main(int argc, char **argv)
 		tr_html_free(html);
 	}
 	tr_buffer_free(&t.names);
+	tr_phases_free(&t.phases);
 	return tr_cli_end(&t.cli);
 }

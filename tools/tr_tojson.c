@@ -72,22 +72,13 @@ static bool choose(struct tr_cli *cli, struct form *form, const char *name)
 	return true;
 }
 
-/* Handles --phases. False: an error is printed. */
-static bool add_phases(struct tr_cli *cli, struct form *form, struct tr_text path)
-{
-	struct tr_error err;
-
-	tr_cli_reads(cli, path);
-	return tr_phases_add(&form->phases, path, &err) || tr_cli_abort(cli, &err);
-}
-
 /* Handles the tool's own options, and reports those that exclude each other. */
 static void read_options(struct tr_cli *cli, struct form *form)
 {
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
 		if (id == AS && !choose(cli, form, cli->argument))
 			return;
-		if (id == PHASES && !add_phases(cli, form, tr_text_from(cli->argument)))
+		if (id == PHASES && !tr_cli_add_phases(cli, &form->phases))
 			return;
 		form->typed |= id == TYPED;
 		form->view.pretty |= id == PRETTY;
@@ -175,12 +166,7 @@ static void write_chrome(struct tr_cli *cli, struct tr_phases *phases)
 	} while (record && !cli->out->failed);
 	if (unsupported.supported && tr_chrome_is_empty(chrome))
 		tr_cli_note(cli, "no processes and no other events to show");
-	size_t left = cli->stop ? 0 : tr_phases_left(phases);
-	if (left)
-		tr_cli_note(cli,
-			    "--phases: %zu of %zu files belong to no process of the trace, by its "
-			    "number and time",
-			    left, phases->count);
+	tr_cli_note_phases(cli, phases);
 	tr_chrome_free(chrome);
 }
 

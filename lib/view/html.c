@@ -67,7 +67,7 @@ struct tr_html {
 
 	struct tr_forest forest;
 	struct tr_file_uses uses;
-	bool has_files;
+	bool has_files, has_phases;
 	struct words files;
 	struct tr_spool *use_lines; /* a line of JSON for each span; NULL: no file calls yet */
 	uint64_t use_lines_size;
@@ -225,7 +225,10 @@ static bool follow_environment(struct tr_html *html, struct tr_record *record)
 	return fine;
 }
 
-/* Appends the line of a run: [SEQ,"COMMAND",CWD or null,"BASE",{…}]. */
+/*
+ * Appends the line of a run: [SEQ,"COMMAND",CWD or null,"BASE",{…}], where phases may follow:
+ * [...,"BASE",{…},[PHASE,...]].
+ */
 static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_buffer *command = &html->text;
@@ -248,11 +251,16 @@ static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_b
 	else
 		tr_buffer_put_literal(text, "null");
 	tr_buffer_put_text(text, tr_buffer_text(&html->environment));
+	if (html->config.phases && !html->environment.len)
+		tr_buffer_put_literal(text, ",null,null");
 	tr_buffer_put_literal(text, "]\n");
 	return fine && !text->failed && !html->environment.failed;
 }
 
-/* Keeps the text of a run: the number of its name and of the file it makes, LF, its line. */
+/*
+ * Keeps the text of a run: the numbers of its name, of the file it makes and, for phases, of its
+ * process; LF; its line.
+ */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_html *html = context;
@@ -260,6 +268,7 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 	struct tr_error err;
 	struct tr_text makes;
 	uint32_t number, made;
+	uint64_t process;
 
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
 	if (!name.data || !word_number(&html->names, name, &number) ||
@@ -270,29 +279,37 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 	tr_buffer_put_decimal(text, number);
 	tr_buffer_put_byte(text, ' ');
 	tr_buffer_put_decimal(text, made);
+	if (html->config.phases && tr_cell_number(&record->task, &process)) {
+		tr_buffer_put_byte(text, ' ');
+		tr_buffer_put_decimal(text, process);
+	}
 	tr_buffer_put_byte(text, '\n');
 	return put_line(html, record, text);
 }
 
 /* Takes the text of describe apart; a fork without a program has none. */
 static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
-		      struct tr_buffer *text, struct span *span, struct tr_text *line,
-		      struct tr_error *err)
+		      struct tr_buffer *text, struct span *span, uint64_t *process,
+		      struct tr_text *line, struct tr_error *err)
 {
-	uint32_t *number = &span->name;
+	uint64_t numbers[3] = { 0, 0, 0 }, *number = numbers;
 
 	*line = TR_TEXT("\n");
+	*process = 0;
 	if (!tr_forest_text(&html->forest, node, text, err))
 		return false;
 	const char *end = text->len ? memchr(text->data, '\n', text->len) : NULL;
 	if (!end)
-		return word_number(&html->names, TR_TEXT("(fork)"), number);
+		return word_number(&html->names, TR_TEXT("(fork)"), &span->name);
 	for (const char *p = text->data; p < end; p++) {
 		if (*p == ' ')
-			number = &span->makes;
+			number++;
 		else
-			*number = *number * 10 + (uint32_t)(*p - '0');
+			*number = *number * 10 + (uint64_t)(*p - '0');
 	}
+	span->name = (uint32_t)numbers[0];
+	span->makes = (uint32_t)numbers[1];
+	*process = numbers[2];
 	*line = tr_text_span(end + 1, text->data + text->len);
 	return true;
 }
@@ -340,6 +357,31 @@ static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 	span->end = (from->end - origin) * scale + shift;
 }
 
+/* Adds the phases of a process to its line, which is at the end of the text. */
+static bool add_phases(struct tr_html *html, uint64_t process, const struct tr_span *span,
+		       struct tr_buffer *text, struct tr_text *line, struct tr_error *err)
+{
+	struct tr_buffer *list = &html->text;
+	size_t begin = (size_t)(line->data - text->data);
+
+	tr_buffer_reset(list);
+	if (!tr_phases_longest(html->config.phases, process, span->begin, span->end, list, err))
+		return false;
+	if (!list->len)
+		return true;
+	html->has_phases = true;
+	text->len -= 2; /* ], LF */
+	tr_buffer_put_byte(text, ',');
+	tr_buffer_put_text(text, tr_buffer_text(list));
+	tr_buffer_put_literal(text, "]\n");
+	if (text->failed) {
+		tr_error_memory(err);
+		return false;
+	}
+	*line = tr_text_span(text->data + begin, text->data + text->len);
+	return true;
+}
+
 /* place: for each node the index of its span. */
 static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t at,
 		    uint32_t first_lane, uint32_t *place, struct tr_buffer *text,
@@ -352,11 +394,16 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 			     .parent = node->parent == TR_FOREST_NONE ? TR_FOREST_NONE
 								      : place[node->parent] };
 	struct tr_text line;
+	uint64_t process;
 
 	set_times(html, lanes, from, &span);
 	place[at] = (uint32_t)tr_html_spans(html);
-	return take_text(html, node, text, &span, &line, err) &&
-	       ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
+	if (!take_text(html, node, text, &span, &process, &line, err))
+		return false;
+	if (html->config.phases && lanes->timed && process &&
+	    !add_phases(html, process, from, text, &line, err))
+		return false;
+	return ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
 }
 
 static bool flush_uses(struct tr_html *html, struct tr_error *err)
@@ -873,6 +920,8 @@ static bool has_part(const struct tr_html *html, struct tr_text name)
 {
 	if (tr_text_is(name, "files"))
 		return html->has_files;
+	if (tr_text_is(name, "phases"))
+		return html->has_phases;
 	if (tr_text_is(name, "files or path"))
 		return html->has_files || tr_html_has_path(html);
 	return tr_text_is(name, "path") ? tr_html_has_path(html) : tr_html_has_cores(html);

@@ -14,7 +14,8 @@
  *
  * If the trace has file calls (file_uses.h), the page also has a line of JSON for each span with its
  * files, and the critical path (critical.h). The parts of html_page.html that show these are between
- * lines "@if NAME" and "@end", and other pages do not contain them.
+ * lines "@if NAME" and "@end", and other pages do not contain them. The line of a compiler has its
+ * longest phases if there is a file of them (phases.h).
  *
  * Memory: 48 bytes a span, and what process/forest.h, process/env_tracker.h and file_uses.h take.
  */
@@ -26,6 +27,7 @@
 #include "core/error.h"
 #include "core/output.h"
 #include "record/record.h"
+#include "view/phases.h"
 
 struct tr_html_config {
 	struct tr_text title;			     /* borrowed */
@@ -33,6 +35,7 @@ struct tr_html_config {
 	uint64_t max_spool;			     /* as in struct tr_limits */
 	unsigned (*call_kinds)(struct tr_text name); /* as in struct tr_format */
 	struct tr_compilers *compilers;		     /* NULL: those that are built in; borrowed */
+	struct tr_phases *phases;		     /* of compilers; NULL: none; borrowed */
 	size_t cores;				     /* show how many of these are busy; 0: not */
 	bool critical; /* show the critical path even if there are no file calls */
 };

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/input.h"
 #include "record/json.h"
+#include "view/json_value.h"
 
 enum { MOST = 256 << 20, MICROSECOND = 1000 };
 
@@ -234,6 +235,94 @@ bool tr_phases_each(const struct tr_phases_file *file,
 
 	free_content(&content);
 	return fine;
+}
+
+enum { LONGEST = 50 };
+
+/* The longest phases of a run. */
+struct longest {
+	size_t count;
+	struct {
+		int64_t began, duration;
+		struct tr_buffer json; /* the name and the detail */
+	} list[LONGEST];
+};
+
+/* Keeps a phase if it is one of the longest. */
+static void keep_longest(void *context, const struct tr_phase *phase)
+{
+	struct longest *longest = context;
+	size_t at = 0;
+
+	if (longest->count < LONGEST)
+		at = longest->count++;
+	else
+		for (size_t i = 1; i < LONGEST; i++)
+			if (longest->list[i].duration < longest->list[at].duration)
+				at = i;
+	struct tr_buffer *json = &longest->list[at].json;
+	if (json->len && longest->list[at].duration >= phase->duration)
+		return;
+	tr_buffer_reset(json);
+	longest->list[at].began = phase->began;
+	longest->list[at].duration = phase->duration;
+	tr_json_view_name(phase->name, json);
+	tr_buffer_put_byte(json, ',');
+	if (phase->detail.data)
+		tr_json_view_name(phase->detail, json);
+	else
+		tr_buffer_put_literal(json, "null");
+}
+
+/* The index of the phase that comes after `last` in the order of beginnings; LONGEST: none. */
+static size_t next_longest(const struct longest *longest, const bool *done)
+{
+	size_t next = LONGEST;
+
+	for (size_t i = 0; i < longest->count; i++) {
+		if (done[i])
+			continue;
+		/* of those that begin at once, the outer one is first */
+		if (next == LONGEST || longest->list[i].began < longest->list[next].began ||
+		    (longest->list[i].began == longest->list[next].began &&
+		     longest->list[i].duration > longest->list[next].duration))
+			next = i;
+	}
+	return next;
+}
+
+bool tr_phases_longest(const struct tr_phases *phases, uint64_t process, int64_t began,
+		       int64_t ended, struct tr_buffer *to, struct tr_error *err)
+{
+	struct longest longest = { .count = 0 };
+	bool done[LONGEST] = { false }, fine = true;
+	struct tr_phases_file *file;
+	size_t next;
+
+	while (fine && (file = tr_phases_find(phases, process, began, ended))) {
+		file->drawn = true;
+		fine = tr_phases_each(file, keep_longest, &longest, err);
+	}
+	for (bool first = true; fine && (next = next_longest(&longest, done)) < LONGEST;
+	     first = false) {
+		done[next] = true;
+		tr_buffer_put_byte(to, first ? '[' : ',');
+		tr_buffer_put_byte(to, '[');
+		tr_buffer_put_decimal(to, (uint64_t)(longest.list[next].began - began));
+		tr_buffer_put_byte(to, ',');
+		tr_buffer_put_decimal(to, (uint64_t)longest.list[next].duration);
+		tr_buffer_put_byte(to, ',');
+		tr_buffer_put_text(to, tr_buffer_text(&longest.list[next].json));
+		tr_buffer_put_byte(to, ']');
+		to->failed |= longest.list[next].json.failed;
+	}
+	if (longest.count)
+		tr_buffer_put_byte(to, ']');
+	for (size_t i = 0; i < longest.count; i++)
+		tr_buffer_free(&longest.list[i].json);
+	if (fine && to->failed)
+		tr_error_memory(err);
+	return fine && !to->failed;
 }
 
 size_t tr_phases_left(const struct tr_phases *phases)

@@ -45,6 +45,14 @@ bool tr_phases_each(const struct tr_phases_file *file,
 		    void (*put)(void *context, const struct tr_phase *phase), void *context,
 		    struct tr_error *err);
 
+/*
+ * Appends the longest phases of a process that ran within these times as a JSON list, in the order
+ * of their beginning: [[BEGAN,DURATION,"NAME","DETAIL" or null],...], in nanoseconds since the
+ * process began. Nothing is appended if no file belongs to it. False: err is filled.
+ */
+bool tr_phases_longest(const struct tr_phases *phases, uint64_t process, int64_t began,
+		       int64_t ended, struct tr_buffer *to, struct tr_error *err);
+
 /* How many files belong to no run that was drawn. */
 size_t tr_phases_left(const struct tr_phases *phases);
 

@@ -282,3 +282,52 @@ END
 	cat complaints
 	[ ! -s complaints ]
 }
+
+# phase NAME TIME DURATION [DETAIL]: an event of -ftime-trace
+phase() {
+	printf '{"pid":4,"tid":4,"ph":"X","ts":%d,"dur":%d,"name":"%s"%s},' "$2" "$3" "$1" \
+		"${4:+,\"args\":{\"detail\":\"$4\"\}}"
+}
+
+@test "--phases shows what Clang recorded, where its process is picked" {
+	cat >t.trec <<-'END'
+		%trec	1	format=strace
+		exec	0	1700000000	7	make	argv=["make"]
+		exec	1	1700000001	4	clang	parent=0	argv=["clang","-c","a.c"]	env={"A":"1"}
+		exit	2	1700000003	4	-	status=0
+		exec	3	1700000004	4	clang	parent=0	argv=["clang","-c","b.c"]
+		exit	4	1700000005	4	-	status=0
+		!end	5
+	END
+	# the longest fifty of the second process with that number, an outer one first
+	{
+		printf '{"traceEvents":['
+		phase Source 0 500 '</script>\u0000'
+		phase Frontend 0 9000
+		for i in $(seq 60); do phase "P$i" $((1000 + i)) "$i"; done
+		printf '{}],"beginningOfTime":1700000004100000}'
+	} >b.json
+	{ printf '{"traceEvents":['; phase x 1 2; printf '{}],"beginningOfTime":1700000009000000}'; } >late.json
+	run -0 --separate-stderr tr-tohtml --phases=b.json --phases=late.json -o page t.trec
+	[ "$stderr" = "tr-tohtml: note: --phases: 1 of 2 files belong to no process of the trace, by its number and time" ]
+	part lines page | sed 1d | jq -c '[.[1], (.[4] | type), (.[5] | length), .[5][:3]]' >got
+	diff - got <<-'END'
+		["make","null",0,null]
+		["clang -c a.c","object",0,null]
+		["clang -c b.c","null",50,[[100000000,9000000,"Frontend",null],[100000000,500000,"Source","</script>\u0000"],[101013000,13000,"P13",null]]]
+	END
+	grep -q 'function showPhases' page
+	# without phases nothing is different
+	tr-tohtml -o without t.trec
+	run ! grep -q showPhases without
+	part lines without | grep -xF '["3","clang -c b.c",null]'
+	run -2 tr-tohtml --phases=none.json t.trec
+	[[ $output == *"none.json: No such file or directory"* ]]
+	chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+		skip "no Chromium is installed"
+	browse page 'pick(2); const shown = [...document.querySelectorAll("#details table:nth-of-type(2) tr")];
+		document.title = [shown.length, ...shown.slice(0, 2).map(row => row.innerText.replace(/\s/g, "_"))].join(";")' |
+		grep -xE '50;9[^;]*ms_Frontend_;[^;]*_Source_.*yes'
+	cat complaints
+	[ ! -s complaints ]
+}
