@@ -249,7 +249,7 @@ static void deliver(struct tr_strace_reader *reader, const struct pending *item)
 		put_tgid(item, line);
 		put_flags(flags, line);
 		reader->out.orphans += item->origin->orphan;
-	} else if (item->origin && !item->origin->settled) {
+	} else if (item->origin && (!item->origin->settled || item->origin->orphan)) {
 		put_flags(flags, line);
 	}
 	reader->base.source_line = item->source_line;

@@ -361,7 +361,8 @@ static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_buffer_put_literal(to, "-\tstatus=");
 		tr_buffer_put_decimal(to, end->status);
 	}
-	tr_strace_emit(reader, task, TR_STRACE_FLAG_ORPHAN);
+	bool stranger = task->process->exec == TR_EXEC_NONE;
+	tr_strace_emit(reader, task, stranger ? TR_STRACE_FLAG_ORPHAN : 0);
 	tr_tasks_exit(&reader->tasks, task);
 }
 
