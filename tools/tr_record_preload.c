@@ -40,7 +40,8 @@
 enum {
 	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
 	PATIENCE = 20,	 /* milliseconds between two looks at the journal */
-	HASTE = 2, /* while strace watches a process, whose response files may soon be deleted */
+	HASTE = 2,   /* while strace watches a process, whose response files may soon be deleted */
+	LATE = 1000, /* milliseconds after which strace has written the end of a process */
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
 };
@@ -283,25 +284,38 @@ static void write_log(struct supervisor *supervisor)
 	tr_buffer_reset(out);
 }
 
+/*
+ * Whether a strace may still write the end of a process of which nothing is known: a process that is
+ * killed at once ends before strace has written anything about it.
+ */
+static bool may_be_traced(const struct supervisor *supervisor, const struct end_of_child *end)
+{
+	return supervisor->tracers.count &&
+	       !tr_decode_knows(&supervisor->decode, (uint32_t)end->pid) &&
+	       tr_journal_now(&supervisor->session) - end->time < LATE * UINT64_C(1000000);
+}
+
 /* Writes the ends of children whose calls are written. */
-static void write_ends(struct supervisor *supervisor)
+static void write_ends(struct supervisor *supervisor, bool final)
 {
 	struct tr_buffer *ended = &supervisor->ended;
 	struct end_of_child *end = (void *)ended->data;
-	size_t count = ended->len / sizeof *end, done = 0;
+	size_t count = ended->len / sizeof *end, kept = 0;
 
-	while (done < count &&
-	       (!supervisor->decode.calls || end[done].time <= supervisor->collect.horizon)) {
+	for (size_t i = 0; i < count; i++) {
+		bool saw = tr_tracers_saw(&supervisor->tracers, end[i].pid);
+		if ((supervisor->decode.calls && end[i].time > supervisor->collect.horizon) ||
+		    (!final && !saw && may_be_traced(supervisor, &end[i]))) {
+			end[kept++] = end[i];
+			continue;
+		}
 		/* strace reports its own processes; numbers are used again */
-		if (!tr_tracers_saw(&supervisor->tracers, end[done].pid) ||
-		    tr_decode_is_running(&supervisor->decode, (uint32_t)end[done].pid))
-			tr_decode_ended(&supervisor->decode, (uint32_t)end[done].pid,
-					end[done].status, end[done].time, &supervisor->out);
+		if (!saw || tr_decode_is_running(&supervisor->decode, (uint32_t)end[i].pid))
+			tr_decode_ended(&supervisor->decode, (uint32_t)end[i].pid, end[i].status,
+					end[i].time, &supervisor->out);
 		write_log(supervisor);
-		done++;
 	}
-	memmove(end, end + done, (count - done) * sizeof *end);
-	ended->len = (count - done) * sizeof *end;
+	ended->len = kept * sizeof *end;
 }
 
 /* Takes the processes that wait for strace, and inserts what the straces have written. */
@@ -345,7 +359,7 @@ static void pump(struct supervisor *supervisor, bool final)
 	} while (n > 0);
 	serve_tracers(supervisor);
 	if (supervisor->ended.len)
-		write_ends(supervisor);
+		write_ends(supervisor, final);
 	if (supervisor->read - supervisor->freed >= CHUNK &&
 	    fallocate(supervisor->journal, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      supervisor->freed, supervisor->read - supervisor->freed) == 0)

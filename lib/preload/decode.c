@@ -1194,6 +1194,11 @@ bool tr_decode_is_traced(const struct tr_decode *decode, uint32_t pid)
 	return process && process->traced;
 }
 
+bool tr_decode_knows(const struct tr_decode *decode, uint32_t pid)
+{
+	return find(decode, pid);
+}
+
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid)
 {
 	const struct tr_decode_process *process = find(decode, pid);

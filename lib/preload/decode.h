@@ -84,7 +84,8 @@ void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out);
 /* Whether strace reports the process. */
 bool tr_decode_is_traced(const struct tr_decode *decode, uint32_t pid);
 
-/* Whether a process of that number is known and has not ended. */
+/* Whether a process of that number is known, or known and has not ended. */
+bool tr_decode_knows(const struct tr_decode *decode, uint32_t pid);
 bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid);
 
 /* Appends what was held back. ended: no process of the recording runs any more. */

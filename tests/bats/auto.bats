@@ -457,6 +457,63 @@ END
 		map(select(.kind == "exit" and .flagged == null) | .task) - $forks - $execs | length')" -eq 0 ]
 }
 
+@test "ends that strace writes after tr-record has learned of them are recorded once" {
+	cat >orphans.c <<'END'
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Kills groups of a process and its child, which is only created. */
+int main(void)
+{
+	for (int i = 0; i < 4; i++) {
+		int ends[2];
+		char byte;
+		pid_t pid = pipe(ends) == 0 ? fork() : -1;
+		if (pid == 0) {
+			setpgid(0, 0);
+			if (fork() == 0)
+				(void)!write(ends[1], "", 1);
+			pause();
+		}
+		(void)!read(ends[0], &byte, 1);
+		kill(-pid, SIGKILL);
+		waitpid(pid, 0, 0);
+	}
+	return 0;
+}
+END
+	gcc -static -w -o orphans orphans.c
+	# each line reaches the log after a while
+	mkdir bin
+	cat >bin/strace <<END
+#!/bin/bash
+real=$(type -P strace)
+END
+	cat >>bin/strace <<'END'
+arguments=("$@")
+for ((i = 0; i < $#; i++)); do
+	[ "${arguments[i]}" != -o ] || { log=${arguments[i + 1]}; arguments[i + 1]='!late'; }
+done
+[ -n "${log-}" ] || exec "$real" "$@"
+export log
+exec "$real" "${arguments[@]}"
+END
+	cat >bin/late <<'END'
+#!/bin/bash
+while IFS= read -r line; do
+	sleep 0.02
+	printf '%s\n' "$line"
+done >>"$log"
+END
+	chmod +x bin/strace bin/late
+	PATH=$PWD/bin:$PATH run -0 --separate-stderr tr-record --backend=auto -o out.trec ./orphans
+	[ -z "$stderr" ] || { echo "$stderr"; return 1; }
+	[ "$(tr-filter -c fork out.trec)" -eq 8 ]
+	[ "$(tr-filter -c exit out.trec)" -eq 9 ]
+	[ "$(tr-filter --raw --fields=task exit out.trec | sort -u | wc -l)" -eq 9 ]
+	run ! grep -q flagged= out.trec
+}
+
 @test "threads that end because another one runs a static program are not recorded" {
 	cat >threads.c <<'END'
 #include <pthread.h>
