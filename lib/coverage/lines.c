@@ -177,7 +177,7 @@ struct function_item {
 /* A conditional jump that was executed. */
 struct branch_item {
 	uint32_t file, line;
-	uint64_t address;
+	uint64_t number; /* its place in its function, which is the same in each run */
 	uint64_t taken, fallen;
 };
 
@@ -253,7 +253,8 @@ static bool put_branches(struct maker *maker, const struct tr_loaded_program *lo
 		if (good)
 			maker->branches[maker->branch_count++] =
 				(struct branch_item){ numbers[row->file], row->line,
-						      jump->first + at, jump->taken, jump->fallen };
+						      jump->first + at - (f ? f->first : 0),
+						      jump->taken, jump->fallen };
 	}
 	free(bytes);
 	return good;
@@ -334,7 +335,7 @@ static int by_branch(const void *a, const void *b)
 		return x->file < y->file ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /*
@@ -378,19 +379,23 @@ static bool add_functions(struct maker *maker)
 	return true;
 }
 
-/* Adds the branches: outcome 0 is taken, 1 is not. */
+/*
+ * Adds the branches: outcome 0 is taken, 1 is not. Jumps of one number in a line are of copies of an
+ * inline function or a template, and add up.
+ */
 static bool add_branches(struct maker *maker)
 {
-	uint64_t number = 0;
-	for (size_t i = 0; i < maker->branch_count; i++) {
+	for (size_t i = 0; i < maker->branch_count;) {
 		const struct branch_item *item = &maker->branches[i];
-		uint64_t counts[] = { item->taken, item->fallen };
-		bool same = i && item[-1].file == item->file && item[-1].line == item->line;
-		number = same ? number + 1 : 0;
+		uint64_t counts[] = { 0, 0 };
+		for (; i < maker->branch_count && by_branch(item, &maker->branches[i]) == 0; i++) {
+			counts[0] += maker->branches[i].taken;
+			counts[1] += maker->branches[i].fallen;
+		}
 		for (int outcome = 0; outcome < 2; outcome++) {
 			struct tr_source_branch branch = {
 				.count = maker->counted ? counts[outcome] : counts[outcome] != 0,
-				.block = number,
+				.block = item->number,
 				.branch = outcome ? TR_TEXT("1") : TR_TEXT("0"),
 				.line = item->line,
 				.reached = true,

@@ -165,10 +165,10 @@ END
 	} | tr-repack -q -t lcov -O exe=b | grep -vE '^(VER|FN)' | diff - <(cat <<'END'
 TN:
 SF:/src/b.c
-BRDA:3,0,0,1
-BRDA:3,0,1,1
-BRDA:5,0,0,0
-BRDA:5,0,1,1
+BRDA:3,3,0,1
+BRDA:3,3,1,1
+BRDA:5,10,0,0
+BRDA:5,10,1,1
 BRF:4
 BRH:3
 DA:3,1
@@ -180,6 +180,33 @@ LH:3
 end_of_record
 END
 	)
+}
+
+@test "a jump has the same number in each run, so that runs can be merged" {
+	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
+	cat >b.s <<'END'
+	.file 1 "/src/b.c"
+	.text
+	.globl _start
+	.type _start, @function
+_start:
+	.loc 1 3
+	testl %edi, %edi
+	je 1f
+	testl %esi, %esi
+	je 1f
+	hlt
+1:	hlt
+	.size _start, . - _start
+END
+	${CC:-gcc} -nostdlib -static -Wl,-Ttext=0x401000 -o b b.s
+	b() { printf 'section\t0\t-\t-\tHISTORY\tbits=64\tendian="little"\tmachine=EM_X86_64\nblock\t1\t-\t-\t0x%016x\tsize=4\top=block|%s\n' "$@"; }
+	b 0x401004 br0 >second
+	{ b 0x401000 br1 && b 0x401004 br1; } >both
+	for run in second both; do tr-repack -q -t lcov -O exe=b -o $run.info $run; done
+	tr-filter --merge second.info both.info | tr-repack >merged.info
+	tr-repack -q -t lcov -O exe=b second both | cmp - merged.info
+	[ "$(grep ^BRDA merged.info | tr '\n' ' ')" = 'BRDA:3,2,0,0 BRDA:3,2,1,1 BRDA:3,6,0,1 BRDA:3,6,1,1 ' ]
 }
 
 @test "lcov and genhtml accept the file without a warning" {
