@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* brotli (RFC 7932): one stream, which has no magic. */
+/* brotli (RFC 7932): one stream, which has no magic. Its libraries are loaded when they are needed. */
 #include "core/codec_private.h"
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/library.h"
 
 enum {
 	WINDOW_BITS = 24,
@@ -30,7 +32,52 @@ enum {
 	FAR = 1 << 30,	      /* beyond any window; the maximum that the encoder accepts */
 };
 
+struct libbrotlidec {
+	__typeof__(BrotliDecoderCreateInstance) *create;
+	__typeof__(BrotliDecoderDestroyInstance) *destroy;
+	__typeof__(BrotliDecoderDecompressStream) *decompress;
+	__typeof__(BrotliDecoderHasMoreOutput) *has_more;
+	__typeof__(BrotliDecoderGetErrorCode) *error_code;
+	__typeof__(BrotliDecoderVersion) *version;
+};
+
+static bool load_decoder(struct libbrotlidec *lib, struct tr_error *err)
+{
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, create, BrotliDecoderCreateInstance),
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, destroy, BrotliDecoderDestroyInstance),
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, decompress, BrotliDecoderDecompressStream),
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, has_more, BrotliDecoderHasMoreOutput),
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, error_code, BrotliDecoderGetErrorCode),
+		TR_LIBRARY_FUNCTION(struct libbrotlidec, version, BrotliDecoderVersion),
+		{ NULL, 0 },
+	};
+	return tr_library_load(TREC_LIBBROTLIDEC, symbols, lib, err);
+}
+
+struct libbrotlienc {
+	__typeof__(BrotliEncoderCreateInstance) *create;
+	__typeof__(BrotliEncoderDestroyInstance) *destroy;
+	__typeof__(BrotliEncoderSetParameter) *set;
+	__typeof__(BrotliEncoderCompressStream) *compress;
+	__typeof__(BrotliEncoderHasMoreOutput) *has_more;
+};
+
+static bool load_encoder(struct libbrotlienc *lib, struct tr_error *err)
+{
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct libbrotlienc, create, BrotliEncoderCreateInstance),
+		TR_LIBRARY_FUNCTION(struct libbrotlienc, destroy, BrotliEncoderDestroyInstance),
+		TR_LIBRARY_FUNCTION(struct libbrotlienc, set, BrotliEncoderSetParameter),
+		TR_LIBRARY_FUNCTION(struct libbrotlienc, compress, BrotliEncoderCompressStream),
+		TR_LIBRARY_FUNCTION(struct libbrotlienc, has_more, BrotliEncoderHasMoreOutput),
+		{ NULL, 0 },
+	};
+	return tr_library_load(TREC_LIBBROTLIENC, symbols, lib, err);
+}
+
 struct decoder {
+	struct libbrotlidec lib;
 	BrotliDecoderState *brotli;
 	bool ended;
 	struct tr_buffer kept; /* the stream from its start; empty if it is longer than KEPT_MAX */
@@ -46,7 +93,7 @@ struct decoder {
 static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
-	BrotliDecoderDestroyInstance(d->brotli);
+	d->lib.destroy(d->brotli);
 	tr_buffer_free(&d->kept);
 	free(d);
 }
@@ -54,7 +101,7 @@ static void destroy_decoder(void *state)
 /* Fills err: libbrotli failed. The codes of failed allocations are a range. */
 static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(d->brotli);
+	BrotliDecoderErrorCode code = d->lib.error_code(d->brotli);
 	if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
 	    code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES)
 		tr_error_memory(err);
@@ -69,7 +116,7 @@ static enum tr_status fail(struct decoder *d, struct tr_input *in, struct tr_err
  */
 static size_t portion(const struct decoder *d, size_t n)
 {
-	return BrotliDecoderHasMoreOutput(d->brotli) ? 0 : n;
+	return d->lib.has_more(d->brotli) ? 0 : n;
 }
 
 /* Keeps the compressed bytes of the beginning, for a second run (salvage). Too many are dropped. */
@@ -88,8 +135,8 @@ static void keep(struct decoder *d, const char *data, size_t len)
  */
 static enum tr_status begin_salvage(struct decoder *d, size_t helping, struct tr_error *err)
 {
-	BrotliDecoderDestroyInstance(d->brotli);
-	d->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	d->lib.destroy(d->brotli);
+	d->brotli = d->lib.create(NULL, NULL, NULL);
 	if (!d->brotli)
 		return tr_error_memory(err);
 	d->salvaging = true;
@@ -124,13 +171,13 @@ static enum tr_status salvage(struct decoder *d, struct tr_input *in, struct tr_
 		const uint8_t *from = (const uint8_t *)d->kept.data + d->at;
 		uint8_t *to = (uint8_t *)room->pos;
 		BrotliDecoderResult result =
-			BrotliDecoderDecompressStream(d->brotli, &left, &from, &space, &to, NULL);
+			d->lib.decompress(d->brotli, &left, &from, &space, &to, NULL);
 		if (!before)
 			tr_input_skip(in, given - left);
 		d->at += given - left;
 		put_new(d, room, (size_t)((char *)to - room->pos));
 		bool more =
-			BrotliDecoderHasMoreOutput(d->brotli) ||
+			d->lib.has_more(d->brotli) ||
 			(result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && d->at < d->kept.len);
 		if (!more && room->pos == begin)
 			return fail(d, in, err);
@@ -156,8 +203,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	size_t left = helping, space = tr_room_left(room);
 	const uint8_t *from = (const uint8_t *)in->pos;
 	uint8_t *to = (uint8_t *)room->pos;
-	BrotliDecoderResult result =
-		BrotliDecoderDecompressStream(d->brotli, &left, &from, &space, &to, NULL);
+	BrotliDecoderResult result = d->lib.decompress(d->brotli, &left, &from, &space, &to, NULL);
 	bool bad = result == BROTLI_DECODER_RESULT_ERROR;
 	if (bad)
 		left = 0;
@@ -180,10 +226,16 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 				 struct tr_error *err)
 {
 	static const struct tr_decoder_class class = { "brotli", step_decoder, destroy_decoder };
+	struct libbrotlidec lib;
+	if (!load_decoder(&lib, err)) {
+		tr_input_free(in);
+		return NULL;
+	}
 	struct decoder *d = calloc(1, sizeof *d);
 	if (d) {
+		d->lib = lib;
 		d->keeps = true;
-		d->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+		d->brotli = lib.create(NULL, NULL, NULL);
 		if (!d->brotli) {
 			free(d);
 			d = NULL;
@@ -193,8 +245,8 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 }
 
 /* Decodes longer and longer parts of the window from its start. 0: it is not brotli. */
-static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, size_t cap,
-		   bool *certain)
+static size_t peek(const struct libbrotlidec *lib, BrotliDecoderState *brotli, struct tr_input *in,
+		   char *buf, size_t cap, bool *certain)
 {
 	enum {
 		SLOW = 4096
@@ -207,7 +259,7 @@ static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, s
 		size_t left = taken < SLOW ? 1 : tr_input_available(in) - taken;
 		bool first = space == cap;
 		taken += left;
-		result = BrotliDecoderDecompressStream(brotli, &left, &from, &space, &to, NULL);
+		result = lib->decompress(brotli, &left, &from, &space, &to, NULL);
 		taken -= left;
 		if (first && (space < cap || result == BROTLI_DECODER_RESULT_ERROR))
 			*certain = taken >= CERTAIN;
@@ -221,17 +273,28 @@ static size_t peek(BrotliDecoderState *brotli, struct tr_input *in, char *buf, s
 
 size_t tr_codec_brotli_peek(struct tr_input *in, char *buf, size_t cap, bool *certain)
 {
-	BrotliDecoderState *brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	struct libbrotlidec lib;
+	struct tr_error err;
 	*certain = false;
-	size_t len = brotli ? peek(brotli, in, buf, cap, certain) : 0;
+	if (!load_decoder(&lib, &err))
+		return 0;
+	BrotliDecoderState *brotli = lib.create(NULL, NULL, NULL);
+	size_t len = brotli ? peek(&lib, brotli, in, buf, cap, certain) : 0;
 	if (brotli)
-		BrotliDecoderDestroyInstance(brotli);
+		lib.destroy(brotli);
 	return len;
 }
 
+struct encoder {
+	struct libbrotlienc lib;
+	BrotliEncoderState *brotli;
+};
+
 static void destroy_encoder(void *state)
 {
-	BrotliEncoderDestroyInstance(state);
+	struct encoder *e = state;
+	e->lib.destroy(e->brotli);
+	free(e);
 }
 
 /* Compresses, flushes or finishes. */
@@ -243,66 +306,77 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 		BROTLI_OPERATION_FLUSH,
 		BROTLI_OPERATION_FINISH,
 	};
+	struct encoder *e = state;
 	const uint8_t *from = (const uint8_t *)*data;
 	uint8_t *to = (uint8_t *)room->pos;
 	size_t space = tr_room_left(room);
-	if (!BrotliEncoderCompressStream(state, operation[what], len, &from, &space, &to, NULL)) {
+	if (!e->lib.compress(e->brotli, operation[what], len, &from, &space, &to, NULL)) {
 		/* only an allocation can fail in the encoder */
 		return tr_error_memory(err);
 	}
 	*data = (const char *)from;
 	room->pos = (char *)to;
-	return *len || BrotliEncoderHasMoreOutput(state) ? TR_OK : TR_END;
+	return *len || e->lib.has_more(e->brotli) ? TR_OK : TR_END;
 }
 
 /* An encoder with that level. NULL: memory is exhausted. */
-static BrotliEncoderState *new_encoder(int level)
+static BrotliEncoderState *new_encoder(const struct libbrotlienc *lib, int level)
 {
-	BrotliEncoderState *brotli = BrotliEncoderCreateInstance(NULL, NULL, NULL);
+	BrotliEncoderState *brotli = lib->create(NULL, NULL, NULL);
 	if (brotli) {
-		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_QUALITY, (uint32_t)level);
-		BrotliEncoderSetParameter(brotli, BROTLI_PARAM_LGWIN, WINDOW_BITS);
+		lib->set(brotli, BROTLI_PARAM_QUALITY, (uint32_t)level);
+		lib->set(brotli, BROTLI_PARAM_LGWIN, WINDOW_BITS);
 		if (level >= MIDDLE_FIRST && level <= MIDDLE_LAST)
-			BrotliEncoderSetParameter(brotli, BROTLI_PARAM_LGBLOCK, MIDDLE_BLOCK_BITS);
+			lib->set(brotli, BROTLI_PARAM_LGBLOCK, MIDDLE_BLOCK_BITS);
 	}
 	return brotli;
 }
 
-/* The state of a worker is its level: each block has an encoder of its own. */
+/* The state of a worker: each block has an encoder of its own. */
+struct worker {
+	struct libbrotlienc lib;
+	int level;
+};
+
 static void *begin_worker(int level)
 {
-	int *own = malloc(sizeof *own);
-	if (own)
-		*own = level;
-	return own;
+	struct worker *worker = malloc(sizeof *worker);
+	struct tr_error err;
+	if (worker)
+		worker->level = level;
+	if (worker && !load_encoder(&worker->lib, &err)) {
+		free(worker);
+		worker = NULL;
+	}
+	return worker;
 }
 
 /*
  * Compresses a part of the single stream. The encoder receives the offset of the part, so it writes
  * no header, refers to no data before the part, and ends at a byte boundary.
  */
-static bool pack(void *worker, const struct tr_codec_block *block, struct tr_buffer *to)
+static bool pack(void *state, const struct tr_codec_block *block, struct tr_buffer *to)
 {
-	const int *level = worker;
+	const struct worker *worker = state;
+	const struct libbrotlienc *lib = &worker->lib;
 	uint64_t offset = block->offset < FAR ? block->offset : FAR;
 	size_t left = block->data.len;
 	const uint8_t *from = (const uint8_t *)block->data.data;
-	BrotliEncoderState *brotli = new_encoder(*level);
-	bool good = brotli &&
-		    BrotliEncoderSetParameter(brotli, BROTLI_PARAM_STREAM_OFFSET, (uint32_t)offset);
+	BrotliEncoderState *brotli = new_encoder(lib, worker->level);
+	bool good = brotli && lib->set(brotli, BROTLI_PARAM_STREAM_OFFSET, (uint32_t)offset);
 	bool more = good;
 	while (good && more) {
 		size_t space = ROOM_LEAST + left / 2;
 		uint8_t *room = (uint8_t *)tr_buffer_room(to, space), *end = room;
-		good = room && BrotliEncoderCompressStream(brotli,
-							   block->last ? BROTLI_OPERATION_FINISH
-								       : BROTLI_OPERATION_FLUSH,
-							   &left, &from, &space, &end, NULL);
+		good = room &&
+		       lib->compress(brotli,
+				     block->last ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_FLUSH,
+				     &left, &from, &space, &end, NULL);
 		if (good)
 			tr_buffer_used(to, (size_t)(end - room));
-		more = left || BrotliEncoderHasMoreOutput(brotli);
+		more = left || lib->has_more(brotli);
 	}
-	BrotliEncoderDestroyInstance(brotli);
+	lib->destroy(brotli);
 	return good;
 }
 
@@ -318,14 +392,29 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 		.end = free,
 		.pack = pack,
 	};
+	struct libbrotlienc lib;
+	if (!load_encoder(&lib, err)) {
+		inner->close(inner);
+		return NULL;
+	}
 	if (threads > 1)
 		return tr_blocks_new(&blocks, inner, level, threads, err);
-	return tr_encoder_new(&class, new_encoder(level), inner, err);
+	struct encoder *e = malloc(sizeof *e);
+	if (e) {
+		*e = (struct encoder){ lib, new_encoder(&lib, level) };
+		if (!e->brotli) {
+			free(e);
+			e = NULL;
+		}
+	}
+	return tr_encoder_new(&class, e, inner, err);
 }
 
 static void version(char *to, size_t size)
 {
-	uint32_t v = BrotliDecoderVersion();
+	struct libbrotlidec lib;
+	struct tr_error err;
+	uint32_t v = load_decoder(&lib, &err) ? lib.version() : 0;
 	snprintf(to, size, "%u.%u.%u", v >> 24, v >> 12 & 0xfff, v & 0xfff);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bzip2, by direct calls of libbz2. A block of up to 900 kB is decoded as a whole: all blocks
+ * bzip2, by direct calls of libbz2, which is loaded when it is needed. A block of up to 900 kB is decoded as a whole: all blocks
  * before a cut are returned, and the decodable part of a corrupt one.
  */
 #include "core/codec_private.h"
@@ -9,6 +9,33 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/library.h"
+
+struct libbz2 {
+	__typeof__(BZ2_bzDecompressInit) *begin_decoding;
+	__typeof__(BZ2_bzDecompress) *decompress;
+	__typeof__(BZ2_bzDecompressEnd) *end_decoding;
+	__typeof__(BZ2_bzCompressInit) *begin_encoding;
+	__typeof__(BZ2_bzCompress) *compress;
+	__typeof__(BZ2_bzCompressEnd) *end_encoding;
+	__typeof__(BZ2_bzlibVersion) *version;
+};
+
+static bool load(struct libbz2 *lib, struct tr_error *err)
+{
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct libbz2, begin_decoding, BZ2_bzDecompressInit),
+		TR_LIBRARY_FUNCTION(struct libbz2, decompress, BZ2_bzDecompress),
+		TR_LIBRARY_FUNCTION(struct libbz2, end_decoding, BZ2_bzDecompressEnd),
+		TR_LIBRARY_FUNCTION(struct libbz2, begin_encoding, BZ2_bzCompressInit),
+		TR_LIBRARY_FUNCTION(struct libbz2, compress, BZ2_bzCompress),
+		TR_LIBRARY_FUNCTION(struct libbz2, end_encoding, BZ2_bzCompressEnd),
+		TR_LIBRARY_FUNCTION(struct libbz2, version, BZ2_bzlibVersion),
+		{ NULL, 0 },
+	};
+	return tr_library_load(TREC_LIBBZ2, symbols, lib, err);
+}
 
 /* libbz2 counts in unsigned int. */
 static unsigned clip(size_t n)
@@ -40,6 +67,7 @@ static int bid(const char *data, size_t len)
 }
 
 struct decoder {
+	struct libbz2 lib;
 	bz_stream z;
 	bool open;  /* z is initialised, within a stream */
 	bool begun; /* the first stream */
@@ -50,7 +78,7 @@ static void destroy_decoder(void *state)
 {
 	struct decoder *d = state;
 	if (d->open)
-		BZ2_bzDecompressEnd(&d->z);
+		d->lib.end_decoding(&d->z);
 	free(d);
 }
 
@@ -62,14 +90,14 @@ static enum tr_status decompress(struct decoder *d, struct tr_input *in, struct 
 	d->z.avail_in = clip(tr_input_available(in));
 	d->z.next_out = room->pos;
 	d->z.avail_out = clip(tr_room_left(room));
-	int result = BZ2_bzDecompress(&d->z);
+	int result = d->lib.decompress(&d->z);
 	tr_input_skip(in, (size_t)(d->z.next_in - in->pos));
 	room->pos = d->z.next_out;
 	switch (result) {
 	case BZ_OK:
 		return TR_OK;
 	case BZ_STREAM_END:
-		BZ2_bzDecompressEnd(&d->z);
+		d->lib.end_decoding(&d->z);
 		d->open = false;
 		return TR_OK;
 	case BZ_MEM_ERROR:
@@ -93,7 +121,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 		if (status != TR_OK)
 			return status;
 		d->z = (bz_stream){ .opaque = NULL };
-		if (BZ2_bzDecompressInit(&d->z, 0, 0) != BZ_OK)
+		if (d->lib.begin_decoding(&d->z, 0, 0) != BZ_OK)
 			return tr_error_memory(err);
 		d->open = d->begun = true;
 	}
@@ -106,10 +134,16 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 {
 	static const struct tr_decoder_class class = { "bzip2", step_decoder, destroy_decoder };
 	struct decoder *d = calloc(1, sizeof *d);
+	if (d && !load(&d->lib, err)) {
+		free(d);
+		tr_input_free(in);
+		return NULL;
+	}
 	return tr_decoder_new(&class, d, in, limits, err);
 }
 
 struct encoder {
+	struct libbz2 lib;
 	bz_stream z;
 	int level;
 	bool open; /* z is initialised, within a stream */
@@ -121,7 +155,7 @@ static void destroy_encoder(void *state)
 {
 	struct encoder *e = state;
 	if (e->open)
-		BZ2_bzCompressEnd(&e->z);
+		e->lib.end_encoding(&e->z);
 	free(e);
 }
 
@@ -131,7 +165,7 @@ static bool begin_stream(struct encoder *e, struct tr_error *err)
 	if (e->open)
 		return true;
 	e->z = (bz_stream){ .opaque = NULL };
-	if (BZ2_bzCompressInit(&e->z, e->level, 0, 0) != BZ_OK) {
+	if (e->lib.begin_encoding(&e->z, e->level, 0, 0) != BZ_OK) {
 		tr_error_memory(err);
 		return false;
 	}
@@ -157,7 +191,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 	e->z.avail_in = size;
 	e->z.next_out = room->pos;
 	e->z.avail_out = space;
-	int result = BZ2_bzCompress(&e->z, more ? BZ_RUN : BZ_FINISH);
+	int result = e->lib.compress(&e->z, more ? BZ_RUN : BZ_FINISH);
 	if (size)
 		*data += size - e->z.avail_in;
 	*len -= size - e->z.avail_in;
@@ -167,7 +201,7 @@ static enum tr_status step_encoder(void *state, const char **data, size_t *len, 
 		return TR_FATAL;
 	}
 	if (result == BZ_STREAM_END) {
-		BZ2_bzCompressEnd(&e->z);
+		e->lib.end_encoding(&e->z);
 		e->open = false;
 		return TR_END;
 	}
@@ -181,6 +215,11 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	static const struct tr_encoder_class class = { step_encoder, destroy_encoder };
 	(void)threads;
 	struct encoder *e = calloc(1, sizeof *e);
+	if (e && !load(&e->lib, err)) {
+		free(e);
+		inner->close(inner);
+		return NULL;
+	}
 	if (e)
 		e->level = level;
 	return tr_encoder_new(&class, e, inner, err);
@@ -189,7 +228,9 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 /* Extracts the number from "1.0.8, 13-Jul-2019". */
 static void version(char *to, size_t size)
 {
-	const char *text = BZ2_bzlibVersion();
+	struct libbz2 lib;
+	struct tr_error err;
+	const char *text = load(&lib, &err) ? lib.version() : "?";
 	snprintf(to, size, "%.*s", (int)strcspn(text, ","), text);
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* xz, by direct calls of liblzma: all data before a cut are returned. */
+/*
+ * xz, by direct calls of liblzma, which is loaded when it is needed: all data before a cut are
+ * returned.
+ */
 #include "core/codec_private.h"
 
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/library.h"
 
 /* Allows a dictionary of 1 GiB (xz -9 uses 64 MiB); a hostile header may ask for 4 GiB. */
 static const uint64_t MEMORY_LIMIT = ((uint64_t)1 << 30) + ((uint64_t)16 << 20);
@@ -15,11 +20,43 @@ static int bid(const char *data, size_t len)
 	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\3757zXZ\0"));
 }
 
-/* Frees the state of a decoder or encoder. */
+struct liblzma {
+	__typeof__(lzma_stream_decoder) *begin_decoding;
+	__typeof__(lzma_easy_encoder) *begin_encoding;
+	__typeof__(lzma_stream_encoder_mt) *begin_threads;
+	__typeof__(lzma_code) *code;
+	__typeof__(lzma_end) *end;
+	__typeof__(lzma_memusage) *memory;
+	__typeof__(lzma_version_string) *version;
+};
+
+static bool load(struct liblzma *lib, struct tr_error *err)
+{
+	static const struct tr_library_function symbols[] = {
+		TR_LIBRARY_FUNCTION(struct liblzma, begin_decoding, lzma_stream_decoder),
+		TR_LIBRARY_FUNCTION(struct liblzma, begin_encoding, lzma_easy_encoder),
+		TR_LIBRARY_FUNCTION(struct liblzma, begin_threads, lzma_stream_encoder_mt),
+		TR_LIBRARY_FUNCTION(struct liblzma, code, lzma_code),
+		TR_LIBRARY_FUNCTION(struct liblzma, end, lzma_end),
+		TR_LIBRARY_FUNCTION(struct liblzma, memory, lzma_memusage),
+		TR_LIBRARY_FUNCTION(struct liblzma, version, lzma_version_string),
+		{ NULL, 0 },
+	};
+	return tr_library_load(TREC_LIBLZMA, symbols, lib, err);
+}
+
+/* A decoder or an encoder. */
+struct coder {
+	struct liblzma lib;
+	lzma_stream z;
+	lzma_action flush; /* of an encoder */
+};
+
 static void destroy(void *state)
 {
-	lzma_end(state);
-	free(state);
+	struct coder *coder = state;
+	coder->lib.end(&coder->z);
+	free(coder);
 }
 
 /* The words for an error of the stream. */
@@ -39,7 +76,8 @@ static const char *describe(lzma_ret result)
 static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_room *room,
 				   struct tr_error *err)
 {
-	lzma_stream *z = state;
+	struct coder *d = state;
+	lzma_stream *z = &d->z;
 	z->next_in = (const uint8_t *)in->pos;
 	z->avail_in = tr_input_available(in);
 	z->next_out = (uint8_t *)room->pos;
@@ -48,7 +86,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	 * LZMA_FINISH lets liblzma distinguish a complete stream from a cut one, because streams
 	 * may follow each other
 	 */
-	lzma_ret result = lzma_code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
+	lzma_ret result = d->lib.code(z, z->avail_in ? LZMA_RUN : LZMA_FINISH);
 	tr_input_skip(in, (size_t)((const char *)z->next_in - in->pos));
 	room->pos = (char *)z->next_out;
 	switch (result) {
@@ -61,7 +99,7 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 		return tr_error_memory(err);
 	case LZMA_MEMLIMIT_ERROR:
 		tr_error_set(err, TR_CAUSE_LIMIT, "xz: needs %llu MiB of memory",
-			     (unsigned long long)(lzma_memusage(z) >> 20));
+			     (unsigned long long)(d->lib.memory(z) >> 20));
 		return TR_FATAL;
 	default:
 		tr_decoder_error(err, in, "xz", describe(result));
@@ -74,30 +112,30 @@ static struct tr_source *decoder(struct tr_input *in, const struct tr_limits *li
 				 struct tr_error *err)
 {
 	static const struct tr_decoder_class class = { "xz", step_decoder, destroy };
-	lzma_stream *z = calloc(1, sizeof *z);
-	if (z && lzma_stream_decoder(z, MEMORY_LIMIT, LZMA_CONCATENATED) != LZMA_OK) {
-		free(z);
-		z = NULL;
+	struct coder *d = calloc(1, sizeof *d);
+	if (d && !load(&d->lib, err)) {
+		free(d);
+		tr_input_free(in);
+		return NULL;
 	}
-	return tr_decoder_new(&class, z, in, limits, err);
+	if (d && d->lib.begin_decoding(&d->z, MEMORY_LIMIT, LZMA_CONCATENATED) != LZMA_OK) {
+		free(d);
+		d = NULL;
+	}
+	return tr_decoder_new(&class, d, in, limits, err);
 }
-
-struct encoder {
-	lzma_stream z; /* first, so that destroy can be shared */
-	lzma_action flush;
-};
 
 /* Compresses, flushes or finishes. */
 static enum tr_status step_encoder(void *state, const char **data, size_t *len, enum tr_encode what,
 				   struct tr_room *room, struct tr_error *err)
 {
-	struct encoder *e = state;
+	struct coder *e = state;
 	const lzma_action action[] = { LZMA_RUN, e->flush, LZMA_FINISH };
 	e->z.next_in = (const uint8_t *)*data;
 	e->z.avail_in = *len;
 	e->z.next_out = (uint8_t *)room->pos;
 	e->z.avail_out = tr_room_left(room);
-	lzma_ret result = lzma_code(&e->z, action[what]);
+	lzma_ret result = e->lib.code(&e->z, action[what]);
 	*data = (const char *)e->z.next_in;
 	*len = e->z.avail_in;
 	room->pos = (char *)e->z.next_out;
@@ -119,7 +157,12 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 			       struct tr_error *err)
 {
 	static const struct tr_encoder_class class = { step_encoder, destroy };
-	struct encoder *e = calloc(1, sizeof *e);
+	struct coder *e = calloc(1, sizeof *e);
+	if (e && !load(&e->lib, err)) {
+		free(e);
+		inner->close(inner);
+		return NULL;
+	}
 	if (e) {
 		const lzma_mt mt = {
 			.threads = threads,
@@ -128,9 +171,9 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 		};
 		/* with threads, only a block can be ended early */
 		e->flush = threads > 1 ? LZMA_FULL_FLUSH : LZMA_SYNC_FLUSH;
-		lzma_ret result =
-			threads > 1 ? lzma_stream_encoder_mt(&e->z, &mt)
-				    : lzma_easy_encoder(&e->z, (uint32_t)level, LZMA_CHECK_CRC64);
+		lzma_ret result = threads > 1 ? e->lib.begin_threads(&e->z, &mt)
+					      : e->lib.begin_encoding(&e->z, (uint32_t)level,
+								      LZMA_CHECK_CRC64);
 		if (result != LZMA_OK) {
 			free(e);
 			e = NULL;
@@ -141,7 +184,9 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 
 static void version(char *to, size_t size)
 {
-	snprintf(to, size, "%s", lzma_version_string());
+	struct liblzma lib;
+	struct tr_error err;
+	snprintf(to, size, "%s", load(&lib, &err) ? lib.version() : "?");
 }
 
 const struct tr_codec tr_codec_xz = {

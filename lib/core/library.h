@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads shared libraries that few runs need. libarchive and libsnappy depend on ICU and libstdc++,
- * and the dynamic loader takes longer to load these than a tool takes to read a small trace.
+ * Loads shared libraries that few runs need. The dynamic loader takes a tenth of a millisecond for
+ * most of them, and longer than a tool takes to read a small trace for ICU and libstdc++, on which
+ * libarchive and libsnappy depend.
  *
  *	struct functions {
  *		__typeof__(foo_open) *open;

@@ -36,6 +36,26 @@ same() { # same FILE: as it is and through a pipe
 	done
 }
 
+# loaded FILE: the libraries among those of codecs that few traces need, by which FILE is read
+loaded() {
+	LD_DEBUG=files tr-parse "$1" 2>&1 >/dev/null |
+		grep -oE 'file=lib(archive|brotli[a-z]*|bz2|lzma|snappy)\.' | sort -u
+}
+
+@test "libraries of containers are loaded for their own files only" {
+	LD_DEBUG=files tr-parse both 2>&1 >/dev/null | grep -q 'file=libc\.' || skip "the loader does not list files"
+	run loaded both
+	[ -z "$output" ]
+	need xz
+	xz -c both >both.xz
+	run loaded both.xz
+	[ "$output" = file=liblzma. ]
+	need bzip2
+	bzip2 -c both >both.bz2
+	run loaded both.bz2
+	[ "$output" = file=libbz2. ]
+}
+
 @test "members and frames that follow each other" {
 	for tool in gzip xz zstd bzip2 lz4; do
 		need $tool
