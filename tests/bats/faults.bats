@@ -312,6 +312,21 @@ streams() {
 	without_memory tr-repack -t trec events.json
 }
 
+@test "memory runs out where logs of Bazel and of Windows are read, and phases are shown" {
+	needs_preload
+	without_memory tr-repack -t compdb -O cwd=. "$top_srcdir/tests/data/bazel/aquery.json"
+	without_memory tr-repack -t trec "$top_srcdir/tests/data/bazel/execlog.json"
+	cat >build.log <<-'END'
+		Project "C:\b\a.vcxproj" on node 1 (default targets).
+		1>C:\src>"C:\my bin\cl.exe" /c "a b.c" && cl /c c.c
+		depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`; gcc -MF $depbase.Tpo -c a.c
+	END
+	without_memory tr-repack -t trec -f makelog -O cwd=. build.log
+	echo '{"traceEvents":[{"pid":8,"ph":"X","ts":0,"dur":5,"name":"Frontend","args":{"detail":"x"}}],"beginningOfTime":1700000001000000}' >phases.json
+	printf '%%trec\t1\tformat=strace\nexec\t0\t1700000000\t8\tclang\targv=["clang"]\nexit\t1\t1700000002\t8\t-\tstatus=0\n!end\t2\n' >t.trec
+	without_memory tr-tohtml --phases=phases.json t.trec
+}
+
 @test "memory runs out where programs are read, in the process that reads them, too" {
 	needs_preload
 	run tr-symbolize --exe=/bin/sh </dev/null
