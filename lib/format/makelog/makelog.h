@@ -17,6 +17,9 @@
  *	[ 50%] gcc ..., [1/20] gcc ...		cmake, ninja
  *	+ gcc ...				a shell with -x
  *	2026-11-23T10:00:00.1234567Z gcc ...	systems for continuous integration; also [10:00:00]
+ *	1>C:\b>cl ...				msbuild's number of a project; the prompt of cmd.exe
+ *	running: "cc" "-c" "a.c"		crate cc of Rust; cargo -vv adds [NAME VERSION]
+ *	Project "C:\b\a.vcxproj" on node 1	msbuild: it builds in C:\b
  *
  * A log is text, and nothing marks the commands in it. A simple command is taken if its program is
  * a build tool by its name (process/tool.h), and its arguments are plausible: a compiler needs an
