@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "expr/program.h"
+#include "view/asm_text.h"
 #include "view/dot_text.h"
 #include "view/script_text.h"
 #include "view/source_text.h"
@@ -78,6 +79,20 @@ static void *create_source(const struct tr_text_config *config, struct tr_output
 	return NULL;
 }
 
+/* Makes the view of the style "asm", in the same way. */
+static void *create_asm(const struct tr_text_config *config, struct tr_output *out,
+			struct tr_error *err)
+{
+	struct tr_asm_text *view =
+		tr_asm_text_new(tr_setting_get(&config->settings, "objdump", "objdump").data, out);
+
+	tr_error_memory(err);
+	if (view && tr_cli_take_programs(&config->settings, tr_asm_text_programs(view), err))
+		return view;
+	tr_asm_text_free(view);
+	return NULL;
+}
+
 /* The functions of a view as those of a style, which does not know the type of the view. */
 #define VIEW(name) \
 	static enum tr_status put_##name(void *view, struct tr_record *record, \
@@ -93,6 +108,7 @@ VIEW(tree)
 VIEW(dot)
 VIEW(script)
 VIEW(source)
+VIEW(asm)
 #undef VIEW
 
 /* Whether a stream without a header shows processes, judged by its first line. */
@@ -139,6 +155,7 @@ static void *create_script(const struct tr_text_config *config, struct tr_output
 
 static const char *const processes[] = { "exec", "fork", "exit", NULL };
 static const char *const commands[] = { "exec", NULL };
+static const char *const blocks[] = { "block", NULL };
 static const char *const covered[] = { "block", "srcline", "srcfunction", "srcbranch", NULL };
 
 static const struct tr_format_option tree_options[] = {
@@ -157,10 +174,15 @@ static const struct tr_format_option script_options[] = {
 };
 
 static const struct tr_format_option source_options[] = {
-	TR_CLI_PROGRAM_OPTIONS(false, true, "source: "),
+	TR_CLI_PROGRAM_OPTIONS(false, true, "source, asm: "),
 	{ "branches", "yes|no", false, true,
 	  "source: list the outcomes of branches after their line (default no)" },
 	{ "sources", "DIR", false, true, "source: the paths of sources are below this directory" },
+	{ 0 },
+};
+
+static const struct tr_format_option asm_options[] = {
+	{ "objdump", "PROG", false, true, "asm: the disassembler (default objdump)" },
 	{ 0 },
 };
 
@@ -205,6 +227,16 @@ static const struct tr_text_style neutral_styles[] = {
 		.create = create_source,
 		.put = put_source,
 		.free = free_source,
+	},
+	{
+		.name = "asm",
+		.help = "machine code with marks for what was executed",
+		.shows = "executed code",
+		.kinds = blocks,
+		.options = asm_options,
+		.create = create_asm,
+		.put = put_asm,
+		.free = free_asm,
 	},
 	{ 0 },
 };
