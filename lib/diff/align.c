@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-	EDITS_MAX = 256, /* of Myers' algorithm */
-	NEAR = 256,	 /* how far the next equal record is searched beyond that */
+	EDITS_MAX = 256, /* of Myers' algorithm at once */
 	DEPTH_MAX = 64,	 /* of divisions */
 };
 
@@ -335,41 +334,24 @@ static bool find_anchors(const struct sequence *s, const struct gap *gap, struct
 	return fine;
 }
 
-/* Pairs each record with the next equal one nearby: for parts that have nothing in common. */
-static void pair_near(const struct sequence *s, const struct gap *gap)
-{
-	size_t j = gap->j;
-
-	for (size_t i = gap->i; i < gap->i_end && j < gap->j_end; i++) {
-		size_t end = gap->j_end - j < NEAR ? gap->j_end : j + NEAR;
-		for (size_t k = j; k < end; k++) {
-			if (equal_at(s, i, k)) {
-				pair_at(s, i, k);
-				j = k + 1;
-				break;
-			}
-		}
-	}
-}
-
 /*
  * Myers' algorithm: the shortest way from the begin of both sequences to their end, in steps over
  * one record of one side (an edit) or over equal records of both. reach[d] has for each diagonal
- * (x - y) how far d edits get in the first one. False: memory is exhausted. *found: false if there
- * is no way of EDITS_MAX edits.
+ * (x - y) how far d edits get in the first one. If EDITS_MAX edits do not suffice, the way that got
+ * farthest is taken. Moves the begin of the gap to its end. False: memory is exhausted.
  */
-static bool pair_shortest(const struct sequence *s, const struct gap *gap, bool *found)
+static bool pair_shortest(const struct sequence *s, struct gap *gap)
 {
 	enum { MIDDLE = EDITS_MAX + 1, WIDTH = 2 * MIDDLE + 1 };
 	const long n = (long)(gap->i_end - gap->i), m = (long)(gap->j_end - gap->j);
 	int32_t(*reach)[WIDTH] = malloc((EDITS_MAX + 1) * sizeof *reach);
-	long d = 0, x, y, k;
+	long d = 0, x = 0, y = 0, k, far_x = 0, far_y = 0;
+	bool found = false;
 
-	*found = false;
 	if (!reach)
 		return false;
-	for (; d <= EDITS_MAX && !*found; d++) {
-		for (k = -d; k <= d && !*found; k += 2) {
+	for (; d <= EDITS_MAX && !found; d++) {
+		for (k = -d; k <= d && !found; k += 2) {
 			const int32_t *last = d ? reach[d - 1] + MIDDLE + k : NULL;
 			x = !last					? 0
 			    : k == -d || (k != d && last[-1] < last[1]) ? last[1]
@@ -379,12 +361,18 @@ static bool pair_shortest(const struct sequence *s, const struct gap *gap, bool 
 			     y++)
 				x++;
 			reach[d][MIDDLE + k] = (int32_t)x;
-			*found = k == n - m && x >= n;
+			found = k == n - m && x >= n;
+			/* ways beyond the end of a sequence are none */
+			if (x <= n && y <= m &&
+			    (found || (d == EDITS_MAX && x + y >= far_x + far_y))) {
+				far_x = x;
+				far_y = y;
+			}
 		}
 	}
-	x = n;
-	y = m;
-	while (*found && d-- > 0) {
+	x = far_x;
+	y = far_y;
+	while (d-- > 0) {
 		k = x - y;
 		const int32_t *last = d ? reach[d - 1] + MIDDLE + k : NULL;
 		bool down = last && (k == -d || (k != d && last[-1] < last[1]));
@@ -394,6 +382,11 @@ static bool pair_shortest(const struct sequence *s, const struct gap *gap, bool 
 		x = begin - (last && !down);
 		y = x - k + (down ? -1 : last ? 1 : 0);
 	}
+	/* some way always gets farther; this bounds the loop of the caller in any case */
+	if (far_x + far_y == 0)
+		gap->i = gap->i_end;
+	gap->i += (size_t)far_x;
+	gap->j += (size_t)far_y;
 	free(reach);
 	return true;
 }
@@ -403,7 +396,7 @@ static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 {
 	struct anchor *anchors = NULL;
 	size_t count = 0;
-	bool fine = true, found;
+	bool fine = true;
 
 	trim(s, &gap);
 	if (gap.i == gap.i_end || gap.j == gap.j_end)
@@ -412,11 +405,9 @@ static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 		return false;
 	if (count == 0) {
 		free(anchors);
-		if (!pair_shortest(s, &gap, &found))
-			return false;
-		if (!found)
-			pair_near(s, &gap);
-		return true;
+		while (fine && gap.i < gap.i_end && gap.j < gap.j_end)
+			fine = pair_shortest(s, &gap);
+		return fine;
 	}
 	size_t i = gap.i, j = gap.j;
 	for (size_t at = 0; at <= count && fine; at++) {
@@ -497,12 +488,55 @@ static bool pair_changed(struct tr_align_side *a, struct tr_align_side *b, uint3
 	return fine;
 }
 
+/* Pairs the first `front` records of both lists, and the last `back` ones. */
+static void pair_places(const struct sequence *s, size_t front, size_t back)
+{
+	for (size_t i = 0; i < front; i++)
+		pair_at(s, i, i);
+	for (size_t i = 1; i <= back; i++)
+		pair_at(s, s->a->count - i, s->b->count - i);
+}
+
+/*
+ * Pairs records of the same place instead if the keys of one list are those of the other, apart from
+ * one part that is longer in it, and if more equal records are at the same place than were paired.
+ * So a value that differs in every frame, and is by chance the same in another frame of the other
+ * trace, does not make a frame the partner of that one.
+ */
+static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
+{
+	struct sequence keys = { a, b, true }, contents = { a, b, false };
+	size_t least = a->count < b->count ? a->count : b->count;
+	size_t front = 0, back = 0, paired = 0, equal = 0;
+
+	while (front < least && equal_at(&keys, front, front))
+		front++;
+	while (front + back < least && equal_at(&keys, a->count - back - 1, b->count - back - 1))
+		back++;
+	if (front + back < least)
+		return;
+	for (size_t i = 0; i < front; i++)
+		equal += equal_at(&contents, i, i);
+	for (size_t i = 1; i <= back; i++)
+		equal += equal_at(&contents, a->count - i, b->count - i);
+	for (size_t i = 0; i < a->count; i++)
+		paired += a->records[a->list[i]].match != TR_ALIGN_NONE;
+	if (equal <= paired)
+		return;
+	for (size_t i = 0; i < a->count; i++)
+		a->records[a->list[i]].match = TR_ALIGN_NONE;
+	for (size_t j = 0; j < b->count; j++)
+		b->records[b->list[j]].match = TR_ALIGN_NONE;
+	pair_places(&contents, front, back);
+}
+
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 {
 	struct sequence contents = { a, b, false };
 
 	if (!align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0))
 		return false;
+	prefer_places(a, b);
 	uint32_t *rest_a = malloc((a->count + 1) * sizeof *rest_a);
 	uint32_t *rest_b = malloc((b->count + 1) * sizeof *rest_b);
 	bool fine = rest_a && rest_b;

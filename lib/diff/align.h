@@ -4,12 +4,13 @@
  *
  *	tr_align_set        records whose order does not matter: equal ones, then those of one key
  *	tr_align_sequence   records whose order matters: equal ones in the same order, then between
- *	                    these those of one key, then equal ones that have moved
+ *	                    these those of one key, then equal ones that have moved; or those of
+ *	                    the same place if more of these are equal and the keys are the same
  *
  * Neither is ever quadratic. A sequence is divided at records that are unique on both sides. Where
  * there is none left, Myers' algorithm finds the shortest difference of up to 256 records; beyond
- * that the next equal record within 256 is taken. So the time is at most 64 * 256 * (a + b), and for
- * traces with many unique records it is that of sorting.
+ * that it begins anew where 256 edits got farthest. So the time is at most 64 * 256 * (a + b), and
+ * for traces with many unique records it is that of sorting.
  *
  * Not thread safe.
  */
