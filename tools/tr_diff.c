@@ -83,6 +83,7 @@ struct tool_diff {
 	struct tr_cli cli;
 	struct tr_diff diff;
 	struct tr_diff_show show;
+	struct tr_diff_frames frames;
 	bool formed; /* an option chose the form */
 	unsigned color;
 
@@ -359,6 +360,9 @@ static void take(struct tool_diff *t, struct tr_record *record)
 	}
 	if (!tr_diff_put(&t->diff, t->side, record, line, &err))
 		tr_cli_abort(&t->cli, &err);
+	else if (record->type == TR_RECORD &&
+		 !tr_diff_follow_frames(&t->frames, t->side, record, t->diff.sides[t->side].count))
+		tr_cli_out_of_memory(&t->cli);
 }
 
 /* Reads both traces. False: one could not be read at all, or a stop. */
@@ -403,6 +407,10 @@ static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, u
 	struct tr_difference difference = { what, a, b };
 
 	t->differ = true;
+	if (a != TR_ALIGN_NONE)
+		tr_diff_mark_frame(&t->frames, 0, a);
+	if (b != TR_ALIGN_NONE)
+		tr_diff_mark_frame(&t->frames, 1, b);
 	if (counting)
 		return tr_diff_count(&t->show, &difference);
 	if (t->show.form == TR_DIFF_SUMMARY)
@@ -448,10 +456,21 @@ static void visit(struct tool_diff *t, bool counting)
 	}
 }
 
+static void put_frames(struct tool_diff *t)
+{
+	tr_buffer_reset(&t->line);
+	tr_diff_put_frames(&t->frames, &t->line);
+	if (t->line.failed)
+		tr_cli_out_of_memory(&t->cli);
+	else
+		tr_output_put_text(t->cli.out, tr_buffer_text(&t->line));
+}
+
 static void print_summary(struct tool_diff *t)
 {
 	char line[256];
 
+	put_frames(t);
 	snprintf(line, sizeof line, "%-10s %12s %12s %12s %12s %12s\n", "kind", "same", "changed",
 		 "removed", "added", "moved");
 	tr_output_put_text(t->cli.out, tr_text_from(line));
@@ -477,8 +496,11 @@ static void show_all(struct tool_diff *t)
 		tr_cli_abort(&t->cli, &err);
 		return;
 	}
-	if (t->show.form == TR_DIFF_TEXT)
+	if (t->show.form == TR_DIFF_TEXT) {
 		visit(t, true);
+		if (t->differ && !t->cli.stop)
+			put_frames(t);
+	}
 	if (!t->cli.stop)
 		visit(t, false);
 	if (t->too_slow)
@@ -509,6 +531,7 @@ static bool prepare(struct tool_diff *t)
 	const char *no_color = getenv("NO_COLOR");
 	bool terminal = isatty(STDOUT_FILENO) && !t->cli.output_path && !(no_color && *no_color);
 
+	t->frames.kinds.ask = tr_format_call_kinds;
 	t->show.cli = &t->cli;
 	t->show.diff = &t->diff;
 	t->show.color = t->color == 1 || (t->color == 0 && terminal);
@@ -534,6 +557,7 @@ static bool prepare(struct tool_diff *t)
 static void free_all(struct tool_diff *t)
 {
 	tr_diff_show_free(&t->show);
+	tr_diff_frames_free(&t->frames);
 	tr_diff_free(&t->diff);
 	tr_join_free(t->join);
 	for (size_t i = 0; i < t->same_count; i++)

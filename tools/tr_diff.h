@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tr-diff. The path of the data: tr_diff.c has the options, reads both traces (lib/diff) and visits
- * what differs; tr_diff_show.c shows a difference as text, JSON or records.
+ * what differs; tr_diff_show.c shows a difference as text, JSON or records, and tr_diff_frames.c
+ * counts the frames in which there are any.
  */
 #ifndef TR_TOOLS_TR_DIFF_H
 #define TR_TOOLS_TR_DIFF_H
 
 #include "cli.h"
 #include "diff/diff.h"
+#include "record/calls.h"
 
 enum tr_diff_what { TR_DIFF_REMOVED, TR_DIFF_ADDED, TR_DIFF_CHANGED, TR_DIFF_MOVED };
 
@@ -43,5 +45,31 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference);
 
 void tr_diff_show_free(struct tr_diff_show *show);
+
+struct tr_diff_frame {
+	uint32_t end : 31; /* the number of the record after its last one */
+	uint32_t differs : 1;
+};
+
+/* The frames of both traces; 4 bytes for each. Set kinds.ask, the rest zero. */
+struct tr_diff_frames {
+	struct tr_call_kinds kinds;
+	struct tr_frame_list {
+		struct tr_diff_frame *frames;
+		size_t count, cap;
+	} sides[2];
+};
+
+/* Takes a record of a side, of which there are `count` with it. False: memory is exhausted. */
+bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
+			   const struct tr_record *record, size_t count);
+
+/* Marks the frame of a record that differs. */
+void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t record);
+
+/* Appends a line that says which frames are marked; none if there are no frames. */
+void tr_diff_put_frames(const struct tr_diff_frames *frames, struct tr_buffer *to);
+
+void tr_diff_frames_free(struct tr_diff_frames *frames);
 
 #endif

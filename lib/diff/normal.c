@@ -101,10 +101,11 @@ static size_t count_alphanumeric(const char *p, const char *end)
 
 /*
  * The length of the random part of a file's name at p, or 0; *before is that of the part before it.
+ * begin: of the path, because in /tmp small letters alone are a random name as well.
  * These are the shapes of gcc (ccXXXXXX), ar (stXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx) and
  * CMake, and the kernel's names of what has no path (pipe:[123]).
  */
-static size_t random_part(const char *p, const char *end, size_t *before)
+static size_t random_part(const char *begin, const char *p, const char *end, size_t *before)
 {
 	static const struct {
 		const char *prefix;
@@ -140,7 +141,8 @@ static size_t random_part(const char *p, const char *end, size_t *before)
 		size_t small = 0;
 		while (small < random && p[len + small] >= 'a' && p[len + small] <= 'z')
 			small++;
-		if (shapes[i].word && small == random)
+		bool in_tmp = p - begin >= 5 && memcmp(p - 5, "/tmp/", 5) == 0;
+		if (shapes[i].word && small == random && !in_tmp)
 			continue;
 		*before = len;
 		return random;
@@ -192,7 +194,8 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 			continue;
 		}
 		p += p < end && *p == '/';
-		if (p < end && !n->rules->temporary && (len = random_part(p, end, &before)) > 0) {
+		if (p < end && !n->rules->temporary &&
+		    (len = random_part(begin, p, end, &before)) > 0) {
 			p += before;
 			flush(n, p);
 			add_name(n, TEMPORARY, (struct tr_text){ p, len });
