@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "core/buffer.h"
 #include "view/html.h"
+#include "view/source_text.h"
 
 enum { TITLE = 1, LIMIT, CORES, CRITICAL, PHASES };
 
@@ -31,12 +32,12 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-tohtml",
 	.usage = "[OPTION...] [FILE...]",
-	.summary = "Shows the processes or the API calls of traces as a page for a browser: a "
-		   "timeline "
-		   "to zoom and to search. The page is one file, and fetches nothing.",
+	.summary = "Shows the processes or the API calls of traces as a page for a browser, a "
+		   "timeline to zoom and to search, or the source files of coverage. The page is "
+		   "one file, and fetches nothing.",
 	.shared = TR_CLI_ALL,
 	.options = options,
-	.settings = tr_cli_compiler_settings,
+	.settings = tr_cli_computed_settings,
 	.examples = examples,
 };
 
@@ -48,6 +49,8 @@ struct tohtml {
 	struct tr_phases phases;
 	struct tr_buffer names; /* of the operands */
 	struct tr_unsupported_kinds unsupported;
+	struct tr_text page;		/* title of a page of source files */
+	struct tr_source_text *sources; /* NULL: the page has processes or calls */
 };
 
 /* The kinds of records that the page shows. */
@@ -88,17 +91,76 @@ static struct tr_text title_of(struct tohtml *t)
 	return t->names.len ? tr_buffer_text(&t->names) : TR_TEXT("trace");
 }
 
+/* Reports a source that cannot be read. */
+static void report(void *context, const struct tr_error *err)
+{
+	struct tohtml *t = context;
+
+	tr_cli_report(&t->cli, err);
+}
+
+/*
+ * Makes the view of source files if the trace has their lines: it begins with records that state them,
+ * or the programs of its blocks are known. False: a stop.
+ */
+static bool begin_sources(struct tohtml *t, const struct tr_record *first)
+{
+	const struct tr_settings *settings = &t->cli.config.read.settings;
+	bool has_lines =
+		tr_text_starts(first->kind, TR_TEXT("src")) || tr_text_is(first->kind, "source");
+
+	if (!has_lines && !tr_setting_get(settings, "exe", NULL).data &&
+	    !tr_setting_get(settings, "path", NULL).data)
+		return true;
+	struct tr_source_text_config config = { .page = &t->page, .report = report, .context = t };
+	t->page = t->config.title;
+	t->sources = tr_source_text_new(&config, t->cli.out);
+	if (!t->sources)
+		return tr_cli_out_of_memory(&t->cli);
+	tr_cli_programs(&t->cli, tr_source_text_programs(t->sources));
+	return !t->cli.stop;
+}
+
+/* Every line from this one on, and the end. */
+static void put_sources(struct tohtml *t, struct tr_record *record)
+{
+	struct tr_error err;
+	bool more = true;
+
+	while (more) {
+		enum tr_status status = tr_source_text_put(t->sources, more ? record : NULL, &err);
+		if (status == TR_WARN)
+			tr_cli_report_record(&t->cli, record, &err, false);
+		else if (status != TR_OK)
+			tr_cli_abort(&t->cli, &err);
+		more = !t->cli.stop && tr_cli_next(&t->cli, &record);
+	}
+	if (!t->cli.stop && tr_source_text_put(t->sources, NULL, &err) != TR_OK)
+		tr_cli_abort(&t->cli, &err);
+	if (!t->cli.stop && !tr_source_text_any(t->sources))
+		tr_cli_note(&t->cli, "no lines of source files to show");
+}
+
 /* Every line, and the end; what ends it early is reported. */
 static void put_all(struct tohtml *t, struct tr_html *html)
 {
 	struct tr_record *record;
 	struct tr_error err;
-	bool more;
+	bool more, known = false;
 
 	do {
 		more = tr_cli_next(&t->cli, &record);
 		if (t->cli.stop)
 			return;
+		if (more && record->type == TR_RECORD && !known) {
+			known = true;
+			if (!begin_sources(t, record))
+				return;
+			if (t->sources) {
+				put_sources(t, record);
+				return;
+			}
+		}
 		if (more && record->type == TR_RECORD && !t->unsupported.supported)
 			tr_unsupported_look(&t->unsupported, kinds, record->kind);
 		if (!more && tr_unsupported_all(&t->unsupported)) {
@@ -141,6 +203,7 @@ int main(int argc, char **argv)
 			tr_cli_out_of_memory(&t.cli);
 		tr_html_free(html);
 	}
+	tr_source_text_free(t.sources);
 	tr_buffer_free(&t.names);
 	tr_phases_free(&t.phases);
 	return tr_cli_end(&t.cli);

@@ -117,6 +117,27 @@ static void put_number(struct tr_buffer *to, uint64_t number, size_t width)
 	put_right(to, (struct tr_text){ digits, tr_decimal_write(number, digits) }, width);
 }
 
+/* Appends a text of the page. Bytes that are no UTF-8 are left to the browser. */
+static void put_escaped(struct tr_buffer *to, struct tr_text text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '&')
+			tr_buffer_put_literal(to, "&amp;");
+		else if (text.data[i] == '<')
+			tr_buffer_put_literal(to, "&lt;");
+		else if (text.data[i] != '\0' && text.data[i] != '\r')
+			tr_buffer_put_byte(to, text.data[i]);
+	}
+}
+
+/* Writes what was appended to view->line. */
+static void write_out(struct tr_source_text *view)
+{
+	if (!view->line.failed)
+		tr_output_put_text(view->out, tr_buffer_text(&view->line));
+	view->line.len = 0;
+}
+
 /* Writes a line; code is NULL if it has none. */
 static void put_line(struct tr_source_text *view, const struct tr_source_line *code,
 		     uint64_t number, struct tr_text text)
@@ -124,6 +145,8 @@ static void put_line(struct tr_source_text *view, const struct tr_source_line *c
 	enum { COUNT = 9, NUMBER = 5 }; /* columns, as gcov has them */
 	struct tr_buffer *to = &view->line;
 
+	if (view->config.page && code)
+		tr_buffer_put_text(to, code->count ? TR_TEXT("<b>") : TR_TEXT("<i>"));
 	if (code && code->count)
 		put_number(to, code->count, COUNT);
 	else
@@ -131,11 +154,14 @@ static void put_line(struct tr_source_text *view, const struct tr_source_line *c
 	tr_buffer_put_byte(to, ':');
 	put_number(to, number, NUMBER);
 	tr_buffer_put_byte(to, ':');
-	tr_buffer_put_text(to, text);
+	if (view->config.page)
+		put_escaped(to, text);
+	else
+		tr_buffer_put_text(to, text);
+	if (view->config.page && code)
+		tr_buffer_put_text(to, code->count ? TR_TEXT("</b>") : TR_TEXT("</i>"));
 	tr_buffer_put_byte(to, '\n');
-	if (!to->failed)
-		tr_output_put_text(view->out, tr_buffer_text(to));
-	to->len = 0;
+	write_out(view);
 }
 
 /* Writes the branches of a line, and returns the index of the next one. */
@@ -161,11 +187,100 @@ static size_t put_branches(struct tr_source_text *view, const struct tr_source_b
 			tr_buffer_put_literal(to, " never executed");
 		}
 		tr_buffer_put_byte(to, '\n');
-		if (!to->failed)
-			tr_output_put_text(view->out, tr_buffer_text(to));
-		to->len = 0;
+		write_out(view);
 	}
 	return at;
+}
+
+/* Writes the first line of a source file. */
+static void begin_file(struct tr_source_text *view, const struct tr_source_file *file)
+{
+	tr_buffer_put_literal(&view->line, "        -:    0:Source:");
+	tr_cell_escape(file->path, false, &view->line);
+	tr_buffer_put_byte(&view->line, '\n');
+	write_out(view);
+}
+
+/* Appends what was executed of a part: "73.0 %  54 of 74". */
+static void put_share(struct tr_buffer *to, const struct tr_source_share *share)
+{
+	uint64_t tenths = share->all ? (1000 * share->hit + share->all / 2) / share->all : 0;
+
+	tr_buffer_put_decimal(to, tenths / 10);
+	tr_buffer_put_byte(to, '.');
+	tr_buffer_put_decimal(to, tenths % 10);
+	tr_buffer_put_literal(to, "\xc2\xa0%</td><td>");
+	tr_buffer_put_decimal(to, share->hit);
+	tr_buffer_put_literal(to, " of ");
+	tr_buffer_put_decimal(to, share->all);
+}
+
+/* Begins a source file on the page: a row that opens to its listing. */
+static void begin_page_file(struct tr_source_text *view, const struct tr_source_file *file)
+{
+	struct tr_source_shares shares = { .lines = { 0, 0 } };
+	struct tr_buffer *to = &view->line;
+
+	tr_source_file_count(file, &shares);
+	tr_buffer_put_literal(to, "<details><summary><table><tr><td class=bar><meter max=");
+	tr_buffer_put_decimal(to, shares.lines.all);
+	tr_buffer_put_literal(to, " value=");
+	tr_buffer_put_decimal(to, shares.lines.hit);
+	tr_buffer_put_literal(to, "></meter></td><td>");
+	put_share(to, &shares.lines);
+	tr_buffer_put_literal(to, "</td><td class=path>");
+	put_escaped(to, file->path);
+	tr_buffer_put_literal(to, "</td></tr></table></summary><pre>\n");
+	write_out(view);
+}
+
+/* Writes the beginning of the page: its title, and the figures of all files. */
+static void begin_page(struct tr_source_text *view)
+{
+	static const char head[] =
+		"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'\">\n<style>\n"
+		":root { color-scheme: light dark; --hit: #1b7f3b22; --miss: #c6282833; }\n"
+		"body { font: 14px/1.45 system-ui, sans-serif; margin: 1em; }\n"
+		"summary { cursor: pointer; } summary table { display: inline-table; }\n"
+		"td { padding: 0 1em 0 0; text-align: right; min-width: 5em; }\n"
+		"td.path { text-align: left; } td.bar { min-width: 0; }\n"
+		"pre { margin: 0 0 1em 1em; overflow-x: auto; tab-size: 8; }\n"
+		"b, i { font-weight: normal; font-style: normal; display: inline-block; "
+		"min-width: 100%; }\n"
+		"b { background: var(--hit); } i { background: var(--miss); }\n"
+		"</style>\n<title>";
+	const struct {
+		const char *name;
+		size_t offset;
+	} parts[] = {
+		{ "lines", offsetof(struct tr_source_shares, lines) },
+		{ "functions", offsetof(struct tr_source_shares, functions) },
+		{ "branches", offsetof(struct tr_source_shares, branches) },
+	};
+	const struct tr_sources *sources = &view->coverage.sources;
+	struct tr_source_shares all = { .lines = { 0, 0 } };
+	struct tr_buffer *to = &view->line;
+
+	for (size_t i = 0; i < sources->count; i++)
+		tr_source_file_count(sources->list[i], &all);
+	tr_buffer_put_text(to, tr_text_from(head));
+	put_escaped(to, *view->config.page);
+	tr_buffer_put_literal(to, "</title></head><body>\n<h1>");
+	put_escaped(to, *view->config.page);
+	tr_buffer_put_literal(to, "</h1>\n<table>\n");
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct tr_source_share share;
+		memcpy(&share, (const char *)&all + parts[i].offset, sizeof share);
+		tr_buffer_put_literal(to, "<tr><td class=path>");
+		tr_buffer_put_text(to, tr_text_from(parts[i].name));
+		tr_buffer_put_literal(to, "</td><td>");
+		put_share(to, &share);
+		tr_buffer_put_literal(to, "</td></tr>\n");
+	}
+	tr_buffer_put_literal(to, "</table>\n");
+	write_out(view);
 }
 
 /* Writes a source file. */
@@ -176,14 +291,10 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 
 	read_source(view, file->path);
 	view->line.len = 0;
-	tr_buffer_put_literal(&view->line, "Source:");
-	tr_cell_escape(file->path, false, &view->line);
-	struct tr_text head =
-		tr_arena_copy(&view->coverage.sources.memory, tr_buffer_text(&view->line));
-	view->line.len = 0;
-	if (!head.data)
-		view->line.failed = true;
-	put_line(view, NULL, 0, head);
+	if (view->config.page)
+		begin_page_file(view, file);
+	else
+		begin_file(view, file);
 	const char *p = view->source.data, *end = p + view->source.len;
 	for (uint64_t number = 1; (p && p < end) || next < lines->count; number++) {
 		struct tr_text text = TR_TEXT("");
@@ -200,6 +311,13 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 		next += code;
 		branch = put_branches(view, &file->branches, branch, number);
 	}
+	if (view->config.page)
+		tr_output_put_literal(view->out, "</pre></details>\n");
+}
+
+bool tr_source_text_any(const struct tr_source_text *view)
+{
+	return view->coverage.sources.count > 0;
 }
 
 /* Writes all source files that have lines. */
@@ -209,9 +327,13 @@ static enum tr_status write_files(struct tr_source_text *view, struct tr_error *
 
 	if (!tr_coverage_finish(&view->coverage))
 		return tr_error_memory(err);
+	if (view->config.page)
+		begin_page(view);
 	for (size_t i = 0; i < sources->count && !view->line.failed; i++)
 		if (sources->list[i]->lines.count)
 			list_file(view, sources->list[i]);
+	if (view->config.page)
+		tr_output_put_literal(view->out, "</body></html>\n");
 	if (view->line.failed || view->source.failed)
 		return tr_error_memory(err);
 	while (tr_coverage_remark(&view->coverage, err))

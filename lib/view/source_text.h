@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source files with how often each line was executed (tr-totext --style=source), in the form of gcov's
- * listing:
+ * Source files with how often each line was executed (tr-totext --style=source, tr-tohtml), in the form
+ * of gcov's listing:
  *
  *	        -:    0:Source:/src/a.c
  *	        2:    3:int main(void)
@@ -14,6 +14,8 @@
 #ifndef TR_VIEW_SOURCE_TEXT_H
 #define TR_VIEW_SOURCE_TEXT_H
 
+#include <stdbool.h>
+
 #include "core/error.h"
 #include "core/output.h"
 #include "record/record.h"
@@ -22,6 +24,11 @@ struct tr_programs;
 struct tr_source_text;
 
 struct tr_source_text_config {
+	/*
+	 * Write a page for a browser with this title instead: the files, each with its share of executed
+	 * lines, which open to their listing in colours. NULL: text. Borrowed.
+	 */
+	const struct tr_text *page;
 	bool branches;	       /* list the outcomes of branches, too */
 	const char *directory; /* before the paths of sources; NULL: none. Borrowed */
 	/* Reports a source that cannot be read. */
@@ -39,6 +46,9 @@ struct tr_programs *tr_source_text_programs(struct tr_source_text *view);
 /* The next line of the stream, NULL at its end: then the files are written. */
 enum tr_status tr_source_text_put(struct tr_source_text *view, struct tr_record *record,
 				  struct tr_error *err);
+
+/* Whether there are lines: after the end. */
+bool tr_source_text_any(const struct tr_source_text *view);
 
 void tr_source_text_free(struct tr_source_text *view);
 

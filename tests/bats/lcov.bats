@@ -438,3 +438,28 @@ END
 	printf 'SF:/dev/zero\nDA:1,1\nend_of_record\nSF:/\nDA:1,1\nend_of_record\n' >odd.info
 	[ "$(tr-totext odd.info 2>/dev/null | wc -l)" -eq 4 ]
 }
+
+@test "tr-tohtml shows the files and their lines" {
+	mkdir -p "dir & <src>"
+	printf 'int f(int a) { return a && 1 < 2; }\n\nint never(void) { return 0; }' >"dir & <src>/a.c"
+	printf 'SF:%s\nFN:1,f\nFNDA:1,f\nDA:1,7\nDA:3,0\nBRDA:1,0,0,1\nBRDA:1,0,1,0\nend_of_record\nSF:/nowhere.c\nDA:9,1\nend_of_record\n' \
+		"$PWD/dir & <src>/a.c" >in.info
+	run -0 --separate-stderr tr-tohtml --title='A & <B>' -o page.html in.info
+	[[ $stderr == *'note: /nowhere.c: its lines have no text: No such file'* ]]
+	xmllint --html --noout --noblanks page.html 2>&1 | grep -v 'Tag \(meter\|details\|summary\) invalid' | grep error && false
+	grep -qF '<title>A &amp; &lt;B></title>' page.html
+	grep -qF '<td class=path>lines</td><td>66.7'$'\xc2\xa0''%</td><td>2 of 3</td>' page.html
+	grep -qF '<td class=path>branches</td><td>50.0'$'\xc2\xa0''%</td><td>1 of 2</td>' page.html
+	grep -qF "dir &amp; &lt;src>/a.c</td>" page.html
+	# in colours, what the listing has
+	grep -qxF '<b>        7:    1:int f(int a) { return a &amp;&amp; 1 &lt; 2; }</b>' page.html
+	grep -qxF '<i>    #####:    3:int never(void) { return 0; }</i>' page.html
+	sed -n '/<pre>/,/<\/pre>/p' page.html | grep -E '^(<[bi]>)? +[-#0-9]+:' |
+		sed 's/<[^>]*>//g; s/&lt;/</g; s/&amp;/\&/g' | diff <(tr-totext in.info 2>/dev/null | grep -v '    0:Source:') -
+	# from a trace; without programs its blocks are nothing to show
+	compile -no-pie
+	trace HISTORY main twice >run.trec
+	tr-tohtml -O exe=a run.trec | grep -cF 'a.c</td></tr>' | grep -qx 1
+	run -2 tr-tohtml run.trec
+	[[ $output == *'no processes or API calls here, only other records: 2 block'* ]]
+}
