@@ -12,6 +12,7 @@
 
 #include "expr/expr.h"
 #include "expr/program.h"
+#include "process/path.h"
 #include "record/join.h"
 #include "view/computed.h"
 
@@ -145,22 +146,38 @@ static struct tr_text directory(struct tr_text text)
 	return text;
 }
 
+/* The absolute path of a directory, which is allocated. data NULL: memory is exhausted. */
+static struct tr_text absolute(struct tr_text path)
+{
+	struct tr_buffer joined = { 0 };
+	char *working = *path.data == '/' ? NULL : getcwd(NULL, 0);
+
+	tr_path_join(tr_text_from(working ? working : "/"), path, &joined);
+	free(working);
+	if (joined.failed)
+		tr_buffer_free(&joined);
+	return directory(tr_buffer_text(&joined));
+}
+
 /* --root=A:B */
 static void add_root(struct tool_diff *t)
 {
 	const char *colon = strchr(t->cli.argument, ':');
 
-	if (!colon || *t->cli.argument != '/' || colon[1] != '/')
-		tr_cli_usage(&t->cli,
-			     "--root=%s: two absolute directories with a colon between them",
+	if (!colon || colon == t->cli.argument || !colon[1]) {
+		tr_cli_usage(&t->cli, "--root=%s: two directories with a colon between them",
 			     t->cli.argument);
-	else if (!tr_array_room(t->roots, t->root_count, t->root_cap))
-		tr_cli_out_of_memory(&t->cli);
-	else
-		t->roots[t->root_count++] = (struct tr_normal_root){
-			directory(tr_text_span(t->cli.argument, colon)),
-			directory(tr_text_from(colon + 1)),
-		};
+		return;
+	}
+	struct tr_normal_root root = { absolute(tr_text_span(t->cli.argument, colon)),
+				       absolute(tr_text_from(colon + 1)) };
+	if (root.from.data && root.to.data && tr_array_room(t->roots, t->root_count, t->root_cap)) {
+		t->roots[t->root_count++] = root;
+		return;
+	}
+	free((char *)root.from.data);
+	free((char *)root.to.data);
+	tr_cli_out_of_memory(&t->cli);
 }
 
 /* --same=REGEX=TEXT; the last '=' divides, because a pattern needs it more often. */
@@ -569,6 +586,10 @@ static void free_all(struct tool_diff *t)
 	tr_buffer_free(&t->replaced);
 	tr_buffer_free(&t->line);
 	free(t->same);
+	for (size_t i = 0; i < t->root_count; i++) {
+		free((char *)t->roots[i].from.data);
+		free((char *)t->roots[i].to.data);
+	}
 	free(t->roots);
 	free(t->ignored);
 	free(t->kinds);

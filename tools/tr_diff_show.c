@@ -43,6 +43,24 @@ static void put_color(struct tr_diff_show *show, unsigned color, struct tr_buffe
 	tr_buffer_put_byte(to, 'm');
 }
 
+/* Appends a value; of a long blob only the size, and a hash that shows whether two are the same. */
+static void put_value(struct tr_buffer *to, struct tr_text value)
+{
+	enum { LONG = 48 };
+
+	if (value.len <= LONG || !tr_text_starts(value, TR_TEXT("b64:"))) {
+		tr_buffer_put_text(to, value);
+		return;
+	}
+	size_t letters = value.len - 4, bytes = letters / 4 * 3;
+	for (const char *end = value.data + value.len; end[-1] == '=' && bytes; end--)
+		bytes--;
+	tr_buffer_put_literal(to, "blob:");
+	tr_buffer_put_decimal(to, bytes);
+	tr_buffer_put_byte(to, '#');
+	tr_buffer_put_hex(to, tr_text_hash(0, value), 16);
+}
+
 static void put_part(struct tr_diff_show *show, char sign, struct tr_text text)
 {
 	struct tr_buffer *to = &show->changes;
@@ -51,7 +69,7 @@ static void put_part(struct tr_diff_show *show, char sign, struct tr_text text)
 	put_color(show, sign == '-' ? RED : GREEN, to);
 	tr_buffer_put_byte(to, sign);
 	tr_buffer_put_byte(to, ' ');
-	tr_buffer_put_text(to, text.len ? text : TR_TEXT("\"\""));
+	put_value(to, text.len ? text : TR_TEXT("\"\""));
 	put_color(show, 0, to);
 }
 
@@ -288,7 +306,7 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 		tr_buffer_put_byte(to, ' ');
 		tr_buffer_put_text(to, field->key);
 		tr_buffer_put_byte(to, '=');
-		tr_buffer_put_text(to, field->value);
+		put_value(to, field->value);
 	}
 }
 

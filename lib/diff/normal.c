@@ -189,7 +189,10 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 		struct tr_text to;
 		if (roots && p < end && (len = root_at(n, begin, p, end, &to)) > 0) {
 			flush(n, p);
-			tr_buffer_put_text(&n->text, to);
+			/* the second trace's directory may have the name of a temporary one */
+			n->copied = to.data;
+			read_string(n, to.data, to.data + to.len, false);
+			flush(n, to.data + to.len);
 			n->copied = p += len;
 			continue;
 		}

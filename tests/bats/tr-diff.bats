@@ -105,6 +105,14 @@ END
 	[ -z "$output" ] || { echo "$output" && return 1; }
 }
 
+@test "relative directories of --root" {
+	printf 'exec\t0\t-\t1\t/bin/cc\tcwd="%s/one/x"\n' "$PWD" >a
+	printf 'exec\t0\t-\t1\t/bin/cc\tcwd="/srv/other/x"\n' >b
+	run -1 tr-diff a b
+	run -0 tr-diff --root=one/:/srv/other a b
+	run -0 tr-diff --root=/srv/other:./one b a
+}
+
 @test "forms of output" {
 	printf 'call\t0\t-\t0\ta\tx=1\ty="\\u0001"\t->\n' >a
 	printf 'call\t7\t-\t0\ta\tx=2\tz=[1.5]\t->\ncall\t8\t-\t0\tb\t->\n' >b
@@ -134,7 +142,8 @@ END
 	run -2 --separate-stderr tr-diff a missing
 	[ -z "$output" ]
 	[[ $stderr == *"missing"* ]]
-	run -2 tr-diff --root=x:y a a
+	run -2 tr-diff --root=x a a
+	run -2 tr-diff --root=x: a a
 	run -2 tr-diff --times=0.5 a a
 	run -2 tr-diff --tolerance=ulp a a
 	run -2 tr-diff --tolerance=-1 a a
