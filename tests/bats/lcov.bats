@@ -373,6 +373,13 @@ END
 		'24: left out: a line that is cut' '24: the last section has no end_of_record'; do
 		[[ $stderr == *"bad-lines.info:$message"* ]]
 	done
+	# each record has the path, so its length is limited
+	for len in 4096 4097; do
+		{ printf 'SF:' && head -c $len /dev/zero | tr '\0' a && printf '\nDA:1,1\nend_of_record\n'; } >long.$len
+	done
+	[ "$(tr-filter -c srcline long.4096)" -eq 1 ]
+	run -2 tr-filter -c srcline long.4097
+	[[ $output == *'long.4097:1: left out: a source file whose path is too long'* && $output == *$'\n0' ]]
 	# wrong fields of a stream
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline="x"\thits=1'
 	[[ $output == *line* ]]

@@ -38,7 +38,8 @@ struct reader {
 	bool kept_ended;
 };
 
-enum { LONGEST_TEST = 1 << 16 };
+/* Each record of a section has its path, so a long one would make far more output than input. */
+enum { LONGEST_TEST = 1 << 16, LONGEST_PATH = 4096 };
 
 /* Takes the digits before the next comma, and the comma; the last number has none. False: no number. */
 static bool take_number(struct tr_text *text, uint64_t most, uint64_t *number)
@@ -384,6 +385,11 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 		reader->announced = false;
 		forget_functions(reader);
 		tr_buffer_reset(&reader->version);
+		if (reader->open && value.len > LONGEST_PATH) {
+			reader->open = false;
+			return wrong(reader, "a source file whose path is too long, with its lines",
+				     err);
+		}
 		if (reader->open)
 			set(&reader->path, value);
 		if (reader->open && was_open)
