@@ -192,3 +192,11 @@ END
 	done >each
 	run ! grep -q 'line=4$' <(tr-symbolize --exe=prog each)
 }
+
+@test "blocks of one trace only, by function and line" {
+	tr-symbolize --exe=prog run.trace | tr-filter -q 'block and function != "main"' >less
+	tr-symbolize --exe=prog run.trace >all
+	run -1 --separate-stderr tr-diff --as=json all less
+	run -0 jq -r 'select(.kind == "block") | [.what, .fields.function[0], .fields.line[0]] | join(" ")' <<<"$output"
+	[ "$output" = "removed main 12" ]
+}
