@@ -337,6 +337,8 @@ streams() {
 		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
 	without_memory tr-repack -t lcov -O exe=prog run.trace
 	without_memory tr-symbolize --exe=prog run.trace
+	without_memory tr-symbolize --demangle --exe=prog run.trace
+	without_memory tr-totext --style=asm -O exe=prog run.trace
 	without_memory tr-filter -O exe=prog 'block and line > 0' run.trace
 }
 
@@ -351,6 +353,11 @@ streams() {
 	without_memory tr-repack -t lcov "$info" "$info"
 	without_memory tr-repack -t cobertura "$info"
 	without_memory tr-repack -t gcovjson "$info"
+	without_memory tr-stat "$info"
+	printf 'int main(void)\n{\n\treturn 0;\n}\n' >a.c
+	printf 'SF:%s/a.c\nFN:1,main\nDA:1,1\nDA:3,0\nBRDA:3,0,0,1\nend_of_record\n' "$PWD" >a.info
+	without_memory tr-totext -O branches=yes a.info
+	without_memory tr-tohtml a.info
 }
 
 @test "memory runs out where files are followed" {
