@@ -41,7 +41,7 @@ enum {
 	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
 	PATIENCE = 20,	 /* milliseconds between two looks at the journal */
 	HASTE = 2,   /* while strace watches a process, whose response files may soon be deleted */
-	LATE = 1000, /* milliseconds after which strace has written the end of a process */
+	LATE = 5000, /* milliseconds after which strace has written the end of a process */
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
 };

@@ -36,7 +36,7 @@ struct tr_tracer {
 	bool known;		/* the records of the library contain the process */
 	bool begun, dropped;	/* the process has called exec; it is watched no longer */
 	bool killed;		/* it was killed instead */
-	bool entering;		/* its exec has not returned, and ends its other threads */
+	bool entering;		/* its first exec has not returned, and ends its other threads */
 	struct tr_buffer begin; /* the last call of exec in another thread, as one of the process */
 	char path[PATH_MAX];
 };
@@ -167,14 +167,18 @@ static void find_begin(struct tr_tracer *tracer, uint64_t pid, struct tr_text li
 	}
 }
 
-/* Whether the line is the end of a thread that the first exec ends. Its begin is not recorded. */
-static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line)
+/*
+ * Whether the line is the end of a thread that the first exec ends. Its begin is not recorded. begins:
+ * the lines are used from this one on.
+ */
+static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line, bool begins)
 {
 	static const char end[] = " +++ ", open[] = " <unfinished ...>";
 
 	if (pid != tracer->root)
 		return tracer->entering && memmem(line.data, line.len, end, sizeof end - 1);
-	tracer->entering = memmem(line.data, line.len, open, sizeof open - 1) && is_exec(line);
+	tracer->entering =
+		begins && memmem(line.data, line.len, open, sizeof open - 1) && is_exec(line);
 	if (!tracer->begin.len)
 		return false;
 	tr_buffer_reset(&tracer->begin);
@@ -193,12 +197,13 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 	for (const char *lf; p < end; p = lf + 1) {
 		lf = memchr(p, '\n', (size_t)(end - p));
 		uint64_t pid = strtoul(p, NULL, 10);
-		size_t len = (size_t)(lf - p);
-		if (!tracer->begun)
-			find_begin(tracer, pid, (struct tr_text){ p, len });
-		if (!tracer->begun || ends_thread(tracer, pid, (struct tr_text){ p, len }))
+		struct tr_text line = { p, (size_t)(lf - p) };
+		bool begun = tracer->begun;
+		if (!begun)
+			find_begin(tracer, pid, line);
+		if (!tracer->begun || ends_thread(tracer, pid, line, !begun))
 			continue;
-		tr_buffer_put(&tracer->lines, p, len + 1);
+		tr_buffer_put(&tracer->lines, p, line.len + 1);
 		if (!tr_id_map_get(&tracers->traced, pid))
 			tracers->incomplete |= !tr_id_map_put(&tracers->traced, pid, &seen);
 	}
