@@ -288,6 +288,9 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	if (!tr_invocation_parse(&call->program, call->expansion.words, call->expansion.count,
 				 record->arena, &call->invocation))
 		return tr_error_memory(err);
+	/* "link.exe @objects.rsp" links what the file names */
+	if (call->expansion.missing)
+		call->invocation.mode = call->invocation.mode_with_files;
 	call->invocation.launchers = at;
 	call->tool = call->invocation.tool;
 	call->stage = stage_of(call);

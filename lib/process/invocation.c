@@ -97,7 +97,7 @@ static struct option find_cl(const struct tr_program *program, struct tr_text wo
 /* True for the long options that name the output of a linker. */
 static bool names_output(struct tr_text name)
 {
-	return tr_text_is(name, "output") || tr_text_is(name, "out") || tr_text_is(name, "OUT");
+	return tr_text_is(name, "output") || tr_text_is(name, "out");
 }
 
 /* Linkers accept one or two dashes before long names, and a value after "=". */
@@ -110,9 +110,6 @@ static struct option find_ld(const struct tr_program *program, struct tr_text wo
 	struct tr_text name = { word.data + dashes, word.len - dashes };
 	const char *mark = memchr(name.data, '=', name.len);
 
-	if (!mark && name.len > 3 && names_output((struct tr_text){ name.data, 3 }) &&
-	    name.data[3] == ':')
-		mark = name.data + 3; /* lld-link */
 	if (mark) {
 		struct tr_text value = { mark + 1, name.len - (size_t)(mark - name.data) - 1 };
 		name.len = (size_t)(mark - name.data);
@@ -219,6 +216,16 @@ static bool is_cl_source(struct tr_text path)
 	for (size_t i = 0; i < extension.len; i++)
 		lower[i] = tr_lower(extension.data[i]);
 	return is_source_extension((struct tr_text){ lower, extension.len });
+}
+
+/*
+ * clang-cl and lld-link also run where paths begin with a slash: "/w/a.obj" resembles no option,
+ * whose value comes after a colon.
+ */
+static bool is_path_with_slash(struct tr_text word)
+{
+	return *word.data == '/' && memchr(word.data + 1, '/', word.len - 1) &&
+	       !memchr(word.data, ':', word.len) && (is_cl_source(word) || is_linked(word));
 }
 
 /* Whether the extension is one of those that the section lists. */
@@ -355,9 +362,8 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 	bool given = is_option(parser, word);
 	if (given)
 		option = find_option(&parser->program, word);
-	/* clang-cl also runs where paths begin with a slash: such a path resembles no option */
-	if (given && *word.data == '/' && option.role == TR_ROLE_OTHER && !option.takes_next &&
-	    !option.value.data && memchr(word.data + 1, '/', word.len - 1) && is_cl_source(word))
+	if (given && option.role == TR_ROLE_OTHER && !option.takes_next && !option.value.data &&
+	    is_path_with_slash(word))
 		given = false;
 	if (!given) {
 		add_file(parser, part);
@@ -421,14 +427,16 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 			tr_text_is(words[1].text, "-cc1as") ? TR_TOOL_ASSEMBLER : TR_TOOL_COMPILER;
 	for (size_t i = parser.program.words; i < count;)
 		i += parse_word(&parser, &result->parts[i], count - i);
-	/* gcc -v, or no arguments at all */
-	if (result->mode == TR_MODE_LINK && !result->sources && !result->inputs)
-		result->mode = TR_MODE_QUERY;
+	bool asked = result->mode != TR_MODE_LINK;
 	/* cc1 and as never link; they are a part of -c */
 	if (result->mode == TR_MODE_LINK && !parser.links &&
 	    (result->tool == TR_TOOL_COMPILER || result->tool == TR_TOOL_ASSEMBLER ||
 	     section->compiles))
 		result->mode = TR_MODE_COMPILE;
+	result->mode_with_files = result->mode;
+	/* gcc -v, or no arguments at all */
+	if (!asked && !result->sources && !result->inputs)
+		result->mode = TR_MODE_QUERY;
 	return true;
 }
 

@@ -35,6 +35,8 @@ struct tr_invocation {
 	enum tr_tool_kind tool;	   /* the program after all launchers */
 	struct tr_program program; /* the same with its options; tool may differ: clang -cc1 */
 	enum tr_mode mode;
+	/* the mode if a response file that is not known names files */
+	enum tr_mode mode_with_files;
 	struct tr_text output;	/* data NULL: not given, or standard output */
 	struct tr_text product; /* the same for TR_ROLE_PRODUCT */
 	struct tr_text folder;	/* the same for TR_ROLE_FOLDER */
