@@ -92,5 +92,6 @@ short() {
 		awk 'BEGIN { for (i = 1; i < 300000; i++) printf "{\"id\":%d,\"label\":\"%d\"},", i, i }'
 		printf '{"id":0}]}\n'
 	} >big
-	(ulimit -v 200000; tr-parse -q --max-record=1M big) | grep -c ^exec | grep -x 1
+	# AddressSanitizer takes more addresses than that for itself
+	([ -n "${TREC_SANITIZED-}" ] || ulimit -v 200000; tr-parse -q --max-record=1M big) | grep -c ^exec | grep -x 1
 }
