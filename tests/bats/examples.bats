@@ -128,6 +128,15 @@ compare() {
 			case $command in
 			*'| dot '*) command -v dot >/dev/null || continue ;;
 			*ShaderSource*) cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/es2tri.trace" glxgears.trace ;;
+			*exe=prog*)
+				! tr-repack -q -t lcov -O exe=/bin/sh /dev/null 2>&1 | grep -q 'without libdw' || continue
+				printf 'int main(void)\n{\n\treturn 0;\n}\n' >prog.c
+				gcc -g -no-pie -o prog prog.c
+				nm -S prog | sed -n 's/^0*\([0-9a-f]*\) 0*\([0-9a-f]*\) T main$/\1 \2/p' |
+					{ read -r begin size
+					printf 'section\t0\t-\t-\tFLAT\tbits=64\tendian=little\tmachine=EM_X86_64\n'
+					printf 'block\t1\t-\t-\t0x%016x\tsize=%d\top=block\n' "0x$begin" "0x$size"; } >run.trace
+				;;
 			*--keep=PATH*) cp --no-preserve=mode "$top_srcdir/tests/data/examples/path.json" build.json ;;
 			esac
 			most=0
