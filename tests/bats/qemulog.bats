@@ -77,12 +77,13 @@ END
 	run -0 qemu-x86_64 -d in_asm,exec,nochain,page -D run.log ./a
 }
 
-real_lines='BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1'
+# a jump is numbered by its place in the function, which is the compiler's choice
+real_lines='BRDA:5,N,0,3 BRDA:5,N,1,1 BRDA:7,N,0,1 BRDA:7,N,1,0 DA:1,1 DA:3,1 DA:5,4 DA:6,3 DA:7,1 DA:8,0 DA:9,1'
 
 @test "a real run: the lines that a program executed" {
 	real_run -static -no-pie
 	run -0 tr-repack -q -t lcov -O exe=a run.log
-	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = "$real_lines" ]
+	[ "$(sed -nE 's/^(BRDA:[0-9]+),[0-9]+/\1,N/; /^(DA|BRDA)/p' <<<"$output" | paste -sd' ')" = "$real_lines" ]
 }
 
 @test "a real run: a position-independent program is at the first address of the log" {
@@ -93,5 +94,5 @@ real_lines='BRDA:5,0,0,3 BRDA:5,0,1,1 BRDA:7,0,0,1 BRDA:7,0,1,0 DA:1,1 DA:3,1 DA
 	run -0 bash -e recipe
 	[ -s html/index.html ]
 	run -0 cat prog.info
-	[ "$(grep -E '^(DA|BRDA)' <<<"$output" | paste -sd' ')" = "$real_lines" ]
+	[ "$(sed -nE 's/^(BRDA:[0-9]+),[0-9]+/\1,N/; /^(DA|BRDA)/p' <<<"$output" | paste -sd' ')" = "$real_lines" ]
 }
