@@ -778,9 +778,12 @@ unit() {
 		-mindirect-branch=thunk-extern -mindirect-branch-register -fno-ipa-sra -flto=4 -fuse-linker-plugin
 		-fno-tree-loop-im -fipa-pta -fplugin=x.so -fplugin-arg-x-y=1 --param=a=1 --param|a=1 -wrapper|gdb,--args
 		-specs=nano.specs -Wa,-mrelax -Xassembler|-x -mno-sched-prolog -fanalyzer -mpreferred-stack-boundary=3
-		-fmin-function-alignment=16 -fno-reorder-blocks'
+		-fmin-function-alignment=16 -fno-reorder-blocks -free -fdebug-cpp -fdirectives-only -fno-mudflap
+		-fnothrow-opt -mnop-mcount -mrecord-mcount -fno-extended-identifiers -fno-force-addr -fno-freestanding
+		-fno-hosted -fno-instrument-functions -gno-as-loc-support -gno-as-locview-support -mno-fentry'
 	local stay='-O2 -Wall -Wlogical-op -Wno-maybe-uninitialized -fno-strict-aliasing -fno-builtin-memcpy
-		-ffixed-x18 -ftree-vectorize -fno-common -fstack-protector-strong -DA=1 -march=x86-64 -fshort-wchar -g -gdwarf-4 -Iinc'
+		-ffixed-x18 -ftree-vectorize -fno-common -fstack-protector-strong -DA=1 -march=x86-64 -fshort-wchar -g -gdwarf-4 -Iinc
+		-fextended-identifiers -fforce-addr -ffreestanding -mfentry'
 	local word argv=
 	for word in $words $stay; do argv+=,\"${word//|/\",\"}\"; done
 	echo 'int x;' >sub/a.c

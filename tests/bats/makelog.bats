@@ -91,6 +91,28 @@ database() {
 	done
 }
 
+@test "an unknown program that is called as a compiler is named, and a log without commands says so" {
+	printf '%s\n' "make[1]: Entering directory '/srv/p'" '[1/3] gcc -c sub.c -o a.o' \
+		'[2/3] env X=1 /opt/bin/acmecc.exe -c main.c -o b.o' 'acmecc -Iinc -c x.cpp' \
+		'diff -c a.c b.c' 'wc -c a.c' 'python3 -c import a.c -o x' 'grep -c -I x a.c' 'acmecc -c x.o -o x' >log
+	run -0 --separate-stderr tr-repack -t compdb log
+	[ "$stderr" = "tr-repack: log: note: unknown program that is called as a compiler is: acmecc, 2 times; -O compiler=acmecc=gcc if it has the options of GCC" ]
+	run -0 --separate-stderr tr-repack -t compdb -O compiler=acmecc=gcc log
+	[ -z "$stderr" ]
+	[ "$(grep -c '"file"' <<<"$output")" -eq 3 ]
+	for i in 1 2 3 4 5 6; do echo "acme$i -O2 -c $i.c"; done >>log
+	run -0 --separate-stderr tr-parse log
+	[ "$(grep -c 'called as a compiler' <<<"$stderr")" -eq 4 ]
+	printf '%s\n' "make[1]: Entering directory '/srv/p'" '  CC  x.o' "make[1]: Leaving directory '/srv/p'" >quiet
+	run -0 --separate-stderr tr-repack -t compdb quiet
+	[ "$output" = '[]' ]
+	[ "$stderr" = "tr-repack: quiet: note: lines without a command of a build tool: 1; make V=1, ninja -v and cmake --build -v print the commands that they run" ]
+	# what compiles, but in an unknown directory, is not said to compile nothing
+	echo 'gcc -c a.c -o a.o' >log
+	run -2 --separate-stderr tr-repack -t compdb -f makelog log
+	[[ $stderr != *'no command here compiles'* ]]
+}
+
 @test "what is counted, and what a log does not say" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

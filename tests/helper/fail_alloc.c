@@ -8,7 +8,7 @@
  *
  * Counted from 1 and from this library's constructor on. At the end the number
  * of allocations is written to the file TREC_FAIL_ALLOC_COUNT, where one is
- * named. glibc only: it calls through these names itself, and keeps the real
+ * named. Programs that a tool runs, such as objdump, are left alone. glibc only: it calls through these names itself, and keeps the real
  * ones under __libc_.
  */
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -31,6 +32,8 @@ __attribute__((constructor)) static void arm(void)
 {
 	const char *text = getenv("TREC_FAIL_ALLOC");
 	char *end = NULL;
+	if (strncmp(program_invocation_short_name, "tr-", 3) != 0)
+		return;
 	if (text)
 		first_to_fail = strtoul(text, &end, 10);
 	fail_on = end && *end == '+';
@@ -40,8 +43,8 @@ __attribute__((constructor)) static void arm(void)
 __attribute__((destructor)) static void report(void)
 {
 	unsigned long count = allocations;
+	const char *path = armed ? getenv("TREC_FAIL_ALLOC_COUNT") : NULL;
 	armed = false;
-	const char *path = getenv("TREC_FAIL_ALLOC_COUNT");
 	FILE *file = path ? fopen(path, "w") : NULL;
 	if (file) {
 		fprintf(file, "%lu\n", count);

@@ -45,7 +45,8 @@ struct writer {
 	/* the whole stream */
 	struct tr_id_map keys, files, made; /* of written entries: both halves of a hash */
 	uint64_t unknown;		    /* calls whose environment is unknown */
-	struct tr_compdb_unknown *drivers;  /* those whose names are unknown */
+	bool lost; /* a call that compiles has no entry, which is reported */
+	struct tr_compdb_unknown *drivers; /* those whose names are unknown */
 
 	/* the database whose entries are kept */
 	struct tr_text kept;	  /* its name; data NULL: there is none */
@@ -182,6 +183,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 {
 	bool wanted = compiles(call), lost = wanted && lacks(call);
 
+	writer->lost |= lost;
 	enum tr_status status = TR_OK;
 
 	/* only drivers read variables: not cc1, which they run */
@@ -502,7 +504,7 @@ static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 		tr_output_put_literal(writer->base.out, "\n]\n");
 	else
 		tr_output_put_literal(writer->base.out, "[]\n");
-	base->noted_empty = writer->style.left_out; /* report says why */
+	base->noted_empty = writer->style.left_out || writer->lost; /* reports say why */
 	return TR_OK;
 }
 

@@ -29,6 +29,14 @@ struct place {
 	size_t len;
 };
 
+/* An unknown program that is called as a compiler is. */
+struct stranger {
+	char name[TR_PROGRAM_NAME_MAX + 1];
+	uint64_t count;
+};
+
+enum { STRANGERS = 4 };
+
 struct reader {
 	struct tr_reader base;
 	struct tr_makelog_shell *shell, *inner; /* inner: of sh -c */
@@ -42,7 +50,9 @@ struct reader {
 	size_t delivered;	  /* bytes of the queue */
 	struct tr_arena arena;	  /* of a command */
 	bool guessed;		  /* two makes of one level are at work */
-	uint64_t texts, unexpanded, unplaced;
+	uint64_t texts, commands, unexpanded, unplaced;
+	struct stranger strangers[STRANGERS];
+	size_t stranger_count;
 	unsigned noted; /* notes at the end that were returned */
 };
 
@@ -185,6 +195,43 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	return true;
 }
 
+/*
+ * Counts an unknown program that has -c, a source, and an output or an option that compilers have:
+ * what it compiles is missing, and an option can change that.
+ */
+static void count_stranger(struct reader *reader, const struct tr_makelog_found *found)
+{
+	static const char *const extensions[] = { ".c", ".cc", ".cpp", ".cxx", ".C",
+						  ".S", ".s",  ".asm", ".m",   NULL };
+	static const char *const interpreters[] = { "python", "python3", "perl", "ruby", NULL };
+	size_t begin = skip_wrappers(found), i;
+	bool compiles = false, source = false, typical = false;
+
+	if (begin == found->count)
+		return;
+	struct tr_text name = tr_tool_base(found->words[begin].text);
+	if (!name.len || name.len > TR_PROGRAM_NAME_MAX || tr_command_is_shell(name) ||
+	    tr_text_is_among(name, no_runners) || tr_text_is_among(name, interpreters))
+		return;
+	for (i = begin + 1; i < found->count; i++) {
+		struct tr_text text = found->words[i].text;
+		bool option = text.len > 1 && *text.data == '-';
+		compiles |= tr_text_is(text, "-c");
+		source |= !option && tr_text_is_among(tr_path_extension(text), extensions);
+		typical |= option && memchr("oIDO", text.data[1], 4);
+	}
+	if (!compiles || !source || !typical)
+		return;
+	for (i = 0; i < reader->stranger_count; i++)
+		if (tr_text_is(name, reader->strangers[i].name))
+			break;
+	if (i == STRANGERS)
+		return;
+	reader->stranger_count += i == reader->stranger_count;
+	memcpy(reader->strangers[i].name, name.data, name.len);
+	reader->strangers[i].count++;
+}
+
 /* Queues the record of a command if its program is a build tool. */
 static void take(void *context, const struct tr_makelog_found *found)
 {
@@ -194,8 +241,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 	if (take_script(reader, found))
 		return;
 	size_t begin = find_tool(reader, found);
-	if (begin == found->count)
+	if (begin == found->count) {
+		count_stranger(reader, found);
 		return;
+	}
+	reader->commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
 	if (found->directory.data) {
 		tr_buffer_put_literal(to, "\tcwd=\"");
@@ -556,9 +606,28 @@ static enum tr_status note(struct reader *reader, struct tr_error *err)
 		return TR_WARN;
 	case 2:
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "lines without a command of a build tool: %" PRIu64, reader->texts);
-		err->severity = TR_DETAIL;
+			     "lines without a command of a build tool: %" PRIu64 "%s",
+			     reader->texts,
+			     reader->commands ? ""
+					      : "; make V=1, ninja -v and cmake --build -v print "
+						"the commands that they run");
+		tr_error_is_note(err);
+		if (reader->commands)
+			err->severity = TR_DETAIL;
 		return TR_WARN;
+	case 3:
+		if (reader->stranger_count) {
+			struct stranger *next = &reader->strangers[--reader->stranger_count];
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "unknown program that is called as a compiler is: %s, %" PRIu64
+				     " time%s; -O compiler=%s=gcc if it has the options of GCC",
+				     next->name, next->count, next->count == 1 ? "" : "s",
+				     next->name);
+			tr_error_is_note(err);
+			reader->noted--; /* once more, until none is left */
+			return TR_WARN;
+		}
+		return TR_END;
 	default:
 		return TR_END;
 	}
