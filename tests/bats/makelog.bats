@@ -113,6 +113,33 @@ database() {
 	[[ $stderr != *'no command here compiles'* ]]
 }
 
+@test "shells with options, shells in shells, and programs that change the directory" {
+	{
+		printf '%s\n' "/bin/sh -ec 'cc -c a.c'" "bash -o pipefail -c 'cc -c b.c'" "bash -lc 'cc -c c.c'" \
+			"sh -c \"sh -e -c 'cd x && cc -c d.c'\"" 'sh -e script.sh' 'cmake -E chdir sub cc -c e.c' \
+			'env -C sub A=1 gcc -c f.c' 'env --chdir=/abs gcc -c g.c' 'pushd y && cc -c h.c' 'cd ~/x && cc -c i.c'
+		printf '\033[1mcc -c j.c\033[0m\r\n\033[32mcc -c k.c -o k.o\033[m\n'
+	} >log
+	run -0 --separate-stderr tr-filter -f makelog -O cwd=/w --raw --fields=cwd,argv exec log
+	[ "$output" = '/w	["cc","-c","a.c"]
+/w	["cc","-c","b.c"]
+/w	["cc","-c","c.c"]
+/w/x	["cc","-c","d.c"]
+/w/sub	["cc","-c","e.c"]
+/w/sub	["gcc","-c","f.c"]
+/abs	["gcc","-c","g.c"]
+/w/y	["cc","-c","h.c"]
+	["cc","-c","i.c"]
+/w	["cc","-c","j.c"]
+/w	["cc","-c","k.c","-o","k.o"]' ]
+	# paths that grow without end
+	for i in {1..300}; do printf "make[%d]: Entering directory '%0100d'\ncc -c a.c\n" $i $i; done >log
+	run -2 --separate-stderr tr-filter -f makelog -O cwd=/w --fields=cwd exec log
+	[ "$(wc -l <<<"$output")" -eq 300 ]
+	[ "$(wc -c <<<"$output")" -lt $((300 * 16500)) ]
+	[[ $stderr == *'a directory whose path is longer than 16384 bytes is not entered'* ]]
+}
+
 @test "what is counted, and what a log does not say" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

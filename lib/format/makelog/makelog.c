@@ -20,7 +20,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000 };
+enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 4 };
 
 /* A directory that a make has entered. */
 struct place {
@@ -39,8 +39,8 @@ enum { STRANGERS = 4 };
 
 struct reader {
 	struct tr_reader base;
-	struct tr_makelog_shell *shell, *inner; /* inner: of sh -c */
-	bool nested;				/* inner is at work */
+	struct tr_makelog_shell *shells[DEPTH]; /* of lines; of sh -c in them; and so on */
+	size_t depth;				/* which of them is at work */
 	struct tr_makelog_names names;
 	struct tr_buffer cwd; /* of -O cwd; empty: unknown */
 	struct place *places;
@@ -140,7 +140,8 @@ static size_t skip_wrappers(const struct tr_makelog_found *found)
 			bool option = text.len && *text.data == '-';
 			if (!option && !memchr(text.data, '=', text.len))
 				break;
-			i += tr_text_is(text, "-u") || (nice && tr_text_is(text, "-n"));
+			i += tr_text_is(text, "-u") || tr_text_is(text, "-C") ||
+			     (nice && tr_text_is(text, "-n"));
 		}
 	}
 	return i < found->count ? i : found->count;
@@ -174,6 +175,26 @@ static size_t find_tool(struct reader *reader, const struct tr_makelog_found *fo
 	return count;
 }
 
+/*
+ * Finds the script of sh -c among the words after the shell, as in "sh -ec SCRIPT" and "bash -o
+ * pipefail -c SCRIPT". 0: it has none.
+ */
+static size_t find_script(const struct tr_makelog_found *found, size_t shell)
+{
+	bool script = false;
+	size_t i = shell + 1;
+
+	while (i < found->count) {
+		struct tr_text text = found->words[i].text;
+		if (text.len < 2 || *text.data != '-')
+			break;
+		bool letters = text.data[1] != '-';
+		script |= letters && memchr(text.data, 'c', text.len);
+		i += 1 + (letters && memchr(text.data, 'o', text.len));
+	}
+	return script && i < found->count ? i : 0;
+}
+
 /* Takes the commands in the argument of sh -c. False: the command is another one. */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found)
 {
@@ -181,18 +202,43 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	enum tr_makelog_syntax syntax;
 	struct tr_text program;
 
-	if (reader->nested || found->count - i < 3 || !tr_command_is_shell(found->words[i].text) ||
-	    !tr_text_is(found->words[i + 1].text, "-c") || found->unexpanded)
+	if (reader->depth == DEPTH - 1 || found->count - i < 3 ||
+	    !tr_command_is_shell(found->words[i].text) || found->unexpanded)
+		return false;
+	i = find_script(found, i);
+	if (!i)
 		return false;
 	size_t before = reader->queue.len;
-	reader->nested = true;
-	if (!tr_makelog_shell_parse(reader->inner, found->words[i + 2].text, found->directory,
-				    &syntax, &program))
+	reader->depth++;
+	if (!tr_makelog_shell_parse(reader->shells[reader->depth], found->words[i].text,
+				    found->directory, &syntax, &program))
 		reader->queue.failed = true;
-	reader->nested = false;
+	reader->depth--;
 	if (syntax != TR_MAKELOG_FINE)
 		reader->queue.len = before;
 	return true;
+}
+
+/*
+ * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It is
+ * joined in to. Without them it is that of the shell.
+ */
+static struct tr_text directory_of(const struct tr_makelog_found *found, size_t begin,
+				   struct tr_buffer *to)
+{
+	struct tr_text directory = found->directory, path = { NULL, 0 };
+
+	for (size_t i = 1; i < begin; i++) {
+		struct tr_text text = found->words[i].text;
+		if (tr_text_is(text, "-C") || tr_text_is(text, "chdir"))
+			path = i + 1 < begin ? found->words[i + 1].text : path;
+		else if (tr_text_starts(text, TR_TEXT("--chdir=")))
+			path = (struct tr_text){ text.data + 8, text.len - 8 };
+	}
+	if (!path.len || (!tr_path_is_absolute(path) && !directory.data))
+		return directory;
+	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : directory, path, to);
+	return tr_buffer_text(to);
 }
 
 /*
@@ -247,11 +293,15 @@ static void take(void *context, const struct tr_makelog_found *found)
 	}
 	reader->commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
-	if (found->directory.data) {
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	struct tr_text directory = directory_of(found, begin, &joined);
+	if (directory.data) {
 		tr_buffer_put_literal(to, "\tcwd=\"");
-		tr_string_escape(found->directory, to);
+		tr_string_escape(directory, to);
 		tr_buffer_put_byte(to, '"');
 	}
+	to->failed |= joined.failed;
+	tr_buffer_free(&joined);
 	tr_buffer_put_literal(to, "\targv=[\"");
 	if (begin == 0 && found->spelled.data)
 		tr_buffer_put_text(to, found->spelled);
@@ -266,11 +316,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
 	if (found->conditional)
 		tr_buffer_put_literal(to, ",\"conditional\"");
-	if (reader->guessed && found->directory.data)
+	if (reader->guessed && directory.data)
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
 	reader->unexpanded += found->unexpanded;
-	reader->unplaced += !found->directory.data;
+	reader->unplaced += !directory.data;
 }
 
 /* The directory of the next command. */
@@ -324,6 +374,13 @@ static enum tr_status enter(struct reader *reader, int level, struct tr_text pat
 	if (tr_path_has_drive(path)) {
 		joined.len = 0;
 		tr_buffer_put_text(&joined, path);
+	}
+	if (joined.len > TR_DIRECTORY_MAX) {
+		tr_buffer_free(&joined);
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "a directory whose path is longer than %d bytes is not entered",
+			     TR_DIRECTORY_MAX);
+		return TR_WARN;
 	}
 	char *copy = joined.failed ? NULL : malloc(joined.len + 1);
 	if (!copy || !tr_array_room(reader->places, reader->count, reader->cap)) {
@@ -476,7 +533,7 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
 				     &reader->queue.failed))
 		return TR_OK;
-	if (!tr_makelog_shell_parse(reader->shell, text, current(reader), &syntax, &program))
+	if (!tr_makelog_shell_parse(reader->shells[0], text, current(reader), &syntax, &program))
 		return tr_error_memory(err);
 	if (syntax == TR_MAKELOG_FINE)
 		return TR_OK;
@@ -490,10 +547,21 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	return TR_WARN;
 }
 
-/* Removes the end of a line of Windows. */
-static struct tr_text without_return(struct tr_text line)
+/* Removes the end of a line of Windows, and a sequence that ends a colour before it. */
+static struct tr_text without_end(struct tr_text line)
 {
+	static const char *const colours[] = { "\x1b[m", "\x1b[0m", "\x1b[K", "\x1b[0;0m" };
+
 	line.len -= line.len && line.data[line.len - 1] == '\r';
+	if (!line.len || (line.data[line.len - 1] != 'm' && line.data[line.len - 1] != 'K'))
+		return line;
+	for (size_t i = 0; i < sizeof colours / sizeof *colours; i++) {
+		size_t len = strlen(colours[i]);
+		if (line.len >= len && memcmp(line.data + line.len - len, colours[i], len) == 0) {
+			line.len -= len;
+			break;
+		}
+	}
 	return line;
 }
 
@@ -531,7 +599,7 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 		status = tr_reader_line(&reader->base, &line, &ended, err);
 		if (status != TR_OK)
 			return status == TR_END ? TR_OK : status;
-		line = without_return(line);
+		line = without_end(line);
 		more = line.len && line.data[line.len - 1] == '\\';
 		tr_buffer_put_byte(logical, '\n');
 		tr_buffer_put_text(logical, line);
@@ -558,7 +626,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	reader->base.source_line = reader->base.lines;
 	if (status != TR_OK)
 		return status;
-	line = without_return(line);
+	line = without_end(line);
 	if (!line.len)
 		return TR_OK;
 	struct tr_text text = tr_makelog_command(line);
@@ -669,8 +737,8 @@ static void close_reader(struct tr_reader *base)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	tr_makelog_shell_free(reader->shell);
-	tr_makelog_shell_free(reader->inner);
+	for (size_t i = 0; i < DEPTH; i++)
+		tr_makelog_shell_free(reader->shells[i]);
 	tr_compilers_free(reader->names.compilers);
 	while (reader->count)
 		free(reader->places[--reader->count].path);
@@ -696,12 +764,13 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);
-	reader->shell = tr_makelog_shell_new(take, reader);
-	reader->inner = tr_makelog_shell_new(take, reader);
-	if (!reader->shell || !reader->inner) {
-		tr_reader_free(&reader->base);
-		tr_error_memory(err);
-		return NULL;
+	for (size_t i = 0; i < DEPTH; i++) {
+		reader->shells[i] = tr_makelog_shell_new(take, reader);
+		if (!reader->shells[i]) {
+			tr_reader_free(&reader->base);
+			tr_error_memory(err);
+			return NULL;
+		}
 	}
 	return &reader->base;
 }
@@ -713,7 +782,7 @@ static int weigh(const char *p, const char *end, void *context)
 	if (end - p > PROBE)
 		end = p + PROBE;
 	for (const char *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
-		struct tr_text line = without_return(tr_text_span(p, lf)), path;
+		struct tr_text line = without_end(tr_text_span(p, lf)), path;
 		struct tr_text text = tr_makelog_command(line);
 		const char *blank = memchr(text.data, ' ', text.len);
 		int level;

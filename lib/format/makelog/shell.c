@@ -420,8 +420,9 @@ static void change(struct tr_makelog_shell *shell)
 		i++;
 	struct tr_text path = i < shell->count ? word(shell, i) : TR_TEXT("-");
 	bool absolute = tr_path_is_absolute(path);
-	if (shell->unexpanded || tr_text_is(path, "-") || path.len > TR_DIRECTORY_MAX ||
-	    (!absolute && !shell->known)) {
+	/* ~ is a home that the log does not name */
+	if (shell->unexpanded || tr_text_is(path, "-") || tr_text_starts(path, TR_TEXT("~")) ||
+	    path.len > TR_DIRECTORY_MAX || (!absolute && !shell->known)) {
 		shell->known = false;
 		return;
 	}
@@ -472,7 +473,7 @@ static void end_command(struct tr_makelog_shell *shell)
 	if (shell->count && !shell->skipped && shell->syntax == TR_MAKELOG_FINE) {
 		struct tr_text program = word(shell, 0);
 		shell->fate = FATE_UNKNOWN;
-		if (tr_text_is(program, "cd")) {
+		if (tr_text_is(program, "cd") || tr_text_is(program, "pushd")) {
 			change(shell);
 			shell->fate = FATE_TRUE;
 		} else if (tr_text_is(program, "true") || tr_text_is(program, ":")) {
