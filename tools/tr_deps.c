@@ -998,6 +998,18 @@ static bool begin_segment(struct tr_deps *deps)
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 
+/* Whether it is the record of a program, or of an end, that tr-record could not watch. */
+static bool is_unwatched(struct tr_record *record)
+{
+	static const char flag[] = "\"unwatched\"";
+
+	if (record->type != TR_RECORD ||
+	    !(tr_text_is(record->kind, "exec") || tr_text_is(record->kind, "exit")))
+		return false;
+	struct tr_field *field = tr_record_field(record, "flagged");
+	return field && memmem(field->text.data, field->text.len, flag, sizeof flag - 1);
+}
+
 static void read_records(struct tr_deps *deps)
 {
 	struct tr_cli *cli = &deps->cli;
@@ -1018,6 +1030,7 @@ static void read_records(struct tr_deps *deps)
 			struct tr_field *format = tr_record_field(record, "format");
 			deps->no_removals |= format && tr_text_is(format->text, "etrace");
 		}
+		deps->unwatched += is_unwatched(record);
 		if (!stream || cli->stop)
 			continue;
 		if (record->type == TR_HEADER || record->type == TR_TRAILER) {
@@ -1092,6 +1105,12 @@ int main(int argc, char **argv)
 				    "%" PRIu64 " pipes are not followed, because the trace lacks "
 				    "their descriptors: a small strace -s cuts them",
 				    deps.cut_pipes);
+		if (deps.unwatched)
+			tr_cli_note(
+				cli,
+				"programs that were not watched (flagged \"unwatched\"): %" PRIu64
+				"; the files that they used are missing",
+				deps.unwatched);
 		if (deps.mounts)
 			tr_cli_note(cli,
 				    "%" PRIu64 " calls of mount or pivot_root are not followed: "

@@ -56,6 +56,7 @@ struct tr_deps {
 	struct tr_deps_globs outside;
 	bool no_removals;			    /* the format of the input has none */
 	uint64_t calls, unknown, mounts, cut_pipes; /* of earlier segments, as in tracker */
+	uint64_t unwatched;			    /* programs whose files are not in the trace */
 	bool too_long;				    /* the same of graph.paths */
 	uint32_t sets;
 	struct tr_buffer text, line;

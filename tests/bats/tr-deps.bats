@@ -540,3 +540,14 @@ declared() {
 	tr-parse log log | tr-deps | grep '^use' | cmp - <(cat want want)
 	tr-parse log log | sed '/^!end/d' | tr-deps 2>/dev/null | grep '^use' | cmp - <(cat want want)
 }
+
+@test "programs that were not watched are counted, as their files are missing" {
+	printf '%s\n' '1 execve("/bin/a", ["a"], 0x1 /* 0 vars */) = 0' \
+		'1 openat(AT_FDCWD, "/w/x", O_RDONLY) = 3' '1 +++ exited with 0 +++' >a.strace
+	run -0 --separate-stderr tr-deps --inputs --special a.strace
+	[ -z "$stderr" ]
+	tr-parse a.strace | sed 's/\["env-unknown"/&,"unwatched"/' >a.trec
+	run -0 --separate-stderr tr-deps --inputs --special a.trec
+	[ "$output" = $'/bin/a\n/w/x' ]
+	[ "$stderr" = 'tr-deps: note: programs that were not watched (flagged "unwatched"): 1; the files that they used are missing' ]
+}
