@@ -499,9 +499,10 @@ static bool may_hold(struct reader *reader, struct tr_text text)
 		return true;
 	if (has_sign(text))
 		return true;
-	/* sh, env, exec, command, nice, time, nohup; most lines begin with other letters */
+	/* sh, env, exec, command, nice, time, nohup, cmd; most lines begin with other letters */
 	return strchr("hvcepd", last) && last &&
-	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers));
+	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers) ||
+		tr_text_equal_in_any_case(tr_tool_base(first), TR_TEXT("cmd")));
 }
 
 /* GCC quotes sources after a line number and a bar. */

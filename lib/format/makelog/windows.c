@@ -165,24 +165,101 @@ static bool take_words(const struct programs *programs, size_t len, struct tr_te
 	return done;
 }
 
+static bool is_program(struct tr_text path, const char *name)
+{
+	return tr_text_equal_in_any_case(tr_tool_base(path), tr_text_from(name));
+}
+
+static struct tr_text skip_blanks(struct tr_text text)
+{
+	while (text.len && *text.data == ' ')
+		text = without(text, 1);
+	return text;
+}
+
+/*
+ * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links. cmd.exe removes the
+ * first quote and the last one. NULL: the line is another one.
+ */
+static struct tr_text script_of_cmd(struct tr_text text)
+{
+	struct tr_text none = { NULL, 0 };
+	bool script = false;
+	size_t after;
+
+	if (!is_program(program_of(text, &after), "cmd"))
+		return none;
+	text = skip_blanks(without(text, after));
+	while (!script && text.len > 2 && *text.data == '/') {
+		script = (text.data[1] | 0x20) == 'c';
+		const char *blank = memchr(text.data, ' ', text.len);
+		text = skip_blanks(without(text, blank ? (size_t)(blank - text.data) : text.len));
+	}
+	const char *last = text.len > 1 && *text.data == '"'
+				   ? memrchr(text.data + 1, '"', text.len - 1)
+				   : NULL;
+	return !script ? none : last ? tr_text_span(text.data + 1, last) : text;
+}
+
+/* Changes the directory as cd [/D] PATH does. It is NULL where it is not known. */
+static void change(struct tr_text *directory, struct tr_text path, struct tr_buffer *joined)
+{
+	struct tr_buffer next = TR_BUFFER_INIT;
+
+	path = skip_blanks(path);
+	if (tr_text_starts(path, TR_TEXT("/D ")) || tr_text_starts(path, TR_TEXT("/d ")))
+		path = skip_blanks(without(path, 3));
+	while (path.len && path.data[path.len - 1] == ' ')
+		path.len--;
+	if (path.len > 1 && *path.data == '"' && path.data[path.len - 1] == '"')
+		path = (struct tr_text){ path.data + 1, path.len - 2 };
+	if (!path.len || tr_text_is(path, "."))
+		return;
+	if (!tr_path_has_drive(path)) {
+		if (!directory->data || *path.data == '\\' || memchr(path.data, '%', path.len)) {
+			*directory = (struct tr_text){ NULL, 0 };
+			return;
+		}
+		tr_buffer_put_text(&next, *directory);
+		tr_buffer_put_byte(&next, tr_path_has_drive(*directory) ? '\\' : '/');
+	}
+	tr_buffer_put_text(&next, path);
+	tr_buffer_free(joined);
+	*joined = next;
+	*directory = tr_buffer_text(joined);
+}
+
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
 			      struct tr_text directory, tr_makelog_take *take, void *context,
 			      bool *failed)
 {
 	struct programs programs;
+	struct tr_buffer joined = TR_BUFFER_INIT;
 	size_t prompt = skip_prompt(text);
-	bool windows = prompt, more = true;
+	struct tr_text script = script_of_cmd(without(text, prompt));
+	bool windows = prompt || script.data, more = true;
 
 	if (prompt)
 		directory = (struct tr_text){ text.data, prompt - 1 };
-	for (text = without(text, prompt); more && text.len;) {
+	for (text = script.data ? script : without(text, prompt); more && text.len;) {
 		find_programs(names, text, &programs);
 		windows = windows || is_windows(&programs, text);
 		if (!windows)
-			return false;
+			break;
 		size_t end = end_of_command(programs.rest);
-		if (programs.tool != TR_TOOL_NONE &&
-		    !take_words(&programs, end, directory, take, context)) {
+		struct tr_text arguments = { programs.rest.data, end };
+		if (is_program(programs.list[0], "cmake") &&
+		    memmem(arguments.data, end, " vs_link_", 9)) {
+			/* cmake -E vs_link_exe OPTION... -- link.exe ARGUMENT... */
+			const char *dashes = memmem(arguments.data, end, " -- ", 4);
+			text = dashes ? tr_text_span(dashes + 4, text.data + text.len)
+				      : without(programs.rest, end);
+			if (dashes)
+				continue;
+		} else if (script.data && is_program(programs.list[0], "cd")) {
+			change(&directory, arguments, &joined);
+		} else if (programs.tool != TR_TOOL_NONE &&
+			   !take_words(&programs, end, directory, take, context)) {
 			*failed = true;
 			break;
 		}
@@ -191,5 +268,7 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 		while (text.len && (*text.data == '&' || *text.data == '|' || *text.data == ' '))
 			text = without(text, 1);
 	}
+	*failed |= joined.failed;
+	tr_buffer_free(&joined);
 	return windows;
 }
