@@ -355,6 +355,19 @@ static bool heads(const struct tr_trace *trace)
 	return trace->place.format->flags & TR_FORMAT_HEADS;
 }
 
+/* [1/20] and [ 50%], as ninja and CMake print them, also in a log whose compilers are unknown. */
+static bool is_step_of_build(struct tr_text text)
+{
+	size_t i = 1;
+
+	if (!text.len || *text.data != '[')
+		return false;
+	while (i < text.len &&
+	       (text.data[i] == ' ' || (text.data[i] >= '0' && text.data[i] <= '9')))
+		i++;
+	return i > 1 && i < text.len && (text.data[i] == '/' || text.data[i] == '%');
+}
+
 /* Names the kind of file that unknown bytes look like, in case of a wrong file; "" if unknown. */
 static const char *looks_like(struct tr_input *in)
 {
@@ -365,12 +378,16 @@ static const char *looks_like(struct tr_input *in)
 	if (tr_text_starts(all, TR_TEXT("\x7f"
 					"ELF")))
 		return " (it looks like an ELF file)";
+	if (tr_text_starts(all, TR_TEXT("\xff\xfe")) || tr_text_starts(all, TR_TEXT("\xfe\xff")))
+		return " (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)";
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
 		p++;
 	struct tr_text text = tr_text_span(p, end);
 	for (const char *q = p; q < end; q++)
 		if ((unsigned char)*q < ' ' && *q != '\t' && *q != '\n' && *q != '\r')
 			return "";
+	if (is_step_of_build(text))
+		return " (it looks like the output of a build, which -f makelog reads)";
 	if (text.len && (*p == '{' || *p == '['))
 		return " (it looks like JSON)";
 	if (text.len > 5 && (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))

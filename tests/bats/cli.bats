@@ -192,6 +192,12 @@ need_terminal() {
 @test "input of no known format: what it looks like" {
 	unknown() { [[ $(tr-parse 2>&1 >/dev/null) == *"not a known trace format$1: see"* ]]; }
 	printf '\n [1,2]\n' | unknown ' (it looks like JSON)'
+	printf '[1/20] acmecc a.c\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
+	printf '[ 50%%] Building\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
+	printf '[ 1, 2]' | unknown ' (it looks like JSON)'
+	printf '\377\376c\0l\0' | unknown ' (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)'
+	run -2 tr-parse -f makelog < <(printf '\377\376c\0l\0\n\0')
+	[[ $output == *'stdin: text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts'* ]]
 	printf '<!DOCTYPE html>\n' | unknown ' (it looks like HTML)'
 	printf '<?xml version="1.0"?>\n' | unknown ' (it looks like XML)'
 	head -c 600 "$(type -P cat)" | unknown ' (it looks like an ELF file)'

@@ -627,6 +627,12 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	reader->base.source_line = reader->base.lines;
 	if (status != TR_OK)
 		return status;
+	if (reader->base.lines == 1 && (tr_text_starts(line, TR_TEXT("\xff\xfe")) ||
+					tr_text_starts(line, TR_TEXT("\xfe\xff")))) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts");
+		return TR_FATAL;
+	}
 	line = without_end(line);
 	if (!line.len)
 		return TR_OK;
