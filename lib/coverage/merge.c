@@ -91,9 +91,7 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 		struct tr_value *value = tr_field_value(record, field, err);
 		if (!value)
 			return tr_error_status(err);
-		tr_buffer_put_byte(to, '\t');
-		tr_buffer_put_text(to, field->key);
-		tr_buffer_put_byte(to, '=');
+		tr_field_begin(field->key, to);
 		tr_literal_write(value, to);
 	}
 	return to->failed ? tr_error_memory(err) : TR_OK;

@@ -291,9 +291,7 @@ static void write_section(struct merge *merge, const char *name, struct tr_merge
 	for (int i = 0; i < FORM; i++) {
 		if (!merge->form[i].len)
 			continue;
-		tr_buffer_put_byte(&lines->text, '\t');
-		tr_buffer_put_text(&lines->text, tr_text_from(form_keys[i]));
-		tr_buffer_put_byte(&lines->text, '=');
+		tr_field_begin(tr_text_from(form_keys[i]), &lines->text);
 		tr_buffer_put_text(&lines->text, merge->form[i]);
 	}
 	tr_merge_end(lines);

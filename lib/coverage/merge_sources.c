@@ -42,20 +42,10 @@ static void put_string(struct tr_buffer *to, const char *key, struct tr_text tex
 {
 	if (!text.len)
 		return;
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_literal(to, "=\"");
+	tr_field_begin(tr_text_from(key), to);
+	tr_buffer_put_byte(to, '"');
 	tr_string_escape(text, to);
 	tr_buffer_put_byte(to, '"');
-}
-
-/* Adds a field with a number. */
-static void put_number(struct tr_buffer *to, const char *key, uint64_t number)
-{
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
-	tr_buffer_put_decimal(to, number);
 }
 
 /* Writes a function. */
@@ -66,10 +56,10 @@ static void write_function(const struct tr_source_file *file,
 
 	put_string(to, "function", function->name);
 	if (function->line)
-		put_number(to, "line", function->line);
+		tr_field_put_number("line", function->line, to);
 	if (function->last_line)
-		put_number(to, "last_line", function->last_line);
-	put_number(to, "hits", function->count);
+		tr_field_put_number("last_line", function->last_line, to);
+	tr_field_put_number("hits", function->count, to);
 	tr_merge_end(lines);
 }
 
@@ -80,16 +70,16 @@ static void write_branch(const struct tr_source_file *file, const struct tr_sour
 	struct tr_buffer *to = begin_line(lines, "srcbranch", file);
 	uint64_t number;
 
-	put_number(to, "line", branch->line);
-	put_number(to, "block", branch->block);
+	tr_field_put_number("line", branch->line, to);
+	tr_field_put_number("block", branch->block, to);
 	/* a number has no zeros before it; other digits are a text */
 	if (tr_decimal_read(branch->branch, UINT64_MAX, &number) &&
 	    tr_decimal_length(number) == branch->branch.len)
-		put_number(to, "branch", number);
+		tr_field_put_number("branch", number, to);
 	else
 		put_string(to, "branch", branch->branch);
 	if (branch->reached)
-		put_number(to, "hits", branch->count);
+		tr_field_put_number("hits", branch->count, to);
 	else
 		tr_buffer_put_literal(to, "\thits=null");
 	if (branch->exception)
@@ -112,8 +102,8 @@ static void write_file(const struct tr_source_file *file, struct tr_merge_lines 
 	for (size_t i = 0; i < file->lines.count; i++) {
 		const struct tr_source_line *line = &file->lines.list[i];
 		to = begin_line(lines, "srcline", file);
-		put_number(to, "line", line->line);
-		put_number(to, "hits", line->count);
+		tr_field_put_number("line", line->line, to);
+		tr_field_put_number("hits", line->count, to);
 		put_string(to, "checksum", line->checksum);
 		tr_merge_end(lines);
 	}

@@ -316,14 +316,6 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return tr_text_is(record->kind, "info") ? put_info(self, record, err) : TR_OK;
 }
 
-/* Begins a field of a line. */
-static void put_key(const char *key, struct tr_buffer *to)
-{
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
-}
-
 /* Appends the columns of a unit after its number. */
 static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 {
@@ -331,9 +323,9 @@ static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 	tr_cell_escape(unit->name, false, to);
 	for (int i = 0; i < TR_UNIT_SETS; i++) {
 		const struct set *set = &unit->sets[i];
-		put_key(tr_unit_bits_keys[i], to);
+		tr_field_begin(tr_text_from(tr_unit_bits_keys[i]), to);
 		tr_buffer_put_decimal(to, set->bits);
-		put_key(tr_unit_list_keys[i], to);
+		tr_field_begin(tr_text_from(tr_unit_list_keys[i]), to);
 		tr_buffer_put_byte(to, '[');
 		for (size_t k = 0; k < set->count; k++) {
 			if (k)
@@ -343,7 +335,7 @@ static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 		tr_buffer_put_byte(to, ']');
 	}
 	for (int i = 0; i < TR_UNIT_SETS; i++) {
-		put_key(tr_unit_hash_keys[i], to);
+		tr_field_begin(tr_text_from(tr_unit_hash_keys[i]), to);
 		tr_buffer_put_byte(to, '"');
 		tr_string_escape(unit->hashes[i], to);
 		tr_buffer_put_byte(to, '"');

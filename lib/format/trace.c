@@ -118,9 +118,7 @@ static bool made(struct tr_trace *trace, struct tr_record **record, struct tr_er
 /* Appends a field to the line of a header or trailer. */
 static void put_field(const struct tr_field *field, struct tr_buffer *line)
 {
-	tr_buffer_put_byte(line, '\t');
-	tr_buffer_put_text(line, field->key);
-	tr_buffer_put_byte(line, '=');
+	tr_field_begin(field->key, line);
 	if (field->text.data)
 		tr_buffer_put_text(line, field->text);
 	else

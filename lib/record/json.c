@@ -816,9 +816,7 @@ bool tr_json_put_field(const char *key, const struct tr_json_member *member, str
 {
 	if (!member)
 		return true;
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
+	tr_field_begin(tr_text_from(key), to);
 	return tr_json_put_value(member->value, to, err);
 }
 

@@ -55,6 +55,21 @@ enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */
 struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena,
 				  struct tr_error *err);
 
+/* Begins a field: a TAB, the key, which is spelled already, and an equals sign. */
+static inline void tr_field_begin(struct tr_text key, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '\t');
+	tr_buffer_put_text(to, key);
+	tr_buffer_put_byte(to, '=');
+}
+
+/* Appends a field with a number. */
+static inline void tr_field_put_number(const char *key, uint64_t number, struct tr_buffer *to)
+{
+	tr_field_begin(tr_text_from(key), to);
+	tr_buffer_put_decimal(to, number);
+}
+
 /* Appends the canonical spelling. */
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
 

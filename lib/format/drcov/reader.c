@@ -95,14 +95,6 @@ static void skip_line(struct reader *reader, struct tr_text line)
 	reader->base.lines++;
 }
 
-/* Appends a TAB, the key and an equals sign. */
-static void put_key(struct reader *reader, const char *key)
-{
-	tr_buffer_put_byte(&reader->base.line, '\t');
-	tr_buffer_put_text(&reader->base.line, tr_text_from(key));
-	tr_buffer_put_byte(&reader->base.line, '=');
-}
-
 /* Appends a string with its escapes. */
 static void put_string(struct reader *reader, struct tr_text text)
 {
@@ -119,7 +111,7 @@ static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 		reader->base.line.failed = true;
 	if (tr_text_equal(text, tr_buffer_text(usual)))
 		return;
-	put_key(reader, key);
+	tr_field_begin(tr_text_from(key), &reader->base.line);
 	put_string(reader, text);
 }
 
@@ -468,24 +460,24 @@ static void put_header(struct reader *reader)
 	struct tr_buffer usual = TR_BUFFER_INIT;
 	tr_buffer_put_literal(&reader->base.line, "%trec\t1");
 	if (++reader->dumps > 1) {
-		put_key(reader, "stream");
+		tr_field_begin(tr_text_from("stream"), &reader->base.line);
 		tr_buffer_put_decimal(&reader->base.line, reader->dumps);
 	}
-	put_key(reader, "version");
+	tr_field_begin(tr_text_from("version"), &reader->base.line);
 	tr_buffer_put_decimal(&reader->base.line, head->version);
 	if (head->flavor.data) {
-		put_key(reader, "flavor");
+		tr_field_begin(tr_text_from("flavor"), &reader->base.line);
 		put_string(reader, head->flavor);
 	}
-	put_key(reader, "table");
+	tr_field_begin(tr_text_from("table"), &reader->base.line);
 	tr_buffer_put_decimal(&reader->base.line, head->table);
-	put_key(reader, "columns");
+	tr_field_begin(tr_text_from("columns"), &reader->base.line);
 	for (size_t i = 0; i < head->columns.count; i++) {
 		tr_buffer_put_byte(&reader->base.line, i ? ',' : '[');
 		put_string(reader, tr_module_column_name(&head->columns, i));
 	}
 	tr_buffer_put_literal(&reader->base.line, "]");
-	put_key(reader, "bits");
+	tr_field_begin(tr_text_from("bits"), &reader->base.line);
 	tr_buffer_put_decimal(&reader->base.line, reader->list.digits * 4);
 	tr_drcov_head_write(head, &usual);
 	put_odd(reader, ".head", tr_buffer_text(&reader->list.spelled), &usual);

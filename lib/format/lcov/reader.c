@@ -61,15 +61,6 @@ static void put_string(struct tr_buffer *to, struct tr_text text)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* Appends TAB, KEY= and a number. */
-static void put_field(struct tr_buffer *to, const char *key, uint64_t number)
-{
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '=');
-	tr_buffer_put_decimal(to, number);
-}
-
 /* Begins a record about this source file. */
 static struct tr_buffer *begin(struct reader *reader, const char *kind)
 {
@@ -108,10 +99,10 @@ static enum tr_status put_function(struct reader *reader, struct tr_record **rec
 	tr_buffer_put_literal(to, "\tfunction=");
 	put_string(to, function->name);
 	if (function->line)
-		put_field(to, "line", function->line);
+		tr_field_put_number("line", function->line, to);
 	if (function->last_line)
-		put_field(to, "last_line", function->last_line);
-	put_field(to, "hits", function->hits);
+		tr_field_put_number("last_line", function->last_line, to);
+	tr_field_put_number("hits", function->hits, to);
 	reader->first = function->next;
 	return tr_reader_deliver(&reader->base, record, err);
 }
@@ -229,8 +220,8 @@ static enum tr_status read_da(struct reader *reader, struct tr_text value,
 	if (!take_number(&value, UINT32_MAX, &line) || !take_number(&value, UINT64_MAX, &hits))
 		return TR_WARN;
 	struct tr_buffer *to = begin(reader, "srcline");
-	put_field(to, "line", line);
-	put_field(to, "hits", hits);
+	tr_field_put_number("line", line, to);
+	tr_field_put_number("hits", hits, to);
 	if (value.len) {
 		tr_buffer_put_literal(to, "\tchecksum=");
 		put_string(to, value);
@@ -258,17 +249,17 @@ static enum tr_status read_brda(struct reader *reader, struct tr_text value,
 	if (!outcome.len || (reached && !tr_decimal_read(count, UINT64_MAX, &hits)))
 		return TR_WARN;
 	struct tr_buffer *to = begin(reader, "srcbranch");
-	put_field(to, "line", line);
-	put_field(to, "block", block);
+	tr_field_put_number("line", line, to);
+	tr_field_put_number("block", block, to);
 	if (tr_decimal_read(outcome, UINT64_MAX, &branch) &&
 	    tr_decimal_length(branch) == outcome.len) {
-		put_field(to, "branch", branch);
+		tr_field_put_number("branch", branch, to);
 	} else {
 		tr_buffer_put_literal(to, "\tbranch=");
 		put_string(to, outcome);
 	}
 	if (reached)
-		put_field(to, "hits", hits);
+		tr_field_put_number("hits", hits, to);
 	else
 		tr_buffer_put_literal(to, "\thits=null");
 	if (exception)

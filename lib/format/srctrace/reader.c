@@ -336,26 +336,18 @@ enum { HASHES = 20, DATE_SIZE = 8 };
 
 #define DATE_MAX 253402300799 /* the end of the year 9999 */
 
-/* Appends a TAB, the key and an equals sign. */
-static void put_key(const char *key, struct tr_buffer *line)
-{
-	tr_buffer_put_byte(line, '\t');
-	tr_buffer_put_text(line, tr_text_from(key));
-	tr_buffer_put_byte(line, '=');
-}
-
 /* padding: the two bytes of the header, which should be 0. */
 static void put_header(const struct tr_srctrace_layout *layout, unsigned padding,
 		       struct tr_buffer *line)
 {
 	tr_buffer_put_literal(line, "%trec\t1\tversion=");
 	tr_buffer_put_decimal(line, TR_SRCTRACE_VERSION);
-	put_key("align", line);
+	tr_field_begin(tr_text_from("align"), line);
 	tr_buffer_put_decimal(line, layout->align);
-	put_key("endian", line);
+	tr_field_begin(tr_text_from("endian"), line);
 	tr_buffer_put_text(line, tr_text_from(layout->big ? "big" : "little"));
 	if (padding) {
-		put_key(".pad", line);
+		tr_field_begin(tr_text_from(".pad"), line);
 		tr_buffer_put_decimal(line, padding);
 	}
 }
@@ -369,7 +361,7 @@ static void put_date(struct tr_text data, struct tr_buffer *line)
 	time_t time = (time_t)seconds;
 	struct tm tm;
 	char text[64];
-	put_key("value", line);
+	tr_field_begin(tr_text_from("value"), line);
 	if (seconds > DATE_MAX || !gmtime_r(&time, &tm)) {
 		tr_buffer_put_decimal(line, seconds);
 		return;
@@ -391,7 +383,7 @@ static void put_info(struct tr_reader *base, uint32_t kind, struct tr_text data)
 		tr_buffer_put_text(line, tr_text_from(name));
 	else
 		tr_buffer_put_decimal(line, kind);
-	put_key("data", line);
+	tr_field_begin(tr_text_from("data"), line);
 	tr_buffer_put_byte(line, '"');
 	tr_string_escape(data, line);
 	tr_buffer_put_byte(line, '"');
@@ -440,13 +432,13 @@ static void put_unit(struct tr_reader *base, const char *entry, const struct tr_
 	tr_buffer_put_literal(line, "-\t-\t");
 	tr_cell_escape((struct tr_text){ entry + unit->name, unit->name_size }, false, line);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		put_key(tr_unit_bits_keys[i], line);
+		tr_field_begin(tr_text_from(tr_unit_bits_keys[i]), line);
 		tr_buffer_put_decimal(line, unit->bits[i]);
-		put_key(tr_unit_list_keys[i], line);
+		tr_field_begin(tr_text_from(tr_unit_list_keys[i]), line);
 		put_list(entry + unit->buffers[i], unit->bits[i], line);
 	}
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		put_key(tr_unit_hash_keys[i], line);
+		tr_field_begin(tr_text_from(tr_unit_hash_keys[i]), line);
 		put_hash(entry + HASHES + TR_SRCTRACE_HASH * i, line);
 	}
 }
@@ -454,7 +446,7 @@ static void put_unit(struct tr_reader *base, const char *entry, const struct tr_
 /* Adds the bytes of an entry that differs from what its fields would give. */
 static void put_raw(struct tr_text entry, struct tr_buffer *line)
 {
-	put_key(".raw", line);
+	tr_field_begin(tr_text_from(".raw"), line);
 	tr_buffer_put_literal(line, "b64:");
 	tr_base64_write(entry, line);
 }
