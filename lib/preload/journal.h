@@ -193,7 +193,11 @@ bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint3
 struct tr_journal_pages {
 	uintptr_t found[8]; /* addresses + 1 */
 };
-/* What the kernel has put on the stack for the program, from the arguments to the last string. */
+
+/*
+ * Tells where the kernel has put arguments and environment on the stack: from argv to the end of the
+ * last string. This memory can always be read.
+ */
 void tr_journal_set_given(const void *first, const void *last);
 bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
 bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);

@@ -728,8 +728,8 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 }
 
 /*
- * Lists the members of an object whose bracket is before pos, and steps behind it, or to the end of
- * a text that is cut. A nested value is a span of text; with deep, nested objects are listed, too.
+ * Lists the members of an object and steps behind it, or to the end of a text that is cut. Its
+ * opening bracket was read already. A nested value is a span of text; with deep, nested objects are listed, too.
  * Recursion is bounded, because a complete object has at most 60 open brackets.
  */
 static bool list_members(struct tr_json *json, bool deep, struct tr_arena *arena,

@@ -97,7 +97,7 @@ static void skip_nesting(const char **p)
 	while (**p == 'n' || **p == 'b');
 }
 
-/* What follows a name. */
+/* Whether another name follows, the encoded name is over, or it cannot be decoded. */
 enum next { NAME, END, UNKNOWN };
 
 /* Handles what follows two underscores. */

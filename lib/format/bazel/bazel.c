@@ -56,7 +56,7 @@ struct reader {
 	struct tr_buffer extra, text;
 	enum where where;
 	bool actions; /* LIST: of actions */
-	bool damaged; /* the container is: lists are not told apart, and any object is looked at */
+	bool damaged; /* bytes of the file are missing: every object is read as an action or a spawn */
 	uint64_t unplaced, without_command;
 	unsigned noted; /* notes at the end that were returned */
 };

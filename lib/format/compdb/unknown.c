@@ -19,7 +19,7 @@ struct program {
 	char name[WORD];
 };
 
-/* What to note. */
+/* An unknown program, the compiler that it started, and the family of that compiler. */
 struct note {
 	char name[WORD], started[WORD], family[WORD];
 };

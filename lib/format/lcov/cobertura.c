@@ -7,7 +7,7 @@
  *	                                                > lines > line > conditions > condition
  *
  * A condition is a branch; its coverage is the share of its outcomes that happened. The lines of a
- * method are those up to the next function. complexity is 0, which stands for unknown.
+ * method are those up to the next function. complexity is 0: a trace does not say it.
  *
  * Source: Cobertura's coverage-04.dtd.
  */

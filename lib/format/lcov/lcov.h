@@ -42,7 +42,7 @@ struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_in
 struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
 
-/* What the writers of coverage by source line share (writer.c): the steps, and -O of programs. */
+/* Used by all writers of coverage by source line: their steps (writer.c) and the -O of programs. */
 
 #define TR_LCOV_STEPS(name) \
 	{ \

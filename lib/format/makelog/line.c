@@ -110,7 +110,7 @@ static size_t skip_word(struct tr_text text)
 	return 0;
 }
 
-/* What begins with a number. 0: none. */
+/* The node of msbuild or a time, which both begin with a digit. 0: none. */
 static size_t skip_number(struct tr_text line)
 {
 	size_t skipped = skip_node(line);
@@ -207,7 +207,6 @@ static bool find_path(struct tr_text rest, struct tr_text *path)
 	return false;
 }
 
-/* The words of make's translations; those of make 4.3, as far as they have one. */
 /* The folder of the last project in quotes before the end. False: there is none. */
 static bool find_project(struct tr_text text, struct tr_text *path)
 {
@@ -261,6 +260,7 @@ static enum tr_makelog_move move_of_project(struct tr_text line, int *level, str
 
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path)
 {
+	/* what make 4.3 prints in its languages, as far as they translate it */
 	static const char *const enters[] = { "Entering directory",
 					      "wird betreten",
 					      "on entre dans le ",
