@@ -29,14 +29,6 @@ struct place {
 	size_t len;
 };
 
-/* An unknown program that is called as a compiler is. */
-struct stranger {
-	char name[TR_PROGRAM_NAME_MAX + 1];
-	uint64_t count;
-};
-
-enum { STRANGERS = 4 };
-
 struct reader {
 	struct tr_reader base;
 	struct tr_makelog_shell *shells[DEPTH]; /* of lines; of sh -c in them; and so on */
@@ -51,8 +43,7 @@ struct reader {
 	struct tr_arena arena;	  /* of a command */
 	bool guessed;		  /* two makes of one level are at work */
 	uint64_t texts, commands, unexpanded, unplaced;
-	struct stranger strangers[STRANGERS];
-	size_t stranger_count;
+	struct tr_makelog_strangers strangers;
 	unsigned noted; /* notes at the end that were returned */
 };
 
@@ -241,43 +232,6 @@ static struct tr_text directory_of(const struct tr_makelog_found *found, size_t 
 	return tr_buffer_text(to);
 }
 
-/*
- * Counts an unknown program that has -c, a source, and an output or an option that compilers have:
- * what it compiles is missing, and an option can change that.
- */
-static void count_stranger(struct reader *reader, const struct tr_makelog_found *found)
-{
-	static const char *const extensions[] = { ".c", ".cc", ".cpp", ".cxx", ".C",
-						  ".S", ".s",  ".asm", ".m",   NULL };
-	static const char *const interpreters[] = { "python", "python3", "perl", "ruby", NULL };
-	size_t begin = skip_wrappers(found), i;
-	bool compiles = false, source = false, typical = false;
-
-	if (begin == found->count)
-		return;
-	struct tr_text name = tr_tool_base(found->words[begin].text);
-	if (!name.len || name.len > TR_PROGRAM_NAME_MAX || tr_command_is_shell(name) ||
-	    tr_text_is_among(name, no_runners) || tr_text_is_among(name, interpreters))
-		return;
-	for (i = begin + 1; i < found->count; i++) {
-		struct tr_text text = found->words[i].text;
-		bool option = text.len > 1 && *text.data == '-';
-		compiles |= tr_text_is(text, "-c");
-		source |= !option && tr_text_is_among(tr_path_extension(text), extensions);
-		typical |= option && memchr("oIDO", text.data[1], 4);
-	}
-	if (!compiles || !source || !typical)
-		return;
-	for (i = 0; i < reader->stranger_count; i++)
-		if (tr_text_is(name, reader->strangers[i].name))
-			break;
-	if (i == STRANGERS)
-		return;
-	reader->stranger_count += i == reader->stranger_count;
-	memcpy(reader->strangers[i].name, name.data, name.len);
-	reader->strangers[i].count++;
-}
-
 /* Queues the record of a command if its program is a build tool. */
 static void take(void *context, const struct tr_makelog_found *found)
 {
@@ -288,7 +242,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 		return;
 	size_t begin = find_tool(reader, found);
 	if (begin == found->count) {
-		count_stranger(reader, found);
+		begin = skip_wrappers(found);
+		if (begin < found->count &&
+		    !tr_text_is_among(tr_path_base(found->words[begin].text), no_runners))
+			tr_makelog_strangers_count(&reader->strangers, found->words + begin,
+						   found->count - begin);
 		return;
 	}
 	reader->commands++;
@@ -691,18 +649,10 @@ static enum tr_status note(struct reader *reader, struct tr_error *err)
 			err->severity = TR_DETAIL;
 		return TR_WARN;
 	case 3:
-		if (reader->stranger_count) {
-			struct stranger *next = &reader->strangers[--reader->stranger_count];
-			tr_error_set(err, TR_CAUSE_INPUT,
-				     "unknown program that is called as a compiler is: %s, %" PRIu64
-				     " time%s; -O compiler=%s=gcc if it has the options of GCC",
-				     next->name, next->count, next->count == 1 ? "" : "s",
-				     next->name);
-			tr_error_is_note(err);
-			reader->noted--; /* once more, until none is left */
-			return TR_WARN;
-		}
-		return TR_END;
+		if (!tr_makelog_strangers_report(&reader->strangers, err))
+			return TR_END;
+		reader->noted--; /* once more, until none is left */
+		return TR_WARN;
 	default:
 		return TR_END;
 	}

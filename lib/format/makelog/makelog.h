@@ -87,6 +87,22 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 			      struct tr_text directory, tr_makelog_take *take, void *context,
 			      bool *failed);
 
+/*
+ * Unknown programs that are called as a compiler is: the log has no records of them, and an option can
+ * change that. Zero it. count: takes a command that was not recorded, from its program on. report: the
+ * next note; false: there is no more.
+ */
+struct tr_makelog_strangers {
+	struct {
+		char name[TR_PROGRAM_NAME_MAX + 1];
+		uint64_t count;
+	} list[4];
+	size_t count;
+};
+void tr_makelog_strangers_count(struct tr_makelog_strangers *strangers, const struct tr_word *words,
+				size_t count);
+bool tr_makelog_strangers_report(struct tr_makelog_strangers *strangers, struct tr_error *err);
+
 enum tr_makelog_syntax {
 	TR_MAKELOG_FINE,
 	TR_MAKELOG_UNCLOSED,   /* a quote or a bracket has no end */
