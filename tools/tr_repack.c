@@ -387,8 +387,10 @@ static bool is_made(const struct repack *r, int dir, const char *name,
 {
 	struct stat st;
 
-	return r->resume && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && st.st_mtime >= place->mtime;
+	/* nothing is known of a stream on standard input */
+	return r->resume && (place->file || place->member) &&
+	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_mtime >= place->mtime;
 }
 
 /*

@@ -470,6 +470,12 @@ tr-repack: note: left out 2 files that an earlier run wrote" ]
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
 	[ -z "$stderr" ]
 	diff -r expected out
+	# what comes from standard input is another trace each time
+	for trace in z.json m.json; do
+		run -0 --separate-stderr tr-repack --resume -t trec -o out/ <$trace
+		[ -z "$stderr" ]
+		tr-parse <$trace | cmp - out/stdin.trec
+	done
 	# what would be given another name is not taken for it
 	run -0 --separate-stderr tr-repack --resume -t trec -z gzip -o out/ in.tar
 	[ -z "$stderr" ]
