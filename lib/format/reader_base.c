@@ -168,6 +168,18 @@ enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, 
 	return TR_WARN;
 }
 
+enum tr_status tr_reader_note_end(struct tr_reader *reader, tr_reader_note *const *notes,
+				  struct tr_error *err)
+{
+	for (; *notes; notes++)
+		if ((*notes)(reader, err)) {
+			if (err->severity != TR_DETAIL)
+				tr_error_is_note(err);
+			return TR_WARN;
+		}
+	return TR_END;
+}
+
 bool tr_reader_is_idle(const struct tr_reader *reader)
 {
 	enum { IDLE = 1000 /* milliseconds */ };

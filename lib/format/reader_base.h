@@ -125,6 +125,19 @@ enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, 
 				      struct tr_error *err);
 
 /*
+ * A note about the whole input: sets err, with TR_DETAIL if only --verbose shows it. False: there is
+ * none, or it was returned before. It is called again until it returns false.
+ */
+typedef bool tr_reader_note(struct tr_reader *reader, struct tr_error *err);
+
+/*
+ * At the end of the input, returns one note after another. notes: a list that ends in NULL. TR_WARN;
+ * TR_END: there is no further one.
+ */
+enum tr_status tr_reader_note_end(struct tr_reader *reader, tr_reader_note *const *notes,
+				  struct tr_error *err);
+
+/*
  * True if no whole line is in the window and none comes within a second. Records that are pending
  * on a parent are then released: no pipe from a running program pauses for so long.
  */

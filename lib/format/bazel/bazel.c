@@ -58,7 +58,6 @@ struct reader {
 	bool actions; /* LIST: of actions */
 	bool damaged; /* bytes of the file are missing: every object is read as an action or a spawn */
 	uint64_t unplaced, without_command;
-	unsigned noted; /* notes at the end that were returned */
 };
 
 /* The text between the quotes of a string. */
@@ -534,30 +533,35 @@ static void begin(struct reader *reader)
 	reader->where = graph ? TOP : SPAWNS;
 }
 
-/* At the end, reports what a user should know. TR_END: nothing is left. */
-static enum tr_status note(struct reader *reader, struct tr_error *err)
+static bool note_unplaced(struct tr_reader *base, struct tr_error *err)
 {
-	switch (reader->noted++) {
-	case 0:
-		if (!reader->unplaced)
-			return note(reader, err);
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "Bazel does not write where commands run: %" PRIu64
-			     "; -O cwd=DIR names the workspace, -O cwd=. if it is here",
-			     reader->unplaced);
-		tr_error_is_note(err);
-		return TR_WARN;
-	case 1:
-		if (!reader->without_command)
-			return note(reader, err);
-		tr_error_set(err, TR_CAUSE_INPUT, "actions that run no command: %" PRIu64,
-			     reader->without_command);
-		err->severity = TR_DETAIL;
-		return TR_WARN;
-	default:
-		return TR_END;
-	}
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	if (!reader->unplaced)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "Bazel does not write where commands run: %" PRIu64
+		     "; -O cwd=DIR names the workspace, -O cwd=. if it is here",
+		     reader->unplaced);
+	reader->unplaced = 0;
+	return true;
 }
+
+static bool note_without_command(struct tr_reader *base, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	if (!reader->without_command)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT, "actions that run no command: %" PRIu64,
+		     reader->without_command);
+	err->severity = TR_DETAIL;
+	reader->without_command = 0;
+	return true;
+}
+
+/* What a user should know at the end. */
+static tr_reader_note *const notes[] = { note_unplaced, note_without_command, NULL };
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
@@ -571,7 +575,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		tr_arena_reset(&base->arena);
 		status = next_item(reader, &object, err);
 		if (status == TR_END)
-			return note(reader, err);
+			return tr_reader_note_end(base, notes, err);
 		if (status != TR_OK)
 			return status;
 		status = make_record(reader, object, record, err);

@@ -335,28 +335,3 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 			return TR_MAKELOG_LEAVES;
 	return TR_MAKELOG_STAYS;
 }
-
-static enum tr_tool_kind find_kind(const struct tr_makelog_names *names, struct tr_text name)
-{
-	struct tr_program program = tr_program_find(names->compilers, name, NULL, 0);
-
-	return program.calls ? TR_TOOL_DRIVER : program.kind;
-}
-
-enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program)
-{
-	unsigned hash = (unsigned)program.len;
-
-	if (!program.len || program.len > sizeof names->slots->name)
-		return program.len ? find_kind(names, program) : TR_TOOL_NONE;
-	for (size_t i = 0; i < program.len; i++)
-		hash = hash * 31 + (unsigned char)program.data[i];
-	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);
-	if (names->slots[hash].len != program.len ||
-	    memcmp(names->slots[hash].name, program.data, program.len) != 0) {
-		memcpy(names->slots[hash].name, program.data, program.len);
-		names->slots[hash].len = (uint8_t)program.len;
-		names->slots[hash].tool = (uint8_t)find_kind(names, program);
-	}
-	return names->slots[hash].tool;
-}

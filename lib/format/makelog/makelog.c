@@ -16,10 +16,6 @@
 #include "process/invocation.h"
 #include "record/literal.h"
 
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
-
 enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 4 };
 
 /* A directory that a make has entered. */
@@ -40,163 +36,23 @@ struct reader {
 	struct tr_buffer logical; /* a line that is continued on others */
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
-	struct tr_arena arena;	  /* of a command */
 	bool guessed;		  /* two makes of one level are at work */
 	uint64_t texts, commands, unexpanded, unplaced;
+	bool counted; /* the number of texts was noted */
 	struct tr_makelog_strangers strangers;
-	unsigned noted; /* notes at the end that were returned */
 };
-
-/* Programs that run the command in their arguments, in their own place. */
-static const char *const wrappers[] = { "env", "exec", "command", "time", "nohup", "nice", NULL };
-/* Programs that have names of compilers and files as arguments, and run neither. */
-static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
-					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
-					  "grep",  "install", "touch", "which", "type", "mkdir",
-					  "chmod", "strip",   "make",  NULL };
-
-/* True for x.c, but not for 12.2 and the end of a sentence. */
-static bool is_file_name(struct tr_text text)
-{
-	struct tr_text extension = tr_path_extension(text);
-
-	return extension.len > 1 && ((extension.data[1] | 0x20) >= 'a') &&
-	       ((extension.data[1] | 0x20) <= 'z');
-}
-
-/* The program of a command. */
-static struct tr_program find_program(struct reader *reader, const struct tr_word *words,
-				      size_t count)
-{
-	struct tr_text next = count > 1 ? words[1].text : TR_TEXT("");
-	struct tr_text rest[] = { next, count > 2 ? words[2].text : TR_TEXT("") };
-
-	return tr_program_find(reader->names.compilers, words[0].text, rest,
-			       count > 2 ? 2 : count - 1);
-}
-
-/* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
-static bool is_plausible(struct reader *reader, enum tr_tool_kind tool, const struct tr_word *words,
-			 size_t count)
-{
-	bool driver =
-		tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_COMPILER;
-	bool option = false, file = false;
-	struct tr_invocation invocation;
-	struct tr_program program;
-
-	for (size_t i = 1; i < count; i++) {
-		struct tr_text text = words[i].text;
-		char c = text.len ? *text.data : 0;
-		option |= text.len > 1 &&
-			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
-		file |= !driver && is_file_name(text);
-	}
-	if (!driver)
-		return file || option;
-	program = find_program(reader, words, count);
-	if (option || program.kind == TR_TOOL_NONE)
-		return program.kind != TR_TOOL_NONE;
-	tr_arena_reset(&reader->arena);
-	if (!tr_invocation_parse(&program, words, count, &reader->arena, &invocation)) {
-		reader->queue.failed = true;
-		return false;
-	}
-	return invocation.sources > 0;
-}
-
-/* True if the words compile a source, and do nothing else: a compiler after an unknown program. */
-static bool is_compile(struct reader *reader, const struct tr_word *words, size_t count)
-{
-	struct tr_program program = find_program(reader, words, count);
-	struct tr_invocation invocation;
-
-	tr_arena_reset(&reader->arena);
-	if (!tr_invocation_parse(&program, words, count, &reader->arena, &invocation)) {
-		reader->queue.failed = true;
-		return false;
-	}
-	return invocation.sources && invocation.mode == TR_MODE_COMPILE;
-}
-
-/* Skips env, nice and the like with their options and settings. */
-static size_t skip_wrappers(const struct tr_makelog_found *found)
-{
-	size_t i = 0;
-
-	while (i < found->count && tr_text_is_among(tr_path_base(found->words[i].text), wrappers)) {
-		bool nice = tr_text_is(tr_path_base(found->words[i].text), "nice");
-		for (i++; i < found->count; i++) {
-			struct tr_text text = found->words[i].text;
-			bool option = text.len && *text.data == '-';
-			if (!option && !memchr(text.data, '=', text.len))
-				break;
-			i += tr_text_is(text, "-u") || tr_text_is(text, "-C") ||
-			     (nice && tr_text_is(text, "-n"));
-		}
-	}
-	return i < found->count ? i : found->count;
-}
-
-/* The index of the word with which the command of a build tool begins; found->count: none. */
-static size_t find_tool(struct reader *reader, const struct tr_makelog_found *found)
-{
-	const struct tr_word *words = found->words;
-	size_t begin = skip_wrappers(found), count = found->count, i = begin;
-
-	if (begin == count)
-		return count;
-	enum tr_tool_kind tool = tr_makelog_tool(&reader->names, words[i].text);
-	struct tr_text base = tr_path_base(words[i].text);
-	if (tool == TR_TOOL_NONE && tr_command_is_shell(base) && i + 1 < count &&
-	    tr_makelog_tool(&reader->names, words[i + 1].text) == TR_TOOL_LIBTOOL)
-		tool = TR_TOOL_LIBTOOL;
-	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
-		tool = tr_makelog_tool(&reader->names, words[++i].text);
-	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
-		return is_plausible(reader, tool, words + i, count - i) ? begin : count;
-	if (tr_text_is_among(base, no_runners))
-		return count;
-	for (i = begin + 1; i < count && i < begin + 64; i++) {
-		tool = tr_makelog_tool(&reader->names, words[i].text);
-		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
-		    is_compile(reader, words + i, count - i))
-			return i;
-	}
-	return count;
-}
-
-/*
- * Finds the script of sh -c among the words after the shell, as in "sh -ec SCRIPT" and "bash -o
- * pipefail -c SCRIPT". 0: it has none.
- */
-static size_t find_script(const struct tr_makelog_found *found, size_t shell)
-{
-	bool script = false;
-	size_t i = shell + 1;
-
-	while (i < found->count) {
-		struct tr_text text = found->words[i].text;
-		if (text.len < 2 || *text.data != '-')
-			break;
-		bool letters = text.data[1] != '-';
-		script |= letters && memchr(text.data, 'c', text.len);
-		i += 1 + (letters && memchr(text.data, 'o', text.len));
-	}
-	return script && i < found->count ? i : 0;
-}
 
 /* Takes the commands in the argument of sh -c. False: the command is another one. */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found)
 {
-	size_t i = skip_wrappers(found);
+	size_t i = tr_makelog_skip_wrappers(found);
 	enum tr_makelog_syntax syntax;
 	struct tr_text program;
 
 	if (reader->depth == DEPTH - 1 || found->count - i < 3 ||
 	    !tr_command_is_shell(found->words[i].text) || found->unexpanded)
 		return false;
-	i = find_script(found, i);
+	i = tr_makelog_find_script(found, i);
 	if (!i)
 		return false;
 	size_t before = reader->queue.len;
@@ -210,28 +66,6 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	return true;
 }
 
-/*
- * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It is
- * joined in to. Without them it is that of the shell.
- */
-static struct tr_text directory_of(const struct tr_makelog_found *found, size_t begin,
-				   struct tr_buffer *to)
-{
-	struct tr_text directory = found->directory, path = { NULL, 0 };
-
-	for (size_t i = 1; i < begin; i++) {
-		struct tr_text text = found->words[i].text;
-		if (tr_text_is(text, "-C") || tr_text_is(text, "chdir"))
-			path = i + 1 < begin ? found->words[i + 1].text : path;
-		else if (tr_text_starts(text, TR_TEXT("--chdir=")))
-			path = (struct tr_text){ text.data + 8, text.len - 8 };
-	}
-	if (!path.len || (!tr_path_is_absolute(path) && !directory.data))
-		return directory;
-	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : directory, path, to);
-	return tr_buffer_text(to);
-}
-
 /* Queues the record of a command if its program is a build tool. */
 static void take(void *context, const struct tr_makelog_found *found)
 {
@@ -240,11 +74,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 
 	if (take_script(reader, found))
 		return;
-	size_t begin = find_tool(reader, found);
+	size_t begin = tr_makelog_find_tool(&reader->names, found);
+	to->failed |= reader->names.failed;
 	if (begin == found->count) {
-		begin = skip_wrappers(found);
-		if (begin < found->count &&
-		    !tr_text_is_among(tr_path_base(found->words[begin].text), no_runners))
+		begin = tr_makelog_skip_wrappers(found);
+		if (begin < found->count && !tr_makelog_runs_nothing(found->words[begin].text))
 			tr_makelog_strangers_count(&reader->strangers, found->words + begin,
 						   found->count - begin);
 		return;
@@ -252,7 +86,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 	reader->commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
-	struct tr_text directory = directory_of(found, begin, &joined);
+	struct tr_text directory = tr_makelog_directory_of(found, begin, &joined);
 	if (directory.data) {
 		tr_buffer_put_literal(to, "\tcwd=\"");
 		tr_string_escape(directory, to);
@@ -376,93 +210,6 @@ static void leave(struct reader *reader, int level, struct tr_text path)
 		drop_place(reader, found);
 }
 
-#if defined __SSE2__ && !defined TR_PORTABLE
-/* Which of sixteen bytes may begin a sign, one bit each; next: the sixteen bytes one further. */
-static inline unsigned sign_mask(__m128i bytes, __m128i next)
-{
-	__m128i found = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';'));
-	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&')));
-	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')));
-	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('(')));
-	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
-	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
-				     _mm_cmpeq_epi8(next, _mm_set1_epi8('c')));
-	__m128i word = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('b')),
-				     _mm_cmpeq_epi8(next, _mm_set1_epi8('t')));
-	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_or_si128(dash, word)));
-}
-#endif
-
-/* The first byte from p on that may begin a sign. */
-static const char *skip_to_sign(const char *p, const char *end)
-{
-	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
-					  ['='] = true, ['-'] = true, ['b'] = true };
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-	for (; end - p > 16; p += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(p + 1));
-		unsigned mask = sign_mask(bytes, next);
-		if (mask)
-			return p + __builtin_ctz(mask);
-	}
-#endif
-	while (p < end && !begins[(unsigned char)*p])
-		p++;
-	return p;
-}
-
-/* Whether the text has an operator of the shell, an assignment, " -c " or "libtool". */
-static bool has_sign(struct tr_text text)
-{
-	const char *begin = text.data, *end = begin + text.len;
-
-	for (const char *p = begin; (p = skip_to_sign(p, end)) < end; p++) {
-		bool option = *p == '-', word = *p == 'b';
-		if (!option && !word)
-			return true;
-		if (option && p > begin && end - p > 2 && memcmp(p - 1, " -c ", 4) == 0)
-			return true;
-		if (word && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * True for CC and the like: makefiles that are quiet print such a word instead of a command, so the
- * compilers of these names need an option.
- */
-static bool is_label(struct tr_text program, struct tr_text text)
-{
-	for (size_t i = 0; i < program.len; i++)
-		if (!(program.data[i] >= 'A' && program.data[i] <= 'Z'))
-			return false;
-	return !memmem(text.data, text.len, " -", 2) && !memmem(text.data, text.len, " /", 2);
-}
-
-/* False if a line cannot hold a command; most lines are found out here. */
-static bool may_hold(struct reader *reader, struct tr_text text)
-{
-	const char *blank = memchr(text.data, ' ', text.len);
-	bool drive = tr_path_has_drive(text) || (text.len && *text.data == '"');
-	struct tr_text first = { text.data, blank ? (size_t)(blank - text.data) : text.len };
-
-	if (!first.len || drive)
-		return drive;
-	char last = first.data[first.len - 1];
-	if (blank && last != ':' && tr_makelog_tool(&reader->names, first) != TR_TOOL_NONE &&
-	    !is_label(first, text))
-		return true;
-	if (has_sign(text))
-		return true;
-	/* sh, env, exec, command, nice, time, nohup, cmd; most lines begin with other letters */
-	return strchr("hvcepd", last) && last &&
-	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers) ||
-		tr_text_equal_in_any_case(tr_tool_base(first), TR_TEXT("cmd")));
-}
-
 /* GCC quotes sources after a line number and a bar. */
 static bool is_quoted_source(struct tr_text text)
 {
@@ -487,7 +234,7 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	enum tr_makelog_syntax syntax;
 	struct tr_text program;
 
-	if (is_quoted_source(text) || !may_hold(reader, text))
+	if (is_quoted_source(text) || !tr_makelog_may_hold(&reader->names, text))
 		return TR_OK;
 	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
 				     &reader->queue.failed))
@@ -615,48 +362,61 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	return status;
 }
 
-/* At the end, reports what a user should know. TR_END: nothing is left. */
-static enum tr_status note(struct reader *reader, struct tr_error *err)
+static bool note_unplaced(struct tr_reader *base, struct tr_error *err)
 {
-	switch (reader->noted++) {
-	case 0:
-		if (!reader->unplaced)
-			return note(reader, err);
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "commands whose directory is not in the log: %" PRIu64
-			     "; -O cwd=DIR says where the build began, -O cwd=. that it began here",
-			     reader->unplaced);
-		tr_error_is_note(err);
-		return TR_WARN;
-	case 1:
-		if (!reader->unexpanded)
-			return note(reader, err);
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "commands with a part that only the shell of the build could expand "
-			     "(flagged \"unexpanded\"): %" PRIu64,
-			     reader->unexpanded);
-		tr_error_is_note(err);
-		return TR_WARN;
-	case 2:
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "lines without a command of a build tool: %" PRIu64 "%s",
-			     reader->texts,
-			     reader->commands ? ""
-					      : "; make V=1, ninja -v and cmake --build -v print "
-						"the commands that they run");
-		tr_error_is_note(err);
-		if (reader->commands)
-			err->severity = TR_DETAIL;
-		return TR_WARN;
-	case 3:
-		if (!tr_makelog_strangers_report(&reader->strangers, err))
-			return TR_END;
-		reader->noted--; /* once more, until none is left */
-		return TR_WARN;
-	default:
-		return TR_END;
-	}
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	if (!reader->unplaced)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "commands whose directory is not in the log: %" PRIu64
+		     "; -O cwd=DIR says where the build began, -O cwd=. that it began here",
+		     reader->unplaced);
+	reader->unplaced = 0;
+	return true;
 }
+
+static bool note_unexpanded(struct tr_reader *base, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	if (!reader->unexpanded)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "commands with a part that only the shell of the build could expand "
+		     "(flagged \"unexpanded\"): %" PRIu64,
+		     reader->unexpanded);
+	reader->unexpanded = 0;
+	return true;
+}
+
+static bool note_texts(struct tr_reader *base, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	if (reader->counted)
+		return false;
+	tr_error_set(err, TR_CAUSE_INPUT, "lines without a command of a build tool: %" PRIu64 "%s",
+		     reader->texts,
+		     reader->commands ? ""
+				      : "; make V=1, ninja -v and cmake --build -v print "
+					"the commands that they run");
+	if (reader->commands)
+		err->severity = TR_DETAIL;
+	reader->counted = true;
+	return true;
+}
+
+static bool note_strangers(struct tr_reader *base, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+
+	return tr_makelog_strangers_report(&reader->strangers, err);
+}
+
+/* What a user should know at the end. */
+static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts, note_strangers,
+					 NULL };
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
@@ -677,7 +437,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			return TR_WARN;
 		}
 		if (status == TR_END)
-			return note(reader, err);
+			return tr_reader_note_end(base, notes, err);
 		if (status != TR_OK)
 			return status;
 	}
@@ -703,7 +463,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->logical);
 	tr_buffer_free(&reader->queue);
-	tr_arena_free(&reader->arena);
+	tr_arena_free(&reader->names.arena);
 }
 
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,

@@ -6,7 +6,10 @@
  *	line.c		a line -> what is in front of its command; messages about directories
  *	windows.c	the text of a command line of Windows -> simple commands
  *	shell.c		any other one -> simple commands, with their directories
- *	makelog.c	lines -> logical lines -> commands of build tools -> records `exec`
+ *			(automake.c: what its command substitutions result in)
+ *	command.c	simple commands -> commands of build tools
+ *	strangers.c	those that could be one
+ *	makelog.c	joins lines, keeps the directories, makes records `exec`
  *
  * The messages are those of GNU make 4.3 and its translations, ninja 1.11 and libtool 2.4.7:
  *
@@ -35,6 +38,7 @@
 #ifndef TR_FORMAT_MAKELOG_MAKELOG_H
 #define TR_FORMAT_MAKELOG_MAKELOG_H
 
+#include "core/arena.h"
 #include "core/buffer.h"
 #include "format/format.h"
 #include "process/compilers.h"
@@ -52,17 +56,21 @@ enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 enum { TR_MAKELOG_MSBUILD = -2 };
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
 
-/*
- * The kind of program with this name; remembers names that it saw before. A program whose first
- * argument decides, such as zig, is a driver.
- */
+/* Names of programs, of which those that were seen before are remembered. Zero it. */
 struct tr_makelog_names {
-	struct tr_compilers *compilers; /* NULL: those that are built in */
+	struct tr_compilers *compilers; /* NULL: those that are built in; owned by the reader */
+	struct tr_arena arena;		/* of the command that is looked at */
+	bool failed;			/* memory is exhausted */
 	struct {
 		char name[30];
 		uint8_t len, tool;
 	} slots[256];
 };
+
+/*
+ * The kind of program with this name. A program whose first argument decides, such as zig, is a
+ * driver.
+ */
 enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program);
 
 /* A simple command, as it is taken from a command line. Valid during the call. */
@@ -75,6 +83,45 @@ struct tr_makelog_found {
 	/* the words as strings of the stream, with "," between; data NULL: not known */
 	struct tr_text spelled;
 };
+
+/* False if a line cannot hold a command. Most lines of a log are excluded here. */
+bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line);
+
+/* The index of the word with which the command of a build tool begins; found->count: none. */
+size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found);
+
+/* Skips env, nice and the like with their options and settings. found->count: nothing follows. */
+size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found);
+
+/* True for echo, rm and the like, which run none of the words after them. */
+bool tr_makelog_runs_nothing(struct tr_text program);
+
+/*
+ * Finds the script of sh -c among the words after the shell, as in "sh -ec SCRIPT" and "bash -o
+ * pipefail -c SCRIPT". 0: it has none.
+ */
+size_t tr_makelog_find_script(const struct tr_makelog_found *found, size_t shell);
+
+/*
+ * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It is
+ * joined in to. Without them it is that of the shell.
+ */
+struct tr_text tr_makelog_directory_of(const struct tr_makelog_found *found, size_t begin,
+				       struct tr_buffer *to);
+
+/*
+ * The result of automake's `test -f 'a.c' || echo './'` (or the same in $(...)) is appended to a
+ * word: the folder of the sources if the file is not in that of the build. Where both are the same,
+ * the file is there. False: the command is another one.
+ */
+bool tr_makelog_automake_source(struct tr_text command, struct tr_buffer *to);
+
+/*
+ * The result of automake's depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is
+ * x/.deps/a, is appended to the word depbase= and put into *depbase. False: another command or word.
+ */
+bool tr_makelog_automake_depbase(struct tr_text command, struct tr_buffer *to,
+				 struct tr_buffer *depbase);
 
 /* Is called for each command. */
 typedef void tr_makelog_take(void *context, const struct tr_makelog_found *found);

@@ -166,83 +166,6 @@ static void take_ansi(struct tr_makelog_shell *shell)
 		shell->pos++;
 }
 
-/*
- * automake's `test -f 'a.c' || echo './'` (or the same in $(...)): the folder of the sources if the
- * file is not in that of the build. Where both are the same, the file is there.
- */
-static bool take_automake(struct tr_makelog_shell *shell, struct tr_text text)
-{
-	struct tr_text begin = TR_TEXT("test -f '"), middle = TR_TEXT("' || echo '");
-	const char *split;
-
-	if (!tr_text_skip(&text, begin) || !text.len || text.data[text.len - 1] != '\'')
-		return false;
-	split = memmem(text.data, text.len, middle.data, middle.len);
-	if (!split)
-		return false;
-	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len - 1);
-	if (memchr(folder.data, '\'', folder.len))
-		return false;
-	if (!tr_text_is(folder, "./"))
-		tr_buffer_put_text(&shell->bytes, folder);
-	return true;
-}
-
-/* Skips a text that must be there. False: another one is. */
-static bool skip_text(struct tr_text *text, const char *expected)
-{
-	return tr_text_skip(text, tr_text_from(expected));
-}
-
-/*
- * automake's depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is x/.deps/a: the folder
- * and the extension are read from the command.
- */
-static bool take_depbase(struct tr_makelog_shell *shell, struct tr_text text)
-{
-	static const char name[] = "depbase=";
-	struct tr_buffer *bytes = &shell->bytes;
-	size_t len = sizeof name - 1;
-	const char *end;
-
-	if (bytes->len < len || memcmp(bytes->data + bytes->len - len, name, len) != 0 ||
-	    !skip_text(&text, "echo "))
-		return false;
-	end = memchr(text.data, ' ', text.len);
-	if (!end)
-		return false;
-	struct tr_text object = tr_text_span(text.data, end);
-	text = tr_text_span(end, text.data + text.len);
-	if (!skip_text(&text, " | sed 's|[^/]*$|"))
-		return false;
-	end = memchr(text.data, '&', text.len);
-	if (!end)
-		return false;
-	struct tr_text folder = tr_text_span(text.data, end);
-	text = tr_text_span(end, text.data + text.len);
-	if (!skip_text(&text, "&|;s|\\"))
-		return false;
-	end = memchr(text.data, '$', text.len);
-	if (!end || memchr(folder.data, '|', folder.len))
-		return false;
-	struct tr_text extension = tr_text_span(text.data, end);
-	text = tr_text_span(end, text.data + text.len);
-	if (!tr_text_is(text, "$||'") || extension.len >= object.len ||
-	    !tr_text_equal(extension, tr_text_span(object.data + object.len - extension.len,
-						   object.data + object.len)))
-		return false;
-	struct tr_text base = tr_path_base(object);
-	if (base.len < extension.len)
-		return false;
-	tr_buffer_reset(&shell->depbase);
-	tr_buffer_put(&shell->depbase, object.data, object.len - base.len);
-	tr_buffer_put_text(&shell->depbase, folder);
-	tr_buffer_put(&shell->depbase, base.data, base.len - extension.len);
-	tr_buffer_put_text(bytes, tr_buffer_text(&shell->depbase));
-	shell->failed |= shell->depbase.failed;
-	return true;
-}
-
 /* Takes `...` after its first character. */
 static void take_backquotes(struct tr_makelog_shell *shell)
 {
@@ -255,8 +178,8 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 		return;
 	}
 	shell->pos = p + 1;
-	if (take_automake(shell, tr_text_span(begin, p)) ||
-	    take_depbase(shell, tr_text_span(begin, p)))
+	if (tr_makelog_automake_source(tr_text_span(begin, p), &shell->bytes) ||
+	    tr_makelog_automake_depbase(tr_text_span(begin, p), &shell->bytes, &shell->depbase))
 		return;
 	shell->unexpanded = true;
 	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
@@ -282,7 +205,8 @@ static void take_dollar(struct tr_makelog_shell *shell)
 			return;
 		}
 		shell->pos = p + 1;
-		if (open == '(' && take_automake(shell, tr_text_span(begin + 1, p)))
+		if (open == '(' &&
+		    tr_makelog_automake_source(tr_text_span(begin + 1, p), &shell->bytes))
 			return;
 		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
 		shell->unexpanded = true;
@@ -712,5 +636,5 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
 		end_command(shell);
 	*syntax = shell->syntax;
 	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
-	       !shell->directory.failed;
+	       !shell->directory.failed && !shell->depbase.failed;
 }

@@ -56,6 +56,5 @@ bool tr_makelog_strangers_report(struct tr_makelog_strangers *strangers, struct 
 		     "unknown program that is called as a compiler is: %s, %" PRIu64
 		     " time%s; -O compiler=%s=gcc if it has the options of GCC",
 		     name, count, count == 1 ? "" : "s", name);
-	tr_error_is_note(err);
 	return true;
 }

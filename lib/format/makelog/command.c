@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the command of a build tool: in a line, which may hold one, and in the words of a simple
+ * command, behind launchers, wrappers and unknown programs that run it.
+ */
+#include <string.h>
+
+#include "format/makelog/makelog.h"
+#include "process/command.h"
+#include "process/directory.h"
+#include "process/invocation.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+/* Programs that run the command in their arguments, in their own place. */
+static const char *const wrappers[] = { "env", "exec", "command", "time", "nohup", "nice", NULL };
+/* Programs that have names of compilers and files as arguments, and run neither. */
+static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
+					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
+					  "grep",  "install", "touch", "which", "type", "mkdir",
+					  "chmod", "strip",   "make",  NULL };
+
+bool tr_makelog_runs_nothing(struct tr_text program)
+{
+	return tr_text_is_among(tr_path_base(program), no_runners);
+}
+
+static enum tr_tool_kind find_kind(const struct tr_makelog_names *names, struct tr_text name)
+{
+	struct tr_program program = tr_program_find(names->compilers, name, NULL, 0);
+
+	return program.calls ? TR_TOOL_DRIVER : program.kind;
+}
+
+enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program)
+{
+	unsigned hash = (unsigned)program.len;
+
+	if (!program.len || program.len > sizeof names->slots->name)
+		return program.len ? find_kind(names, program) : TR_TOOL_NONE;
+	for (size_t i = 0; i < program.len; i++)
+		hash = hash * 31 + (unsigned char)program.data[i];
+	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);
+	if (names->slots[hash].len != program.len ||
+	    memcmp(names->slots[hash].name, program.data, program.len) != 0) {
+		memcpy(names->slots[hash].name, program.data, program.len);
+		names->slots[hash].len = (uint8_t)program.len;
+		names->slots[hash].tool = (uint8_t)find_kind(names, program);
+	}
+	return names->slots[hash].tool;
+}
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+/* Which of sixteen bytes may begin a sign, one bit each; next: the sixteen bytes one further. */
+static inline unsigned sign_mask(__m128i bytes, __m128i next)
+{
+	__m128i found = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';'));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('&')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('(')));
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
+				     _mm_cmpeq_epi8(next, _mm_set1_epi8('c')));
+	__m128i word = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('b')),
+				     _mm_cmpeq_epi8(next, _mm_set1_epi8('t')));
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_or_si128(dash, word)));
+}
+#endif
+
+/* The first byte from p on that may begin a sign. */
+static const char *skip_to_sign(const char *p, const char *end)
+{
+	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
+					  ['='] = true, ['-'] = true, ['b'] = true };
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; end - p > 16; p += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(p + 1));
+		unsigned mask = sign_mask(bytes, next);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+#endif
+	while (p < end && !begins[(unsigned char)*p])
+		p++;
+	return p;
+}
+
+/* Whether the text has an operator of the shell, an assignment, " -c " or "libtool". */
+static bool has_sign(struct tr_text text)
+{
+	const char *begin = text.data, *end = begin + text.len;
+
+	for (const char *p = begin; (p = skip_to_sign(p, end)) < end; p++) {
+		bool option = *p == '-', word = *p == 'b';
+		if (!option && !word)
+			return true;
+		if (option && p > begin && end - p > 2 && memcmp(p - 1, " -c ", 4) == 0)
+			return true;
+		if (word && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True for CC and the like: makefiles that are quiet print such a word instead of a command, so the
+ * compilers of these names need an option.
+ */
+static bool is_label(struct tr_text program, struct tr_text text)
+{
+	for (size_t i = 0; i < program.len; i++)
+		if (!(program.data[i] >= 'A' && program.data[i] <= 'Z'))
+			return false;
+	return !memmem(text.data, text.len, " -", 2) && !memmem(text.data, text.len, " /", 2);
+}
+
+bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text)
+{
+	const char *blank = memchr(text.data, ' ', text.len);
+	bool drive = tr_path_has_drive(text) || (text.len && *text.data == '"');
+	struct tr_text first = { text.data, blank ? (size_t)(blank - text.data) : text.len };
+
+	if (!first.len || drive)
+		return drive;
+	char last = first.data[first.len - 1];
+	if (blank && last != ':' && tr_makelog_tool(names, first) != TR_TOOL_NONE &&
+	    !is_label(first, text))
+		return true;
+	if (has_sign(text))
+		return true;
+	/* sh, env, exec, command, nice, time, nohup, cmd; most lines begin with other letters */
+	return strchr("hvcepd", last) && last &&
+	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers) ||
+		tr_text_equal_in_any_case(tr_tool_base(first), TR_TEXT("cmd")));
+}
+
+/* True for x.c, but not for 12.2 and the end of a sentence. */
+static bool is_file_name(struct tr_text text)
+{
+	struct tr_text extension = tr_path_extension(text);
+
+	return extension.len > 1 && ((extension.data[1] | 0x20) >= 'a') &&
+	       ((extension.data[1] | 0x20) <= 'z');
+}
+
+/* The program of a command. */
+static struct tr_program find_program(struct tr_makelog_names *names, const struct tr_word *words,
+				      size_t count)
+{
+	struct tr_text next = count > 1 ? words[1].text : TR_TEXT("");
+	struct tr_text rest[] = { next, count > 2 ? words[2].text : TR_TEXT("") };
+
+	return tr_program_find(names->compilers, words[0].text, rest, count > 2 ? 2 : count - 1);
+}
+
+/* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
+static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
+			 const struct tr_word *words, size_t count)
+{
+	bool driver =
+		tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_COMPILER;
+	bool option = false, file = false;
+	struct tr_invocation invocation;
+	struct tr_program program;
+
+	for (size_t i = 1; i < count; i++) {
+		struct tr_text text = words[i].text;
+		char c = text.len ? *text.data : 0;
+		option |= text.len > 1 &&
+			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
+		file |= !driver && is_file_name(text);
+	}
+	if (!driver)
+		return file || option;
+	program = find_program(names, words, count);
+	if (option || program.kind == TR_TOOL_NONE)
+		return program.kind != TR_TOOL_NONE;
+	tr_arena_reset(&names->arena);
+	if (!tr_invocation_parse(&program, words, count, &names->arena, &invocation)) {
+		names->failed = true;
+		return false;
+	}
+	return invocation.sources > 0;
+}
+
+/* True if the words compile a source, and do nothing else: a compiler after an unknown program. */
+static bool is_compile(struct tr_makelog_names *names, const struct tr_word *words, size_t count)
+{
+	struct tr_program program = find_program(names, words, count);
+	struct tr_invocation invocation;
+
+	tr_arena_reset(&names->arena);
+	if (!tr_invocation_parse(&program, words, count, &names->arena, &invocation)) {
+		names->failed = true;
+		return false;
+	}
+	return invocation.sources && invocation.mode == TR_MODE_COMPILE;
+}
+
+size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found)
+{
+	size_t i = 0;
+
+	while (i < found->count && tr_text_is_among(tr_path_base(found->words[i].text), wrappers)) {
+		bool nice = tr_text_is(tr_path_base(found->words[i].text), "nice");
+		for (i++; i < found->count; i++) {
+			struct tr_text text = found->words[i].text;
+			bool option = text.len && *text.data == '-';
+			if (!option && !memchr(text.data, '=', text.len))
+				break;
+			i += tr_text_is(text, "-u") || tr_text_is(text, "-C") ||
+			     (nice && tr_text_is(text, "-n"));
+		}
+	}
+	return i < found->count ? i : found->count;
+}
+
+size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found)
+{
+	const struct tr_word *words = found->words;
+	size_t begin = tr_makelog_skip_wrappers(found), count = found->count, i = begin;
+
+	if (begin == count)
+		return count;
+	enum tr_tool_kind tool = tr_makelog_tool(names, words[i].text);
+	struct tr_text base = tr_path_base(words[i].text);
+	if (tool == TR_TOOL_NONE && tr_command_is_shell(base) && i + 1 < count &&
+	    tr_makelog_tool(names, words[i + 1].text) == TR_TOOL_LIBTOOL)
+		tool = TR_TOOL_LIBTOOL;
+	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
+		tool = tr_makelog_tool(names, words[++i].text);
+	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
+		return is_plausible(names, tool, words + i, count - i) ? begin : count;
+	if (tr_makelog_runs_nothing(base))
+		return count;
+	for (i = begin + 1; i < count && i < begin + 64; i++) {
+		tool = tr_makelog_tool(names, words[i].text);
+		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
+		    is_compile(names, words + i, count - i))
+			return i;
+	}
+	return count;
+}
+
+size_t tr_makelog_find_script(const struct tr_makelog_found *found, size_t shell)
+{
+	bool script = false;
+	size_t i = shell + 1;
+
+	while (i < found->count) {
+		struct tr_text text = found->words[i].text;
+		if (text.len < 2 || *text.data != '-')
+			break;
+		bool letters = text.data[1] != '-';
+		script |= letters && memchr(text.data, 'c', text.len);
+		i += 1 + (letters && memchr(text.data, 'o', text.len));
+	}
+	return script && i < found->count ? i : 0;
+}
+
+struct tr_text tr_makelog_directory_of(const struct tr_makelog_found *found, size_t begin,
+				       struct tr_buffer *to)
+{
+	struct tr_text directory = found->directory, path = { NULL, 0 };
+
+	for (size_t i = 1; i < begin; i++) {
+		struct tr_text text = found->words[i].text;
+		if (tr_text_is(text, "-C") || tr_text_is(text, "chdir"))
+			path = i + 1 < begin ? found->words[i + 1].text : path;
+		else if (tr_text_starts(text, TR_TEXT("--chdir=")))
+			path = (struct tr_text){ text.data + 8, text.len - 8 };
+	}
+	if (!path.len || (!tr_path_is_absolute(path) && !directory.data))
+		return directory;
+	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : directory, path, to);
+	return tr_buffer_text(to);
+}
