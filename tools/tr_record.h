@@ -104,8 +104,8 @@ struct tr_tracers {
 	/* private */
 	struct tr_tracer *list;
 	size_t cap, made;
-	struct tr_id_map traced; /* pids of which strace has reported something */
-	int messages[2];	 /* a pipe with what the straces report about themselves */
+	struct tr_id_map known; /* what is known of processes, by their pids */
+	int messages[2];	/* a pipe with what the straces report about themselves */
 	struct tr_buffer message;
 };
 
@@ -121,6 +121,9 @@ bool tr_tracers_more(struct tr_tracers *tracers);
 bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status);
 /* Whether a strace has reported a process with that number. */
 bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid);
+/* Whether a strace has reported it, or the call that created it: strace ignores the end of a process
+ * that was killed before strace could stop it. */
+bool tr_tracers_saw_created(const struct tr_tracers *tracers, pid_t pid);
 /* Ends the straces that run; the processes that they watch continue. */
 void tr_tracers_free(struct tr_tracers *tracers);
 

@@ -312,7 +312,9 @@ static void write_ends(struct supervisor *supervisor, bool final)
 		/* strace reports its own processes; numbers are used again */
 		if (!saw || tr_decode_is_running(&supervisor->decode, (uint32_t)end[i].pid))
 			tr_decode_ended(&supervisor->decode, (uint32_t)end[i].pid, end[i].status,
-					end[i].time, &supervisor->out);
+					end[i].time,
+					tr_tracers_saw_created(&supervisor->tracers, end[i].pid),
+					&supervisor->out);
 		write_log(supervisor);
 	}
 	ended->len = kept * sizeof *end;

@@ -23,6 +23,9 @@ enum {
 	TROUBLE = 2,
 };
 
+/* What the straces have written about a process: lines of its own, or only the call that made it. */
+static const char reported[] = "reported", created[] = "created";
+
 /* A strace that watches a process and all that it starts. */
 struct tr_tracer {
 	pid_t pid;     /* of strace; 0: it has ended */
@@ -185,6 +188,27 @@ static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text l
 	return is_superseded(line); /* by the thread whose call begins the lines */
 }
 
+/* The process that the call in the line has created; 0: none. */
+static uint64_t created_in(struct tr_text line)
+{
+	static const char *const calls[] = { " clone", " fork", " vfork" };
+	const char *result = memrchr(line.data, '=', line.len);
+	uint64_t pid = result ? strtoul(result + 1, NULL, 10) : 0;
+
+	for (size_t i = 0; pid && i < sizeof calls / sizeof *calls; i++)
+		if (memmem(line.data, line.len, calls[i], strlen(calls[i])))
+			return pid;
+	return 0;
+}
+
+static void remember(struct tr_tracers *tracers, uint64_t pid, const char *how)
+{
+	const void *known = tr_id_map_get(&tracers->known, pid);
+
+	if (pid && known != reported && known != how)
+		tracers->incomplete |= !tr_id_map_put(&tracers->known, pid, (char *)how);
+}
+
 /*
  * Takes the whole lines of a log from the first exec on: before it, the library makes the calls. A
  * process that is killed before has its end only.
@@ -192,8 +216,6 @@ static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text l
 static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, const char *p,
 		       const char *end)
 {
-	static char seen;
-
 	for (const char *lf; p < end; p = lf + 1) {
 		lf = memchr(p, '\n', (size_t)(end - p));
 		uint64_t pid = strtoul(p, NULL, 10);
@@ -204,8 +226,8 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 		if (!tracer->begun || ends_thread(tracer, pid, line, !begun))
 			continue;
 		tr_buffer_put(&tracer->lines, p, line.len + 1);
-		if (!tr_id_map_get(&tracers->traced, pid))
-			tracers->incomplete |= !tr_id_map_put(&tracers->traced, pid, &seen);
+		remember(tracers, created_in(line), created);
+		remember(tracers, pid, reported);
 	}
 	tracers->incomplete |= tracer->lines.failed || tracer->begin.failed;
 }
@@ -341,7 +363,12 @@ bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status)
 
 bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid)
 {
-	return tr_id_map_get(&tracers->traced, (uint64_t)pid);
+	return tr_id_map_get(&tracers->known, (uint64_t)pid) == reported;
+}
+
+bool tr_tracers_saw_created(const struct tr_tracers *tracers, pid_t pid)
+{
+	return tr_id_map_get(&tracers->known, (uint64_t)pid);
 }
 
 void tr_tracers_free(struct tr_tracers *tracers)
@@ -361,6 +388,6 @@ void tr_tracers_free(struct tr_tracers *tracers)
 		close(tracers->messages[1]);
 	}
 	tr_buffer_free(&tracers->message);
-	tr_id_map_free(&tracers->traced);
+	tr_id_map_free(&tracers->known);
 	free(tracers->list);
 }

@@ -1166,7 +1166,7 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 }
 
 void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
-		     struct tr_buffer *out)
+		     bool created, struct tr_buffer *out)
 {
 	decode->counted = out->len;
 	if (time > decode->now)
@@ -1174,7 +1174,9 @@ void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, ui
 	if (find(decode, pid)) {
 		end(decode, 0, pid, wait_status, out);
 	} else {
-		put_note(decode, next_line(decode, out), TR_DECODE_ORPHAN, TR_TEXT(""));
+		uint64_t line = next_line(decode, out);
+		if (!created)
+			put_note(decode, line, TR_DECODE_ORPHAN, TR_TEXT(""));
 		put_end(out, pid, decode->now, wait_status);
 	}
 	next_line(decode, out);

@@ -74,9 +74,12 @@ struct tr_decode {
 size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
 		 struct tr_buffer *out);
 
-/* The recorder has learned the end of a child of its own; time: nanoseconds since the epoch. */
+/*
+ * The recorder has learned the end of a child of its own; time: nanoseconds since the epoch. created:
+ * a line that was inserted has said that the process began.
+ */
 void tr_decode_ended(struct tr_decode *decode, uint32_t pid, int wait_status, uint64_t time,
-		     struct tr_buffer *out);
+		     bool created, struct tr_buffer *out);
 
 /* Lets the caller append all lines that it has, but none that file calls may precede. */
 void tr_decode_flush(struct tr_decode *decode, struct tr_buffer *out);
