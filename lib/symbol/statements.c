@@ -10,6 +10,12 @@ static bool is_statement(const struct tr_code_row *row)
 	return (row->flags & (TR_ROW_STATEMENT | TR_ROW_END)) == TR_ROW_STATEMENT && row->line;
 }
 
+/* Whether the rows are of one place in the source, to the column. */
+static bool is_same_place(const struct tr_code_row *a, const struct tr_code_row *b)
+{
+	return a->file == b->file && a->line == b->line && a->column == b->column && a->column;
+}
+
 /*
  * Returns where the statements of a function end: before the last rows at its highest line and
  * column, which are the closing brace.
@@ -42,11 +48,16 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
 	if (value)
 		end = before_brace(row, end);
+	bool has_entry = function && function->line &&
+			 !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
+	const struct tr_code_row *last = NULL; /* of the entry */
 	for (; row < end; row++) {
 		if (!is_statement(row))
 			continue;
-		bool entry = function && function->line && row->address == function->first &&
-			     !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
+		bool entry = has_entry && (row->address == function->first ||
+					   (last && is_same_place(row, last)));
+		has_entry &= entry;
+		last = row;
 		*to++ = (struct tr_code_statement){ row->address,
 						    entry && function->file ? function->file
 									    : row->file,

@@ -8,7 +8,8 @@
  *  - So is a label that has a name. The labels of a switch have no row, and are no statements.
  *  - Functions that the compiler made have none: implicit constructors, initialisers of static
  *    objects, thunks. The operator() of a lambda is not one of them.
- *  - The rows at the entry of a function belong to the line of its declaration.
+ *  - The rows at the entry of a function belong to the line of its declaration. So do those that
+ *    follow at the same line and column: the opening brace, where the stack protector begins.
  *  - The closing brace of a function that returns a value is no statement: the last rows at the
  *    highest line and column, if the function ends in a return instruction.
  */
