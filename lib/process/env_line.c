@@ -38,6 +38,32 @@ enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
 	return TR_WARN;
 }
 
+enum tr_status tr_env_line_read(struct tr_environments *pool, struct tr_record *record,
+				struct tr_field *field, struct tr_environment *base,
+				struct tr_environment *near, struct tr_environment **env,
+				bool *minimal, struct tr_error *err)
+{
+	const struct tr_value *map;
+	bool spelled = field->text.data && !field->value;
+
+	*minimal = true;
+	*env = spelled ? tr_environments_recall(pool, base, field->text, minimal) : NULL;
+	if (*env)
+		return TR_OK;
+	enum tr_status status = tr_env_line_map(record, field, &map, err);
+	if (status != TR_OK)
+		return status;
+	*env = base ? tr_environment_apply(pool, base, map, minimal)
+		    : tr_environment_whole(pool, near, map);
+	if (!*env) {
+		tr_environments_error(pool, err);
+		return TR_FATAL;
+	}
+	if (spelled)
+		tr_environments_keep(pool, base, field->text, *env, *minimal);
+	return TR_OK;
+}
+
 bool tr_env_line_is_unknown(struct tr_record *record)
 {
 	const struct tr_value *list = tr_record_value(record, "flagged", NULL);
@@ -135,21 +161,14 @@ bool tr_exec_env_is_silent(const struct tr_exec_env *exec)
 	return exec->form == TR_ENV_FORM_NONE && tr_environment_is_unknown(exec->own);
 }
 
-/* True if a column begins with one of the prefixes. */
-static bool is_one_of(struct tr_text column, const struct tr_text *prefixes, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (tr_text_starts(column, prefixes[i]))
-			return true;
-	}
-	return false;
-}
-
 /* True for the fields that contain an environment. */
 static bool is_environment(struct tr_text column)
 {
-	const struct tr_text keys[] = { TR_TEXT("env="), TR_TEXT("envdiff="), TR_TEXT("envtop=") };
-	return is_one_of(column, keys, sizeof keys / sizeof *keys);
+	/* most columns are told by their first letters, which are compared without a call */
+	return tr_text_starts(column, TR_TEXT("env")) &&
+	       (tr_text_starts(column, TR_TEXT("env=")) ||
+		tr_text_starts(column, TR_TEXT("envdiff=")) ||
+		tr_text_starts(column, TR_TEXT("envtop=")));
 }
 
 /* Takes the next column, each of which follows a TAB. False: there is none. */
@@ -167,8 +186,8 @@ static bool next_column(struct tr_text *rest, struct tr_text *column)
 /* True for the fields that come before argv in the order of trec(5). */
 static bool precedes_argv(struct tr_text column)
 {
-	const struct tr_text keys[] = { TR_TEXT("parent="), TR_TEXT("ppid="), TR_TEXT("cwd=") };
-	return is_one_of(column, keys, sizeof keys / sizeof *keys);
+	return tr_text_starts(column, TR_TEXT("parent=")) ||
+	       tr_text_starts(column, TR_TEXT("ppid=")) || tr_text_starts(column, TR_TEXT("cwd="));
 }
 
 /*

@@ -15,6 +15,17 @@ struct tr_field *tr_env_line_field(struct tr_record *record, enum tr_env_form *f
 enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
 			       const struct tr_value **map, struct tr_error *err);
 
+/*
+ * Sets *env to the environment that a field describes: its map applied to base, or with base NULL,
+ * the whole map (near: see tr_environment_whole). *minimal: see tr_environment_apply. The caller
+ * owns the reference. TR_WARN: the field has no map. TR_FATAL: out of memory. err is filled for
+ * both.
+ */
+enum tr_status tr_env_line_read(struct tr_environments *pool, struct tr_record *record,
+				struct tr_field *field, struct tr_environment *base,
+				struct tr_environment *near, struct tr_environment **env,
+				bool *minimal, struct tr_error *err);
+
 /* True if the record states that its environment is unknown: "env-unknown" is one of its flags. */
 bool tr_env_line_is_unknown(struct tr_record *record);
 

@@ -112,25 +112,29 @@ void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *
 	free(exec);
 }
 
-/* Makes the record's own environment from its map and its parent's. False: memory. */
+/* Counts what contradicts each reading of a record's map. False: memory is exhausted. */
+static bool count_doubts(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+			 const struct tr_value *map)
+{
+	struct tr_env_tracker_doubts *doubts = &tracker->doubts;
+	for (size_t i = 0; i < map->count; i++) {
+		bool removes = map->as.members[i].value->type == TR_NULL;
+		++*(removes ? &doubts->removals : &doubts->sets);
+	}
+	return tr_environment_doubt(tracker->pool, exec->parent, map, &doubts->against_parent) &&
+	       tr_environment_doubt(tracker->pool, exec->top, map, &doubts->against_top);
+}
+
+/* Makes the environment of a record that was pending from its map. False: memory. */
 static bool inherit(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
 		    const struct tr_value *map)
 {
-	struct tr_env_tracker_doubts *doubts = &tracker->doubts;
 	if (!map) {
 		exec->own = tr_environment_retain(exec->parent);
 		return true;
 	}
-	if (tracker->config.doubts) {
-		for (size_t i = 0; i < map->count; i++) {
-			bool removes = map->as.members[i].value->type == TR_NULL;
-			++*(removes ? &doubts->removals : &doubts->sets);
-		}
-		if (!tr_environment_doubt(tracker->pool, exec->parent, map,
-					  &doubts->against_parent) ||
-		    !tr_environment_doubt(tracker->pool, exec->top, map, &doubts->against_top))
-			return false;
-	}
+	if (tracker->config.doubts && !count_doubts(tracker, exec, map))
+		return false;
 	exec->own = tr_environment_apply(tracker->pool, exec->parent, map, &exec->minimal);
 	exec->minimal &= map->count > 0; /* an empty map is redundant */
 	return exec->own != NULL;
@@ -535,30 +539,57 @@ static struct tr_field *find_form(struct tr_env_tracker *tracker, struct tr_reco
 	return field;
 }
 
-/* Finds the record's own environment, unless it depends on the parent. False: memory. */
-static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
-		     struct tr_exec_env *exec, const struct tr_field *field,
-		     const struct tr_value *map)
+/* Makes the record's own environment from its field. False: memory. */
+static bool read_own(struct tr_env_tracker *tracker, struct tr_record *record,
+		     struct tr_exec_env *exec, struct tr_field *field)
 {
-	struct tr_environment *base = exec->parent ? exec->parent : exec->top;
-	exec->own_pending = false;
-	if (field && !map) {
+	struct tr_environment *near = exec->parent ? exec->parent : exec->top, *base = NULL;
+	struct tr_error err;
+
+	if (exec->form != TR_ENV_FORM_WHOLE)
+		base = exec->form == TR_ENV_FORM_TOP ? exec->top : exec->parent;
+	enum tr_status status = tr_env_line_read(tracker->pool, record, field, base, near,
+						 &exec->own, &exec->minimal, &err);
+	if (status == TR_WARN) {
 		exec->trouble = is_no_map;
 		exec->own = tr_environment_unknown(tracker->pool);
-	} else if (exec->form == TR_ENV_FORM_WHOLE) {
-		exec->own = tr_environment_whole(tracker->pool, base, map);
-	} else if (exec->form == TR_ENV_FORM_TOP) {
-		exec->own = tr_environment_apply(tracker->pool, exec->top, map, &exec->minimal);
-	} else if (!field && tr_env_line_is_unknown(record)) {
+	} else if (status == TR_FATAL) {
+		tr_environments_fail(tracker->pool, &err);
+	} else if (exec->form == TR_ENV_FORM_PARENT) {
+		exec->own_pending = true;
+		/* an empty map is redundant */
+		exec->minimal &= exec->own != exec->parent;
+	}
+	return exec->own != NULL;
+}
+
+/*
+ * Finds the record's own environment, unless it depends on a parent that is not known yet. map: that
+ * of the field, only read if doubts are counted or the record has to be pending. False: memory.
+ */
+static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
+		     struct tr_exec_env *exec, struct tr_field *field, const struct tr_value *map,
+		     bool found)
+{
+	exec->own_pending = false;
+	if (field && exec->form == TR_ENV_FORM_PARENT && !found && map) {
+		exec->own_pending = true;
+		return true;
+	}
+	if (field && exec->form == TR_ENV_FORM_PARENT && map && tracker->config.doubts &&
+	    !count_doubts(tracker, exec, map))
+		return false;
+	if (field)
+		return read_own(tracker, record, exec, field);
+	if (tr_env_line_is_unknown(record)) {
 		exec->trouble = no_trouble;
 		exec->own = tr_environment_unknown(tracker->pool);
-	} else if (!field &&
-		   (tracker->config.against_top || (tracker->any_top && tracker->only_top))) {
+	} else if (tracker->config.against_top || (tracker->any_top && tracker->only_top)) {
 		/* a segment of differences to the first environment, and this record has none */
 		exec->own = tr_environment_retain(exec->top);
 	} else {
 		exec->own_pending = true;
-		return true;
+		return !found || inherit(tracker, exec, NULL);
 	}
 	return exec->own != NULL;
 }
@@ -593,20 +624,22 @@ static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *rec
 			   struct tr_exec_env *exec, struct tr_error *err)
 {
 	struct tr_field *field = find_form(tracker, record, exec);
-	const struct tr_value *map;
+	const struct tr_value *map = NULL;
 	bool found;
-	if (map_of(record, field, &map, err) == TR_FATAL)
+	/* the first exec record decides how names are compared */
+	bool names = tracker->config.names == TR_NAMES_AUTO && !tracker->names_settled;
+	if ((names || tracker->config.doubts) && map_of(record, field, &map, err) == TR_FATAL)
 		return TR_FATAL;
-	/* the first exec record decides */
 	if (detects_windows(tracker, map, record) && !fold_names(tracker))
 		return failed(tracker, err);
 	tracker->any_exec = tracker->names_settled = true;
 	exec->top = tr_environment_retain(tracker->top);
-	bool fine = find_parent(tracker, record, exec, &found) &&
-		    find_own(tracker, record, exec, field, map);
-	if (fine && found && exec->own_pending)
-		fine = inherit(tracker, exec, map);
-	else if (fine && !found && (exec->own_pending || tracker->config.wants_parent))
+	bool fine = find_parent(tracker, record, exec, &found);
+	/* a record that has to be pending keeps its map */
+	if (fine && !found && map_of(record, field, &map, err) == TR_FATAL)
+		return TR_FATAL;
+	fine = fine && find_own(tracker, record, exec, field, map, found);
+	if (fine && !found && (exec->own_pending || tracker->config.wants_parent))
 		fine = hold(tracker, exec, map);
 	bool linked = exec->has_seq && exec->has_parent && tracker->config.wants_parent;
 	/* while a record is pending, the parent of any record may close a cycle */

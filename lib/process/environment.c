@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/text_cache.h"
 #include "process/atom.h"
 #include "process/recent.h"
 #include "record/literal.h"
@@ -60,6 +61,9 @@ struct tr_environments {
 	uint64_t records, bytes_read, variables_written, bytes_written;
 
 	struct tr_recent records_used; /* the environments of records, a reference each */
+
+	/* what repeats in most traces: see tr_environments_recall and put_again */
+	struct tr_text_cache read, written;
 
 	/* scratch: the names of the current comparison, each once */
 	struct pair *pairs;
@@ -599,6 +603,50 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 	return env;
 }
 
+/*
+ * Spellings that were read. The key is the id of the base (0: the map is whole) and a hash of the
+ * spelling. The notes hold the id and the hash of the environment, which is looked up in the table,
+ * because the cache does not keep it alive. A map that changes nothing makes the base itself, which
+ * need not be in the table.
+ */
+
+struct tr_environment *tr_environments_recall(struct tr_environments *pool,
+					      struct tr_environment *base, struct tr_text spelling,
+					      bool *minimal)
+{
+	const struct tr_cached_text *known = tr_text_cache_find(
+		&pool->read, base ? base->id : 0, tr_text_hash(pool->equals.seed, spelling));
+
+	if (!known || !tr_text_equal(known->text, spelling))
+		return NULL;
+	uint64_t id = known->notes[0] >> 1;
+	struct tr_environment *env = tr_id_map_get(&pool->equals, known->notes[1]);
+	if (base && base->id == id)
+		env = base;
+	if (!env || env->id != id)
+		return NULL;
+	*minimal = known->notes[0] & 1;
+	return tr_environment_retain(env);
+}
+
+void tr_environments_keep(struct tr_environments *pool, const struct tr_environment *base,
+			  struct tr_text spelling, const struct tr_environment *env, bool minimal)
+{
+	const uint64_t notes[] = { env->id << 1 | minimal, env->hash };
+
+	if (env != base && tr_id_map_get(&pool->equals, env->hash) != env)
+		return;
+	tr_text_cache_put(&pool->read, base ? base->id : 0,
+			  tr_text_hash(pool->equals.seed, spelling), spelling, notes);
+}
+
+/* Forgets what depends on the rules or on how names are compared. */
+static void forget_texts(struct tr_environments *pool)
+{
+	tr_text_cache_free(&pool->read);
+	tr_text_cache_free(&pool->written);
+}
+
 /* The environments of records. */
 
 bool tr_environments_remember(struct tr_environments *pool, uint64_t seq,
@@ -638,6 +686,7 @@ void tr_environments_free(struct tr_environments *pool)
 	while (tr_recent_next(&pool->records_used, &position, &env))
 		tr_environment_release(pool, (struct tr_environment *)(uintptr_t)env);
 	tr_recent_free(&pool->records_used);
+	forget_texts(pool);
 	tr_id_map_free(&pool->equals);
 	free(pool->pairs);
 	tr_atoms_free(&pool->atoms);
@@ -660,6 +709,11 @@ size_t tr_environment_references(const struct tr_environment *env)
 	return env->references;
 }
 
+uint64_t tr_environment_id(const struct tr_environment *env)
+{
+	return env->id;
+}
+
 void tr_environments_fail(struct tr_environments *pool, const struct tr_error *err)
 {
 	pool->atoms.error = *err;
@@ -677,10 +731,13 @@ void tr_environments_set_rules(struct tr_environments *pool,
 			       const struct tr_environment_rules *rules)
 {
 	pool->rules = *rules;
+	forget_texts(pool);
 }
 
 void tr_environments_fold(struct tr_environments *pool, bool fold)
 {
+	if (pool->fold != fold)
+		forget_texts(pool);
 	pool->fold = fold;
 }
 
@@ -763,9 +820,19 @@ static int by_diff_order(const void *a, const void *b)
 	return (x->stamp[side] > y->stamp[side]) - (x->stamp[side] < y->stamp[side]);
 }
 
-/* Appends the pairs that differ as a map. hides: values that the rules hide are replaced. */
+/* Counts what was written, for the bound of tr_environments_limit. */
+static void count_written(struct tr_environments *pool, uint64_t variables, size_t bytes)
+{
+	pool->variables_written += variables;
+	pool->bytes_written += bytes;
+}
+
+/*
+ * Appends the pairs that differ as a map, and sets their number. hides: values that the rules hide
+ * are replaced.
+ */
 static enum tr_status put_differences(struct tr_environments *pool, bool open, bool hides,
-				      struct tr_buffer *to)
+				      struct tr_buffer *to, uint64_t *variables)
 {
 	char before = '{';
 	size_t count = 0, begin = to->len;
@@ -785,9 +852,45 @@ static enum tr_status put_differences(struct tr_environments *pool, bool open, b
 	if (!count)
 		tr_buffer_put_byte(to, before);
 	tr_buffer_put_byte(to, '}');
-	pool->variables_written += count;
-	pool->bytes_written += to->len - begin;
-	return to->failed ? TR_FATAL : TR_OK;
+	if (to->failed)
+		return TR_FATAL;
+	count_written(pool, count, to->len - begin);
+	*variables = count;
+	return TR_OK;
+}
+
+/* The number by which texts are cached: what they are differences to, and whether they hide. */
+static uint64_t written_key(const struct tr_environment *base, bool hides)
+{
+	return (base ? base->id : 0) << 1 | hides;
+}
+
+/* Appends the map of a difference as it was written before. False: it is not in the cache. */
+static bool put_again(struct tr_environments *pool, const struct tr_environment *base,
+		      const struct tr_environment *env, bool hides, struct tr_buffer *to)
+{
+	const struct tr_cached_text *known =
+		tr_text_cache_find(&pool->written, written_key(base, hides), env->id);
+
+	if (!known)
+		return false;
+	tr_buffer_put_text(to, known->text);
+	count_written(pool, known->notes[0], known->text.len);
+	return true;
+}
+
+/* Appends the pairs that differ, and keeps the text: many processes have equal environments. */
+static enum tr_status put_new(struct tr_environments *pool, const struct tr_environment *base,
+			      const struct tr_environment *env, bool hides, struct tr_buffer *to)
+{
+	size_t begin = to->len;
+	uint64_t notes[2] = { 0, 0 };
+	enum tr_status status = put_differences(pool, env->origin, hides, to, &notes[0]);
+
+	if (status == TR_OK)
+		tr_text_cache_put(&pool->written, written_key(base, hides), env->id,
+				  tr_text_span(to->data + begin, to->data + to->len), notes);
+	return status;
 }
 
 enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_environment *base,
@@ -795,6 +898,8 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 {
 	if ((base ? base->origin : NULL) != env->origin)
 		return TR_END;
+	if (put_again(pool, base, env, true, to))
+		return to->failed ? TR_FATAL : TR_OK;
 	begin_comparison(pool);
 	if (base ? !add_differing_names(pool, env, base) : !add_environment(pool, env, 1))
 		return TR_FATAL;
@@ -807,16 +912,17 @@ enum tr_status tr_environment_diff(struct tr_environments *pool, struct tr_envir
 		if (pool->pairs[i].has[0] && !pool->pairs[i].has[1])
 			return TR_END;
 	}
-	return put_differences(pool, env->origin, true, to);
+	return put_new(pool, base, env, true, to);
 }
 
 /* Appends the known variables; hides: values that the rules hide become "***". */
 static bool write_all(struct tr_environments *pool, struct tr_environment *env, bool hides,
 		      struct tr_buffer *to)
 {
+	if (put_again(pool, NULL, env, hides, to))
+		return !to->failed;
 	begin_comparison(pool);
-	return add_environment(pool, env, 1) &&
-	       put_differences(pool, env->origin, hides, to) == TR_OK;
+	return add_environment(pool, env, 1) && put_new(pool, NULL, env, hides, to) == TR_OK;
 }
 
 bool tr_environment_write(struct tr_environments *pool, struct tr_environment *env,

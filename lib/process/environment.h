@@ -125,6 +125,21 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 					    struct tr_environment *near,
 					    const struct tr_value *map);
 
+/*
+ * Most traces have the same differences and environments again and again. tr_environments_keep
+ * keeps, for some of them, what tr_environment_apply made of a base and a spelled map, or with base
+ * NULL, tr_environment_whole of a map. tr_environments_recall returns that environment for an equal
+ * base and an equal spelling, so that the map need not be parsed; NULL: parse it.
+ */
+struct tr_environment *tr_environments_recall(struct tr_environments *pool,
+					      struct tr_environment *base, struct tr_text spelling,
+					      bool *minimal);
+void tr_environments_keep(struct tr_environments *pool, const struct tr_environment *base,
+			  struct tr_text spelling, const struct tr_environment *env, bool minimal);
+
+/* A number that no other environment of the pool ever has. */
+uint64_t tr_environment_id(const struct tr_environment *env);
+
 /* Both accept NULL. */
 struct tr_environment *tr_environment_retain(struct tr_environment *env);
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env);

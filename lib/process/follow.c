@@ -58,7 +58,7 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 			       struct tr_error *err)
 {
 	struct tr_environment *near = follow->top;
-	const struct tr_value *map;
+	bool minimal;
 	struct tr_parent parent;
 	enum tr_env_form form;
 	struct tr_field *field = tr_env_line_field(record, &form);
@@ -74,15 +74,11 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 	}
 	if (form == TR_ENV_FORM_PARENT && !near)
 		return TR_OK;
-	enum tr_status status = tr_env_line_map(record, field, &map, err);
-	if (status != TR_OK)
-		return status;
-	if (form == TR_ENV_FORM_WHOLE)
-		follow->own = tr_environment_whole(follow->pool, near, map);
-	else
-		follow->own = tr_environment_apply(
-			follow->pool, form == TR_ENV_FORM_TOP ? follow->top : near, map, NULL);
-	return follow->own ? TR_OK : tr_error_memory(err);
+	struct tr_environment *base = form == TR_ENV_FORM_WHOLE ? NULL
+				      : form == TR_ENV_FORM_TOP ? follow->top
+								: near;
+	return tr_env_line_read(follow->pool, record, field, base, near, &follow->own, &minimal,
+				err);
 }
 
 /* Follows an exec record, and remembers its environment for its children. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/text_cache.h"
 #include "coverage/date.h"
 #include "format/bear/bear.h"
 #include "format/writer_base.h"
@@ -23,8 +24,9 @@ struct writer {
 	/* the segment */
 	unsigned version;
 	struct tr_follow follow;
-	struct tr_recent pids; /* pid of each execution, by seq */
-	struct tr_recent rids; /* rid of the execution that each pid runs */
+	struct tr_recent pids;		   /* pid of each execution, by seq */
+	struct tr_recent rids;		   /* rid of the execution that each pid runs */
+	struct tr_text_cache environments; /* as JSON, by id: many executions have the same */
 
 	uint64_t next_rid; /* for executions that have none */
 	uint64_t unknown;  /* executions whose environment is unknown */
@@ -253,9 +255,19 @@ static enum tr_status put_environment(struct writer *writer, struct tr_record *r
 	tr_buffer_reset(&writer->literal);
 	if (!tr_environment_write(writer->follow.pool, writer->follow.own, &writer->literal))
 		return tr_error_memory(err);
+	uint64_t id = tr_environment_id(writer->follow.own);
+	const struct tr_cached_text *known = tr_text_cache_find(&writer->environments, id, 0);
+	if (known) {
+		tr_buffer_put_text(&writer->line, known->text);
+		return TR_OK;
+	}
+	size_t begin = writer->line.len;
 	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
 				  err))
 		return tr_error_status(err);
+	struct tr_text line = tr_buffer_text(&writer->line);
+	tr_text_cache_put(&writer->environments, id, 0,
+			  tr_text_span(line.data + begin, line.data + line.len), NULL);
 	return TR_OK;
 }
 
@@ -416,6 +428,7 @@ static void forget_segment(struct writer *writer)
 	tr_follow_free(&writer->follow);
 	tr_recent_free(&writer->pids);
 	tr_recent_free(&writer->rids);
+	tr_text_cache_free(&writer->environments);
 }
 
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)

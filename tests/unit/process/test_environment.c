@@ -55,6 +55,75 @@ static void test_differences(struct tr_environments *pool)
 	tr_environment_release(pool, other);
 }
 
+/* What a spelling meant for a base is recalled only for an equal spelling and that base. */
+static void test_recall(void)
+{
+	struct tr_environments *pool = tr_environments_new();
+	const struct tr_text set = TR_TEXT("{\"B\":\"b\"}"), none = TR_TEXT("{}");
+	struct tr_environment *base = tr_environment_whole(pool, NULL, map("{\"A\":\"a\"}"));
+	struct tr_environment *other = tr_environment_whole(pool, NULL, map("{\"A\":\"b\"}"));
+	struct tr_environment *child = tr_environment_apply(pool, base, map(set.data), NULL);
+	bool minimal = false;
+	ok(!tr_environments_recall(pool, base, set, &minimal), "nothing to recall at first");
+	tr_environments_keep(pool, base, set, child, true);
+	tr_environments_keep(pool, base, none, base, false);
+	struct tr_environment *again = tr_environments_recall(pool, base, set, &minimal);
+	ok(again == child && minimal, "an equal difference to the same environment");
+	struct tr_environment *same = tr_environments_recall(pool, base, none, &minimal);
+	ok(same == base && !minimal, "a difference that changes nothing");
+	ok(!tr_environments_recall(pool, other, set, &minimal), "not for another environment");
+	ok(!tr_environments_recall(pool, NULL, set, &minimal), "not for a whole one");
+	ok(!tr_environments_recall(pool, base, TR_TEXT("{\"B\":\"c\"}"), &minimal),
+	   "not for another spelling");
+	tr_environment_release(pool, again);
+	tr_environment_release(pool, child);
+	ok(!tr_environments_recall(pool, base, set, &minimal),
+	   "what is recalled is not kept alive by that");
+	child = tr_environment_apply(pool, base, map(set.data), NULL);
+	ok(!tr_environments_recall(pool, base, set, &minimal), "an equal one of later is another");
+	tr_environments_keep(pool, base, set, child, true);
+	tr_environments_fold(pool, true);
+	ok(!tr_environments_recall(pool, base, set, &minimal),
+	   "nor when names compare differently");
+	tr_environment_release(pool, child);
+	tr_environment_release(pool, same);
+	tr_environment_release(pool, other);
+	tr_environment_release(pool, base);
+	tr_environments_free(pool);
+}
+
+/* A map that is written again is the same, and counts again for the bound. */
+static void test_write_again(void)
+{
+	struct tr_environments *pool = tr_environments_new();
+	struct tr_environment *a = tr_environment_whole(pool, NULL, map("{\"A\":\"a\"}"));
+	struct tr_environment *b = tr_environment_apply(
+		pool, a, map("{\"A\":null,\"B\":\"b\",\"SECRET\":\"s\"}"), NULL);
+	const char *difference = "{\"B\":\"b\",\"SECRET\":\"s\",\"A\":null}";
+	const char *back = "{\"A\":\"a\",\"B\":null,\"SECRET\":null}";
+	bool same = true;
+	for (unsigned i = 0; i < 2; i++) {
+		same &= differs(pool, a, b, difference) && differs(pool, b, a, back);
+		same &= differs(pool, NULL, a, "{\"A\":\"a\"}") &&
+			differs(pool, NULL, b, "{\"B\":\"b\",\"SECRET\":\"s\"}");
+	}
+	ok(same, "each difference is the same when it is written again");
+
+	enum { FREE_VARIABLES = 1 << 18 };
+	bool may = true;
+	unsigned written = 0;
+	tr_environments_limit(pool, 1);
+	for (; may && written < FREE_VARIABLES; written++) {
+		may = tr_environments_may_write(pool, 1);
+		same &= differs(pool, a, b, difference);
+	}
+	ok(same && !may && written > FREE_VARIABLES / 4,
+	   "the bound counts what is written again: %u maps", written);
+	tr_environment_release(pool, a);
+	tr_environment_release(pool, b);
+	tr_environments_free(pool);
+}
+
 /* Chains of any length stay cheap, and so does remembering. */
 static void test_many(struct tr_environments *pool)
 {
@@ -130,6 +199,11 @@ static void test_rules(void)
 		tr_environment_apply(pool, a, map("{\"S\":\"9\",\"X\":\"8\",\"P\":\"4\"}"), NULL);
 	ok(differs(pool, NULL, a, "{\"S\":\"***\",\"s\":\"3\",\"P\":\"4\"}"), "hidden, left out");
 	ok(differs(pool, a, b, "{\"S\":\"***\"}"), "that it changed can be seen");
+	struct tr_buffer plain = TR_BUFFER_INIT;
+	ok(tr_environment_write_plain(pool, a, &plain) &&
+		   tr_text_is(tr_buffer_text(&plain), "{\"S\":\"1\",\"s\":\"3\",\"P\":\"4\"}"),
+	   "written in plain, after it was written with hidden values");
+	tr_buffer_free(&plain);
 	unsigned verdict = 0;
 	ok(tr_environments_judge(pool, TR_TEXT("X"), &verdict) && verdict % 4 == 0, "judged");
 	struct tr_environment *folded = tr_environment_fold(pool, a);
@@ -342,6 +416,8 @@ int main(void)
 	test_differences(pool);
 	test_unknown(pool);
 	test_rules();
+	test_recall();
+	test_write_again();
 	test_doubts(pool);
 	test_spill();
 	test_weight();
