@@ -29,6 +29,15 @@ static const char *const examples[] = {
 	NULL,
 };
 
+static const struct tr_format_option settings[] = {
+	TR_COMPILER_OPTIONS(true, false),
+	TR_CLI_PROGRAM_OPTIONS(true, false, "for blocks, whose source files are shown: "),
+	{ "branches", "yes|no", true, false,
+	  "source files: list the outcomes of branches after their line (default no)" },
+	{ "sources", "DIR", true, false, "source files: their paths are below this directory" },
+	{ 0 },
+};
+
 static const struct tr_tool tool = {
 	.name = "tr-tohtml",
 	.usage = "[OPTION...] [FILE...]",
@@ -37,7 +46,7 @@ static const struct tr_tool tool = {
 		   "one file, and fetches nothing.",
 	.shared = TR_CLI_ALL,
 	.options = options,
-	.settings = tr_cli_computed_settings,
+	.settings = settings,
 	.examples = examples,
 };
 
@@ -105,14 +114,20 @@ static void report(void *context, const struct tr_error *err)
  */
 static bool begin_sources(struct tohtml *t, const struct tr_record *first)
 {
-	const struct tr_settings *settings = &t->cli.config.read.settings;
+	const struct tr_settings *given = &t->cli.config.read.settings;
 	bool has_lines =
 		tr_text_starts(first->kind, TR_TEXT("src")) || tr_text_is(first->kind, "source");
 
-	if (!has_lines && !tr_setting_get(settings, "exe", NULL).data &&
-	    !tr_setting_get(settings, "path", NULL).data)
+	if (!has_lines && !tr_setting_get(given, "exe", NULL).data &&
+	    !tr_setting_get(given, "path", NULL).data)
 		return true;
-	struct tr_source_text_config config = { .page = &t->page, .report = report, .context = t };
+	struct tr_source_text_config config = {
+		.page = &t->page,
+		.branches = tr_text_is(tr_setting_get(given, "branches", "no"), "yes"),
+		.directory = tr_setting_get(given, "sources", NULL).data,
+		.report = report,
+		.context = t,
+	};
 	t->page = t->config.title;
 	t->sources = tr_source_text_new(&config, t->cli.out);
 	if (!t->sources)

@@ -179,7 +179,10 @@ static size_t put_branches(struct tr_source_text *view, const struct tr_source_b
 		tr_buffer_put_literal(to, "branch ");
 		put_number(to, branch->block, 2);
 		tr_buffer_put_byte(to, ' ');
-		tr_buffer_put_text(to, branch->branch);
+		if (view->config.page) /* it can be an expression */
+			put_escaped(to, branch->branch);
+		else
+			tr_buffer_put_text(to, branch->branch);
 		if (branch->reached) {
 			tr_buffer_put_literal(to, " taken ");
 			tr_buffer_put_decimal(to, branch->count);

@@ -463,10 +463,17 @@ END
 	grep -qxF '<i>    #####:    3:int never(void) { return 0; }</i>' page.html
 	sed -n '/<pre>/,/<\/pre>/p' page.html | grep -E '^(<[bi]>)? +[-#0-9]+:' |
 		sed 's/<[^>]*>//g; s/&lt;/</g; s/&amp;/\&/g' | diff <(tr-totext in.info 2>/dev/null | grep -v '    0:Source:') -
-	# from a trace; without programs its blocks are nothing to show
+	# with the outcomes of branches, which can be expressions
+	tr-tohtml -O branches=yes in.info 2>/dev/null | grep -qx 'branch  0 1 taken 0'
+	tr-tohtml -O branches=yes "$top_srcdir/tests/data/lcov/good-2.0.info" 2>/dev/null | grep -qx 'branch  1 x > 3 taken 2'
+	printf 'SF:/a.c\nDA:1,1\nBRDA:1,0,a<b&&c,1\nend_of_record\n' >expression.info
+	tr-tohtml -O branches=yes expression.info 2>/dev/null | grep -qxF 'branch  0 a&lt;b&amp;&amp;c taken 1'
+	# from a trace, of a source that has moved; without programs its blocks are nothing to show
 	compile -no-pie
 	trace HISTORY main twice >run.trec
 	tr-tohtml -O exe=a run.trec | grep -cF 'a.c</td></tr>' | grep -qx 1
+	mkdir -p "moved/$PWD" && mv a.c "moved/$PWD"
+	tr-tohtml -O exe=a -O sources=moved run.trec | grep -qxF '<i>    #####:    8:'$'\t''return 3 * x;</i>'
 	run -2 tr-tohtml run.trec
 	[[ $output == *'no processes or API calls here, only other records: 2 block'* ]]
 }
