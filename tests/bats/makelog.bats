@@ -182,6 +182,21 @@ database() {
 	run -2 --separate-stderr tr-parse -f makelog --max-record=1M log
 	[[ $stderr == *"log:2:"* ]]
 	[[ $output == *'"a\u0000b.c"'* && $output == *'"d.c"'* ]]
+	# within scripts, too, a part that cannot be read is reported, and the others are read
+	printf '%s\n' "sh -c \"sh -c 'cc -c a.c\"; cc -c b.c" 'eval "cc -c \"c.c"' >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[ "$(grep -c 'an unclosed quote or bracket: left out' <<<"$stderr")" -eq 2 ]
+	[[ $output == *'"b.c"'* && $output != *'a.c'* && $output != *'c.c'* ]]
+	eval_of=()
+	for i in {1..8}; do eval_of+=(eval); done
+	echo "${eval_of[*]} cc -c a.c; cc -c b.c; ${eval_of[*]:1} cc -c c.c" >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: commands in more than 7 nested scripts: left out"* ]]
+	[[ $output == *'"b.c"'*'"c.c"'* && $output != *'a.c'* ]]
+	# the end of a command is not looked for without end
+	{ for i in $(seq 30000); do echo '( cd x;'; done; echo 'cc -c d.c'; } >log
+	run -0 --separate-stderr timeout 20 tr-parse -q -f makelog log
+	[[ $output == *'"d.c"'* ]]
 	yes 'cc -c x.c \' | head -n 100000 >log
 	run -2 --separate-stderr tr-parse -f makelog --max-record=500k log
 	[[ $stderr == *"log:1: lines that backslashes join exceed --max-record: left out"* ]]

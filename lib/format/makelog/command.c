@@ -63,9 +63,12 @@ static inline unsigned sign_mask(__m128i bytes, __m128i next)
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
 	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
 				     _mm_cmpeq_epi8(next, _mm_set1_epi8('c')));
+	__m128i here = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('<')),
+				     _mm_cmpeq_epi8(next, _mm_set1_epi8('<')));
 	__m128i word = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('b')),
 				     _mm_cmpeq_epi8(next, _mm_set1_epi8('t')));
-	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, _mm_or_si128(dash, word)));
+	found = _mm_or_si128(found, _mm_or_si128(dash, word));
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, here));
 }
 #endif
 
@@ -73,7 +76,7 @@ static inline unsigned sign_mask(__m128i bytes, __m128i next)
 static const char *skip_to_sign(const char *p, const char *end)
 {
 	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
-					  ['='] = true, ['-'] = true, ['b'] = true };
+					  ['='] = true, ['-'] = true, ['b'] = true, ['<'] = true };
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 	for (; end - p > 16; p += 16) {
@@ -89,14 +92,16 @@ static const char *skip_to_sign(const char *p, const char *end)
 	return p;
 }
 
-/* Whether the text has an operator of the shell, an assignment, " -c " or "libtool". */
+/* Whether the text has an operator of the shell, "<<", an assignment, " -c " or "libtool". */
 static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
 
 	for (const char *p = begin; (p = skip_to_sign(p, end)) < end; p++) {
-		bool option = *p == '-', word = *p == 'b';
-		if (!option && !word)
+		bool option = *p == '-', word = *p == 'b', here = *p == '<';
+		if (!option && !word && !here)
+			return true;
+		if (here && end - p > 1 && p[1] == '<')
 			return true;
 		if (option && p > begin && end - p > 2 && memcmp(p - 1, " -c ", 4) == 0)
 			return true;
@@ -132,9 +137,10 @@ bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text)
 		return true;
 	if (has_sign(text))
 		return true;
-	/* sh, env, exec, command, nice, time, nohup, cmd; most lines begin with other letters */
-	return strchr("hvcepd", last) && last &&
-	       (tr_command_is_shell(first) || tr_text_is_among(tr_path_base(first), wrappers) ||
+	/* sh, env, exec, command, nice, time, nohup, cmd, eval; most lines begin with other letters */
+	return strchr("hvcepdl", last) && last &&
+	       (tr_command_is_shell(first) || tr_text_is(first, "eval") ||
+		tr_text_is_among(tr_path_base(first), wrappers) ||
 		tr_text_equal_in_any_case(tr_tool_base(first), TR_TEXT("cmd")));
 }
 

@@ -143,6 +143,23 @@ struct tr_text tr_makelog_command(struct tr_text line)
 	return line;
 }
 
+size_t tr_makelog_stamp(struct tr_text line)
+{
+	size_t len = 0, colour;
+
+	if (line.len && *line.data == '[')
+		len = skip_brackets(line);
+	else if (line.len && *line.data == '#')
+		len = skip_step(line);
+	else if (line.len && is_digit(*line.data))
+		len = skip_time(line);
+	len += len && len < line.len && line.data[len] == ' ';
+	colour = len < line.len && line.data[len] == '\x1b'
+			 ? skip_colour((struct tr_text){ line.data + len, line.len - len })
+			 : 0;
+	return len + colour;
+}
+
 /* Where the name of make or ninja at the beginning of a message ends. 0: it is no message. */
 static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 {

@@ -16,7 +16,12 @@
 #include "process/invocation.h"
 #include "record/literal.h"
 
-enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 4 };
+enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 8 };
+/*
+ * Where the end of a command is looked for in the next lines, and how much of that is done: so many
+ * bytes for each that is read, and at the beginning, so that a log takes no longer than its length.
+ */
+enum { AHEAD = 16 << 10, AHEAD_FACTOR = 4, AHEAD_MOST = 32 * AHEAD };
 
 /* A directory that a make has entered. */
 struct place {
@@ -29,40 +34,76 @@ struct reader {
 	struct tr_reader base;
 	struct tr_makelog_shell *shells[DEPTH]; /* of lines; of sh -c in them; and so on */
 	size_t depth;				/* which of them is at work */
+	const char *left_out;			/* why a part of a line is; NULL: none is */
 	struct tr_makelog_names names;
 	struct tr_buffer cwd; /* of -O cwd; empty: unknown */
 	struct place *places;
 	size_t count, cap;
 	struct tr_buffer logical; /* a line that is continued on others */
+	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
+	size_t budget;		  /* bytes in which the end of such lines may be looked for */
+	bool stamped;		  /* a time is in front of the line */
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
 	bool guessed;		  /* two makes of one level are at work */
-	uint64_t texts, commands, unexpanded, unplaced;
+	uint64_t texts;
 	bool counted; /* the number of texts was noted */
-	struct tr_makelog_strangers strangers;
+	struct tally {
+		uint64_t commands, unexpanded, unplaced;
+		struct tr_makelog_strangers strangers;
+	} tally;
 };
+
+static const char *const reasons[] = {
+	[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
+	[TR_MAKELOG_UNBALANCED] = "a command with a bracket too many: left out",
+	[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
+};
+
+/*
+ * True if a line that cannot be parsed is a command, and no text such as "don't use gcc": a part of it
+ * was a command, or it has a build tool with an option, or a shell with a script.
+ */
+static bool is_broken_command(struct reader *reader, struct tr_text text,
+			      const struct tr_makelog_parsed *parsed)
+{
+	if (!parsed->words || parsed->syntax != TR_MAKELOG_UNCLOSED)
+		return false;
+	if (tr_text_is(parsed->program, "eval"))
+		return true;
+	return memmem(text.data, text.len, " -", 2) &&
+	       (tr_command_is_shell(parsed->program) ||
+		tr_makelog_tool(&reader->names, parsed->program) != TR_TOOL_NONE);
+}
 
 /* Takes the commands in the argument of sh -c. False: the command is another one. */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found)
 {
-	size_t i = tr_makelog_skip_wrappers(found);
-	enum tr_makelog_syntax syntax;
-	struct tr_text program;
+	size_t i = tr_makelog_skip_wrappers(found), before = reader->queue.len;
+	struct tr_makelog_parsed parsed;
 
-	if (reader->depth == DEPTH - 1 || found->count - i < 3 ||
-	    !tr_command_is_shell(found->words[i].text) || found->unexpanded)
+	if (found->count - i < 3 || !tr_command_is_shell(found->words[i].text))
 		return false;
 	i = tr_makelog_find_script(found, i);
 	if (!i)
 		return false;
-	size_t before = reader->queue.len;
+	struct tr_makelog_script script = { .text = found->words[i].text,
+					    .directory = found->directory,
+					    .conditional = found->conditional };
+	if (reader->depth == DEPTH - 1) {
+		if (tr_makelog_may_hold(&reader->names, script.text))
+			reader->left_out = "commands in more than 7 nested scripts: left out";
+		return true;
+	}
 	reader->depth++;
-	if (!tr_makelog_shell_parse(reader->shells[reader->depth], found->words[i].text,
-				    found->directory, &syntax, &program))
+	if (!tr_makelog_shell_parse(reader->shells[reader->depth], &script, &parsed))
 		reader->queue.failed = true;
 	reader->depth--;
-	if (syntax != TR_MAKELOG_FINE)
-		reader->queue.len = before;
+	if (parsed.syntax == TR_MAKELOG_FINE)
+		return true;
+	if (reader->queue.len > before || is_broken_command(reader, script.text, &parsed))
+		reader->left_out = reasons[parsed.syntax];
+	reader->queue.len = before;
 	return true;
 }
 
@@ -79,11 +120,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 	if (begin == found->count) {
 		begin = tr_makelog_skip_wrappers(found);
 		if (begin < found->count && !tr_makelog_runs_nothing(found->words[begin].text))
-			tr_makelog_strangers_count(&reader->strangers, found->words + begin,
+			tr_makelog_strangers_count(&reader->tally.strangers, found->words + begin,
 						   found->count - begin);
 		return;
 	}
-	reader->commands++;
+	reader->tally.commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	struct tr_text directory = tr_makelog_directory_of(found, begin, &joined);
@@ -111,8 +152,8 @@ static void take(void *context, const struct tr_makelog_found *found)
 	if (reader->guessed && directory.data)
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
-	reader->unexpanded += found->unexpanded;
-	reader->unplaced += !directory.data;
+	reader->tally.unexpanded += found->unexpanded;
+	reader->tally.unplaced += !directory.data;
 }
 
 /* The directory of the next command. */
@@ -222,37 +263,6 @@ static bool is_quoted_source(struct tr_text text)
 	return i < text.len && text.data[i] == '|';
 }
 
-/* Queues the commands of a command line. TR_WARN: it is a command that cannot be read. */
-static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
-{
-	static const char *const reasons[] = {
-		[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
-		[TR_MAKELOG_UNBALANCED] = "a command with a bracket too many: left out",
-		[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
-	};
-	size_t before = reader->queue.len;
-	enum tr_makelog_syntax syntax;
-	struct tr_text program;
-
-	if (is_quoted_source(text) || !tr_makelog_may_hold(&reader->names, text))
-		return TR_OK;
-	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
-				     &reader->queue.failed))
-		return TR_OK;
-	if (!tr_makelog_shell_parse(reader->shells[0], text, current(reader), &syntax, &program))
-		return tr_error_memory(err);
-	if (syntax == TR_MAKELOG_FINE)
-		return TR_OK;
-	bool command = reader->queue.len > before || syntax == TR_MAKELOG_TOO_DEEP;
-	reader->queue.len = before;
-	if (!command && (syntax != TR_MAKELOG_UNCLOSED ||
-			 tr_makelog_tool(&reader->names, program) == TR_TOOL_NONE ||
-			 !memmem(text.data, text.len, " -", 2)))
-		return TR_OK;
-	tr_error_say(err, TR_CAUSE_INPUT, reasons[syntax]);
-	return TR_WARN;
-}
-
 /* Removes the end of a line of Windows, and a sequence that ends a colour before it. */
 static struct tr_text without_end(struct tr_text line)
 {
@@ -271,6 +281,149 @@ static struct tr_text without_end(struct tr_text line)
 	return line;
 }
 
+/* Parses a script from a state to which it can be reset. False: memory is exhausted. */
+static bool parse_from(struct reader *reader, size_t queued, const struct tally *tally,
+		       const struct tr_makelog_script *script, struct tr_makelog_parsed *parsed)
+{
+	reader->queue.len = queued;
+	reader->tally = *tally;
+	reader->left_out = NULL;
+	return tr_makelog_shell_parse(reader->shells[0], script, parsed);
+}
+
+/* True if the next lines may belong to a command: its quotes or brackets are open. */
+static bool wants_more(struct reader *reader, size_t queued, struct tr_text text,
+		       const struct tr_makelog_parsed *parsed)
+{
+	if (reader->budget < AHEAD)
+		return false;
+	if (parsed->syntax != TR_MAKELOG_UNCLOSED)
+		return parsed->syntax == TR_MAKELOG_FINE && parsed->open;
+	return reader->queue.len > queued || parsed->moved ||
+	       (!parsed->quoting && *text.data == '(') || is_broken_command(reader, text, parsed);
+}
+
+/* True if a line cannot be within quotes: make prints it, or it is a command of a build tool. */
+static bool ends_quote(struct reader *reader, struct tr_text line, bool tools)
+{
+	struct tr_text text = tr_makelog_command(line), path;
+	const char *blank = memchr(text.data, ' ', text.len);
+	int level;
+
+	if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS)
+		return true;
+	return tools && blank &&
+	       tr_makelog_tool(&reader->names, tr_text_span(text.data, blank)) != TR_TOOL_NONE;
+}
+
+/*
+ * Appends the next lines to the text in reader->joined. ends: where each of them ends there. tools: up
+ * to one with a command. Returns their number.
+ */
+static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t most)
+{
+	struct tr_input *in = reader->base.in;
+	size_t count = 0;
+
+	tr_input_more(in, AHEAD < reader->base.max_record ? AHEAD : reader->base.max_record);
+	bool whole = in->end - in->pos <= AHEAD;
+	const char *p = in->pos, *end = whole ? in->end : in->pos + AHEAD, *lf;
+	while (count < most && p < end) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		if (!lf && !(whole && in->at_end))
+			break;
+		struct tr_text line = without_end(tr_text_span(p, lf ? lf : end));
+		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
+		line = (struct tr_text){ line.data + stamp, line.len - stamp };
+		if (ends_quote(reader, line, tools))
+			break;
+		tr_buffer_put_byte(&reader->joined, '\n');
+		tr_buffer_put_text(&reader->joined, line);
+		ends[count++] = reader->joined.len;
+		p = lf ? lf + 1 : end;
+	}
+	reader->budget -= (size_t)(p - in->pos);
+	return count;
+}
+
+/*
+ * Parses a line again with the next ones, up to that in which its quotes, brackets and here-documents
+ * end. *text: its copy afterwards. TR_END: they do not end nearby, and the line was parsed alone.
+ */
+static enum tr_status parse_with_next(struct reader *reader, size_t queued,
+				      const struct tally *tally, struct tr_text *text,
+				      struct tr_makelog_parsed *parsed, struct tr_error *err)
+{
+	enum { MOST = 200 };
+	size_t ends[MOST], lines = 0, len = text->len;
+	bool ended, tools = parsed->quoting && !tr_command_is_shell(parsed->program) &&
+			    !tr_text_is(parsed->program, "eval");
+	struct tr_text line;
+
+	tr_buffer_reset(&reader->joined);
+	tr_buffer_put_text(&reader->joined, *text);
+	size_t count = look_ahead(reader, tools, ends, MOST);
+	if (reader->joined.failed && !reader->joined.limited)
+		return tr_error_memory(err);
+	*text = (struct tr_text){ tr_buffer_text(&reader->joined).data, len };
+	if (reader->joined.failed)
+		return TR_END;
+	struct tr_makelog_script script = { .text = tr_buffer_text(&reader->joined),
+					    .directory = current(reader),
+					    .by_line = true };
+	if (!parse_from(reader, queued, tally, &script, parsed))
+		return tr_error_memory(err);
+	if (count && parsed->syntax == TR_MAKELOG_FINE && !parsed->open) {
+		while (lines < count && (!lines || ends[lines - 1] < parsed->taken)) {
+			enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
+			if (status != TR_OK)
+				return status;
+			lines++;
+		}
+		return TR_OK;
+	}
+	script = (struct tr_makelog_script){ .text = *text, .directory = current(reader) };
+	return parse_from(reader, queued, tally, &script, parsed) ? TR_END : tr_error_memory(err);
+}
+
+/*
+ * Queues the commands of a command line, which may continue in the next lines. TR_WARN: it has a
+ * command that cannot be read.
+ */
+static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
+{
+	size_t queued = reader->queue.len;
+	struct tally tally = reader->tally;
+	struct tr_makelog_parsed parsed;
+
+	if (is_quoted_source(text) || !tr_makelog_may_hold(&reader->names, text))
+		return TR_OK;
+	reader->left_out = NULL;
+	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
+				     &reader->queue.failed))
+		return TR_OK;
+	struct tr_makelog_script script = { .text = text, .directory = current(reader) };
+	if (!parse_from(reader, queued, &tally, &script, &parsed))
+		return tr_error_memory(err);
+	if (wants_more(reader, queued, text, &parsed)) {
+		enum tr_status status =
+			parse_with_next(reader, queued, &tally, &text, &parsed, err);
+		if (status != TR_OK && status != TR_END)
+			return status;
+	}
+	if (parsed.syntax != TR_MAKELOG_FINE) {
+		bool command = reader->queue.len > queued || parsed.syntax == TR_MAKELOG_TOO_DEEP ||
+			       is_broken_command(reader, text, &parsed);
+		reader->queue.len = queued;
+		reader->tally = tally;
+		reader->left_out = command ? reasons[parsed.syntax] : NULL;
+	}
+	if (!reader->left_out)
+		return TR_OK;
+	tr_error_say(err, TR_CAUSE_INPUT, reader->left_out);
+	return TR_WARN;
+}
+
 /*
  * Parses lines that backslashes join. Where they hold no command together, each of them is tried:
  * text may end in a backslash, too.
@@ -282,6 +435,8 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 
 	if (status != TR_OK || reader->queue.len)
 		return status;
+	size_t budget = reader->budget;
+	reader->budget = 0; /* what comes after them is no part of each */
 	for (const char *p = text.data, *end = p + text.len; p < end && status == TR_OK;) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		struct tr_text line = tr_text_span(p, lf ? lf : end);
@@ -289,6 +444,7 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 		status = parse(reader, tr_makelog_command(line), err);
 		p = lf ? lf + 1 : end;
 	}
+	reader->budget = budget;
 	return status;
 }
 
@@ -306,6 +462,8 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 		if (status != TR_OK)
 			return status == TR_END ? TR_OK : status;
 		line = without_end(line);
+		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
+		line = (struct tr_text){ line.data + stamp, line.len - stamp };
 		more = line.len && line.data[line.len - 1] == '\\';
 		tr_buffer_put_byte(logical, '\n');
 		tr_buffer_put_text(logical, line);
@@ -338,10 +496,13 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 			     "text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts");
 		return TR_FATAL;
 	}
+	reader->budget += AHEAD_FACTOR * line.len;
+	reader->budget = reader->budget < AHEAD_MOST ? reader->budget : AHEAD_MOST;
 	line = without_end(line);
 	if (!line.len)
 		return TR_OK;
 	struct tr_text text = tr_makelog_command(line);
+	reader->stamped = text.data != line.data && tr_makelog_stamp(line);
 	enum tr_makelog_move move = tr_makelog_directory(text, &level, &path);
 	if (move != TR_MAKELOG_STAYS) {
 		if (move == TR_MAKELOG_ENTERS)
@@ -366,13 +527,13 @@ static bool note_unplaced(struct tr_reader *base, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	if (!reader->unplaced)
+	if (!reader->tally.unplaced)
 		return false;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "commands whose directory is not in the log: %" PRIu64
 		     "; -O cwd=DIR says where the build began, -O cwd=. that it began here",
-		     reader->unplaced);
-	reader->unplaced = 0;
+		     reader->tally.unplaced);
+	reader->tally.unplaced = 0;
 	return true;
 }
 
@@ -380,13 +541,13 @@ static bool note_unexpanded(struct tr_reader *base, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	if (!reader->unexpanded)
+	if (!reader->tally.unexpanded)
 		return false;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "commands with a part that only the shell of the build could expand "
 		     "(flagged \"unexpanded\"): %" PRIu64,
-		     reader->unexpanded);
-	reader->unexpanded = 0;
+		     reader->tally.unexpanded);
+	reader->tally.unexpanded = 0;
 	return true;
 }
 
@@ -398,10 +559,10 @@ static bool note_texts(struct tr_reader *base, struct tr_error *err)
 		return false;
 	tr_error_set(err, TR_CAUSE_INPUT, "lines without a command of a build tool: %" PRIu64 "%s",
 		     reader->texts,
-		     reader->commands ? ""
-				      : "; make V=1, ninja -v and cmake --build -v print "
-					"the commands that they run");
-	if (reader->commands)
+		     reader->tally.commands ? ""
+					    : "; make V=1, ninja -v and cmake --build -v print "
+					      "the commands that they run");
+	if (reader->tally.commands)
 		err->severity = TR_DETAIL;
 	reader->counted = true;
 	return true;
@@ -411,7 +572,7 @@ static bool note_strangers(struct tr_reader *base, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	return tr_makelog_strangers_report(&reader->strangers, err);
+	return tr_makelog_strangers_report(&reader->tally.strangers, err);
 }
 
 /* What a user should know at the end. */
@@ -462,6 +623,7 @@ static void close_reader(struct tr_reader *base)
 	free(reader->places);
 	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->logical);
+	tr_buffer_free(&reader->joined);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->names.arena);
 }
@@ -478,9 +640,11 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 		tr_reader_free(&reader->base);
 		return NULL;
 	}
+	reader->budget = AHEAD_MOST;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);
+	tr_buffer_limit(&reader->joined, reader->base.max_record);
 	for (size_t i = 0; i < DEPTH; i++) {
 		reader->shells[i] = tr_makelog_shell_new(take, reader);
 		if (!reader->shells[i]) {

@@ -30,10 +30,14 @@
  * "  CC      init/main.o" and "ld: warning: ..." are text. An unknown program may run a compiler
  * that its arguments name with -c and a source; echo, rm and the like do not.
  *
+ * A command may continue in the next lines: after a backslash, while a quote, a subshell or a branch
+ * with cd is open, and as here-documents, which are data unless a shell reads them.
+ *
  * What only the shell of the build could expand ($x, `x`, *) is kept as it is, and the record is
- * flagged "unexpanded". No part of a log is ever run. The exceptions are two idioms of automake,
- * whose results are known: `test -f 'a.c' || echo './'`a.c, which is nothing where the folder is
- * ./, else the folder; and $depbase, the name of a file with dependencies.
+ * flagged "unexpanded". No part of a log is ever run, but what a substitution or eval runs is read as
+ * commands. The results of two idioms of automake are known: `test -f 'a.c' || echo './'`a.c,
+ * which is nothing where the folder is ./, else the folder; and $depbase, the name of a file with
+ * dependencies.
  */
 #ifndef TR_FORMAT_MAKELOG_MAKELOG_H
 #define TR_FORMAT_MAKELOG_MAKELOG_H
@@ -46,6 +50,12 @@
 
 /* Removes the time, the progress and similar things in front of a command. */
 struct tr_text tr_makelog_command(struct tr_text line);
+
+/*
+ * The bytes of a time that a system for continuous integration prints in front of each line, of the
+ * blank after it, and of a colour. 0: none.
+ */
+size_t tr_makelog_stamp(struct tr_text line);
 
 enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 
@@ -164,12 +174,29 @@ struct tr_makelog_shell;
 struct tr_makelog_shell *tr_makelog_shell_new(tr_makelog_take *take, void *context);
 void tr_makelog_shell_free(struct tr_makelog_shell *shell);
 
+/* A text in the language of a shell. */
+struct tr_makelog_script {
+	struct tr_text text;
+	struct tr_text directory; /* where it begins; data NULL: unknown */
+	bool conditional;	  /* it is run only if another command failed or succeeded */
+	bool by_line;		  /* it ends with the line in which its first command ends */
+};
+
+struct tr_makelog_parsed {
+	enum tr_makelog_syntax syntax;
+	struct tr_text program; /* of the last command: where an error was found; may be empty */
+	size_t words;		/* of that command, before the error */
+	size_t taken;		/* bytes of the text up to the end */
+	bool quoting;		/* TR_MAKELOG_UNCLOSED: it is a quote */
+	bool moved;		/* a command has changed the directory */
+	bool open;		/* the next lines belong to it: a here-document, or cd x && */
+};
+
 /*
- * Splits text into simple commands. directory: where they begin; data NULL: unknown. *program: the
- * first word of the command at which an error was found. False: memory is exhausted.
+ * Splits a script into simple commands, which it passes to take. What eval and substitutions run,
+ * and a here-document for a shell, is passed as a command sh -c SCRIPT. False: memory is exhausted.
  */
-bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
-			    struct tr_text directory, enum tr_makelog_syntax *syntax,
-			    struct tr_text *program);
+bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_makelog_script *script,
+			    struct tr_makelog_parsed *parsed);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/makelog/makelog.h"
+#include "process/command.h"
 #include "process/directory.h"
 #include "record/literal.h"
 
@@ -32,6 +33,18 @@ struct tr_makelog_shell {
 	size_t bodies; /* of if and loops, in which this is */
 	size_t cases;
 	enum fate fate;
+	bool by_line;  /* the command ends with its line */
+	bool quoting;  /* the error is a quote without an end */
+	bool moved;    /* a command has changed the directory */
+	bool dangling; /* an operator at the end, which a command has to follow */
+	struct here {
+		size_t begin, len; /* of its delimiter, in delimiters */
+		bool tabs;	   /* removes tabs in front of lines */
+		bool script;	   /* a shell reads it */
+	} heres[4];		   /* documents that begin in this line */
+	size_t here_count;
+	struct tr_buffer delimiters;
+	bool endless; /* a document whose end is not in the text */
 
 	/* of the command */
 	struct tr_buffer bytes; /* its words, one after the other */
@@ -74,6 +87,7 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 	tr_buffer_free(&shell->directory);
 	tr_buffer_free(&shell->bytes);
 	tr_buffer_free(&shell->spelled);
+	tr_buffer_free(&shell->delimiters);
 	free(shell->ends);
 	free(shell->words);
 	free(shell);
@@ -115,13 +129,20 @@ static void fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
 	shell->pos = shell->end;
 }
 
+/* Reports a quote, or a bracket of a substitution, that has no end. */
+static void fail_quote(struct tr_makelog_shell *shell)
+{
+	shell->quoting |= shell->syntax == TR_MAKELOG_FINE;
+	fail(shell, TR_MAKELOG_UNCLOSED);
+}
+
 /* Takes '...' after its first quote. */
 static void take_single(struct tr_makelog_shell *shell)
 {
 	const char *close = memchr(shell->pos, '\'', (size_t)(shell->end - shell->pos));
 
 	if (!close) {
-		fail(shell, TR_MAKELOG_UNCLOSED);
+		fail_quote(shell);
 		return;
 	}
 	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(close - shell->pos));
@@ -161,9 +182,52 @@ static void take_ansi(struct tr_makelog_shell *shell)
 		tr_buffer_put_byte(&shell->bytes, c);
 	}
 	if (shell->pos == shell->end)
-		fail(shell, TR_MAKELOG_UNCLOSED);
+		fail_quote(shell);
 	else
 		shell->pos++;
+}
+
+/* The directory of the command. */
+static struct tr_text directory_of(const struct tr_makelog_shell *shell)
+{
+	return shell->known ? tr_buffer_text(&shell->directory) : (struct tr_text){ NULL, 0 };
+}
+
+/* Passes on what a shell runs that is started for it: the command sh -c SCRIPT. */
+static void deliver_script(struct tr_makelog_shell *shell, struct tr_text script)
+{
+	const struct tr_word words[] = { { TR_TEXT("sh"), 0, false },
+					 { TR_TEXT("-c"), 1, false },
+					 { script, 2, false } };
+
+	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
+		shell->take(shell->context,
+			    &(struct tr_makelog_found){
+				    .words = words,
+				    .count = sizeof words / sizeof *words,
+				    .directory = directory_of(shell),
+				    .conditional = shell->conditional || shell->bodies,
+			    });
+}
+
+/* Delivers the script of `...`, where a backslash keeps its sense only before $, ` and itself. */
+static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	struct tr_buffer script = TR_BUFFER_INIT;
+
+	if (!memchr(text.data, '\\', text.len)) {
+		deliver_script(shell, text);
+		return;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		bool escape = text.data[i] == '\\' && i + 1 < text.len && text.data[i + 1] &&
+			      strchr("$`\\", text.data[i + 1]);
+		i += escape;
+		tr_buffer_put_byte(&script, text.data[i]);
+	}
+	shell->failed |= script.failed;
+	deliver_script(shell, tr_buffer_text(&script));
+	tr_buffer_free(&script);
 }
 
 /* Takes `...` after its first character. */
@@ -174,41 +238,75 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 	while (p < shell->end && *p != '`')
 		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
 	if (p >= shell->end) {
-		fail(shell, TR_MAKELOG_UNCLOSED);
+		fail_quote(shell);
 		return;
 	}
+	struct tr_text script = tr_text_span(begin, p);
 	shell->pos = p + 1;
-	if (tr_makelog_automake_source(tr_text_span(begin, p), &shell->bytes) ||
-	    tr_makelog_automake_depbase(tr_text_span(begin, p), &shell->bytes, &shell->depbase))
+	if (tr_makelog_automake_source(script, &shell->bytes) ||
+	    tr_makelog_automake_depbase(script, &shell->bytes, &shell->depbase))
 		return;
+	deliver_backquoted(shell, script);
 	shell->unexpanded = true;
 	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+}
+
+/*
+ * The bracket that closes a substitution, of which the text after the first bracket begins at p.
+ * Brackets within quotes, and those of substitutions in it, are not it. NULL: there is none.
+ */
+static const char *find_close(const char *p, const char *end, char close)
+{
+	enum { DEEPEST = 64 };
+	char stack[DEEPEST] = { close }; /* what closes each part that is open */
+	size_t depth = 1;
+
+	for (; p < end; p++) {
+		char c = *p, top = stack[depth - 1], next = p + 1 < end ? p[1] : 0, opened = 0;
+		if (c == '\\') {
+			p++;
+		} else if (c == top) {
+			if (!--depth)
+				return p;
+		} else if (c == '$' && (next == '(' || next == '{')) {
+			opened = next == '(' ? ')' : '}';
+			p++;
+		} else if (c == '(' && top == ')') {
+			opened = ')';
+		} else if (c == '`' || (c == '"' && top != '`')) {
+			opened = c;
+		} else if (c == '\'' && top == ')') {
+			p = memchr(p + 1, '\'', (size_t)(end - p - 1));
+			if (!p)
+				return NULL;
+		}
+		if (opened && depth == DEEPEST)
+			return NULL;
+		if (opened)
+			stack[depth++] = opened;
+	}
+	return NULL;
 }
 
 /* Takes $name, ${...}, $(...) after the dollar. */
 static void take_dollar(struct tr_makelog_shell *shell)
 {
-	const char *begin = shell->pos, *p = begin;
-	char open = p < shell->end ? *p : 0, close = open == '(' ? ')' : '}';
-	size_t depth = 0;
+	const char *begin = shell->pos;
+	char open = begin < shell->end ? *begin : 0;
 
 	if (open == '(' || open == '{') {
-		for (; p < shell->end; p++) {
-			depth += *p == open;
-			if (*p == close && --depth == 0)
-				break;
-			if (*p == '\\' && p + 1 < shell->end)
-				p++;
-		}
-		if (p == shell->end) {
-			fail(shell, TR_MAKELOG_UNCLOSED);
+		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
+		if (!close) {
+			fail_quote(shell);
 			return;
 		}
-		shell->pos = p + 1;
-		if (open == '(' &&
-		    tr_makelog_automake_source(tr_text_span(begin + 1, p), &shell->bytes))
+		struct tr_text script = tr_text_span(begin + 1, close);
+		shell->pos = close + 1;
+		if (open == '(' && tr_makelog_automake_source(script, &shell->bytes))
 			return;
-		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+		if (open == '(')
+			deliver_script(shell, script);
+		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(close + 2 - begin));
 		shell->unexpanded = true;
 		return;
 	}
@@ -250,7 +348,7 @@ static void take_double(struct tr_makelog_shell *shell)
 		}
 	}
 	if (shell->pos == shell->end)
-		fail(shell, TR_MAKELOG_UNCLOSED);
+		fail_quote(shell);
 	else
 		shell->pos++;
 }
@@ -338,6 +436,7 @@ static void change(struct tr_makelog_shell *shell)
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	size_t i = 1;
 
+	shell->moved = true;
 	while (i < shell->count &&
 	       (tr_text_is(word(shell, i), "--") || tr_text_is(word(shell, i), "-P") ||
 		tr_text_is(word(shell, i), "-L")))
@@ -375,8 +474,7 @@ static void deliver(struct tr_makelog_shell *shell)
 	struct tr_makelog_found found = {
 		.words = shell->words,
 		.count = shell->count,
-		.directory = shell->known ? tr_buffer_text(&shell->directory)
-					  : (struct tr_text){ NULL, 0 },
+		.directory = directory_of(shell),
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies,
 		.spelled = tr_buffer_text(shell->hard ? &shell->spelled : &shell->bytes),
@@ -389,6 +487,21 @@ static void begin_command(struct tr_makelog_shell *shell)
 	shell->bytes.len = 0;
 	shell->count = 0;
 	shell->unexpanded = shell->conditional = shell->skipped = shell->hard = false;
+}
+
+/* Takes the commands in the arguments of eval, which it joins with blanks. */
+static void evaluate(struct tr_makelog_shell *shell)
+{
+	struct tr_buffer script = TR_BUFFER_INIT;
+
+	for (size_t i = 1; i < shell->count; i++) {
+		if (i > 1)
+			tr_buffer_put_byte(&script, ' ');
+		tr_buffer_put_text(&script, word(shell, i));
+	}
+	shell->failed |= script.failed;
+	deliver_script(shell, tr_buffer_text(&script));
+	tr_buffer_free(&script);
 }
 
 /* Ends a simple command at an operator. */
@@ -404,6 +517,8 @@ static void end_command(struct tr_makelog_shell *shell)
 			shell->fate = FATE_TRUE;
 		} else if (tr_text_is(program, "false")) {
 			shell->fate = FATE_FALSE;
+		} else if (tr_text_is(program, "eval")) {
+			evaluate(shell);
 		} else {
 			deliver(shell);
 		}
@@ -507,19 +622,84 @@ static void take_word(struct tr_makelog_shell *shell)
 	shell->ends[shell->count++] = shell->bytes.len;
 }
 
-/* Skips a redirection and the file that it names. */
+/* True if the command is a shell that reads its script from standard input. */
+static bool reads_script(const struct tr_makelog_shell *shell)
+{
+	bool reads = shell->count && tr_command_is_shell(word(shell, 0));
+
+	for (size_t i = 1; i < shell->count; i++)
+		reads &= *word(shell, i).data == '-' && !tr_text_is(word(shell, i), "-c");
+	return reads;
+}
+
+/* Remembers a here-document, which begins in the next line. */
+static void add_here(struct tr_makelog_shell *shell, struct tr_text delimiter, bool tabs)
+{
+	struct here *here = &shell->heres[shell->here_count];
+
+	if (shell->here_count == sizeof shell->heres / sizeof *shell->heres)
+		return;
+	*here = (struct here){ shell->delimiters.len, delimiter.len, tabs, reads_script(shell) };
+	tr_buffer_put_text(&shell->delimiters, delimiter);
+	shell->here_count++;
+}
+
+/* Skips a redirection and the file that it names, or the delimiter of a here-document. */
 static void skip_redirection(struct tr_makelog_shell *shell)
 {
-	size_t begin = shell->bytes.len;
-	bool unexpanded = shell->unexpanded;
+	const char *begin = shell->pos;
+	size_t len = shell->bytes.len;
+	bool unexpanded = shell->unexpanded, tabs = false;
 
 	while (shell->pos < shell->end && strchr("<>&|", *shell->pos) && *shell->pos)
 		shell->pos++;
+	bool here = tr_text_is(tr_text_span(begin, shell->pos), "<<");
+	if (here && shell->pos < shell->end && *shell->pos == '-') {
+		tabs = true;
+		shell->pos++;
+	}
 	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
 		shell->pos++;
 	read_word(shell);
-	shell->bytes.len = begin;
+	if (here && shell->bytes.len > len)
+		add_here(shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len },
+			 tabs);
+	shell->bytes.len = len;
 	shell->unexpanded = unexpanded;
+}
+
+/* The line in which a here-document ends. data NULL: there is none. */
+static struct tr_text find_delimiter(const struct tr_makelog_shell *shell, const struct here *here)
+{
+	struct tr_text delimiter = { shell->delimiters.data + here->begin, here->len };
+
+	for (const char *p = shell->pos, *end = shell->end, *lf; p < end; p = lf + 1) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		lf = lf ? lf : end;
+		struct tr_text line = tr_text_span(p, lf);
+		while (here->tabs && line.len && *line.data == '\t')
+			line = tr_text_span(line.data + 1, lf);
+		if (tr_text_equal(line, delimiter))
+			return tr_text_span(p, lf);
+	}
+	return (struct tr_text){ NULL, 0 };
+}
+
+/* Skips the here-documents that begin after a line. Their lines are data, except for a shell. */
+static void skip_heres(struct tr_makelog_shell *shell)
+{
+	for (size_t i = 0; i < shell->here_count; i++) {
+		struct tr_text last = find_delimiter(shell, &shell->heres[i]);
+		if (!last.data) {
+			shell->endless = true;
+			break;
+		}
+		if (shell->heres[i].script)
+			deliver_script(shell, tr_text_span(shell->pos, last.data));
+		shell->pos = last.data + last.len;
+		shell->pos += i + 1 < shell->here_count && shell->pos < shell->end;
+	}
+	shell->here_count = shell->delimiters.len = 0;
 }
 
 /* Opens a subshell, which keeps its directory for itself. */
@@ -563,7 +743,23 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	shell->fate = FATE_UNKNOWN;
 }
 
-/* Handles ; & && || | and newlines. */
+/* Handles a newline. False: the command ends there. */
+static bool take_newline(struct tr_makelog_shell *shell)
+{
+	const char *newline = shell->pos++;
+
+	if (shell->count || !shell->dangling)
+		end_command(shell);
+	skip_heres(shell);
+	if (!shell->by_line || shell->depth || shell->bodies || shell->dangling ||
+	    shell->syntax != TR_MAKELOG_FINE)
+		return true;
+	if (shell->pos == newline + 1)
+		shell->pos = newline;
+	return false;
+}
+
+/* Handles ; & && || |. */
 static void take_operator(struct tr_makelog_shell *shell)
 {
 	char c = *shell->pos++;
@@ -575,6 +771,7 @@ static void take_operator(struct tr_makelog_shell *shell)
 	}
 	shell->pos += twice;
 	end_command(shell);
+	shell->dangling = twice || c == '|';
 	if (!twice) {
 		shell->fate = c == '|' ? FATE_UNKNOWN : shell->fate;
 		return;
@@ -591,10 +788,14 @@ static void run(struct tr_makelog_shell *shell)
 			shell->pos++;
 		} else if (c == '\\' && shell->end - shell->pos > 1 && shell->pos[1] == '\n') {
 			shell->pos += 2;
-		} else if (c == ';' || c == '&' || c == '|' || c == '\n') {
+		} else if (c == '\n') {
+			if (!take_newline(shell))
+				return;
+		} else if (c == ';' || c == '&' || c == '|') {
 			take_operator(shell);
 		} else if (c == '(') {
 			shell->pos++;
+			shell->dangling = false;
 			open_subshell(shell);
 		} else if (c == ')') {
 			shell->pos++;
@@ -606,35 +807,43 @@ static void run(struct tr_makelog_shell *shell)
 				memchr(shell->pos, '\n', (size_t)(shell->end - shell->pos));
 			shell->pos = lf ? lf : shell->end;
 		} else {
+			shell->dangling = false;
 			take_word(shell);
 		}
 	}
 }
 
-bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, struct tr_text text,
-			    struct tr_text directory, enum tr_makelog_syntax *syntax,
-			    struct tr_text *program)
+bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_makelog_script *script,
+			    struct tr_makelog_parsed *parsed)
 {
 	while (shell->depth)
 		pop(shell);
-	shell->pos = text.data;
-	shell->end = text.data + text.len;
+	shell->pos = script->text.data;
+	shell->end = script->text.data + script->text.len;
 	shell->syntax = TR_MAKELOG_FINE;
-	shell->known = directory.data != NULL;
-	shell->directory.len = shell->depbase.len = 0;
+	shell->known = script->directory.data != NULL;
+	shell->directory.len = shell->depbase.len = shell->delimiters.len = 0;
 	if (shell->known)
-		tr_buffer_put_text(&shell->directory, directory);
-	shell->bodies = shell->cases = 0;
+		tr_buffer_put_text(&shell->directory, script->directory);
+	shell->bodies = script->conditional;
+	shell->cases = shell->here_count = 0;
 	shell->fate = FATE_UNKNOWN;
-	shell->failed = false;
+	shell->by_line = script->by_line;
+	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
 	begin_command(shell);
 	run(shell);
-	*program = shell->count > 1 ? word(shell, 0) : TR_TEXT("");
+	parsed->program = shell->count ? word(shell, 0) : TR_TEXT("");
+	parsed->words = shell->count;
 	if (shell->syntax == TR_MAKELOG_FINE && shell->depth)
 		shell->syntax = TR_MAKELOG_UNCLOSED;
 	if (shell->syntax == TR_MAKELOG_FINE)
 		end_command(shell);
-	*syntax = shell->syntax;
+	parsed->syntax = shell->syntax;
+	parsed->taken = (size_t)(shell->pos - script->text.data);
+	parsed->quoting = shell->quoting;
+	parsed->moved = shell->moved;
+	parsed->open = shell->endless || shell->here_count ||
+		       (shell->moved && (shell->dangling || shell->bodies));
 	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
-	       !shell->directory.failed && !shell->depbase.failed;
+	       !shell->directory.failed && !shell->depbase.failed && !shell->delimiters.failed;
 }
