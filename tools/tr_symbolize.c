@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tr-symbolize: adds function, file and line to the blocks of execution traces. */
+/* tr-symbolize: adds function, file and line to the blocks of execution traces, and to stack frames. */
 
 #include <stdlib.h>
 
 #include "cli.h"
 #include "core/buffer.h"
 #include "coverage/programs.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 enum { EXE = 1, BASE, PATH, DEMANGLE };
@@ -32,8 +33,8 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-symbolize",
 	.usage = "--exe=PROG [OPTION...] [FILE...]",
-	.summary = "Adds the function, file and line of each block of an execution trace, from the "
-		   "debug information of the program.",
+	.summary = "Adds the function, file and line of each block of an execution trace, and of "
+		   "the stack frames of API calls, from the debug information of programs.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,
@@ -69,13 +70,11 @@ static void put_string(struct tr_buffer *to, const char *string)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* Appends the fields of an address that the record does not have. */
-static void put_fields(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
-		       uint64_t address)
+/* Appends the function, file and line of an address, as far as the record does not have them. */
+static void put_place(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
+		      uint64_t address)
 {
-	enum { DEPTH = 32 };
 	struct tr_buffer *to = &s->line;
-	const struct tr_code_inline *calls[DEPTH];
 	const struct tr_code_function *function = tr_elf_function(program, address);
 	const struct tr_code_row *row = tr_elf_row(program, address);
 	if (function && !has(record, "function")) {
@@ -90,6 +89,16 @@ static void put_fields(struct symbolize *s, struct tr_record *record, const stru
 		tr_buffer_put_literal(to, "\tline=");
 		tr_buffer_put_decimal(to, row->line);
 	}
+	s->named += function || row;
+}
+
+/* Appends the calls that are inlined at an address, unless the record has them. */
+static void put_inlines(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
+			uint64_t address)
+{
+	enum { DEPTH = 32 };
+	struct tr_buffer *to = &s->line;
+	const struct tr_code_inline *calls[DEPTH];
 	size_t count = tr_elf_inlines(program, address, calls, DEPTH);
 	if (count && !has(record, "inline")) {
 		tr_buffer_put_literal(to, "\tinline=");
@@ -99,7 +108,28 @@ static void put_fields(struct symbolize *s, struct tr_record *record, const stru
 		}
 		tr_buffer_put_byte(to, ']');
 	}
-	s->named += function || row;
+}
+
+/* Begins the line that is written with that of the record. False: it has none, or memory is exhausted. */
+static bool begin_line(struct symbolize *s, struct tr_record *record)
+{
+	struct tr_text text;
+	tr_buffer_reset(&s->scratch);
+	if (!tr_cli_line(&s->cli, record, &s->scratch, &text))
+		return false;
+	tr_buffer_reset(&s->line);
+	tr_buffer_put(&s->line, text.data, text.len - 1);
+	return true;
+}
+
+/* Ends and writes the line. */
+static void end_line(struct symbolize *s)
+{
+	tr_buffer_put_byte(&s->line, '\n');
+	if (s->line.failed)
+		tr_cli_out_of_memory(&s->cli);
+	else
+		tr_cli_put_text(&s->cli, tr_buffer_text(&s->line));
 }
 
 /* Writes a block with its fields. */
@@ -108,7 +138,6 @@ static void put_block(struct symbolize *s, struct tr_record *record)
 	struct tr_cli *cli = &s->cli;
 	struct tr_block block;
 	struct tr_error err;
-	struct tr_text text;
 	tr_error_clear(&err);
 	enum tr_status status = tr_block_read(record, &block, &err);
 	const struct tr_loaded_program *loaded = NULL;
@@ -120,20 +149,66 @@ static void put_block(struct symbolize *s, struct tr_record *record)
 	}
 	if (status == TR_WARN)
 		tr_cli_report_record(cli, record, &err, false);
-	tr_buffer_reset(&s->scratch);
-	if (!loaded || !tr_cli_line(cli, record, &s->scratch, &text)) {
-		if (!loaded)
-			tr_cli_put_line(cli, record);
+	if (!loaded) {
+		tr_cli_put_line(cli, record);
+	} else if (begin_line(s, record)) {
+		put_place(s, record, loaded->program, block.address);
+		put_inlines(s, record, loaded->program, block.address);
+		end_line(s);
+	}
+}
+
+/*
+ * Finds the address of a stack frame in the file of its module. The offset counts from the function if
+ * the frame has one, and else from the module. NULL: it is unknown, or err is filled.
+ */
+static struct tr_elf *find_frame(struct symbolize *s, struct tr_record *record, uint64_t *address,
+				 struct tr_error *err)
+{
+	struct tr_text module = tr_ask_string(record, "module", err);
+	struct tr_text name = tr_ask_string(record, "function", err);
+	uint64_t offset = tr_ask_number(record, "offset", UINT64_MAX, err);
+	bool failed = false;
+	if (tr_error_is_memory(err) || !module.len || offset == UINT64_MAX || has(record, "file"))
+		return NULL;
+	tr_error_clear(err);
+	struct tr_loaded_program *loaded = tr_programs_module(&s->programs, module, err);
+	if (!loaded)
+		return NULL;
+	const struct tr_elf_head *head = &loaded->program->head;
+	*address = head->base + offset;
+	if (!name.len)
+		return offset < head->end - head->base ? loaded->program : NULL;
+	const struct tr_code_function *f = tr_elf_function_named(loaded->program, name, &failed);
+	if (failed)
+		tr_error_memory(err);
+	if (!f || offset >= f->end - f->first)
+		return NULL;
+	*address = f->first + offset;
+	return loaded->program;
+}
+
+/* Writes a definition of a stack frame with its fields. */
+static void put_frame(struct symbolize *s, struct tr_record *record)
+{
+	struct tr_error err;
+	uint64_t address;
+	tr_error_clear(&err);
+	const struct tr_elf *program = find_frame(s, record, &address, &err);
+	if (tr_error_is_memory(&err)) {
+		tr_cli_out_of_memory(&s->cli);
 		return;
 	}
-	tr_buffer_reset(&s->line);
-	tr_buffer_put(&s->line, text.data, text.len - 1);
-	put_fields(s, record, loaded->program, block.address);
-	tr_buffer_put_byte(&s->line, '\n');
-	if (s->line.failed)
-		tr_cli_out_of_memory(cli);
-	else
-		tr_cli_put_text(cli, tr_buffer_text(&s->line));
+	if (!program && err.cause != TR_CAUSE_NONE) {
+		err.severity = TR_NOTE;
+		tr_cli_report_record(&s->cli, record, &err, false);
+	}
+	if (!program) {
+		tr_cli_put_line(&s->cli, record);
+	} else if (begin_line(s, record)) {
+		put_place(s, record, program, address);
+		end_line(s);
+	}
 }
 
 /* Writes a record; those that state where code is are taken, too. */
@@ -142,6 +217,10 @@ static void put_record(struct symbolize *s, struct tr_record *record)
 	struct tr_error err;
 	if (record->type == TR_RECORD && tr_text_is(record->kind, "block")) {
 		put_block(s, record);
+		return;
+	}
+	if (record->type == TR_DEFINITION && tr_text_is(record->kind, "frame")) {
+		put_frame(s, record);
 		return;
 	}
 	if (record->type == TR_HEADER) {

@@ -124,12 +124,8 @@ void tr_programs_begin(struct tr_programs *programs)
 	programs->modules = (struct tr_id_map)TR_ID_MAP_INIT;
 }
 
-/*
- * Returns the program of a module: one that is known, or a file below one of the directories. NULL:
- * there is none, or (err is filled) it cannot be read.
- */
-static struct tr_loaded_program *find(struct tr_programs *programs, struct tr_text path,
-				      struct tr_error *err)
+struct tr_loaded_program *tr_programs_module(struct tr_programs *programs, struct tr_text path,
+					     struct tr_error *err)
 {
 	struct tr_loaded_program *loaded = named(programs, path);
 	struct tr_buffer name = TR_BUFFER_INIT;
@@ -178,7 +174,7 @@ static enum tr_status put_module(struct tr_programs *programs, struct tr_record 
 		return tr_error_memory(err);
 	if (id == UINT64_MAX || !path.data)
 		return TR_OK;
-	*module = (struct tr_module_program){ .loaded = find(programs, path, err) };
+	*module = (struct tr_module_program){ .loaded = tr_programs_module(programs, path, err) };
 	uint64_t base = start ? start->as.number : 0;
 	if (module->loaded) {
 		/* a segment has the same bias as the module that contains it */
@@ -206,7 +202,7 @@ static enum tr_status put_load(struct tr_programs *programs, struct tr_record *r
 	if (status != TR_OK)
 		return status;
 	tr_error_clear(err);
-	struct tr_loaded_program *loaded = find(programs, object.path, err);
+	struct tr_loaded_program *loaded = tr_programs_module(programs, object.path, err);
 	size_t id = 0;
 	for (size_t i = 0; loaded && i < programs->count; i++)
 		if (programs->list[i] == loaded)

@@ -67,6 +67,13 @@ enum tr_status tr_programs_put(struct tr_programs *programs, struct tr_record *r
 			       struct tr_error *err);
 
 /*
+ * Returns the program of a module: one that was added, by its path or else its name, or a file below
+ * the directories. NULL: there is none, or (err is filled) it cannot be read.
+ */
+struct tr_loaded_program *tr_programs_module(struct tr_programs *programs, struct tr_text path,
+					     struct tr_error *err);
+
+/*
  * Returns the program of a block of this record and sets block->address to the address in its
  * file. NULL: the block belongs to none of the programs, or memory is exhausted (err->cause).
  */

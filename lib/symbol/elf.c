@@ -269,6 +269,7 @@ void tr_elf_free(struct tr_elf *program)
 		return;
 	tr_buffer_free(&program->memory);
 	close(program->file);
+	free(program->by_name);
 	free(program->path);
 	free(program);
 }
@@ -278,6 +279,51 @@ const struct tr_code_function *tr_elf_function(const struct tr_elf *program, uin
 	size_t n = tr_array_search(i, 0, program->head.functions,
 				   program->functions[i].first <= address);
 	return n && address < program->functions[n - 1].end ? &program->functions[n - 1] : NULL;
+}
+
+/* The linkage name of an item of by_name. */
+static struct tr_text name_at(const struct tr_elf *program, size_t i)
+{
+	return tr_text_from(
+		tr_elf_string(program, program->functions[program->by_name[i]].linkage));
+}
+
+static int by_linkage(const void *a, const void *b, void *context)
+{
+	const struct tr_elf *program = context;
+	const struct tr_code_function *x = &program->functions[*(const uint32_t *)a];
+	const struct tr_code_function *y = &program->functions[*(const uint32_t *)b];
+	return strcmp(tr_elf_string(program, x->linkage), tr_elf_string(program, y->linkage));
+}
+
+/* Sorts the entries of functions by their names. False: memory is exhausted. */
+static bool sort_names(struct tr_elf *program)
+{
+	program->by_name = malloc((program->head.functions + 1) * sizeof *program->by_name);
+	if (!program->by_name)
+		return false;
+	for (uint32_t i = 0; i < program->head.functions; i++)
+		if (!(program->functions[i].flags & TR_FUNCTION_PART))
+			program->by_name[program->by_name_count++] = i;
+	if (program->by_name_count)
+		qsort_r(program->by_name, program->by_name_count, sizeof *program->by_name,
+			by_linkage, program);
+	return true;
+}
+
+const struct tr_code_function *tr_elf_function_named(struct tr_elf *program, struct tr_text name,
+						     bool *failed)
+{
+	if (!program->by_name && !sort_names(program)) {
+		*failed = true;
+		return NULL;
+	}
+	size_t count = program->by_name_count;
+	size_t at = tr_array_search(i, 0, count, tr_text_compare(name_at(program, i), name) < 0);
+	if (at == count || !tr_text_equal(name_at(program, at), name) ||
+	    (at + 1 < count && tr_text_equal(name_at(program, at + 1), name)))
+		return NULL;
+	return &program->functions[program->by_name[at]];
 }
 
 size_t tr_elf_code(const struct tr_elf *program, uint64_t address, uint8_t *to, size_t size)

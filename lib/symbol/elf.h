@@ -106,6 +106,8 @@ struct tr_elf {
 	const struct tr_code_statement *statements;
 	const uint32_t *files;
 	const char *strings;
+	uint32_t *by_name; /* entries of functions, sorted by linkage; NULL: not needed yet */
+	size_t by_name_count;
 };
 
 /*
@@ -117,6 +119,13 @@ void tr_elf_free(struct tr_elf *program);
 
 /* Returns the function that contains the address, or NULL. */
 const struct tr_code_function *tr_elf_function(const struct tr_elf *program, uint64_t address);
+
+/*
+ * Returns the function of that linkage name, or NULL: there is none, or there are several. *failed:
+ * memory is exhausted.
+ */
+const struct tr_code_function *tr_elf_function_named(struct tr_elf *program, struct tr_text name,
+						     bool *failed);
 
 /* Returns the row that describes the address, or NULL. */
 const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address);

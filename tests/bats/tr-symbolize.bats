@@ -193,6 +193,34 @@ END
 	run ! grep -q 'line=4$' <(tr-symbolize --exe=prog each)
 }
 
+@test "stack frames of API calls: an offset counts from the function that the frame names, or from the module" {
+	address() { nm prog | awk -v name="$1" '$3 == name { print "0x" $1 }'; }
+	base=$((0x$(readelf -lW prog | awk '$1 == "LOAD" { print substr($3, 3); exit }')))
+	printf '%s\n' $'%trec\t1\tformat=apitrace\tversion=6' $'%fn\tF1\tglFlush\targs=[]' \
+		$'%frame\tK1\t-\tmodule="/opt/bin/prog"\toffset='$(($(address main) + 4 - base)) \
+		$'%frame\tK2\t-\tmodule="./prog"\tfunction="twice"\toffset=4' \
+		$'%frame\tK3\t-\tmodule="./prog"\tfunction="half"\tfile="/src/a.c"\tline=3\toffset=4' \
+		$'%frame\tK4\t-\tmodule="./prog"\tfunction="twice"\toffset=4000' \
+		$'%frame\tK5\t-\tmodule="./prog"\tfunction="nowhere"\toffset=0' \
+		$'%frame\tK6\t-\tmodule="libother.so"\toffset=4' \
+		$'%frame\tK7\t-\tmodule="./prog"\toffset=18446744073709551000' \
+		$'call\t0\t-\t0\tglFlush\t.bt=[K1,K2,K3]\t->' >calls.trec
+	run -0 tr-symbolize --exe=prog calls.trec
+	diff <(printf '%s\n' "$output") <(sed -E -e "/^%frame.K1/s|\$|\tfunction=\"main\"\tfile=\"$PWD/parser.c\"\tline=13|" \
+		-e "/^%frame.K2/s|\$|\tfile=\"$PWD/parser.c\"\tline=7|" calls.trec)
+	# the trace itself gets them, and its text
+	tr-symbolize --exe=prog calls.trec | tr-repack -o named.trace
+	tr-totext --style=apitrace -O multiline=yes named.trace >text
+	grep -qE "^/opt/bin/prog: main\+0x[0-9a-f]+: $PWD/parser.c:13\$" text
+	grep -qxF "./prog: twice+0x4: $PWD/parser.c:7" text
+	# modules below a directory, of which a broken one is noted
+	mkdir -p root/opt/bin && cp prog root/opt/bin
+	echo x >root/libother.so
+	run -0 --separate-stderr tr-symbolize --path=root calls.trec
+	[ "$(grep -c 'parser.c' <<<"$output")" -eq 2 ]
+	[[ $stderr == *'note: '*'root/libother.so'* ]]
+}
+
 @test "blocks of one trace only, by function and line" {
 	tr-symbolize --exe=prog run.trace | tr-filter -q 'block and function != "main"' >less
 	tr-symbolize --exe=prog run.trace >all
