@@ -16,17 +16,16 @@ static struct tr_text without(struct tr_text text, size_t count)
 	return (struct tr_text){ text.data + count, text.len - count };
 }
 
-/* C:\b>, the prompt of cmd.exe with a directory. Returns its length; 0: none. */
-static size_t skip_prompt(struct tr_text text)
+static bool is_program(struct tr_text path, const char *name)
 {
-	const char *mark = memchr(text.data, '>', text.len);
-	size_t len = mark ? (size_t)(mark - text.data) : 0;
+	return tr_text_equal_in_any_case(tr_tool_base(path), tr_text_from(name));
+}
 
-	if (!tr_path_has_drive(text) || len < 3 || text.data[2] != '\\' || len + 1 == text.len ||
-	    mark[-1] == ' ' || mark[1] == ' ' || memchr(text.data, '"', len) ||
-	    memmem(text.data, len, " -", 2) || memmem(text.data, len, " /", 2))
-		return 0;
-	return len + 1;
+static struct tr_text skip_blanks(struct tr_text text)
+{
+	while (text.len && *text.data == ' ')
+		text = without(text, 1);
+	return text;
 }
 
 /*
@@ -50,6 +49,28 @@ static struct tr_text program_of(struct tr_text text, size_t *after)
 		}
 	*after = len + (quoted && end);
 	return (struct tr_text){ text.data + quoted, len - quoted };
+}
+
+/*
+ * C:\b>, the prompt of cmd.exe with a directory. A blank may follow it in text that people copied; a
+ * build tool comes next then, as "C:\b\a.exe x> y" is a redirection. Returns its length; 0: none.
+ */
+static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
+{
+	const char *mark = memchr(text.data, '>', text.len);
+	size_t len = mark ? (size_t)(mark - text.data) : 0, after;
+
+	if (!tr_path_has_drive(text) || len < 3 || text.data[2] != '\\' || len + 1 == text.len ||
+	    mark[-1] == ' ' || memchr(text.data, '"', len) || memmem(text.data, len, " -", 2) ||
+	    memmem(text.data, len, " /", 2))
+		return 0;
+	struct tr_text rest = skip_blanks(without(text, len + 1));
+	if (mark[1] != ' ')
+		return len + 1;
+	struct tr_text program = program_of(rest, &after);
+	return tr_makelog_tool(names, program) != TR_TOOL_NONE || is_program(program, "cmd")
+		       ? len + 1
+		       : 0;
 }
 
 /*
@@ -165,18 +186,6 @@ static bool take_words(const struct programs *programs, size_t len, struct tr_te
 	return done;
 }
 
-static bool is_program(struct tr_text path, const char *name)
-{
-	return tr_text_equal_in_any_case(tr_tool_base(path), tr_text_from(name));
-}
-
-static struct tr_text skip_blanks(struct tr_text text)
-{
-	while (text.len && *text.data == ' ')
-		text = without(text, 1);
-	return text;
-}
-
 /*
  * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links. cmd.exe removes the
  * first quote and the last one. NULL: the line is another one.
@@ -235,13 +244,13 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 {
 	struct programs programs;
 	struct tr_buffer joined = TR_BUFFER_INIT;
-	size_t prompt = skip_prompt(text);
-	struct tr_text script = script_of_cmd(without(text, prompt));
+	size_t prompt = skip_prompt(names, text);
+	struct tr_text line = skip_blanks(without(text, prompt)), script = script_of_cmd(line);
 	bool windows = prompt || script.data, more = true;
 
 	if (prompt)
 		directory = (struct tr_text){ text.data, prompt - 1 };
-	for (text = script.data ? script : without(text, prompt); more && text.len;) {
+	for (text = script.data ? script : line; more && text.len;) {
 		find_programs(names, text, &programs);
 		windows = windows || is_windows(&programs, text);
 		if (!windows)
