@@ -190,9 +190,9 @@ struct tr_format {
 	/*
 	 * Called when no bid recognises the bytes: the same, further into the input, within a
 	 * bound. For data that may follow other text, or whose evidence is the codec that was
-	 * removed. May be NULL.
+	 * removed. settings: those of the reader. May be NULL.
 	 */
-	int (*search)(struct tr_input *in);
+	int (*search)(struct tr_input *in, const struct tr_settings *settings);
 	/*
 	 * With TR_FORMAT_ONE, for a format that has another form in which a file holds any number
 	 * of traces (a console log): true when the window is of that form, or where in is NULL,
@@ -301,8 +301,8 @@ unsigned tr_format_call_kinds(struct tr_text name);
 /* The API of this function in the words of its format, or NULL. */
 const char *tr_format_call_api(struct tr_text name);
 
-/* The format with the highest bid; NULL: no format knows the bytes. */
-const struct tr_format *tr_format_detect(struct tr_input *in);
+/* The format with the highest bid; NULL: no format knows the bytes. settings: for its reader. */
+const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_settings *settings);
 
 /* True when value is one of option->values, or option takes any. */
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value);

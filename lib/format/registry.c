@@ -48,7 +48,7 @@ const char *tr_format_call_api(struct tr_text name)
  */
 enum { CERTAIN = 30 };
 
-const struct tr_format *tr_format_detect(struct tr_input *in)
+const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_settings *settings)
 {
 	const struct tr_format *best = NULL;
 	int most = 0;
@@ -61,7 +61,7 @@ const struct tr_format *tr_format_detect(struct tr_input *in)
 		}
 	}
 	for (size_t i = 0; tr_formats[i] && !best; i++)
-		if (tr_formats[i]->search && tr_formats[i]->search(in) > 0)
+		if (tr_formats[i]->search && tr_formats[i]->search(in, settings) > 0)
 			best = tr_formats[i];
 	return best;
 }

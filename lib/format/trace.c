@@ -366,6 +366,21 @@ static bool is_step_of_build(struct tr_text text)
 	return i > 1 && i < text.len && (text.data[i] == '/' || text.data[i] == '%');
 }
 
+/* A line with -c and -o, as a compiler of an unknown name has them. */
+static bool has_compile(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	for (const char *lf; p < end; p = lf + 1) {
+		lf = memchr(p, '\n', (size_t)(end - p));
+		lf = lf ? lf : end;
+		size_t len = (size_t)(lf - p);
+		if (memmem(p, len, " -c ", 4) && memmem(p, len, " -o ", 4))
+			return true;
+	}
+	return false;
+}
+
 /* Names the kind of file that unknown bytes look like, in case of a wrong file; "" if unknown. */
 static const char *looks_like(struct tr_input *in)
 {
@@ -384,7 +399,7 @@ static const char *looks_like(struct tr_input *in)
 	for (const char *q = p; q < end; q++)
 		if ((unsigned char)*q < ' ' && *q != '\t' && *q != '\n' && *q != '\r')
 			return "";
-	if (is_step_of_build(text))
+	if (is_step_of_build(text) || has_compile(text))
 		return " (it looks like the output of a build, which -f makelog reads)";
 	if (text.len && (*p == '{' || *p == '['))
 		return " (it looks like JSON)";

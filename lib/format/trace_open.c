@@ -114,9 +114,9 @@ static void skip_bom(struct tr_trace *trace)
  * An empty input is an empty stream, which a filter writes when nothing matches, unless it was in
  * a container that belongs to one format.
  */
-static const struct tr_format *detect(struct tr_input *in)
+static const struct tr_format *detect(const struct tr_trace *trace, struct tr_input *in)
 {
-	const struct tr_format *format = tr_format_detect(in);
+	const struct tr_format *format = tr_format_detect(in, &trace->config.read.settings);
 
 	if (!format && !tr_input_more(in, 1) && !in->damaged)
 		return tr_format_by_name(TR_TEXT("trec"));
@@ -129,7 +129,7 @@ static const struct tr_format *recognise(const struct tr_trace *trace, struct tr
 	const struct tr_format *forced = trace->config.format;
 
 	if (!forced)
-		return detect(in);
+		return detect(trace, in);
 	/* a bid on a text may wait for more than its first line */
 	return !(forced->flags & TR_FORMAT_BINARY) || forced->bid(in) > 0 ? forced : NULL;
 }

@@ -193,6 +193,7 @@ need_terminal() {
 	unknown() { [[ $(tr-parse 2>&1 >/dev/null) == *"not a known trace format$1: see"* ]]; }
 	printf '\n [1,2]\n' | unknown ' (it looks like JSON)'
 	printf '[1/20] acmecc a.c\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
+	printf 'x\nacmecc -c a.c -o a.o\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
 	printf '[ 50%%] Building\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
 	printf '[ 1, 2]' | unknown ' (it looks like JSON)'
 	printf '\377\376c\0l\0' | unknown ' (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)'

@@ -161,6 +161,19 @@ database() {
 	[[ $output == *"not a known trace format"* ]]
 	printf 'hello\ngcc -c a.c\r\n' >log
 	[ "$(tr-parse --identify log)" = "log: makelog" ]
+	printf 'x\n  "C:\\VC\\bin\\cl.exe" /c a.c\n' >log
+	[ "$(tr-parse --identify log)" = "log: makelog" ]
+	# a compiler of the user is as good
+	printf 'hello\nmycc -O2 a.o -o prog\n' >log
+	run -2 tr-parse --identify log
+	[ "$(tr-parse --identify -O compiler=mycc=gcc log)" = "log: makelog" ]
+	[ "$(tr-repack -q -t kwspec -O cwd=/b -O compiler=mycc=gcc log | tail -n 1)" = 'link;/b;/b/prog;/b/a.o' ]
+	printf '[own driver]\nnames mycc\ncompile alone -k\n' >own.txt
+	[ "$(tr-parse --identify -O compilers=own.txt -O only-compilers=yes log)" = "log: makelog" ]
+	run -2 tr-parse --identify -O compiler=other=gcc log
+	run -2 tr-parse -O compiler=mycc=nosuch log
+	[[ $output == *"compiler=mycc=nosuch: unknown family 'nosuch'"* ]]
+	printf 'hello\ngcc -c a.c\r\n' >log
 	{ cat log; cat "$top_srcdir/tests/data/srctrace/good-log.console"; } >console
 	[[ $(tr-parse --identify console) == *srctrace* ]]
 }

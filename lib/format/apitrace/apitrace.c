@@ -166,8 +166,9 @@ bool tr_apitrace_begins(const char *p, const char *end)
  * Only traces of API calls are kept in these containers, so data with a damaged head is one:
  * always in snappy, and in brotli unless it is text, which tr-repack may have put there.
  */
-static int apitrace_search(struct tr_input *in)
+static int apitrace_search(struct tr_input *in, const struct tr_settings *settings)
 {
+	(void)settings;
 	enum { HEAD = 64 };
 
 	if (in->codec != &tr_codec_brotli)

@@ -656,23 +656,44 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	return &reader->base;
 }
 
-/* 1 if a line of the window is what make or libtool prints, or a compiler that compiles. */
+/* The program at the beginning of a line; it may be in quotes. */
+static struct tr_text first_program(struct tr_text text)
+{
+	bool quoted = text.len && *text.data == '"';
+	const char *end =
+		text.len ? memchr(text.data + quoted, quoted ? '"' : ' ', text.len - quoted) : NULL;
+
+	return tr_text_span(text.data + quoted, end ? end : text.data + text.len);
+}
+
+/*
+ * True if a line is a compiler that compiles. The options of a compiler that only the user's table has
+ * are not looked at: the user says that it is in the log.
+ */
+static bool is_evidence(const struct tr_compilers *own, struct tr_text text)
+{
+	struct tr_text program = first_program(text);
+	enum tr_tool_kind tool = tr_program_find(own, program, NULL, 0).kind;
+	bool driver = tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL;
+
+	if (program.len == text.len || (!driver && tool != TR_TOOL_LAUNCHER))
+		return false;
+	return memmem(text.data, text.len, " -c ", 4) ||
+	       (tool == TR_TOOL_DRIVER_CL && memmem(text.data, text.len, " /c ", 4)) ||
+	       (own && driver && tr_tool_of_name(program) == TR_TOOL_NONE);
+}
+
+/* 1 if a line of the window is what make or msbuild prints, or a compiler that compiles. */
 static int weigh(const char *p, const char *end, void *context)
 {
-	(void)context;
 	if (end - p > PROBE)
 		end = p + PROBE;
 	for (const char *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
 		struct tr_text line = without_end(tr_text_span(p, lf)), path;
 		struct tr_text text = tr_makelog_command(line);
-		const char *blank = memchr(text.data, ' ', text.len);
 		int level;
-		if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS)
-			return 1;
-		if (!blank || !memmem(text.data, text.len, " -c ", 4))
-			continue;
-		enum tr_tool_kind tool = tr_tool_of_name(tr_text_span(text.data, blank));
-		if (tool == TR_TOOL_DRIVER || tool == TR_TOOL_LAUNCHER)
+		if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS ||
+		    is_evidence(context, text))
 			return 1;
 	}
 	return 0;
@@ -682,9 +703,16 @@ static int weigh(const char *p, const char *end, void *context)
  * Only asked when no format recognises the bytes: a trace in a log of a build is that of its own
  * format.
  */
-static int search(struct tr_input *in)
+static int search(struct tr_input *in, const struct tr_settings *settings)
 {
-	return tr_bid_by_lines(in, PROBE, weigh, NULL);
+	struct tr_compilers *own;
+	struct tr_error err;
+
+	if (!tr_setting_get_compilers(settings, &own, &err))
+		return 1; /* opening it reports why */
+	int bits = tr_bid_by_lines(in, PROBE, weigh, own);
+	tr_compilers_free(own);
+	return bits;
 }
 
 static const char *const extensions[] = { ".log", NULL };

@@ -357,8 +357,9 @@ static int bid(struct tr_input *in)
 }
 
 /* Logs with the system calls of -strace begin with one of these. */
-static int search(struct tr_input *in)
+static int search(struct tr_input *in, const struct tr_settings *settings)
 {
+	(void)settings;
 	enum { PROBE = 64 << 10 };
 	return tr_bid_by_lines(in, PROBE, weigh, NULL);
 }

@@ -40,8 +40,9 @@ static int bid(struct tr_input *in)
  * Searches for the marker of a trace in a console log, after any other output. A log is text, so
  * the search ends at a NUL, and after SEARCH bytes.
  */
-static int search(struct tr_input *in)
+static int search(struct tr_input *in, const struct tr_settings *settings)
 {
+	(void)settings;
 	size_t marker = sizeof TR_SRCTRACE_BEGIN - 1, seen = 0;
 	for (;;) {
 		size_t available = tr_input_available(in);
