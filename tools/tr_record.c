@@ -458,19 +458,24 @@ static void record(struct recorder *recorder)
  * even if the recording is interrupted. Its old content stays until the command runs. -1: it cannot
  * be opened, which is reported.
  */
-static int open_output(struct tr_cli *cli, const char *path)
+static int open_output(struct tr_cli *cli, const char *path, bool *is_new)
 {
 	static const char *const from_stdin[] = { "-" };
 	const struct tr_codec *codec;
 	struct stat st;
 
+	*is_new = false;
 	if (!tr_cli_name_codec(cli, false, &codec))
 		return -1;
 	/* the command may read it */
 	if (!tr_cli_inputs_open(cli, from_stdin, 1) ||
 	    (stat(path, &st) == 0 && tr_cli_refuses(cli, path, &st)))
 		return -1;
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, flags | O_EXCL, 0666);
+	*is_new = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, flags, 0666);
 	if (fd < 0)
 		tr_cli_fail(cli, "%s: %s", path, strerror(errno));
 	return fd;
@@ -671,6 +676,11 @@ static void report_losses(struct recorder *recorder)
 			"records nothing of them: %" PRIu64
 			"; what they started may be missing, unless --backend=strace records it",
 			losses->filtered);
+	if (losses->straces)
+		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
+			      "programs that could not load the library, and that strace watched "
+			      "with what they started: %" PRIu64,
+			      losses->straces);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
 }
@@ -705,7 +715,7 @@ static bool run(struct recorder *recorder, int *status)
 {
 	struct tr_cli *cli = &recorder->cli;
 	const char *path = cli->output_path;
-	bool divert = !path && !recorder->append;
+	bool divert = !path && !recorder->append, is_new = false;
 	struct tr_sink *sink = NULL;
 	int fd = -1;
 
@@ -715,12 +725,14 @@ static bool run(struct recorder *recorder, int *status)
 	if (recorder->append)
 		sink = open_append(cli, recorder->append);
 	else if (path)
-		fd = open_output(cli, path);
+		fd = open_output(cli, path, &is_new);
 	if (!divert && !sink && fd < 0)
 		return false;
 	if (!tr_capture_begin(cli, &recorder->capture, cli->operands, divert, status)) {
 		if (sink)
 			sink->close(sink);
+		if (is_new)
+			unlink(path); /* it would be an empty trace */
 		return false;
 	}
 	if (sink ? tr_cli_output_on(cli, sink) : take_output(cli, fd))

@@ -34,6 +34,7 @@ struct tr_preload_losses {
 	uint64_t bypassing;	/* programs that make system calls themselves */
 	uint64_t outside;	/* processes in other pid namespaces */
 	uint64_t filtered;	/* processes that are not watched since they set a filter */
+	uint64_t straces;	/* programs for which a strace was started */
 	bool incomplete;	/* the recorder ran out of memory, or could not read the records */
 };
 
@@ -100,10 +101,11 @@ struct tr_tracers {
 	bool incomplete; /* records are missing: a strace was killed, or memory ended */
 	uint64_t lost;	 /* lines that could not be written */
 	size_t count;	 /* those that run, or whose lines were not all inserted */
+	size_t made;	 /* those that were started */
 
 	/* private */
 	struct tr_tracer *list;
-	size_t cap, made;
+	size_t cap;
 	struct tr_id_map known; /* what is known of processes, by their pids */
 	int messages[2];	/* a pipe with what the straces report about themselves */
 	struct tr_buffer message;

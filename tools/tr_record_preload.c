@@ -480,6 +480,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	losses->bypassing = supervisor->decode.bypassing;
 	losses->filtered = supervisor->decode.filtered;
 	losses->outside = supervisor->session.page->outside;
+	losses->straces = supervisor->tracers.made;
 	losses->incomplete = supervisor->incomplete || supervisor->tracers.incomplete ||
 			     supervisor->decode.out_of_memory || supervisor->collect.failed;
 	tr_collect_free(&supervisor->collect);

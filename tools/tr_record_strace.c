@@ -374,11 +374,19 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 {
 	/*
 	 * A string of an argument list has at most 128 KiB, so -s cuts none.
-	 * Without signals strace would not print that one killed a process.
+	 * Without signals strace would not print that one killed a process. Calls in other pid
+	 * namespaces return other numbers than those by which strace knows the processes.
 	 */
-	static const char *const fixed[] = { "strace",	"-f",	"-v",
-					     "-y",	"-ttt", "-s",
-					     "1048576", "-e",	"signal=!SIGCHLD" };
+	static const char *const fixed[] = { "strace",
+					     "-f",
+					     "-v",
+					     "-y",
+					     "-ttt",
+					     "-s",
+					     "1048576",
+					     "-e",
+					     "signal=!SIGCHLD",
+					     "--pidns-translation" };
 	enum { FIXED = sizeof fixed / sizeof *fixed, MORE = 12 };
 	const char *list = getenv("PATH");
 	char path[PATH_MAX];
@@ -427,8 +435,8 @@ void tr_strace_attach(const char *log, pid_t pid, bool files)
 	snprintf(number, sizeof number, "%ld", (long)pid);
 	if (find_strace(path))
 		execl(path, "strace", "-q", "-f", "-v", "-y", "-ttt", "-s", "1048576", "-e",
-		      "signal=!SIGCHLD", "-e", files ? CALLS FILES : CALLS, "-o", log, "-p", number,
-		      (char *)NULL);
+		      "signal=!SIGCHLD", "--pidns-translation", "-e", files ? CALLS FILES : CALLS,
+		      "-o", log, "-p", number, (char *)NULL);
 }
 
 /* Ends as the command did, without a core file. */
@@ -537,8 +545,11 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	/* looking at files is what the library does not record */
 	if (capture->backend == TR_BACKEND_AUTO && capture->stat)
 		capture->backend = TR_BACKEND_STRACE;
-	if (capture->backend == TR_BACKEND_STRACE && !can_strace(cli))
+	if (capture->backend == TR_BACKEND_STRACE && !can_strace(cli)) {
+		if (!capture->stat)
+			tr_cli_note(cli, "without --backend=strace, programs report themselves");
 		return false;
+	}
 	int error = find_program(command[0], path);
 	if (error) {
 		tr_cli_fail(cli, "%s: %s", command[0],

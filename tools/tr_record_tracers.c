@@ -193,7 +193,11 @@ static uint64_t created_in(struct tr_text line)
 {
 	static const char *const calls[] = { " clone", " fork", " vfork" };
 	const char *result = memrchr(line.data, '=', line.len);
-	uint64_t pid = result ? strtoul(result + 1, NULL, 10) : 0;
+	char *rest = NULL;
+	uint64_t pid = result ? strtoul(result + 1, &rest, 10) : 0;
+
+	if (pid && strncmp(rest, " /* ", 4) == 0) /* the number in strace's own namespace */
+		pid = strtoul(rest + 4, NULL, 10);
 
 	for (size_t i = 0; pid && i < sizeof calls / sizeof *calls; i++)
 		if (memmem(line.data, line.len, calls[i], strlen(calls[i])))

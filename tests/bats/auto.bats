@@ -79,6 +79,8 @@ same() {
 	same 0 sh -c 'exec 2>/dev/null; ./static -k; ./static "$PWD/dynamic" "$PWD/static" -k; true'
 	same 0 ./dynamic /bin/sh -c 'cd / && env -i A=1 /bin/true'
 	[ "$(tr-filter -c 'exec and basename(name) == "sh" and argv == "-c" and has(parent)' auto.trec)" -eq 2 ]
+	run -0 --separate-stderr tr-record --verbose -o out.trec sh -c './static ./static; ./dynamic; ./static; true'
+	[[ $stderr == *"note: programs that could not load the library, and that strace watched "*": 2" ]]
 }
 
 @test "static programs that are started in another directory" {

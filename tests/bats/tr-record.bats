@@ -131,7 +131,8 @@ tr-record: note: --only: no program 'no*e' was run" ]
 
 @test "what cannot work is said before anything runs" {
 	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" --backend=strace /bin/true
-	[ "$stderr" = "tr-record: strace(1), which watches the command, is not installed" ]
+	[ "${stderr_lines[0]}" = "tr-record: strace(1), which watches the command, is not installed" ]
+	[ "${stderr_lines[1]}" = "tr-record: note: without --backend=strace, programs report themselves" ]
 	run -2 --separate-stderr tr-record
 	[[ $stderr == "tr-record: no command given"* ]]
 	# the library does not need it
@@ -145,11 +146,22 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	echo before >last.trec
 	run -127 tr-record -o last.trec no-such-command
 	[ "$(cat last.trec)" = before ]
+	run -127 tr-record -o new.trec no-such-command
+	[ ! -e new.trec ]
 	tr-record -o last.trec true
 	[ "$(head -n 1 last.trec | cut -f1)" = %trec ]
 	[ "$(tail -n 1 last.trec | cut -f1)" = '!end' ]
 	run -2 tr-record -o no/such/folder touch ran
 	[ ! -e ran ]
+}
+
+@test "strace: the numbers of processes in other pid namespaces" {
+	needs_strace
+	unshare -Urp true 2>/dev/null || skip "no user namespaces here"
+	run -0 --separate-stderr tr-record --backend=strace -o out.trec unshare -Urpf sh -c '/bin/true; /bin/echo; exit 0'
+	[ -z "$stderr" ]
+	run ! grep -q orphan out.trec
+	[ "$(tr-filter --raw --fields=child fork out.trec | sort)" = "$(tr-filter --raw --fields=task exit out.trec | sort | tail -n 3)" ]
 }
 
 @test "a recording that never ends is ended by the test" {

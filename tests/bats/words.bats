@@ -91,12 +91,14 @@ make_archives() {
 	run -1 grep -nE '^\.(Op|It|Fl).*Ar [A-Z]+ [|,] -' "$top_srcdir"/man/*.[157]
 }
 
-@test "tr-totext(1) has a section for every style" {
+@test "tr-totext(1) lists every style, and has a section for it" {
 	styles=$(tr-totext --style=none 2>&1 | sed -n 's/.*--style takes \([^,]*\),.*/\1/p' | tr '|' ' ')
 	[ "$(wc -w <<<"$styles")" -gt 5 ]
 	for style in $styles; do
 		sed -n '/^\.Sh STYLES/,/^\.Sh LIMITS/p' "$top_srcdir/man/tr-totext.1" | grep -qE "^\.Ss .*\b$style(,|\$)" ||
 			{ echo "no section: $style" && return 1; }
+		sed -n '/^\.It Fl -style/,/^\.El/p' "$top_srcdir/man/tr-totext.1" | grep -qE "^\.Cm .*\b$style( |\$)" ||
+			{ echo "not in the list: $style" && return 1; }
 	done
 }
 
