@@ -55,6 +55,7 @@ void tr_runs_init(struct tr_runs *runs,
 				  .latest = TR_INSTANT_NONE,
 				  .memory = TR_ARENA_INIT,
 				  .tasks = TR_MAP_INIT,
+				  .numbered = TR_ID_MAP_INIT,
 				  .by_seq = TR_ID_MAP_INIT };
 }
 
@@ -138,10 +139,36 @@ static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
 	return run;
 }
 
+/* True for an id that is a number in its usual spelling: that of almost every task. */
+static bool is_number(struct tr_text id, uint64_t *number)
+{
+	enum { SAFE_DIGITS = 18 };
+
+	if (!id.len || id.len > SAFE_DIGITS || (*id.data == '0' && id.len > 1))
+		return false;
+	*number = 0;
+	for (size_t i = 0; i < id.len; i++) {
+		unsigned digit = (unsigned char)id.data[i] - '0';
+		if (digit > 9)
+			return false;
+		*number = *number * 10 + digit;
+	}
+	return true;
+}
+
+/* The entry of an id. NULL: there is none. */
+static struct tr_run_task *get_task(const struct tr_runs *runs, struct tr_text id)
+{
+	uint64_t number;
+
+	return is_number(id, &number) ? tr_id_map_get(&runs->numbered, number)
+				      : tr_map_get(&runs->tasks, id);
+}
+
 /* The task that has a run. NULL: there is none. */
 static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
 {
-	struct tr_run_task *task = id.data ? tr_map_get(&runs->tasks, id) : NULL;
+	struct tr_run_task *task = id.data ? get_task(runs, id) : NULL;
 
 	return task && task->run ? task : NULL;
 }
@@ -149,7 +176,8 @@ static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
 /* The entry of an id, which is new if there is none. NULL: memory is exhausted. */
 static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
 {
-	struct tr_run_task *task = tr_map_get(&runs->tasks, id);
+	struct tr_run_task *task = get_task(runs, id);
+	uint64_t number;
 
 	if (task)
 		return task;
@@ -158,7 +186,9 @@ static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
 		return NULL;
 	*task = (struct tr_run_task){ .len = (uint32_t)id.len };
 	memcpy(task->id, id.data, id.len);
-	if (tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task))
+	if (is_number(id, &number)
+		    ? tr_id_map_put(&runs->numbered, number, task)
+		    : tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task))
 		return task;
 	free(task);
 	return NULL;
@@ -167,9 +197,15 @@ static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
 /* Frees an entry that has become empty. */
 static void tidy(struct tr_runs *runs, struct tr_run_task *task)
 {
+	uint64_t number;
+
 	if (task->run || task->kept)
 		return;
-	tr_map_take(&runs->tasks, (struct tr_text){ task->id, task->len });
+	struct tr_text id = { task->id, task->len };
+	if (is_number(id, &number))
+		tr_id_map_take(&runs->numbered, number);
+	else
+		tr_map_take(&runs->tasks, id);
 	free(task);
 }
 
@@ -190,7 +226,7 @@ static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run
 /* Takes the ending of an earlier task, with its reference. False: there is none. */
 static bool take_ending(struct tr_runs *runs, struct tr_text id, struct ending *ending)
 {
-	struct tr_run_task *task = tr_map_get(&runs->tasks, id);
+	struct tr_run_task *task = get_task(runs, id);
 
 	struct tr_run_ending *kept = task ? task->kept : NULL;
 
@@ -546,6 +582,12 @@ static void see_time(struct tr_runs *runs, const struct tr_record *record)
 		runs->latest = time;
 }
 
+static void free_task(struct tr_run_task *task)
+{
+	free(task->kept);
+	free(task);
+}
+
 void tr_runs_finish(struct tr_runs *runs)
 {
 	size_t position = 0;
@@ -553,14 +595,16 @@ void tr_runs_finish(struct tr_runs *runs)
 
 	for (struct tr_run *run = runs->oldest; run; run = run->newer)
 		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
-	while ((task = tr_map_next(&runs->tasks, &position))) {
-		free(task->kept);
-		free(task);
-	}
+	while ((task = tr_map_next(&runs->tasks, &position)))
+		free_task(task);
+	position = 0;
+	while ((task = tr_id_map_next(&runs->numbered, &position)))
+		free_task(task);
 	runs->oldest = runs->newest = runs->spare = NULL;
 	tr_arena_free(&runs->memory);
 	tr_id_map_free(&runs->by_seq);
 	tr_map_clear(&runs->tasks);
+	tr_id_map_free(&runs->numbered);
 	runs->first_ended = runs->last_ended = NULL;
 	runs->ended = 0;
 }

@@ -76,7 +76,8 @@ struct tr_runs {
 
 	struct tr_arena memory; /* of the runs: private from here */
 	struct tr_run *spare;	/* memory of runs that were freed */
-	struct tr_map tasks;	/* by their id */
+	struct tr_map tasks;	/* by their id, and those whose id is a number: */
+	struct tr_id_map numbered;
 	struct tr_run_ending *first_ended, *last_ended;
 	size_t ended;
 	struct tr_id_map by_seq; /* of live runs that have a program */
