@@ -472,6 +472,9 @@ bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record)
 
 	if (is_sated(filter))
 		return !filter->cli->stop;
+	/* a count needs neither the line nor a place in the queue, unless that has items */
+	if (filter->count_only && !filter->queue.first)
+		return emit_selected(filter, TR_TEXT(""), NULL);
 	/* rows and counts do not show the environment */
 	if (!exec || !exec->pending || !tr_filter_writes_lines(filter))
 		return tr_filter_put(filter, TR_ITEM_SELECTED, record);

@@ -441,7 +441,7 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	if (!trace->reader)
 		return TR_FATAL;
 	trace->state = TR_TRACE_BODY;
-	trace->only_records = !is_stream(trace) && !trace->check_depth && !trace->config.read.sieve;
+	trace->only_records = !is_stream(trace) && !trace->check_depth;
 	if (is_stream(trace) || heads(trace))
 		return TR_END; /* it has its own header */
 	return make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
