@@ -624,7 +624,7 @@ static void skip_blanks(struct scan *scan)
 }
 
 /* Pushes a value onto the stack of those whose container is still open. */
-static bool push(struct scan *scan, struct tr_text key, const struct tr_value *value)
+static inline bool push(struct scan *scan, struct tr_text key, const struct tr_value *value)
 {
 	if (!scan->arena)
 		return true;
@@ -697,6 +697,26 @@ static void close_bracket(struct scan *scan)
 	scan->pos++;
 }
 
+/*
+ * Scans strings without escapes, each with the comma after it, as most arguments of programs are.
+ * Stops before any other item and before the last one, which scan_value scans.
+ */
+static bool scan_plain_items(struct scan *scan)
+{
+	while (scan_at(scan, '"')) {
+		const char *start = scan->pos + 1, *stop = tr_string_special(start, scan->end);
+		if (scan->end - stop < 2 || *stop != '"' || stop[1] != ',')
+			break;
+		const struct tr_value item = { .type = TR_STRING,
+					       .flags = TR_PLAIN,
+					       .text = tr_text_span(start, stop) };
+		if (!push(scan, TR_TEXT(""), &item))
+			return false;
+		scan->pos = stop + 2;
+	}
+	return true;
+}
+
 /* Scans from the opening bracket to the closing one, and what may follow it. */
 static bool scan_list(struct scan *scan, struct tr_value *value)
 {
@@ -708,6 +728,9 @@ static bool scan_list(struct scan *scan, struct tr_value *value)
 	if (!scan_at(scan, ']')) {
 		for (;;) {
 			struct tr_value item;
+			if (!scan_plain_items(scan))
+				return false;
+			skip_blanks(scan);
 			if (!scan_value(scan, &item) || !push(scan, TR_TEXT(""), &item))
 				return false;
 			skip_blanks(scan);

@@ -684,10 +684,12 @@ struct tr_field *tr_record_field(struct tr_record *record, const char *key)
 {
 	if (tr_record_split(record, NULL) == TR_FATAL)
 		return NULL;
-	struct tr_text wanted = tr_text_from(key);
+	size_t len = strlen(key);
 	for (size_t i = record->count; i-- > 0;) {
 		struct tr_field *field = &record->fields[i];
-		if (field->key.data && tr_text_equal(field->key, wanted))
+		/* the first letter alone rules out most keys of the same length */
+		if (field->key.data && field->key.len == len &&
+		    (!len || *field->key.data == *key) && !memcmp(field->key.data, key, len))
 			return field;
 	}
 	return NULL;
