@@ -241,22 +241,26 @@ bool tr_command_is_shell(struct tr_text program)
 
 /* Quoting. */
 
-/* ASCII bytes that no shell treats specially, wherever they are in a word. */
-static const bool plain[128] = {
-	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['-' ... ':'] = true,
-	['_'] = true,	      ['='] = true,	    ['+'] = true,
-	[','] = true,	      ['%'] = true,	    ['@'] = true,
+enum { PLAIN = 1, BEYOND = 2 };
+
+/* Bytes that no shell treats specially, wherever they are in a word, and those beyond ASCII. */
+static const unsigned char plain[256] = {
+	['a' ... 'z'] = PLAIN, ['A' ... 'Z'] = PLAIN,
+	['-' ... ':'] = PLAIN, ['_'] = PLAIN,
+	['='] = PLAIN,	       ['+'] = PLAIN,
+	[','] = PLAIN,	       ['%'] = PLAIN,
+	['@'] = PLAIN,	       [0x80 ... 0xff] = BEYOND,
 };
 
 /* True if a word needs no quotes. beyond: bytes beyond ASCII need none. */
 static bool is_plain(struct tr_text word, bool beyond)
 {
-	for (size_t i = 0; i < word.len; i++) {
-		unsigned char c = (unsigned char)word.data[i];
-		if (c < 0x80 ? !plain[c] : !beyond)
-			return false;
-	}
-	return word.len > 0;
+	const unsigned char *p = (const unsigned char *)word.data, *end = p + word.len;
+	unsigned allowed = beyond ? PLAIN | BEYOND : PLAIN;
+
+	while (p < end && (plain[*p] & allowed))
+		p++;
+	return p == end && word.len > 0;
 }
 
 void tr_shell_quote(struct tr_text bytes, struct tr_buffer *to)
