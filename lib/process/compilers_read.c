@@ -56,7 +56,7 @@ struct line {
 __attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, const char *format,
 						      ...)
 {
-	char why[256];
+	char why[TR_ERROR_TEXT];
 	va_list args;
 
 	va_start(args, format);
@@ -73,6 +73,20 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, c
 
 /* For "%.*s" of a word in messages. */
 #define WORD(text) (int)((text).len > 60 ? 60 : (text).len), (text).data
+
+/* Sets err: the word is none of a list, which ends in NULL and may have empty items. False. */
+static bool bad_word(const struct line *line, const char *what, struct tr_text word,
+		     const char *const *list)
+{
+	char known[TR_ERROR_TEXT];
+	size_t used = 0;
+
+	for (; *list && used < sizeof known; list++)
+		if (**list)
+			used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+						 used ? ", " : "", *list);
+	return bad(line, "unknown %s: '%.*s'; known: %s", what, WORD(word), known);
+}
 
 /* Sets err: out of memory. False. */
 static bool no_memory(struct tr_error *err)
@@ -238,7 +252,7 @@ static bool begin_section(struct line *line, struct tr_text family)
 	kind.len--;
 	int known = find_word(kind, kinds);
 	if (known < 0 || !kind.len)
-		return bad(line, "unknown kind of program: %.*s", WORD(kind));
+		return bad_word(line, "kind of program", kind, kinds);
 	uint32_t like = find_section(own, family, known);
 	struct tr_section section = { .family = keep(own, family),
 				      .prefix = keep(own, TR_TEXT("-")),
@@ -364,44 +378,68 @@ static bool read_like(struct line *line)
 	return true;
 }
 
-/* A property with one value. False in *known: there is none of that name. */
-static bool read_scalar(struct line *line, struct tr_text key, struct tr_text value, bool *known)
+/* A property with one value, one of a few words. False in *known: there is none of that name. */
+static bool read_choice(struct line *line, struct tr_text key, struct tr_text value, bool *known)
 {
-	static const char *const notations[] = { "plain", "gnu", "ld", "cl", "ar", "keil", NULL };
+	static const struct {
+		const char *key;
+		const char *values[8]; /* the first is the default; ends in NULL */
+	} choices[] = {
+		{ "notation", { "plain", "gnu", "ld", "cl", "ar", "keil" } },
+		{ "case", { "exact", "any" } },
+		{ "default", { "link", "compile" } },
+		{ "beside", { "no", "yes" } },
+		{ "entries", { "yes", "no" } },
+		{ "quoting", { "system", "windows" } },
+		{ "comments", { "none", "c" } },
+	};
+	struct tr_section *section = line->section;
+	bool *const flags[] = { NULL,
+				&section->any_case,
+				&section->compiles,
+				&section->beside,
+				&section->foreign,
+				&section->windows,
+				&section->comments };
+	char what[40];
+
+	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+		if (!tr_text_is(key, choices[i].key))
+			continue;
+		*known = true;
+		int chosen = find_word(value, choices[i].values);
+		if (chosen < 0) {
+			snprintf(what, sizeof what, "value of '%s'", choices[i].key);
+			return bad_word(line, what, value, choices[i].values);
+		}
+		if (flags[i])
+			*flags[i] = chosen > 0;
+		else
+			section->notation = (uint8_t)chosen;
+		return true;
+	}
+	*known = false;
+	return true;
+}
+
+/* A property with one value, any text. False: there is none of that name. */
+static bool read_text(struct line *line, struct tr_text key, struct tr_text value)
+{
 	struct tr_section *section = line->section;
 	struct own *own = line->own;
 
-	*known = true;
-	if (tr_text_is(key, "notation")) {
-		int notation = find_word(value, notations);
-		if (notation < 0)
-			return bad(line, "unknown notation: %.*s", WORD(value));
-		section->notation = (uint8_t)notation;
-	} else if (tr_text_is(key, "prefix")) {
+	if (tr_text_is(key, "prefix"))
 		section->prefix = keep(own, value);
-	} else if (tr_text_is(key, "case")) {
-		section->any_case = tr_text_is(value, "any");
-	} else if (tr_text_is(key, "default")) {
-		section->compiles = tr_text_is(value, "compile");
-	} else if (tr_text_is(key, "compile-only")) {
+	else if (tr_text_is(key, "compile-only"))
 		section->compile_only = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
-	} else if (tr_text_is(key, "object")) {
+	else if (tr_text_is(key, "object"))
 		section->object = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
-	} else if (tr_text_is(key, "assembly")) {
+	else if (tr_text_is(key, "assembly"))
 		section->assembly = keep(own, value);
-	} else if (tr_text_is(key, "beside")) {
-		section->beside = tr_text_is(value, "yes");
-	} else if (tr_text_is(key, "entries")) {
-		section->foreign = tr_text_is(value, "no");
-	} else if (tr_text_is(key, "quoting")) {
-		section->windows = tr_text_is(value, "windows");
-	} else if (tr_text_is(key, "comments")) {
-		section->comments = tr_text_is(value, "c");
-	} else if (tr_text_is(key, "product")) {
+	else if (tr_text_is(key, "product"))
 		section->product = keep(own, value);
-	} else {
-		*known = false;
-	}
+	else
+		return false;
 	return true;
 }
 
@@ -440,7 +478,7 @@ static bool read_respfile(struct line *line)
 	for (struct tr_text word; (word = take_word(line)).len;) {
 		int form = find_word(word, forms);
 		if (form < 0)
-			return bad(line, "attached, space or equal expected, not %.*s", WORD(word));
+			return bad_word(line, "form of a response file", word, forms);
 		item.number |= 1U << form;
 	}
 	if (!item.number)
@@ -463,7 +501,7 @@ static bool read_variable(struct line *line)
 	if (tr_text_is(word, "none") && !name.len)
 		return true;
 	if (use < 0)
-		return bad(line, "unknown use of a variable: %.*s", WORD(word));
+		return bad_word(line, "use of a variable", word, uses);
 	if (!name.len || take_word(line).len)
 		return bad(line, "the name of one variable is expected");
 	struct tr_numbered item = { keep(own, name), (uint32_t)use };
@@ -498,6 +536,16 @@ static bool add_option(struct line *line, struct tr_option_name option, struct t
 	return ADD(own->options, option) || no_memory(line->err);
 }
 
+/* The words with which lines begin, for messages: apart from modes and roles, which follow. */
+static const char *const lines[] = {
+	"names",   "call",	   "like",	 "notation", "prefix",	 "case",
+	"default", "compile-only", "object",	 "assembly", "beside",	 "product",
+	"sources", "entries",	   "respfile",	 "quoting",  "comments", "environment",
+	"compile", "syntax",	   "preprocess", "query",    "output",	 "folder",
+	"define",  "search",	   "system",	 "include",  "dialect",	 "language",
+	"source",  "linking",	   "other",	 "rest",     "linker",	 NULL
+};
+
 /* "ROLE PLACE OPTION..." or "MODE PLACE OPTION...". */
 static bool read_options(struct line *line, struct tr_text key)
 {
@@ -526,11 +574,11 @@ static bool read_options(struct line *line, struct tr_text key)
 			found = true;
 		}
 	if (!found)
-		return bad(line, "unknown line: %.*s", WORD(key));
+		return bad_word(line, "line", key, lines);
 	struct tr_text word = take_word(line);
 	int place = find_word(word, places);
 	if (place < 0)
-		return bad(line, "unknown place of a value: %.*s", WORD(word));
+		return bad_word(line, "place of a value", word, places);
 	option.place = (uint8_t)place;
 	word = take_word(line);
 	if (!word.len)
@@ -563,8 +611,8 @@ static bool read_line(struct line *line)
 	line->begun = true;
 	struct tr_text rest = line->rest, value = take_word(line);
 	if (!tr_text_trimmed(line->rest).len) {
-		fine = read_scalar(line, key, value, &known);
-		if (!fine || known)
+		fine = read_choice(line, key, value, &known);
+		if (!fine || known || read_text(line, key, value))
 			return fine;
 	}
 	line->rest = rest;

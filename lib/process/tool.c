@@ -177,7 +177,9 @@ struct tr_tool_config *tr_tool_config_read(struct tr_text path, struct tr_error 
 	struct tr_buffer bytes = TR_BUFFER_INIT;
 	struct tr_tool_config *config = NULL;
 
-	if (tr_file_read(path, LARGEST, &bytes, err))
+	if (!tr_file_read(path, LARGEST, &bytes, err))
+		tr_error_name(err, TR_TEXT("-O tools"));
+	else
 		config = tr_tool_config_parse(tr_buffer_text(&bytes), path, err);
 	tr_buffer_free(&bytes);
 	return config;

@@ -119,18 +119,46 @@ sources() {
 	[[ $stderr == "tr-repack: "*"compilers: none: No such file or directory"* ]]
 	printf '[own driver]\nnames a\nfancy x y\n' >bad.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
-	[[ $stderr == *"compilers: bad.txt:3: unknown line: fancy" ]]
+	[[ $stderr == *"compilers: bad.txt:3: unknown line: 'fancy'; known: names, call, "* ]]
 	[ -z "$output" ]
 	printf '[own driver]\ndefine either -D\n' >bad.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
 	[[ $stderr == *"-O compilers: [own driver] has no names, so no program is of it"* ]]
 	tr-repack -q -t compdb -O compilers=bad.txt -O compiler=mycc=own trace
+	head -c 1048577 /dev/zero >big.txt
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=big.txt trace
+	[[ $stderr == *"compilers: big.txt: larger than the limit of 1048576 bytes" ]]
+	for option in compdb:compilers kwspec:config compdb:tools; do
+		run -2 --separate-stderr tr-repack -t ${option%:*} -O ${option#*:}=/dev/null trace
+		[[ $stderr == *"${option#*:}: /dev/null: not a regular file" ]]
+	done
 	run -2 --separate-stderr tr-repack -t kwspec -O compiler=mycc trace
 	[[ $stderr == *"compiler=mycc: NAME=FAMILY expected, such as mycc=gcc"* ]]
 	run -2 --separate-stderr tr-parse -f makelog -O compiler=x=nosuch /dev/null
 	[[ $stderr == *"compiler=x=nosuch: unknown family 'nosuch': gcc, mpi, "* ]]
 	run -2 --separate-stderr tr-repack -t compdb -O only-compilers=maybe trace
 	[[ $stderr == *"-O only-compilers takes no|yes, not 'maybe'"* ]]
+}
+
+@test "the words of a table are in its head, in the manual and in messages" {
+	trace gcc -c a.c >trace
+	sed -n '/^\.Ss The table of compilers/,/^\.Sh/p' "$top_srcdir/man/trace-formats.5" |
+		tr -cs 'a-zA-Z+-' '\n' >manual
+	sed '/^$/q' "$top_srcdir/lib/process/compilers.txt" | tr -cs 'a-zA-Z+-' '\n' >head
+	local line word words count=0
+	for line in 'x y' 'notation x' 'case x' 'default x' 'beside x' 'entries x' 'quoting x' 'comments x' \
+		'respfile @ x' 'environment x Y' 'define x -D' '[own x]'; do
+		printf '[own driver]\n%s\n' "$line" >bad.txt
+		run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
+		[[ $stderr == *"bad.txt:2: unknown "*"; known: "* ]]
+		words=${stderr##*; known: }
+		for word in ${words//,/}; do
+			grep -qxF -e "$word" manual && grep -qxF -e "$word" head || { echo "$line: $word"; return 1; }
+			count=$((count + 1))
+		done
+	done
+	echo "$count words"
+	[ "$count" -gt 70 ]
 }
 
 @test "zig cc: two words that stay together" {

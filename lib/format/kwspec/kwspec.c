@@ -384,14 +384,15 @@ static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_err
 	if (read)
 		put_lines(tr_buffer_text(&text), to);
 	tr_buffer_free(&text);
-	if (!read)
-		return false;
-	if (to->failed)
+	if (read && to->failed)
 		tr_error_memory(err);
-	else if (!to->len)
+	else if (read && !to->len)
 		tr_error_set(err, TR_CAUSE_USAGE, "%.*s: no line 'config;...' in it",
 			     (int)(path.len > 200 ? 200 : path.len), path.data);
-	return !to->failed && to->len;
+	if (read && !to->failed && to->len)
+		return true;
+	tr_error_name(err, TR_TEXT("-O config"));
+	return false;
 }
 
 struct writer {
