@@ -260,6 +260,7 @@ struct tr_format {
 	X(kwspec) \
 	X(ninjalog) \
 	X(qemulog) \
+	X(trace32) \
 	X(ltrace) \
 	X(strace) \
 	X(makelog)

@@ -195,6 +195,12 @@ static bool is_conditional_mixed(const struct tr_code *code, size_t at, size_t s
 	return (half & 0xf800) == 0xf000 && (second & 0xd000) == 0x8000 && (half & 0x380) != 0x380;
 }
 
+/* Whether the instruction of Thumb or RISC-V that begins with these 2 bytes has 4. */
+static bool is_long(uint16_t machine, uint32_t half)
+{
+	return machine == EM_RISCV ? (half & 3) == 3 : half >= 0xe800;
+}
+
 /* Decodes the block from its first instruction on. */
 static size_t walk(const struct tr_code *code)
 {
@@ -207,10 +213,9 @@ static size_t walk(const struct tr_code *code)
 			conditional = skip_x86(&c, code->machine == EM_X86_64);
 			at = (size_t)(c.pos - code->bytes);
 		} else {
-			uint32_t half = word_at(code, at, 2);
-			bool is_long = code->machine == EM_RISCV ? (half & 3) == 3 : half >= 0xe800;
-			conditional = is_conditional_mixed(code, at, is_long ? 4 : 2);
-			at += is_long ? 4 : 2;
+			size_t size = is_long(code->machine, word_at(code, at, 2)) ? 4 : 2;
+			conditional = is_conditional_mixed(code, at, size);
+			at += size;
 		}
 		if (at >= code->size)
 			return conditional ? last : SIZE_MAX;
@@ -218,11 +223,42 @@ static size_t walk(const struct tr_code *code)
 	return SIZE_MAX;
 }
 
+bool tr_jump_has_slot(uint16_t machine)
+{
+	return machine == EM_MIPS || machine == EM_SPARC || machine == EM_SPARC32PLUS ||
+	       machine == EM_SPARCV9;
+}
+
+size_t tr_jump_instruction(const struct tr_code *code)
+{
+	struct cursor c = { code->bytes, code->bytes + code->size };
+	size_t size = 4;
+	switch (code->machine) {
+	case EM_386:
+	case EM_X86_64:
+		skip_x86(&c, code->machine == EM_X86_64);
+		return (size_t)(c.pos - code->bytes);
+	case EM_ARM:
+	case EM_RISCV:
+		if ((code->machine == EM_RISCV || code->thumb) &&
+		    !is_long(code->machine, word_at(code, 0, 2)))
+			size = 2;
+		break;
+	case EM_AARCH64:
+	case EM_PPC:
+	case EM_PPC64:
+		break;
+	default:
+		if (!tr_jump_has_slot(code->machine))
+			return 0;
+	}
+	return size <= code->size ? size : 0;
+}
+
 size_t tr_jump_find(const struct tr_code *code)
 {
 	uint16_t machine = code->machine;
-	bool slot = machine == EM_MIPS || machine == EM_SPARC || machine == EM_SPARC32PLUS ||
-		    machine == EM_SPARCV9;
+	bool slot = tr_jump_has_slot(machine);
 	if (machine == EM_X86_64 || machine == EM_386 || machine == EM_RISCV ||
 	    (machine == EM_ARM && code->thumb))
 		return walk(code);

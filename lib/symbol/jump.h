@@ -25,4 +25,13 @@ struct tr_code {
  */
 size_t tr_jump_find(const struct tr_code *code);
 
+/*
+ * Returns the size of the instruction at the beginning of the code; 0: it is cut, or the machine is
+ * unknown.
+ */
+size_t tr_jump_instruction(const struct tr_code *code);
+
+/* Whether jumps of the machine have a delay slot: the instruction after them is executed, too. */
+bool tr_jump_has_slot(uint16_t machine);
+
 #endif

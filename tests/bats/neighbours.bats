@@ -42,7 +42,7 @@ make() {
 		[ -n "$wanted" ] || continue
 		make "$file" || continue
 		# an archive has a line for each member
-		found=$(tr-parse --identify trace 2>/dev/null | sed 's/^[^:]*: *\([a-z]*\).*/\1/' | sort -u)
+		found=$(tr-parse --identify trace 2>/dev/null | sed 's/^[^:]*: *\([a-z0-9]*\).*/\1/' | sort -u)
 		# a damaged trace may not be known at all, but not be taken for another one
 		case $file:$found in
 		*/bad*:unknown | */bad*:) continue ;;

@@ -150,9 +150,9 @@ make_archives() {
 
 @test "README, trace-formats(5) and --list-formats have the same formats" {
 	tr-parse --list-formats | cut -f1-3 | sort >listed
-	sed -nE 's/^\| ([a-z]+) \| .* \| (yes|no) \| (yes|no) \|$/\1\t\2\t\3/p' "$top_srcdir/README.md" |
+	sed -nE 's/^\| ([a-z0-9]+) \| .* \| (yes|no) \| (yes|no) \|$/\1\t\2\t\3/p' "$top_srcdir/README.md" |
 		sort >readme
-	sed -nE 's/^\.It ([a-z]+) Ta (yes|no) Ta (yes|no) Ta .*/\1\t\2\t\3/p' \
+	sed -nE 's/^\.It ([a-z0-9]+) Ta (yes|no) Ta (yes|no) Ta .*/\1\t\2\t\3/p' \
 		"$top_srcdir/man/trace-formats.5" | sort >page
 	[ -s listed ]
 	diff listed readme

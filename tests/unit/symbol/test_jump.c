@@ -35,7 +35,7 @@ static const struct {
 	{ "x86-64: VEX", EM_X86_64, false, false, "c5fd6f06 c4e37d39c101 7402", 10 },
 	{ "x86-64: vzeroupper", EM_X86_64, false, false, "c5f877 7402", 3 },
 	{ "x86-64: EVEX", EM_X86_64, false, false, "62f1fd486f06 7402", 6 },
-	{ "x86-64: rip-relative", EM_X86_64, false, false, "8025528601 00df 7402", 7 },
+	{ "x86-64: rip-relative", EM_X86_64, false, false, "802552860100df 7402", 7 },
 	{ "x86-64: the last instruction is cut", EM_X86_64, false, false, "4883f825 75", 4 },
 	{ "x86-64: endbr64, bnd jne", EM_X86_64, false, false, "f30f1efa f27502", 4 },
 	{ "i386: push, jne", EM_386, false, false, "6834120000 7502", 5 },
@@ -76,6 +76,20 @@ static const struct {
 	{ "no code", EM_X86_64, false, false, "", -1 },
 };
 
+/* Whether the blanks of a case are where instructions end. */
+static bool has_ends(const char *bytes, struct tr_code code)
+{
+	for (const char *p = bytes; code.size;) {
+		size_t size = tr_jump_instruction(&code), digits = strcspn(p, " ");
+		if (size != digits / 2)
+			return code.machine == EM_68K && size == 0;
+		p += digits + (p[digits] == ' ');
+		code.bytes += size;
+		code.size -= size;
+	}
+	return true;
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -89,6 +103,7 @@ int main(void)
 					size };
 		size_t at = tr_jump_find(&code);
 		ok(at == (size_t)(ptrdiff_t)cases[i].at, "%s", cases[i].name);
+		ok(has_ends(cases[i].bytes, code), "%s: sizes of instructions", cases[i].name);
 		/* no byte after the code is looked at: valgrind and sanitizers see it */
 		for (size_t cut = 0; cut <= size; cut++) {
 			uint8_t *copy = malloc(cut + !cut);
@@ -99,6 +114,9 @@ int main(void)
 			code.size = cut;
 			if (tr_jump_find(&code) != SIZE_MAX && tr_jump_find(&code) >= cut)
 				ok(false, "%s: a jump after %zu bytes", cases[i].name, cut);
+			if (tr_jump_instruction(&code) > cut)
+				ok(false, "%s: an instruction of more than %zu bytes",
+				   cases[i].name, cut);
 			free(copy);
 		}
 	}
