@@ -62,6 +62,7 @@ struct tr_compdb_style {
 	bool for_clang;				 /* without options that Clang does not know */
 	struct tr_compdb_globs include, exclude; /* of sources */
 	uint64_t left_out;			 /* entries that the settings left out */
+	uint64_t seeds[2];			 /* of hashes */
 };
 
 /* False: memory is exhausted, err is filled; tr_compdb_style_free frees it in both cases. */
@@ -79,15 +80,18 @@ struct tr_compdb_entry {
 	struct tr_text extra; /* members of other keys, as compact JSON without braces; data NULL */
 };
 
-enum { TR_COMPDB_KEY = 64 }; /* hex digits of a hash */
+/* Two hashes with seeds of their own: texts with equal ones are taken to be equal. */
+struct tr_compdb_hash {
+	uint64_t id, rest; /* rest is not 0 */
+};
 
 /* Precedes each entry's text in the buffer, which the seed of entries for headers may follow. */
 struct tr_compdb_head {
-	char key[TR_COMPDB_KEY];  /* equal: the same for -O unique */
-	char file[TR_COMPDB_KEY]; /* equal: of the same file */
-	char made
-		[TR_COMPDB_KEY]; /* equal: the same output, or none, of the same file; style.appends */
-	bool fallback;		 /* written only if no other entry is of that file */
+	struct tr_compdb_hash key;  /* equal: the same for -O unique */
+	struct tr_compdb_hash file; /* equal: of the same file */
+	struct tr_compdb_hash
+		made;  /* equal: the same output, or none, of that file; style.appends */
+	bool fallback; /* written only if no other entry is of that file */
 	size_t len, seed_len;
 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/blob_dir.h"
+#include "core/map.h"
 #include "format/compdb/compdb.h"
 #include "process/path.h"
 #include "record/json.h"
@@ -82,6 +82,15 @@ static void put_json(struct tr_buffer *to, const struct tr_compdb_entry *entry,
 	tr_buffer_put_literal(to, "\n  }");
 }
 
+enum { PATH_ROOM = 512 }; /* paths and keys of this length need no memory of their own */
+
+/* Bit 0 is set, so that maps can hold the second half as a value. */
+static struct tr_compdb_hash hash_of(const struct tr_compdb_style *style, struct tr_text text)
+{
+	return (struct tr_compdb_hash){ tr_text_hash(style->seeds[0], text),
+					tr_text_hash(style->seeds[1], text) | 1 };
+}
+
 /*
  * Sets the hashes by which entries are compared. Paths are absolute in them, so that entries with
  * different directories can be of the same file. False: memory is exhausted.
@@ -90,17 +99,18 @@ static bool put_key(const struct tr_compdb_entry *entry, const struct tr_compdb_
 		    struct tr_text json, struct tr_compdb_head *head)
 {
 	enum tr_compdb_unique unique = style->unique;
-	struct tr_buffer text = TR_BUFFER_INIT;
+	char memory[PATH_ROOM];
+	struct tr_buffer text = tr_buffer_over(memory, sizeof memory);
 	struct tr_text output = entry->output.data ? entry->output : entry->implied;
 
 	tr_path_join(entry->directory, entry->file, &text);
-	tr_sha256_hex(tr_buffer_text(&text), head->file);
+	head->file = hash_of(style, tr_buffer_text(&text));
 	size_t file = text.len;
 	tr_buffer_put_byte(&text, '\0');
 	if (output.data)
 		tr_path_join(entry->directory, output, &text);
 	if (style->appends)
-		tr_sha256_hex(tr_buffer_text(&text), head->made);
+		head->made = hash_of(style, tr_buffer_text(&text));
 	/* without an output, only the whole command distinguishes two entries */
 	if (unique == TR_COMPDB_UNIQUE_FILE_OUTPUT && !output.data)
 		tr_buffer_put_text(&text, json);
@@ -108,7 +118,7 @@ static bool put_key(const struct tr_compdb_entry *entry, const struct tr_compdb_
 		text.len = file;
 	if (unique == TR_COMPDB_UNIQUE_ALL)
 		tr_buffer_put_text(&text, json);
-	tr_sha256_hex(tr_buffer_text(&text), head->key);
+	head->key = hash_of(style, tr_buffer_text(&text));
 	bool done = !text.failed;
 	tr_buffer_free(&text);
 	return done;
@@ -161,6 +171,8 @@ bool tr_compdb_style_read(const struct tr_settings *settings, struct tr_compdb_s
 	static const char *const existing[] = { "no", "yes", NULL };
 	static const char *const consumers[] = { "any", "clangd", NULL };
 
+	for (size_t i = 0; i < sizeof style->seeds / sizeof *style->seeds; i++)
+		style->seeds[i] = tr_hash_seed(style + i);
 	style->unique = (enum tr_compdb_unique)choice(settings, "unique", uniques);
 	style->paths = (enum tr_compdb_paths)choice(settings, "paths", paths);
 	style->as_command = choice(settings, "form", forms);
@@ -308,7 +320,8 @@ static void make_relative(struct tr_text directory, struct tr_buffer *path)
 static struct tr_text convert(struct tr_text path, struct tr_text from, enum tr_compdb_paths paths,
 			      struct tr_arena *arena)
 {
-	struct tr_buffer whole = TR_BUFFER_INIT;
+	char memory[PATH_ROOM];
+	struct tr_buffer whole = tr_buffer_over(memory, sizeof memory);
 	bool directory = !from.data;
 
 	if (!path.data || paths == TR_COMPDB_PATHS_AS_IS ||

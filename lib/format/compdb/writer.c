@@ -56,31 +56,20 @@ struct writer {
 	bool missing;	/* the file does not exist, which is to be noted */
 };
 
-/* Sixteen hex digits. */
-static uint64_t number_of(const char *hex)
+/* Adds a hash to a set. False: it was there. *done becomes false if memory is exhausted. */
+static bool is_new(struct tr_id_map *set, struct tr_compdb_hash hash, bool *done)
 {
-	uint64_t n = 0;
+	void *rest = (void *)(uintptr_t)hash.rest;
+	bool known = tr_id_map_get(set, hash.id) == rest;
 
-	for (int i = 0; i < 16; i++)
-		n = n << 4 | (unsigned)tr_hex_digit(hex[i]);
-	return n;
-}
-
-/* Compares 127 bits of a hash with the earlier ones. False in *done: memory is exhausted. */
-static bool is_new(struct tr_id_map *set, const char *hash, bool *done)
-{
-	uint64_t id = number_of(hash);
-	void *rest = (void *)(uintptr_t)(number_of(hash + 16) | 1);
-	bool known = tr_id_map_get(set, id) == rest;
-
-	*done &= known || tr_id_map_put(set, id, rest);
+	*done &= known || tr_id_map_put(set, hash.id, rest);
 	return !known;
 }
 
 /* True if the set has the hash. */
-static bool has(const struct tr_id_map *set, const char *hash)
+static bool has(const struct tr_id_map *set, struct tr_compdb_hash hash)
 {
-	return tr_id_map_get(set, number_of(hash)) == (void *)(uintptr_t)(number_of(hash + 16) | 1);
+	return tr_id_map_get(set, hash.id) == (void *)(uintptr_t)hash.rest;
 }
 
 /* True if an entry of the build replaces this one, which is of the database that is kept. */
