@@ -383,6 +383,17 @@ static __attribute__((noinline)) bool may_continue(struct tr_cli *cli)
 	return !cli->stop;
 }
 
+void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place)
+{
+	struct tr_cli_private *p = cli->private;
+	/* a place that only reports lost records must not replace an older file */
+	bool silent = !place->in && cli->output_path;
+
+	p->any_read = p->any_read || (place->format && !silent);
+	if (place->format && p->setting_count)
+		tr_cli_settings_taken(cli, place->format, false);
+}
+
 bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 {
 	struct tr_cli_private *p = cli->private;
@@ -394,17 +405,13 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 		enum tr_status status = tr_trace_step(cli->trace, place, &p->err);
 		if (status == TR_OK) {
 			tr_cli_log_step(cli);
-			/* a place that only reports lost records must not replace an older file */
-			bool silent = !(*place)->in && cli->output_path;
-			p->any_read = p->any_read || ((*place)->format && !silent);
-			if ((*place)->format && p->setting_count)
-				tr_cli_settings_taken(cli, (*place)->format, false);
+			tr_cli_note_read(cli, *place);
 			return true;
 		}
 		if (status == TR_END)
 			return false;
 		tr_cli_report(cli, &p->err);
-		tr_cli_log_missed(cli, &p->err);
+		tr_cli_log_missed(cli, tr_trace_here(cli->trace), &p->err);
 		if (status == TR_FATAL)
 			return false;
 	}

@@ -232,6 +232,40 @@ bool tr_cli_next_here(struct tr_cli *cli, struct tr_record **record);
 bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record);
 
 /*
+ * Files and members that are read by child processes, for a tool that writes an output of each:
+ *
+ *	work of a child -> tr_cli_job_send -> take of the parent, in the order of the input
+ *
+ * A child that crashes loses the place that it was reading; the others are read by another child.
+ * What a child reports, the parent prints and counts.
+ */
+struct tr_cli_jobs {
+	unsigned count; /* of processes that work at the same time */
+
+	/*
+	 * In a child: reads the place, after all that the parent has read so far. again: what the
+	 * parent found in the first results was not enough (see take).
+	 */
+	void (*work)(void *context, struct tr_trace_place *place, bool again);
+
+	/* In the parent, for each place: its begin, each message of work, its end. */
+	void (*begin)(void *context, const struct tr_trace_place *place);
+	/* False: work is called again, and its messages are taken from the first one on. */
+	bool (*take)(void *context, const struct tr_trace_place *place, struct tr_text message);
+	/* complete: false if the child crashed. */
+	void (*end)(void *context, const struct tr_trace_place *place, bool complete);
+
+	/* In this process, for a place that cannot be given to another one: all of it. */
+	void (*here)(void *context, struct tr_trace_place *place);
+
+	bool muted; /* set by take: what the child reports further of this place is not printed */
+};
+void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context);
+
+/* Sends a message to take of the parent, in two parts. Ends the process if that is not possible. */
+void tr_cli_job_send(struct tr_cli *cli, struct tr_text head, struct tr_text body);
+
+/*
  * The programs of -O exe, base and path. False: there are none (which is no error), or a stop. _end
  * adds a remark on programs without a block, and frees them. The settings are those of tools with
  * computed fields: they include those of compilers.
@@ -304,6 +338,10 @@ struct tr_compilers *tr_cli_compilers(struct tr_cli *cli);
 void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
+
+/* The same for a place that is not the current one of the trace. */
+void tr_cli_message_of(struct tr_cli *cli, const struct tr_trace_place *place,
+		       const struct tr_error *err);
 
 /* Reports a message that is made here, about a record, or (NULL) about the place. */
 void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_cause cause,

@@ -438,14 +438,14 @@ void tr_cli_log_step(struct tr_cli *cli)
 
 /* One word for how the reading of a place went. */
 static const char *result_of(const struct tr_cli *cli, const struct tr_trace_place *place,
-			     const struct tr_trace_seen *seen)
+			     const struct tr_trace_seen *seen, bool damaged)
 {
 	const struct tr_cli_log *log = &cli->private->log;
 
 	if (log->cut || (place->format && seen->truncated))
 		return "truncated";
 	if (!place->format)
-		return place->in->damaged ? "damaged" : "unknown";
+		return damaged ? "damaged" : "unknown";
 	if (log->member.errors)
 		return "damaged";
 	return (seen->parsed && !seen->complete) || cli->stop ? "partial" : "ok";
@@ -474,26 +474,34 @@ static void put_member(struct tr_cli *cli, const struct tr_trace_place *place, c
 	end_line(cli);
 }
 
+void tr_cli_log_place(struct tr_cli *cli, const struct tr_trace_place *place,
+		      const struct tr_trace_seen *seen, bool damaged)
+{
+	struct tr_cli_log *log = &cli->private->log;
+
+	if (!log->path || !log->in_member)
+		return;
+	log->in_member = false;
+	put_member(cli, place, result_of(cli, place, seen, damaged), seen);
+}
+
 void tr_cli_log_member(struct tr_cli *cli)
 {
 	struct tr_cli_log *log = &cli->private->log;
-	const struct tr_trace_place *place;
+	const struct tr_trace_place *place = cli->trace ? tr_trace_here(cli->trace) : NULL;
 
-	if (!log->path || !log->in_member || !cli->trace)
-		return;
-	log->in_member = false;
-	place = tr_trace_here(cli->trace);
-	if (!place || !place->in)
-		return; /* a place that only reports lost records is not a file */
-	struct tr_trace_seen seen = tr_trace_seen(cli->trace);
-	put_member(cli, place, result_of(cli, place, &seen), &seen);
+	if (place && place->in) {
+		struct tr_trace_seen seen = tr_trace_seen(cli->trace);
+		tr_cli_log_place(cli, place, &seen, place->in->damaged);
+	}
+	log->in_member = false; /* a place that only reports lost records is not a file */
 }
 
-void tr_cli_log_missed(struct tr_cli *cli, const struct tr_error *err)
+void tr_cli_log_missed(struct tr_cli *cli, const struct tr_trace_place *place,
+		       const struct tr_error *err)
 {
 	static const struct tr_trace_seen nothing;
 	struct tr_cli_log *log = &cli->private->log;
-	const struct tr_trace_place *place = tr_trace_here(cli->trace);
 	bool note = err->severity >= TR_NOTE;
 
 	if (!log->path || !place || !place->name)
@@ -609,8 +617,8 @@ void tr_cli_summarise(struct tr_cli *cli)
  * and sets the exit status. Notes count as errors with --strict. A closed pipe ends the tool in
  * silence.
  */
-static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
-		      const struct tr_error *err)
+void tr_cli_message_of(struct tr_cli *cli, const struct tr_trace_place *place,
+		       const struct tr_error *err)
 {
 	bool note = err->severity >= TR_NOTE && !cli->strict;
 	bool silent = note && (cli->quiet || (err->severity == TR_DETAIL && !cli->verbose));
@@ -619,9 +627,13 @@ static void report_at(struct tr_cli *cli, const struct tr_trace_place *place,
 		cli->stop = true; /* the reader closed the pipe, which is not an error */
 		return;
 	}
-	if (!silent && worth_printing(cli, err, note))
-		print_line(cli, place, err, note);
-	log_trouble(cli, place, err);
+	if (cli->private->relay) {
+		cli->private->relay(cli, place != NULL, err);
+	} else {
+		if (!silent && worth_printing(cli, err, note))
+			print_line(cli, place, err, note);
+		log_trouble(cli, place, err);
+	}
 	if (note)
 		return;
 	tr_cli_status(cli, 2);
@@ -642,12 +654,12 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err)
 		limit.offset = last->source_offset;
 		err = &limit;
 	}
-	report_at(cli, cli->trace ? tr_trace_here(cli->trace) : NULL, err);
+	tr_cli_message_of(cli, cli->trace ? tr_trace_here(cli->trace) : NULL, err);
 }
 
 void tr_cli_report_nowhere(struct tr_cli *cli, const struct tr_error *err)
 {
-	report_at(cli, NULL, err);
+	tr_cli_message_of(cli, NULL, err);
 }
 
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
@@ -703,7 +715,7 @@ void tr_cli_fail(struct tr_cli *cli, const char *format, ...)
 	va_start(args, format);
 	tr_error_set_args(&err, TR_CAUSE_NONE, format, args);
 	va_end(args);
-	report_at(cli, NULL, &err);
+	tr_cli_message_of(cli, NULL, &err);
 }
 
 void tr_cli_note(struct tr_cli *cli, const char *format, ...)
@@ -715,7 +727,7 @@ void tr_cli_note(struct tr_cli *cli, const char *format, ...)
 	tr_error_set_args(&err, TR_CAUSE_NONE, format, args);
 	va_end(args);
 	tr_error_is_note(&err);
-	report_at(cli, NULL, &err);
+	tr_cli_message_of(cli, NULL, &err);
 }
 
 void tr_cli_nothing_shown(struct tr_cli *cli, const struct tr_unsupported_kinds *kinds,

@@ -172,6 +172,16 @@ static void catch_deadly(void)
 			sigaction(deadly[i], &action, NULL);
 }
 
+void tr_cli_output_is_not_ours(void)
+{
+	struct sigaction old;
+
+	unfinished_count = 0;
+	for (size_t i = 0; i < DEADLY; i++)
+		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == remove_and_die)
+			signal(deadly[i], SIG_DFL);
+}
+
 /*
  * A descriptor that is closed at the start would be given to the next file we
  * open, and messages would end up in it. Opened the wrong way round, using it

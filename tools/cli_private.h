@@ -6,6 +6,7 @@
  *	cli_options.c  the tables of options, -O, --help
  *	cli_output.c   the output: its codec, and its file, which appears only when it is complete
  *	cli_message.c  messages, --report, progress
+ *	cli_jobs.c     files and members that child processes read
  */
 #ifndef TR_TOOLS_CLI_PRIVATE_H
 #define TR_TOOLS_CLI_PRIVATE_H
@@ -83,6 +84,10 @@ struct tr_cli_private {
 	bool any_read;		    /* some operand, or a member of it, has a known format */
 	bool discard;		    /* --strict or a failure: the output is removed */
 
+	/* In a child process: gives a message to the parent, which prints and counts it. */
+	void (*relay)(struct tr_cli *cli, bool of_place, const struct tr_error *err);
+	struct tr_cli_child *child;
+
 	int64_t started;  /* milliseconds, for the rate */
 	bool progress_up; /* a progress line is on the terminal */
 };
@@ -105,7 +110,11 @@ void tr_cli_report_nowhere(struct tr_cli *cli, const struct tr_error *err); /* o
 /* --report: a file or member begins, has ended, or could not be opened; and the last line. */
 void tr_cli_log_step(struct tr_cli *cli);
 void tr_cli_log_member(struct tr_cli *cli);
-void tr_cli_log_missed(struct tr_cli *cli, const struct tr_error *err);
+void tr_cli_log_missed(struct tr_cli *cli, const struct tr_trace_place *place,
+		       const struct tr_error *err);
+/* tr_cli_log_member for a place that another process read. damaged: its bytes ended early. */
+void tr_cli_log_place(struct tr_cli *cli, const struct tr_trace_place *place,
+		      const struct tr_trace_seen *seen, bool damaged);
 void tr_cli_log_end(struct tr_cli *cli);
 
 extern volatile sig_atomic_t tr_cli_attention; /* a progress line is due: tr_cli_progress */
@@ -114,13 +123,15 @@ void tr_cli_progress(struct tr_cli *cli);
 void tr_cli_progress_wait(struct tr_cli *cli); /* before a read that may take long */
 void tr_cli_progress_end(struct tr_cli *cli);
 
-/* cli.c: adds a file of ours that no output may replace. */
+/* cli.c: adds a file of ours that no output may replace; a place is opened. */
 void tr_cli_keeps(struct tr_cli *cli, const struct stat *st);
+void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place);
 
 /* cli_output.c */
 
 void tr_cli_standard_descriptors(void);
 void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
 void tr_cli_output_end(struct tr_cli *cli);
+void tr_cli_output_is_not_ours(void); /* a child process leaves the files of its parent alone */
 
 #endif

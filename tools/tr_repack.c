@@ -21,7 +21,8 @@ static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
 	{ CODEC, 'z', "codec", CODECS,
 	  "compress with this codec (default: by the extension of -o, else as the input)" },
-	{ JOBS, 'j', "jobs", "N", "compress with N threads if the codec supports it (default 1)" },
+	{ JOBS, 'j', "jobs", "N",
+	  "convert N files or members at a time, or compress one file with N threads (default 1)" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
 	  "read blobs from the files that tr-parse --blob-dir wrote" },
 	{ VERIFY, 0, "verify", NULL, "read the output back and compare it (needs -o)" },
@@ -167,12 +168,8 @@ static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *oute
 	return checked_sink(r, tr_cli_sink(&r->cli, binary), outer, archive);
 }
 
-/*
- * A codec on top of a sink, and with --verify a tee on top of the codec, which notes the bytes
- * before they are compressed. Takes sink over. NULL: reported.
- */
-static struct tr_sink *encoded_sink(struct repack *r, struct tr_sink *sink,
-				    const struct tr_codec *codec)
+/* With --verify there is a tee on top of the codec, which notes the bytes before they are compressed. */
+struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink, const struct tr_codec *codec)
 {
 	r->cli.packed = false;
 	sink = tr_cli_encoded(&r->cli, sink, codec, r->level, r->threads);
@@ -221,8 +218,8 @@ static const struct tr_codec *codec_by_default(const struct repack *r,
  * Chooses the codec of an output: -z, else that of the name of -o, else the default. A codec that
  * the format's own tools cannot read is refused unless -O foreign=yes is given. False: reported.
  */
-static bool choose_codec(struct repack *r, const struct tr_format *format,
-			 const struct tr_trace_place *place, const struct tr_codec **codec)
+bool repack_codec(struct repack *r, const struct tr_format *format,
+		  const struct tr_trace_place *place, const struct tr_codec **codec)
 {
 	*codec = r->codec_given ? r->codec
 		 : r->named	? r->named
@@ -248,11 +245,11 @@ static bool open_file(struct repack *r, const struct tr_format *format,
 
 	if (r->cli.out)
 		return true; /* several places in one output */
-	if (!choose_codec(r, format, place, &codec)) {
+	if (!repack_codec(r, format, place, &codec)) {
 		r->cli.stop = true;
 		return false;
 	}
-	return tr_cli_output_on(&r->cli, encoded_sink(r, bottom_sink(r, codec, false), codec));
+	return tr_cli_output_on(&r->cli, repack_encoded(r, bottom_sink(r, codec, false), codec));
 }
 
 /* Writes all places to one file. */
@@ -271,43 +268,60 @@ static void write_file(struct repack *r)
 			repack_nothing(r, &nowhere);
 		else
 			tr_cli_output_on(&r->cli,
-					 encoded_sink(r, bottom_sink(r, codec, false), codec));
+					 repack_encoded(r, bottom_sink(r, codec, false), codec));
 	}
 	repack_finish_writer(r);
 }
 
-/*
- * Opens a member of the archive for a place (repack.open). A member that cannot be opened is
- * reported, and the others are still written.
- */
-static bool open_member(struct repack *r, const struct tr_format *format,
-			const struct tr_trace_place *place)
+/* Opens one of several outputs (repack.open). */
+static bool open_apart(struct repack *r, const struct tr_format *format,
+		       const struct tr_trace_place *place)
 {
 	const struct tr_codec *codec;
+
+	/* reported; the other outputs are still written */
+	if (!repack_codec(r, format, place, &codec))
+		return false;
+	struct repack_name name = repack_member_name(r, place, format, codec);
+	return r->open_as(r, &name, place, codec);
+}
+
+/* Makes the output of a sink, to which compressed bytes are written. False: reported. */
+static bool open_on(struct repack *r, struct tr_sink *sink, const struct tr_codec *codec)
+{
+	return tr_cli_output_on(&r->cli, r->job ? repack_job_sink(r, sink, codec)
+						: repack_encoded(r, sink, codec));
+}
+
+/*
+ * Opens a member of the archive for a place (repack.open_as). A member that cannot be opened is
+ * reported, and the others are still written.
+ */
+static bool open_member(struct repack *r, const struct repack_name *parts,
+			const struct tr_trace_place *place, const struct tr_codec *codec)
+{
 	struct tr_sink *sink = NULL;
 	struct tr_error err;
 
-	/* reported; the other members are still written */
-	if (!choose_codec(r, format, place, &codec))
-		return false;
-	const char *name = repack_member_name(r, place, format, codec);
+	const char *name = repack_take_name(r, place, parts);
 	if (name)
 		sink = tr_archive_member_sink(r->archive, name, place->mtime, &err);
 	else
 		tr_error_memory(&err);
 	if (!sink) {
-		tr_cli_report(&r->cli, &err);
+		tr_cli_message_of(&r->cli, place, &err);
 		return false;
 	}
-	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
+	return open_on(r, sink, codec);
 }
 
 /* Writes each place to a member of its own. The codec of the name compresses the whole archive. */
 static void write_archive(struct repack *r, const char *archive_format)
 {
 	const struct tr_codec *outer = tr_codec_by_extension(tr_text_from(r->cli.output_path));
+	/* some codecs give other bytes with threads, and -j must not change the archive */
 	struct tr_sink *sink = tr_cli_encoded(&r->cli, bottom_sink(r, outer, true), outer,
-					      TR_CLI_DEFAULT_LEVEL, r->threads);
+					      TR_CLI_DEFAULT_LEVEL, 1);
 	struct tr_error err;
 
 	if (!sink)
@@ -317,7 +331,8 @@ static void write_archive(struct repack *r, const char *archive_format)
 		tr_cli_report(&r->cli, &err);
 		return;
 	}
-	r->open = open_member;
+	r->open = open_apart;
+	r->open_as = open_member;
 	repack_apart(r);
 	/* an archive without its end does not get its name */
 	if (!r->cli.stop && !tr_cli_read_nothing(&r->cli) && !tr_archive_finish(r->archive, &err))
@@ -358,7 +373,8 @@ static bool leads_through_file(const struct repack *r, const char *path)
 }
 
 /* Opens the directory of a file and finds the last component of its name. -1: reported. */
-static int open_parent(struct repack *r, const char *path, const char **name)
+static int open_parent(struct repack *r, const struct tr_trace_place *place, const char *path,
+		       const char **name)
 {
 	struct tr_error err, why = { .sys_errno = ENOTDIR };
 	int dir = -1;
@@ -373,45 +389,52 @@ static int open_parent(struct repack *r, const char *path, const char **name)
 		tr_error_system(&err, why.sys_errno, "cannot create %s", r->path.data);
 	else
 		tr_error_set(&err, why.cause, "cannot create %s: %s", r->path.data, why.text);
-	tr_cli_report(&r->cli, &err);
+	tr_cli_message_of(&r->cli, place, &err);
 	return -1;
 }
 
 /*
- * With --resume, whether an earlier run has written this file, without trouble and from this input:
- * files get their names when they are complete, and those of inputs that were damaged are dated
- * before their inputs.
+ * Whether an earlier run has written this file, without trouble and from this input: files get
+ * their names when they are complete, and those of inputs that were damaged are dated before their
+ * inputs.
  */
-static bool is_made(const struct repack *r, int dir, const char *name,
-		    const struct tr_trace_place *place)
+static bool is_made(int dir, const char *name, const struct tr_trace_place *place)
 {
 	struct stat st;
 
 	/* nothing is known of a stream on standard input */
-	return r->resume && (place->file || place->member) &&
+	return (place->file || place->member) &&
 	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	       st.st_mtime >= place->mtime;
 }
 
-/*
- * Opens a file below the directory for a place (repack.open). The names come from the input, so no
- * component of the path may be a symbolic link or "..": tr_directory_below refuses them.
- */
-static bool open_below(struct repack *r, const struct tr_format *format,
-		       const struct tr_trace_place *place)
+bool repack_may_be_made(struct repack *r, const struct repack_name *parts,
+			const struct tr_trace_place *place)
 {
-	const struct tr_codec *codec;
+	struct tr_buffer name = TR_BUFFER_INIT;
+	bool made = r->resume && repack_join_name(parts, 0, &name).len && put_path(r, name.data) &&
+		    is_made(AT_FDCWD, r->path.data, place);
 
-	if (!choose_codec(r, format, place, &codec))
-		return false;
-	const char *name = repack_member_name(r, place, format, codec);
+	tr_buffer_free(&name);
+	return made;
+}
+
+/*
+ * Opens a file below the directory for a place (repack.open_as). The names come from the input, so
+ * no component of the path may be a symbolic link or "..": tr_directory_below refuses them.
+ */
+static bool open_below(struct repack *r, const struct repack_name *parts,
+		       const struct tr_trace_place *place, const struct tr_codec *codec)
+{
+	const char *name = repack_take_name(r, place, parts);
+
 	if (!put_path(r, name))
 		return tr_cli_out_of_memory(&r->cli);
-	int dir = open_parent(r, name, &name);
+	int dir = open_parent(r, place, name, &name);
 	if (dir < 0)
 		return false;
 	r->cli.output_path = r->path.data;
-	r->made = is_made(r, dir, name, place);
+	r->made = r->resume && is_made(dir, name, place);
 	if (r->made) {
 		r->made_count++;
 		close(dir);
@@ -420,14 +443,15 @@ static bool open_below(struct repack *r, const struct tr_format *format,
 	struct tr_sink *sink = checked_sink(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
 	close(dir);
 	r->dated = sink;
-	return tr_cli_output_on(&r->cli, encoded_sink(r, sink, codec));
+	return open_on(r, sink, codec);
 }
 
 /* Writes each place to a file of its own below the directory of -o. */
 static void write_directory(struct repack *r)
 {
 	r->directory = r->cli.output_path;
-	r->open = open_below;
+	r->open = open_apart;
+	r->open_as = open_below;
 	repack_apart(r);
 	r->cli.output_path = r->directory;
 	if (r->made_count)
@@ -467,6 +491,11 @@ int main(int argc, char **argv)
 	if (r.resume && !directory)
 		tr_cli_usage(cli, "--resume needs a directory: -o DIR/");
 	cli->config.apart = archive || directory; /* each file becomes an output of its own */
+	if (cli->config.apart && r.threads > 1) {
+		r.jobs = r.threads;
+		r.threads = 1;
+		cli->config.threads = false; /* a child process does not have the threads */
+	}
 	/*
 	 * with -z the name does not select a codec, but it may still promise another kind of file
 	 */

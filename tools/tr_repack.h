@@ -6,6 +6,8 @@
  *	                    archive or a file below a directory, with its codec
  *	tr_repack_place.c   names it, and copies its bytes or writes its records
  *	tr_repack_verify.c  --verify: notes what is written, and compares it when it is complete
+ *
+ * With -j, tr_repack_jobs.c lets child processes write the outputs, and the parent opens them.
  */
 #ifndef TR_TOOLS_TR_REPACK_H
 #define TR_TOOLS_TR_REPACK_H
@@ -18,6 +20,13 @@
 #include "core/map.h"
 
 struct verify;
+struct jobs;
+
+/* The name of a member or file before it is known whether it is in use. */
+struct repack_name {
+	struct tr_text stem, extension, codec; /* the last two may be empty */
+	bool noted; /* it is the name of the source, so a number that is added is noted */
+};
 
 struct repack {
 	struct tr_cli cli;
@@ -25,6 +34,10 @@ struct repack {
 	/* Opens the output of a place, whose format is known. False: reported. */
 	bool (*open)(struct repack *r, const struct tr_format *format,
 		     const struct tr_trace_place *place);
+
+	/* The same for one of several outputs, with its name. */
+	bool (*open_as)(struct repack *r, const struct repack_name *name,
+			const struct tr_trace_place *place, const struct tr_codec *codec);
 
 	/* what the user asks for */
 	const struct tr_format *target; /* -t; NULL: the format of the input */
@@ -34,7 +47,8 @@ struct repack {
 	bool plain;		      /* the name of -o has an extension, and it is not a codec's */
 	bool trec;		      /* that name, or it without a codec's, ends in .trec */
 	int level;		      /* of codec; TR_CLI_DEFAULT_LEVEL: its own default */
-	unsigned threads;
+	unsigned threads;	      /* of the codec */
+	unsigned jobs;		      /* child processes that convert; 0: none */
 	bool foreign;
 	bool by_records;       /* an option of a format is given, so bytes cannot be copied */
 	struct verify *verify; /* --verify */
@@ -61,7 +75,31 @@ struct repack {
 		struct tr_arena memory;
 	} names;	  /* of members of the archive, or files of the directory */
 	unsigned segment; /* of the place */
+	struct jobs *job; /* of -j; NULL: none */
 };
+
+/* tr_repack.c */
+
+/* Chooses the codec of an output. False: the format cannot be in it, which is reported. */
+bool repack_codec(struct repack *r, const struct tr_format *format,
+		  const struct tr_trace_place *place, const struct tr_codec **codec);
+
+/* A codec on top of a sink, which it takes over. NULL: reported. */
+struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
+			       const struct tr_codec *codec);
+
+/* Whether an earlier run has written the file of this name, as far as it is not numbered. */
+bool repack_may_be_made(struct repack *r, const struct repack_name *name,
+			const struct tr_trace_place *place);
+
+/* tr_repack_jobs.c */
+
+/* Writes every file or member to an output of its own, in child processes. */
+void repack_in_jobs(struct repack *r);
+
+/* In the parent: the bytes that come are compressed. Takes sink over. NULL: reported. */
+struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
+				const struct tr_codec *codec);
 
 /* tr_repack_place.c */
 
@@ -77,9 +115,23 @@ bool repack_finish_writer(struct repack *r);
 /* Writes every file or member to an output of its own. */
 void repack_apart(struct repack *r);
 
-/* Returns an unused name for a place as a member or file. NULL: memory is exhausted. */
-const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
-			       const struct tr_format *format, const struct tr_codec *codec);
+/* Writes one of them, from the first byte to the end of its last output. */
+void repack_one(struct repack *r, struct tr_trace_place *place);
+
+/* Ends an output of repack_one. False: reported. */
+bool repack_finish_output(struct repack *r, const struct tr_trace_place *place);
+
+/* The name for a place as a member or file; its texts are borrowed from the place and r->header. */
+struct repack_name repack_member_name(struct repack *r, const struct tr_trace_place *place,
+				      const struct tr_format *format, const struct tr_codec *codec);
+
+/* Joins the parts of a name. number 0: without a number. Empty: memory is exhausted. */
+struct tr_text repack_join_name(const struct repack_name *name, uint64_t number,
+				struct tr_buffer *to);
+
+/* Returns the name, with a number if it is in use, and keeps it. NULL: memory is exhausted. */
+const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
+			     const struct repack_name *name);
 
 /* True if a place has become a member or file of this name. */
 bool repack_is_member(const struct repack *r, struct tr_text name);
@@ -92,6 +144,19 @@ void verify_free(struct verify *verify);
  * exhausted. */
 struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 			   const struct tr_codec *codec);
+
+/* The digest of the bytes of a file or member. */
+struct verify_digest {
+	uint64_t length, hash;
+	unsigned char rest[8];
+};
+
+/* The digest of what was written last, in a child process. */
+struct verify_digest verify_last(const struct verify *verify);
+
+/* Notes the next file or member, whose digest is known at its end. False: memory is exhausted. */
+bool verify_note(struct verify *verify, const struct tr_codec *codec);
+void verify_finished(struct verify *verify, const struct verify_digest *digest);
 
 /*
  * Wraps the sink of the file, which it owns: after the last byte, and before the file gets its

@@ -6,11 +6,6 @@
 #include "process/path.h"
 #include "record/value.h"
 
-/* A name in its parts. */
-struct parts {
-	struct tr_text stem, extension, codec; /* the last two may be empty */
-};
-
 /* Cuts extension off the end of name. False: name does not end in it. */
 static bool cut_end(struct tr_text *name, const char *extension)
 {
@@ -113,8 +108,8 @@ static bool is_container(const struct tr_format *format, const struct tr_codec *
 	return false;
 }
 
-/* Joins the parts of a name. number 0: without a number. */
-static struct tr_text put_together(const struct parts *parts, uint64_t number, struct tr_buffer *to)
+struct tr_text repack_join_name(const struct repack_name *parts, uint64_t number,
+				struct tr_buffer *to)
 {
 	tr_buffer_reset(to);
 	tr_buffer_put_text(to, parts->stem);
@@ -167,17 +162,29 @@ static const char *keep_name(struct repack *r, struct tr_text name)
 }
 
 /* Keeps the first unused name, without or with a number. NULL: memory is exhausted. */
-static const char *keep_free_name(struct repack *r, const struct parts *parts, bool *numbered)
+static const char *keep_free_name(struct repack *r, const struct repack_name *parts, bool *numbered)
 {
 	struct tr_buffer buffer = TR_BUFFER_INIT;
-	struct tr_text name = put_together(parts, 0, &buffer);
+	struct tr_text name = repack_join_name(parts, 0, &buffer);
 	struct is_used *first = name.len ? find_free(r, name) : NULL;
 
 	*numbered = first != NULL;
 	while (first && name.len && find_free(r, name))
-		name = put_together(parts, first->next++, &buffer);
+		name = repack_join_name(parts, first->next++, &buffer);
 	const char *kept = name.len ? keep_name(r, name) : NULL;
 	tr_buffer_free(&buffer);
+	return kept;
+}
+
+const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
+			     const struct repack_name *name)
+{
+	bool numbered;
+	const char *kept = keep_free_name(r, name, &numbered);
+
+	if (kept && numbered && name->noted)
+		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
+			    r->archive ? "archive has a member" : "directory got a file", kept);
 	return kept;
 }
 
@@ -197,16 +204,16 @@ static struct tr_text codec_extension(const struct origin *origin, const struct 
  * stays, whatever it is; into another format, the extension of the old one is cut off and that of
  * the new one added.
  */
-const char *repack_member_name(struct repack *r, const struct tr_trace_place *place,
-			       const struct tr_format *format, const struct tr_codec *codec)
+struct repack_name repack_member_name(struct repack *r, const struct tr_trace_place *place,
+				      const struct tr_format *format, const struct tr_codec *codec)
 {
-	bool numbered;
 	struct origin origin = find_origin(r, place);
 	struct tr_text name = origin.name;
 	bool was_named =
 		origin.codec && origin.codec->extension && cut_end(&name, origin.codec->extension);
-	struct parts parts = { name, TR_TEXT(""),
-			       codec_extension(&origin, format, codec, was_named) };
+	struct repack_name parts = { name, TR_TEXT(""),
+				     codec_extension(&origin, format, codec, was_named),
+				     origin.from_header || !r->segment };
 
 	if (format != origin.format) {
 		if (origin.format)
@@ -220,11 +227,7 @@ const char *repack_member_name(struct repack *r, const struct tr_trace_place *pl
 		parts.extension =
 			tr_text_span(parts.stem.data + parts.stem.len, name.data + name.len);
 	}
-	const char *kept = keep_free_name(r, &parts, &numbered);
-	if (kept && numbered && (origin.from_header || !r->segment))
-		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
-			    r->archive ? "archive has a member" : "directory got a file", kept);
-	return kept;
+	return parts;
 }
 
 bool repack_finish_writer(struct repack *r)
@@ -239,7 +242,7 @@ bool repack_finish_writer(struct repack *r)
  * Ends the output. A file of a directory that misses something of its input is dated before it, so
  * that neither --resume nor make takes it for up to date.
  */
-static bool finish_output(struct repack *r, const struct tr_trace_place *place)
+bool repack_finish_output(struct repack *r, const struct tr_trace_place *place)
 {
 	bool done = tr_cli_finish_output(&r->cli);
 
@@ -265,7 +268,7 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 		tr_cli_abandon(&r->cli);
 		return false;
 	}
-	if (!repack_finish_writer(r) || !finish_output(r, place))
+	if (!repack_finish_writer(r) || !repack_finish_output(r, place))
 		return false;
 	r->format = format;
 	r->begun = false;
@@ -463,29 +466,37 @@ void repack_nothing(struct repack *r, const struct tr_trace_place *place)
 		r->writer = tr_cli_writer(&r->cli, r->target);
 }
 
+void repack_one(struct repack *r, struct tr_trace_place *place)
+{
+	/* each place is an output of its own, with a format of its own */
+	int before = r->cli.status;
+
+	r->cli.status = 0;
+	r->format = NULL;
+	r->cut_line = r->begun = r->made = false;
+	r->header = NULL;
+	r->segment = 0;
+	repack_place(r, place);
+	bool nothing = !r->format && !r->cli.stop && is_empty(place->in);
+	if (nothing && r->target)
+		repack_nothing(r, place);
+	else if (nothing)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
+	repack_finish_writer(r);
+	repack_finish_output(r, place);
+	tr_cli_status(&r->cli, before);
+}
+
 void repack_apart(struct repack *r)
 {
 	struct tr_trace_place *place;
 
 	r->apart = r->cli.several = true;
-	while (tr_cli_step(&r->cli, &place)) {
-		/* each place is an output of its own, with a format of its own */
-		r->format = NULL;
-		int before = r->cli.status;
-		r->cli.status = 0;
-		r->cut_line = r->begun = r->made = false;
-		r->header = NULL;
-		r->segment = 0;
-		repack_place(r, place);
-		bool nothing = !r->format && !r->cli.stop && is_empty(place->in);
-		if (nothing && r->target)
-			repack_nothing(r, place);
-		else if (nothing)
-			tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
-		repack_finish_writer(r);
-		finish_output(r, place);
-		tr_cli_status(&r->cli, before);
-	}
+	if (r->jobs)
+		repack_in_jobs(r);
+	else
+		while (tr_cli_step(&r->cli, &place))
+			repack_one(r, place);
 	tr_map_free(&r->names.taken);
 	tr_arena_free(&r->names.memory);
 }

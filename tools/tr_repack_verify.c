@@ -10,16 +10,10 @@
 
 #include "tr_repack.h"
 
-/* The digest of a stream of bytes: of whole words, and of the rest of the last word. */
-struct digest {
-	uint64_t length, hash;
-	unsigned char rest[8];
-};
-
 /* The data that were written to a file or member; they are digested before they are compressed. */
 struct written {
 	const struct tr_codec *codec;
-	struct digest digest;
+	struct verify_digest digest;
 	bool finished;
 };
 
@@ -63,7 +57,7 @@ static uint64_t load(const unsigned char *bytes)
  * Adds bytes. The digest does not depend on how they are cut, because a reader cuts them
  * differently from the writer.
  */
-static void digest_add(struct digest *d, const char *data, size_t len)
+static void digest_add(struct verify_digest *d, const char *data, size_t len)
 {
 	size_t held = d->length % 8;
 
@@ -82,7 +76,7 @@ static void digest_add(struct digest *d, const char *data, size_t len)
 	memcpy(d->rest, data, len);
 }
 
-static bool digest_equal(const struct digest *a, const struct digest *b)
+static bool digest_equal(const struct verify_digest *a, const struct verify_digest *b)
 {
 	return a->length == b->length && a->hash == b->hash &&
 	       memcmp(a->rest, b->rest, a->length % 8) == 0;
@@ -161,17 +155,38 @@ static bool tee_finish(struct tr_sink *sink, struct tr_error *err)
 struct tr_sink *verify_tee(struct verify *verify, struct tr_sink *sink,
 			   const struct tr_codec *codec)
 {
-	if (!tr_array_room(verify->list, verify->count, verify->cap)) {
-		sink->close(sink);
-		return NULL;
-	}
 	struct watch *tee = new_watch(verify, sink);
+
 	if (!tee)
 		return NULL;
+	if (!verify_note(verify, codec)) {
+		watch_close(&tee->base);
+		return NULL;
+	}
 	tee->base.write = tee_write;
 	tee->base.finish = tee_finish;
-	verify->list[verify->count++] = (struct written){ .codec = codec };
 	return &tee->base;
+}
+
+struct verify_digest verify_last(const struct verify *verify)
+{
+	return verify->list[verify->count - 1].digest;
+}
+
+bool verify_note(struct verify *verify, const struct tr_codec *codec)
+{
+	if (!tr_array_room(verify->list, verify->count, verify->cap))
+		return false;
+	verify->list[verify->count++] = (struct written){ .codec = codec };
+	return true;
+}
+
+void verify_finished(struct verify *verify, const struct verify_digest *digest)
+{
+	struct written *last = &verify->list[verify->count - 1];
+
+	last->digest = *digest;
+	last->finished = true;
 }
 
 /* Sets the message of a difference. False, for return. */
@@ -194,7 +209,7 @@ static struct tr_limits own_limits(void)
 static bool compare(struct tr_input *in, const struct written *written, struct tr_error *err)
 {
 	const struct tr_limits limits = own_limits();
-	struct digest seen = { 0 };
+	struct verify_digest seen = { 0 };
 
 	if (in && written->codec)
 		in = tr_codec_open_as(in, written->codec, &limits, false, err);

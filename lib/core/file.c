@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +25,39 @@ enum { PIPE_SIZE = 1 << 20 };
 static bool would_block(int number)
 {
 	return number == EAGAIN || number == EWOULDBLOCK;
+}
+
+/* Returns a file without a name in the directory, or -1. */
+static int open_unlinked(const char *directory)
+{
+#ifdef O_TMPFILE
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+	if (fd >= 0)
+		return fd;
+#endif
+	/* not every file system supports O_TMPFILE */
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof path, "%s/trec-XXXXXX", directory);
+	if (length < 0 || (size_t)length >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	int named = mkostemp(path, O_CLOEXEC);
+	if (named >= 0)
+		unlink(path);
+	return named;
+}
+
+int tr_file_unnamed(struct tr_error *err)
+{
+	const char *directory = getenv("TMPDIR");
+
+	if (!directory || !*directory)
+		directory = "/tmp";
+	int fd = open_unlinked(directory);
+	if (fd < 0)
+		tr_error_system(err, errno, "cannot make a temporary file in %s", directory);
+	return fd;
 }
 
 bool tr_fd_write_failed(int sys_errno, struct tr_error *err)

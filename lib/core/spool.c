@@ -8,10 +8,7 @@
 #include "core/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,41 +32,11 @@ struct tr_spool *tr_spool_new(uint64_t max)
 	return spool;
 }
 
-/* Returns a file without a name, or -1. */
-static int open_unlinked(const char *directory)
-{
-#ifdef O_TMPFILE
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-	if (fd >= 0)
-		return fd;
-#endif
-	/* not every file system supports O_TMPFILE */
-	char path[PATH_MAX];
-	int length = snprintf(path, sizeof path, "%s/trec-XXXXXX", directory);
-	if (length < 0 || (size_t)length >= sizeof path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	int named = mkostemp(path, O_CLOEXEC);
-	if (named >= 0)
-		unlink(path);
-	return named;
-}
-
 /* Writes the bytes in memory to the file, then data, which may be large. Makes the file first. */
 static bool save(struct tr_spool *spool, const char *data, size_t len, struct tr_error *err)
 {
-	if (spool->fd < 0) {
-		const char *directory = getenv("TMPDIR");
-		if (!directory || !*directory)
-			directory = "/tmp";
-		spool->fd = open_unlinked(directory);
-		if (spool->fd < 0) {
-			tr_error_system(err, errno, "cannot make a temporary file in %s",
-					directory);
-			return false;
-		}
-	}
+	if (spool->fd < 0 && (spool->fd = tr_file_unnamed(err)) < 0)
+		return false;
 	if (!tr_fd_write(spool->fd, spool->memory.data, spool->memory.len, NULL) ||
 	    !tr_fd_write(spool->fd, data, len, NULL)) {
 		tr_error_system(err, errno, "cannot write a temporary file");

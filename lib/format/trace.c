@@ -270,6 +270,15 @@ static enum tr_status step_to_lost(struct tr_trace *trace)
 	return TR_OK;
 }
 
+void tr_trace_forget_place(struct tr_trace *trace)
+{
+	trace->state = TR_TRACE_START;
+	trace->segment = (struct tr_segment){ 0 };
+	trace->seen = (struct tr_trace_seen){ 0 };
+	trace->held = NULL;
+	trace->trailer_due = false;
+}
+
 enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **place,
 			     struct tr_error *err)
 {
@@ -277,11 +286,7 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 
 	tr_trace_close_place(trace);
 	trace->stepped = true;
-	trace->state = TR_TRACE_START;
-	trace->segment = (struct tr_segment){ 0 };
-	trace->seen = (struct tr_trace_seen){ 0 };
-	trace->held = NULL;
-	trace->trailer_due = false;
+	tr_trace_forget_place(trace);
 	while (status == TR_END) {
 		if (trace->archives.count || trace->member_ahead.there ||
 		    trace->next_operand < trace->operand_count)

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "core/codec.h"
-#include "core/spool.h"
 #include "format/trace_private.h"
 
 /*
@@ -410,8 +409,8 @@ static int open_file(struct tr_trace *trace, const char *operand, struct tr_erro
 	return -1;
 }
 
-static enum tr_status open_operand(struct tr_trace *trace, const char *operand,
-				   struct tr_error *err)
+enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
+				     struct tr_error *err)
 {
 	if (!name_place(trace, operand, NULL, err))
 		return TR_FATAL;
@@ -475,127 +474,14 @@ static void free_ahead(struct tr_trace_opened *ahead)
 
 enum { WINDOW = 16 << 10 }; /* bytes for each member, of which there may be thousands */
 
-/* The bytes of all members, one after the other. */
-struct store {
-	size_t references;
-	struct tr_spool *spool;
-};
-
-/* The bytes of one member. */
-struct kept {
-	struct tr_source base;
-	struct store *store;
-	uint64_t offset, end;
-	struct tr_error damage; /* the reason why it ended early; no cause: it is whole */
-};
-
-static void store_release(struct store *store)
-{
-	if (!store || --store->references > 0)
-		return;
-	tr_spool_free(store->spool);
-	free(store);
-}
-
-static struct store *store_new(const struct tr_limits *limits)
-{
-	struct store *store = calloc(1, sizeof *store);
-
-	if (!store)
-		return NULL;
-	store->references = 1;
-	store->spool = tr_spool_new(limits->max_spool);
-	if (store->spool)
-		return store;
-	free(store);
-	return NULL;
-}
-
-static ssize_t kept_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
-{
-	struct kept *kept = tr_container(source, struct kept, base);
-	uint64_t left = kept->end - kept->offset;
-	size_t len = left < cap ? (size_t)left : cap;
-	const char *data;
-
-	if (!left && kept->damage.cause) {
-		*err = kept->damage;
-		return -1;
-	}
-	if (!len)
-		return 0;
-	if (!tr_spool_read(kept->store->spool, kept->offset, buf, &data, &len, err))
-		return -1;
-	if (data != buf)
-		memcpy(buf, data, len);
-	kept->offset += len;
-	return (ssize_t)len;
-}
-
-static bool kept_would_wait(struct tr_source *source)
-{
-	(void)source;
-	return false;
-}
-
-/* Progress counts the bytes of the archive. */
-static uint64_t kept_raw_offset(struct tr_source *source)
-{
-	(void)source;
-	return 0;
-}
-
-static void kept_close(struct tr_source *source)
-{
-	struct kept *kept = tr_container(source, struct kept, base);
-
-	store_release(kept->store);
-	free(kept);
-}
-
-/* Stores the rest of the window, which is freed. False: err is filled. */
-static bool store_all(struct store *store, struct tr_input *in, struct kept *kept,
-		      struct tr_error *err)
-{
-	bool good = true;
-
-	kept->offset = tr_spool_size(store->spool);
-	while (good && tr_input_more(in, 1)) {
-		size_t len = tr_input_available(in);
-		good = tr_spool_write(store->spool, in->pos, len, err);
-		tr_input_skip(in, len);
-	}
-	kept->end = tr_spool_size(store->spool);
-	if (in->damaged)
-		tr_input_error(in, &kept->damage);
-	tr_input_free(in);
-	return good;
-}
-
 /* Stores in, which is freed, and returns a window on its bytes. NULL: err is filled. */
-static struct tr_input *put_away(struct store *store, struct tr_input *in,
+static struct tr_input *put_away(struct tr_trace_store *store, struct tr_input *in,
 				 const struct tr_limits *limits, struct tr_error *err)
 {
-	struct kept *kept = calloc(1, sizeof *kept);
+	struct tr_source *source = tr_trace_store_input(store, in, UINT64_MAX, err);
+	struct tr_input *again = source ? tr_input_new(source, limits, WINDOW) : NULL;
 
-	if (!kept) {
-		tr_input_free(in);
-		tr_error_memory(err);
-		return NULL;
-	}
-	*kept = (struct kept){ .base = { .read = kept_read,
-					 .would_wait = kept_would_wait,
-					 .close = kept_close,
-					 .raw_offset = kept_raw_offset },
-			       .store = store };
-	tr_error_clear(&kept->damage);
-	store->references++;
-	if (!store_all(store, in, kept, err)) {
-		kept_close(&kept->base);
-		return NULL;
-	}
-	struct tr_input *again = tr_input_new(&kept->base, limits, WINDOW);
-	if (!again)
+	if (source && !again)
 		tr_error_memory(err);
 	return again;
 }
@@ -611,7 +497,7 @@ struct parts {
  * Moves the window of the trace to the parts; of a member (store is not NULL) its bytes. False: err
  * is filled.
  */
-static bool add_part(struct tr_trace *trace, struct parts *parts, struct store *store,
+static bool add_part(struct tr_trace *trace, struct parts *parts, struct tr_trace_store *store,
 		     int64_t number, struct tr_error *err)
 {
 	size_t count = parts->count + 1;
@@ -667,14 +553,14 @@ static void look_for_end(const struct tr_trace *trace)
 
 /* Opens the next operand or (with a store) member. True: it is another part, and added. */
 static bool gather_one(struct tr_trace *trace, const struct tr_trace_opened *first,
-		       struct parts *parts, struct store *store, struct tr_error *err)
+		       struct parts *parts, struct tr_trace_store *store, struct tr_error *err)
 {
 	struct tr_trace_opened *ahead = store ? &trace->member_ahead : &trace->ahead;
 
 	tr_error_clear(&ahead->err);
-	ahead->status =
-		store ? open_selected(trace, &ahead->err)
-		      : open_operand(trace, trace->operands[trace->next_operand], &ahead->err);
+	ahead->status = store ? open_selected(trace, &ahead->err)
+			      : tr_trace_open_operand(trace, trace->operands[trace->next_operand],
+						      &ahead->err);
 	if (store && ahead->status == TR_END)
 		return false;
 	/* a file without content is a part of any trace, even if its format is unknown */
@@ -724,7 +610,8 @@ static enum tr_status gather(struct tr_trace *trace, bool members, int64_t numbe
 {
 	struct parts parts = { NULL, NULL, 0 };
 	struct tr_trace_opened first;
-	struct store *store = members ? store_new(&trace->config.read.limits) : NULL;
+	struct tr_trace_store *store =
+		members ? tr_trace_store_new(&trace->config.read.limits) : NULL;
 	enum tr_status status = TR_OK;
 
 	tr_error_clear(err);
@@ -746,7 +633,7 @@ static enum tr_status gather(struct tr_trace *trace, bool members, int64_t numbe
 	}
 	free(parts.list);
 	free(parts.numbers);
-	store_release(store);
+	tr_trace_store_release(store);
 	return status;
 }
 
@@ -764,8 +651,8 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 		*err = ahead->err;
 	} else {
 		status = members ? open_selected(trace, err)
-				 : open_operand(trace, trace->operands[trace->next_operand - 1],
-						err);
+				 : tr_trace_open_operand(
+					   trace, trace->operands[trace->next_operand - 1], err);
 	}
 	/* a single operand is not read further than its reader asks for */
 	bool more = status == TR_OK && (members || trace->next_operand < trace->operand_count);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by trace_open.c (operands, archives, formats, traces of several files) and trace.c
- * (headers, records and trailers of a place that was opened).
+ * Shared by trace_open.c (operands, archives, formats, traces of several files), trace_keep.c
+ * (places that are read later) and trace.c (headers, records and trailers of a place that was
+ * opened).
  */
 #ifndef TR_FORMAT_TRACE_PRIVATE_H
 #define TR_FORMAT_TRACE_PRIVATE_H
@@ -100,6 +101,24 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err);
 void tr_trace_close_place(struct tr_trace *trace);
 /* Closes the place, the archives, and what was opened before its turn. */
 void tr_trace_close_all(struct tr_trace *trace);
+
+/* Opens an operand. TR_END: it is an archive, whose members come next. */
+enum tr_status tr_trace_open_operand(struct tr_trace *trace, const char *operand,
+				     struct tr_error *err);
+
+/* Resets the state of the place that was read. */
+void tr_trace_forget_place(struct tr_trace *trace);
+
+/* Bytes of members of archives, which give one after the other. NULL: memory is exhausted. */
+struct tr_trace_store *tr_trace_store_new(const struct tr_limits *limits);
+
+/*
+ * Stores up to max bytes of the window, and some more, and returns a source of all its bytes, which
+ * keeps the store. It takes in over: what is not stored is read from it. NULL: err is filled.
+ */
+struct tr_source *tr_trace_store_input(struct tr_trace_store *store, struct tr_input *in,
+				       uint64_t max, struct tr_error *err);
+void tr_trace_store_release(struct tr_trace_store *store);
 
 /* The name that a reader may use; NULL: none. */
 static inline const char *tr_trace_file_name(const struct tr_trace *trace)

@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-repack -j N: many files and members in child processes, with the result of one process.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >z.json
+}
+
+# same DIR ARGUMENT...: -j 3 gives the files, the messages, the report and the status of -j 1
+same() {
+	local status1=0 status3=0
+	mkdir -p "$1/1" "$1/3"
+	(cd "$1/1" && exec tr-repack --report=report "${@:2}" >out 2>messages) || status1=$?
+	(cd "$1/3" && exec tr-repack --report=report -j 3 "${@:2}" >out 2>messages) || status3=$?
+	[ $status1 -eq $status3 ]
+	diff -r "$1/1" "$1/3"
+}
+
+# all that the tests have, good and bad, in the order of their names
+traces() {
+	find "$top_srcdir/tests/data" -type f -size -100k ! -name '*.cases' | LC_ALL=C sort
+}
+
+@test "every trace of the tests, from an archive and as files, into archives and directories" {
+	traces | sed "s:^$top_srcdir/::" >list
+	[ "$(wc -l <list)" -gt 200 ]
+	tar -cf in.tar -C "$top_srcdir" -T list
+	(cd "$top_srcdir" && zip -qr "$BATS_TEST_TMPDIR/in.zip" -@ <"$BATS_TEST_TMPDIR/list")
+	for out in out.tar out.zip out.tar.zst d/; do
+		same ${out%/}.t -t trec -o $out ../../in.tar
+	done
+	same zip -t trec -z xz --verify -o out.7z ../../in.zip
+	same own -o d/ ../../in.tar
+	mapfile -t list <list
+	same files -t trec --verify -o d/ "${list[@]/#/$top_srcdir/}"
+	same strict --strict -t trec -o d/ "${list[@]/#/$top_srcdir/}"
+	same compdb -t compdb -o out.tar "${list[@]/#/$top_srcdir/}" ../../in.zip missing
+	grep -q '"result":"ok"' files/3/report
+	grep -q '"result":"unknown"' files/3/report
+}
+
+@test "standard input, pipes and large members are read, too" {
+	for _ in $(seq 800); do cat z.json; done >large.json
+	[ "$(wc -c <large.json)" -gt $((64 << 20)) ]
+	cp z.json again.json
+	tar -cf in.tar z.json large.json again.json
+	rm large.json
+	mkfifo pipe
+	for j in 1 3; do
+		cat z.json >pipe &
+		tr-repack -q -j $j -t trec -o $j/ in.tar pipe - z.json <z.json
+		(cd $j && sha256sum -- *) >$j.sums
+		rm -r $j
+	done
+	[ "$(wc -l <1.sums)" -eq 6 ]
+	cmp 1.sums 3.sums
+}
+
+@test "names that are used twice, and --resume" {
+	mkdir a b
+	cp z.json a/x.json
+	head -5 z.json >b/x.json
+	(cd a && tar -cf ../in.tar x.json)
+	(cd b && tar -rf ../in.tar x.json)
+	tar -rf in.tar z.json
+	same twice -t trec -o d/ ../../in.tar
+	[ "$(ls twice/3/d)" = "$(printf '%s\n' x-2.trec x.trec z.trec)" ]
+	# x.trec is there and x-2.trec is not: the second x.json has to be converted all the same
+	for gone in x-2.trec x.trec z.trec; do
+		rm twice/[13]/d/$gone
+		for j in 1 3; do
+			run -0 --separate-stderr tr-repack -j $j --resume -t trec -o twice/$j/d/ in.tar
+			[[ $stderr == *"note: left out 2 files that an earlier run wrote" ]]
+		done
+		diff -r twice/1 twice/3
+	done
+	# each trace of a stream
+	traces=$top_srcdir/tests/data/apitrace
+	tr-parse "$traces/threads.trace" "$traces/killed.trace" "$traces/threads.trace" >three.trec
+	same three -q -o d/ ../../three.trec
+	rm three/[13]/d/three-2.trace
+	for j in 1 3; do
+		run -0 --separate-stderr tr-repack -j $j --resume -o three/$j/d/ three.trec
+		[ "$stderr" = "tr-repack: note: left out 2 files that an earlier run wrote" ]
+	done
+	diff -r three/1 three/3
+}
+
+@test "a process that crashes loses one trace, and the others are converted" {
+	command -v pgrep >/dev/null || skip "pgrep is not installed"
+	mkfifo pipe
+	cp z.json after.json
+	tr-repack -j 2 --report=report -t trec -o out/ z.json pipe after.json 2>messages 9>&- &
+	pid=$!
+	exec 9>pipe
+	cat z.json >&9
+	# the child that reads the pipe waits for more
+	child=
+	for _ in $(seq 200); do
+		child=$(pgrep -P $pid) && grep -q '^State:.S' "/proc/$child/status" && break
+		sleep 0.05
+	done
+	sleep 0.3
+	kill -SEGV "$child"
+	exec 9>&-
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 2 ]
+	cat messages
+	[[ $(<messages) == "tr-repack: pipe: left out: the process that converted it was ended by signal 11"* ]]
+	[ "$(ls -A out)" = "$(printf '%s\n' after.trec z.trec)" ]
+	cmp <(tr-parse after.json) out/after.trec
+	[ "$(grep -c '"type":"member".*"result":"ok"' report)" -eq 2 ]
+	grep -q '"name":"pipe".*"result":"truncated"' report
+}
+
+@test "without processes, and without room for results" {
+	tr-repack -t trec -o expected/ z.json "$top_srcdir/tests/data/trec/filter.trec"
+	TMPDIR=$PWD/missing run -0 --separate-stderr tr-repack -j 2 -t trec -o out/ z.json \
+		"$top_srcdir/tests/data/trec/filter.trec"
+	[ -z "$stderr" ]
+	diff -r expected out
+}
+
+@test "any allocation may fail" {
+	[ -z "$TREC_SANITIZED" ] || skip "preloaded libraries and sanitizers exclude each other"
+	[ -z "${TREC_COVERAGE-}" ] || skip "with --enable-coverage the exit of a program crashes where an allocation fails"
+	library=$top_builddir/tests/helper/fail_alloc.so
+	[ -e "$library" ]
+	head -3 z.json >a.json
+	cp "$top_srcdir/tests/data/trec/filter.trec" bad.trec
+	echo bad >>bad.trec
+	TREC_FAIL_ALLOC=0 TREC_FAIL_ALLOC_COUNT=count LD_PRELOAD=$library run -2 tr-repack -j 2 -t trec -o all/ a.json bad.trec
+	[ "$(cat count)" -gt 20 ]
+	for ((nth = 1; nth <= $(cat count); nth++)); do
+		for and_all_after in '' +; do
+			rm -rf out
+			TREC_FAIL_ALLOC=$nth$and_all_after LD_PRELOAD=$library run -2 tr-repack -j 2 -t trec -o out/ a.json bad.trec
+			[ -n "$output" ]
+			# what is there is complete
+			for file in out/*; do
+				[ ! -e "$file" ] || cmp "$file" "all/${file##*/}"
+			done
+			[ -z "$(ls -A out 2>/dev/null | grep '^\.')" ]
+		done
+	done
+}
+
+@test "a signal leaves nothing that looks complete" {
+	mkfifo pipe
+	tr-repack -j 2 -t trec -o out/ z.json pipe 9>&- &
+	pid=$!
+	exec 9>pipe
+	cat z.json >&9
+	sleep 0.3
+	kill -TERM $pid
+	exec 9>&-
+	status=0
+	wait $pid || status=$?
+	[ $status -eq $((128 + 15)) ]
+	[ -z "$(ls -A out 2>/dev/null)" ]
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * -j N: child processes read, convert and compress; this process names and writes the outputs, in
+ * the order of the input. The result is the same as without -j.
+ *
+ *	child:  repack_one -> open_in_child -> codec -> sink -> messages
+ *	parent: take -> repack.open_as -> the member or file
+ */
+
+#include <stdlib.h>
+
+#include "tr_repack.h"
+
+/* What a child reports of an output. */
+enum step { OPEN, DATA, FINISH, DROP };
+
+/* The head of each message. */
+struct head {
+	enum step step;
+	bool made;		       /* OPEN: an earlier run seems to have written it */
+	bool noted;		       /* OPEN: see struct repack_name */
+	size_t stem, extension, coded; /* OPEN: the lengths of the texts that follow */
+	const struct tr_codec *codec;  /* OPEN */
+	struct verify_digest digest;   /* FINISH, with --verify */
+};
+
+struct jobs {
+	struct tr_cli_jobs base;
+	bool again;  /* in a child: no output is left out */
+	bool failed; /* an output of the place could not be opened: no further one is */
+	int before;  /* exit status of the places before */
+	size_t open; /* outputs of the place that were opened */
+	size_t skip; /* the work is done again: outputs that were written before */
+};
+
+/* The sink of an output in a child. */
+struct remote {
+	struct tr_sink base;
+	struct repack *r;
+	bool finished;
+};
+
+static void tell(struct repack *r, const struct head *head, struct tr_text body)
+{
+	tr_cli_job_send(&r->cli, (struct tr_text){ (const char *)head, sizeof *head }, body);
+}
+
+static bool remote_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
+{
+	struct remote *remote = tr_container(sink, struct remote, base);
+
+	(void)err;
+	tell(remote->r, &(struct head){ .step = DATA }, (struct tr_text){ data, len });
+	return true;
+}
+
+static bool remote_flush(struct tr_sink *sink, struct tr_error *err)
+{
+	(void)sink, (void)err;
+	return true;
+}
+
+static bool remote_finish(struct tr_sink *sink, struct tr_error *err)
+{
+	struct remote *remote = tr_container(sink, struct remote, base);
+	struct head head = { .step = FINISH };
+
+	(void)err;
+	if (remote->r->verify)
+		head.digest = verify_last(remote->r->verify);
+	tell(remote->r, &head, TR_TEXT(""));
+	remote->finished = true;
+	return true;
+}
+
+static void remote_close(struct tr_sink *sink)
+{
+	struct remote *remote = tr_container(sink, struct remote, base);
+
+	if (!remote->finished)
+		tell(remote->r, &(struct head){ .step = DROP }, TR_TEXT(""));
+	free(remote);
+}
+
+/* Opens an output in a child (repack.open): the parent names and opens it later. */
+static bool open_in_child(struct repack *r, const struct tr_format *format,
+			  const struct tr_trace_place *place)
+{
+	const struct tr_codec *codec;
+	struct tr_buffer texts = TR_BUFFER_INIT;
+
+	if (!repack_codec(r, format, place, &codec))
+		return false;
+	struct repack_name name = repack_member_name(r, place, format, codec);
+	r->made = !r->job->again && repack_may_be_made(r, &name, place);
+	struct head head = { .step = OPEN,
+			     .made = r->made,
+			     .noted = name.noted,
+			     .stem = name.stem.len,
+			     .extension = name.extension.len,
+			     .coded = name.codec.len,
+			     .codec = codec };
+	tr_buffer_put_text(&texts, name.stem);
+	tr_buffer_put_text(&texts, name.extension);
+	tr_buffer_put_text(&texts, name.codec);
+	struct remote *remote = texts.failed ? NULL : malloc(sizeof *remote);
+	if (!remote) {
+		tr_buffer_free(&texts);
+		return tr_cli_out_of_memory(&r->cli);
+	}
+	tell(r, &head, tr_buffer_text(&texts));
+	tr_buffer_free(&texts);
+	if (r->made) {
+		free(remote);
+		return true;
+	}
+	*remote = (struct remote){ .base = { .write = remote_write,
+					     .flush = remote_flush,
+					     .finish = remote_finish,
+					     .close = remote_close },
+				   .r = r };
+	return tr_cli_output_on(&r->cli, repack_encoded(r, &remote->base, codec));
+}
+
+/* tr_cli_jobs.work */
+static void work(void *context, struct tr_trace_place *place, bool again)
+{
+	struct repack *r = context;
+
+	r->open = open_in_child;
+	r->job->again = again;
+	repack_one(r, place);
+}
+
+/* tr_cli_jobs.begin */
+static void begin(void *context, const struct tr_trace_place *place)
+{
+	struct repack *r = context;
+
+	(void)place;
+	r->job->before = r->cli.status;
+	r->cli.status = 0;
+	r->job->open = r->job->skip = 0;
+	r->made = r->dated = r->job->failed = false;
+}
+
+struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
+				const struct tr_codec *codec)
+{
+	if (!sink || !r->verify || verify_note(r->verify, codec))
+		return sink;
+	sink->close(sink);
+	tr_cli_out_of_memory(&r->cli);
+	return NULL;
+}
+
+/* Opens an output for a child. False: the child has left out what is not made. */
+static bool open_for_child(struct repack *r, const struct tr_trace_place *place,
+			   const struct head *head, struct tr_text texts)
+{
+	struct jobs *jobs = r->job;
+	struct repack_name name = { .stem = { texts.data, head->stem },
+				    .extension = { texts.data + head->stem, head->extension },
+				    .codec = { texts.data + head->stem + head->extension,
+					       head->coded },
+				    .noted = head->noted };
+
+	jobs->open++;
+	if (jobs->skip) {
+		/* its output is open, and what the child has found before it is taken */
+		jobs->base.muted = jobs->open < jobs->skip;
+		if (jobs->open == jobs->skip)
+			jobs->skip = 0;
+		return true;
+	}
+	r->made = false;
+	if (jobs->failed)
+		return true;
+	jobs->base.muted = jobs->failed = !r->open_as(r, &name, place, head->codec);
+	if (jobs->failed || !head->made || r->made)
+		return true;
+	jobs->base.muted = true;
+	jobs->skip = jobs->open;
+	jobs->open = 0;
+	return false;
+}
+
+/* tr_cli_jobs.take */
+static bool take(void *context, const struct tr_trace_place *place, struct tr_text message)
+{
+	struct repack *r = context;
+	struct head head;
+
+	memcpy(&head, message.data, sizeof head);
+	struct tr_text body = { message.data + sizeof head, message.len - sizeof head };
+	if (head.step == OPEN)
+		return open_for_child(r, place, &head, body);
+	if (r->job->skip || !r->cli.out)
+		return true;
+	switch (head.step) {
+	case DATA:
+		tr_output_put_text(r->cli.out, body);
+		break;
+	case FINISH:
+		if (r->verify)
+			verify_finished(r->verify, &head.digest);
+		repack_finish_output(r, place);
+		break;
+	default:
+		tr_output_discard(r->cli.out);
+		r->cli.out = NULL;
+		r->dated = false;
+		break;
+	}
+	return true;
+}
+
+/* tr_cli_jobs.end */
+static void end(void *context, const struct tr_trace_place *place, bool complete)
+{
+	struct repack *r = context;
+
+	(void)place;
+	if (!complete && r->cli.out) {
+		tr_output_discard(r->cli.out);
+		r->cli.out = NULL;
+	}
+	tr_cli_status(&r->cli, r->job->before);
+}
+
+/* tr_cli_jobs.here: the place takes the path of a run without -j. */
+static void here(void *context, struct tr_trace_place *place)
+{
+	struct repack *r = context;
+	struct jobs *job = r->job;
+
+	r->job = NULL;
+	repack_one(r, place);
+	r->job = job;
+}
+
+void repack_in_jobs(struct repack *r)
+{
+	struct jobs jobs = { .base = { .count = r->jobs,
+				       .work = work,
+				       .begin = begin,
+				       .take = take,
+				       .end = end,
+				       .here = here } };
+
+	r->job = &jobs;
+	tr_cli_jobs_run(&r->cli, &jobs.base, r);
+	r->job = NULL;
+}
