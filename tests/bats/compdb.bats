@@ -227,6 +227,46 @@ tr-repack: trace: note: mycc-12 started cc1plus: -O compiler=mycc-12=gcc makes i
 	run ! grep -q '"-quiet","[135][.]c"' db
 }
 
+@test "an unknown program that is called as a compiler: the note names the option that makes its entries" {
+	# call SEQ PARENT TASK PROGRAM ARGUMENT...
+	call() {
+		printf 'exec\t%d\t-\t%d\t%s\tparent=%d\tcwd="/s"\targv=["%s"' "$1" "$3" "$4" "$2" "$4"
+		shift 4
+		[ $# -eq 0 ] || printf ',"%s"' "$@"
+		printf ']\n'
+	}
+	{
+		printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\t/usr/bin/make\tcwd="/s"\targv=["make"]\n'
+		call 1 0 2 /opt/bin/mycc -c a.c -o a.o
+		call 2 0 3 /opt/bin/mycc -Iinc -c b.c
+		# wrappers: a known compiler runs below them, in their place, or below a shell
+		call 3 0 4 /opt/bin/below -c c.c -o c.o
+		call 4 3 5 /usr/bin/gcc -c c.c -o c.o
+		call 5 0 6 /opt/bin/place -c d.c -o d.o
+		call 6 0 6 /usr/bin/gcc -c d.c -o d.o
+		call 7 0 7 /opt/bin/shell -c e.c -o e.o
+		call 8 7 8 /bin/sh -c 'gcc -c e.c -o e.o'
+		call 9 8 9 /usr/bin/gcc -c e.c -o e.o
+		# one of two calls is lost, and others are no compilers
+		call 10 0 10 /opt/bin/below -c f.c -o f.o
+		call 11 0 11 /usr/bin/python3 -c g.c -o g.o
+		call 12 0 12 /usr/bin/grep -c main h.c
+		printf '!end\t13\n'
+	} >trace
+	run -0 --separate-stderr tr-repack -t compdb -o db trace
+	[ "$stderr" = 'tr-repack: trace: note: unknown program that is called as a compiler is: below, 1 time; -O compiler=below=gcc if it has the options of GCC
+tr-repack: trace: note: unknown program that is called as a compiler is: mycc, 2 times; -O compiler=mycc=gcc if it has the options of GCC' ]
+	[ "$(grep -c '"file"' db)" -eq 3 ]
+	run -0 --separate-stderr tr-repack -t compdb -O compiler=mycc=gcc -O unique=none -o db trace
+	[[ $stderr != *mycc* ]]
+	[ "$(grep -c '"file"' db)" -eq 5 ]
+	# an empty database, too
+	{ head -n 3 trace; printf '!end\t2\n'; } >own
+	run -0 --separate-stderr tr-repack -t compdb own
+	[ "$output" = '[]' ]
+	[[ $stderr == *'unknown program that is called as a compiler is: mycc, 1 time'* ]]
+}
+
 libtool_build() {
 	event 2 1 /bin/bash /bin/bash ./libtool --mode=compile gcc -c a.c -o a.lo
 	event 3 2 /usr/bin/gcc gcc -c a.c -fPIC -o .libs/a.o

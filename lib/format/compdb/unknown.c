@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Drivers whose names are unknown. They show when they start a compiler such as cc1, whose entries
- * then stand for theirs, with options that no one wrote. The names of recent programs are kept,
- * because the parent of a process is known by its seq only.
+ * then stand for theirs, with options that no one wrote; or when they are called as a compiler is, and
+ * no known one runs below them or in their place. Recent programs are kept, because the parent of a
+ * process is known by its seq only.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/compdb/compdb.h"
 #include "process/parent.h"
+#include "process/stranger.h"
 
-enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1 };
+enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1, TASK = 24, CALLED = 64 };
 
 /* A program that is no known tool. */
 struct program {
 	uint64_t seq;
 	uint64_t segment; /* 0: free */
-	char name[WORD];
+	uint64_t parent;  /* its seq; TR_NO_POSITION: unknown */
+	size_t stranger;  /* called as a compiler is: the number of its name; 0: it is not */
+	char task[TASK];  /* empty: unknown */
+	char name[WORD];  /* empty: it runs whatever its arguments name */
 };
 
 /* An unknown program, the compiler that it started, and the family of that compiler. */
@@ -29,6 +34,9 @@ struct tr_compdb_unknown {
 	uint64_t segment;	       /* its number, from 1; programs of earlier ones are free */
 	struct note notes[NOTED];
 	size_t count, reported;
+	struct tr_strangers strangers;
+	uint64_t called[CALLED]; /* the last of them that were called, by seq */
+	size_t last;
 };
 
 /* Copies a text as a string. False: it is empty or too long. */
@@ -50,17 +58,96 @@ static bool runs_others(struct tr_text path)
 	return tr_command_is_shell(path) || tr_text_is_among(tr_tool_base(path), names);
 }
 
-/* Keeps the name of a program. */
-static void keep(struct tr_compdb_unknown *unknown, struct tr_record *record, uint64_t seq)
+/* The program with that seq. NULL: it is a known tool, or not a recent one. */
+static struct program *find(struct tr_compdb_unknown *unknown, uint64_t seq)
 {
 	struct program *program = &unknown->recent[seq % RECENT];
-	struct tr_text path = tr_command_executable(record);
 
-	program->segment = 0;
-	if (!path.data || runs_others(path) || !copy(tr_tool_base(path), program->name))
-		return;
-	program->seq = seq;
+	return program->segment == unknown->segment && program->seq == seq ? program : NULL;
+}
+
+/* Counts a program that is called as a compiler is. 0: it is not. SIZE_MAX: memory is exhausted. */
+static size_t count_stranger(struct tr_compdb_unknown *unknown, struct tr_record *record)
+{
+	static const char option[] = "\"-c\"";
+	struct tr_command command;
+	struct tr_error err;
+
+	/* text lines, most of which are others, are searched without being parsed */
+	if (record->line.data && (!record->rest.len || !memmem(record->rest.data, record->rest.len,
+							       option, sizeof option - 1)))
+		return 0;
+	enum tr_status status = tr_command_read(record, &command, &err);
+	size_t count = command.argc;
+	if (status == TR_FATAL)
+		return SIZE_MAX;
+	if (status != TR_OK || count < 3)
+		return 0;
+	struct tr_word *words = tr_arena_alloc(record->arena, count * sizeof *words);
+	if (!words)
+		return SIZE_MAX;
+	for (size_t i = 0; i < count; i++)
+		words[i] = (struct tr_word){ command.argv[i], i, false };
+	return tr_strangers_count(&unknown->strangers, words, count);
+}
+
+/* Keeps a program that is no known tool. False: memory is exhausted. */
+static bool keep(struct tr_compdb_unknown *unknown, struct tr_record *record,
+		 const struct tr_parent *parent, uint64_t seq)
+{
+	struct program *program = &unknown->recent[seq % RECENT];
+	struct tr_text path = tr_command_executable(record), task;
+
+	if (!tr_parent_cell(record, &record->task, &task))
+		return false;
+	*program = (struct program){ .seq = seq, .parent = TR_NO_POSITION };
+	if (!path.data)
+		return true;
 	program->segment = unknown->segment;
+	if (parent->kind == TR_PARENT_RECORD)
+		program->parent = parent->seq;
+	if (task.len < TASK)
+		memcpy(program->task, task.data, task.len);
+	if (runs_others(path))
+		return true;
+	copy(tr_tool_base(path), program->name);
+	program->stranger = count_stranger(unknown, record);
+	if (program->stranger && program->stranger != SIZE_MAX)
+		unknown->called[unknown->last++ % CALLED] = seq;
+	return program->stranger != SIZE_MAX;
+}
+
+/*
+ * Where a known compiler runs for an unknown program, or in its place, nothing of that is lost. False:
+ * memory is exhausted.
+ */
+static bool forgive(struct tr_compdb_unknown *unknown, struct tr_record *record,
+		    const struct tr_parent *parent)
+{
+	enum { HIGHEST = 4 };
+	uint64_t seq = parent->kind == TR_PARENT_RECORD ? parent->seq : TR_NO_POSITION;
+	struct program *program = NULL;
+	struct tr_text task;
+
+	if (!tr_parent_cell(record, &record->task, &task))
+		return false;
+	for (int i = 0; i < HIGHEST && seq != TR_NO_POSITION; i++) {
+		program = find(unknown, seq);
+		if (!program || program->stranger)
+			break;
+		seq = program->parent;
+	}
+	for (size_t i = 0; i < CALLED && i < unknown->last && !(program && program->stranger);
+	     i++) {
+		program = find(unknown, unknown->called[i]);
+		if (program && (!*program->task || !tr_text_is(task, program->task)))
+			program = NULL;
+	}
+	if (program && program->stranger) {
+		unknown->strangers.list[program->stranger - 1].count--;
+		program->stranger = 0;
+	}
+	return true;
 }
 
 /* Adds a note about the program that started a compiler, once for each name. */
@@ -92,18 +179,20 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 			return false;
 		(*unknown)->segment = 1;
 	}
-	if (call->tool == TR_TOOL_NONE) {
-		if (tr_cell_number(&record->seq, &seq) && seq < TR_NO_POSITION)
-			keep(*unknown, record, seq);
-		return true;
-	}
-	if (call->stage != TR_STAGE_COMPILER)
-		return true;
 	if (!tr_parent_read(record, &parent))
 		return false;
-	const struct program *above = &(*unknown)->recent[parent.seq % RECENT];
-	if (parent.kind == TR_PARENT_RECORD && above->segment == (*unknown)->segment &&
-	    above->seq == parent.seq)
+	if (call->tool == TR_TOOL_NONE)
+		return !tr_cell_number(&record->seq, &seq) || seq == TR_NO_POSITION ||
+		       keep(*unknown, record, &parent, seq);
+	if (call->stage != TR_STAGE_COMPILER && call->stage != TR_STAGE_DRIVER)
+		return true;
+	if (!forgive(*unknown, record, &parent))
+		return false;
+	const struct program *above =
+		call->stage == TR_STAGE_COMPILER && parent.kind == TR_PARENT_RECORD
+			? find(*unknown, parent.seq)
+			: NULL;
+	if (above && *above->name)
 		note(*unknown, above->name, call);
 	return true;
 }
@@ -116,8 +205,10 @@ void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown)
 
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err)
 {
-	if (!unknown || unknown->reported == unknown->count)
+	if (!unknown)
 		return false;
+	if (unknown->reported == unknown->count)
+		return tr_strangers_report(&unknown->strangers, err);
 	const struct note *next = &unknown->notes[unknown->reported++];
 	tr_error_set(err, TR_CAUSE_INPUT, "%s started %s: -O compiler=%s=%s makes its entries",
 		     next->name, next->started, next->name, next->family);

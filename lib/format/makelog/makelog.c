@@ -13,7 +13,7 @@
 #include "format/reader_base.h"
 #include "process/command.h"
 #include "process/directory.h"
-#include "process/invocation.h"
+#include "process/stranger.h"
 #include "record/literal.h"
 
 enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 8 };
@@ -50,7 +50,7 @@ struct reader {
 	bool counted; /* the number of texts was noted */
 	struct tally {
 		uint64_t commands, unexpanded, unplaced;
-		struct tr_makelog_strangers strangers;
+		struct tr_strangers strangers;
 	} tally;
 };
 
@@ -120,8 +120,8 @@ static void take(void *context, const struct tr_makelog_found *found)
 	if (begin == found->count) {
 		begin = tr_makelog_skip_wrappers(found);
 		if (begin < found->count && !tr_makelog_runs_nothing(found->words[begin].text))
-			tr_makelog_strangers_count(&reader->tally.strangers, found->words + begin,
-						   found->count - begin);
+			tr_strangers_count(&reader->tally.strangers, found->words + begin,
+					   found->count - begin);
 		return;
 	}
 	reader->tally.commands++;
@@ -572,7 +572,7 @@ static bool note_strangers(struct tr_reader *base, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	return tr_makelog_strangers_report(&reader->tally.strangers, err);
+	return tr_strangers_report(&reader->tally.strangers, err);
 }
 
 /* What a user should know at the end. */

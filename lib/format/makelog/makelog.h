@@ -8,7 +8,6 @@
  *	shell.c		any other one -> simple commands, with their directories
  *			(automake.c: what its command substitutions result in)
  *	command.c	simple commands -> commands of build tools
- *	strangers.c	those that could be one
  *	makelog.c	joins lines, keeps the directories, makes records `exec`
  *
  * The messages are those of GNU make 4.3 and its translations, ninja 1.11 and libtool 2.4.7:
@@ -143,22 +142,6 @@ typedef void tr_makelog_take(void *context, const struct tr_makelog_found *found
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
 			      struct tr_text directory, tr_makelog_take *take, void *context,
 			      bool *failed);
-
-/*
- * Unknown programs that are called as a compiler is: the log has no records of them, and an option can
- * change that. Zero it. count: takes a command that was not recorded, from its program on. report: the
- * next note; false: there is no more.
- */
-struct tr_makelog_strangers {
-	struct {
-		char name[TR_PROGRAM_NAME_MAX + 1];
-		uint64_t count;
-	} list[4];
-	size_t count;
-};
-void tr_makelog_strangers_count(struct tr_makelog_strangers *strangers, const struct tr_word *words,
-				size_t count);
-bool tr_makelog_strangers_report(struct tr_makelog_strangers *strangers, struct tr_error *err);
 
 enum tr_makelog_syntax {
 	TR_MAKELOG_FINE,

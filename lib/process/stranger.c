@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unknown programs that look like compilers: they have -c, a source, and an output or an option that
- * compilers have. Names are few, because a build has few compilers; further ones are not counted.
- */
+#include "process/stranger.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "format/makelog/makelog.h"
 #include "process/command.h"
 #include "process/path.h"
 
@@ -26,8 +23,7 @@ static bool is_compile(const struct tr_word *words, size_t count)
 	return compiles && source && typical;
 }
 
-void tr_makelog_strangers_count(struct tr_makelog_strangers *strangers, const struct tr_word *words,
-				size_t count)
+size_t tr_strangers_count(struct tr_strangers *strangers, const struct tr_word *words, size_t count)
 {
 	enum { MOST = sizeof strangers->list / sizeof *strangers->list };
 	static const char *const interpreters[] = { "python", "python3", "perl", "ruby", NULL };
@@ -36,18 +32,21 @@ void tr_makelog_strangers_count(struct tr_makelog_strangers *strangers, const st
 
 	if (!name.len || name.len > TR_PROGRAM_NAME_MAX || tr_command_is_shell(name) ||
 	    tr_text_is_among(name, interpreters) || !is_compile(words, count))
-		return;
+		return 0;
 	while (i < strangers->count && !tr_text_is(name, strangers->list[i].name))
 		i++;
 	if (i == MOST)
-		return;
+		return 0;
 	strangers->count += i == strangers->count;
 	memcpy(strangers->list[i].name, name.data, name.len);
 	strangers->list[i].count++;
+	return i + 1;
 }
 
-bool tr_makelog_strangers_report(struct tr_makelog_strangers *strangers, struct tr_error *err)
+bool tr_strangers_report(struct tr_strangers *strangers, struct tr_error *err)
 {
+	while (strangers->count && !strangers->list[strangers->count - 1].count)
+		strangers->count--;
 	if (!strangers->count)
 		return false;
 	const char *name = strangers->list[--strangers->count].name;
@@ -56,5 +55,6 @@ bool tr_makelog_strangers_report(struct tr_makelog_strangers *strangers, struct 
 		     "unknown program that is called as a compiler is: %s, %" PRIu64
 		     " time%s; -O compiler=%s=gcc if it has the options of GCC",
 		     name, count, count == 1 ? "" : "s", name);
+	tr_error_is_note(err);
 	return true;
 }
