@@ -275,6 +275,23 @@ static uint64_t end_of_code(const struct extraction *x, uint64_t first, uint64_t
 	return end;
 }
 
+/* Whether PowerPC code ends in blr, before the traceback table that 64 bits have: zero, and more. */
+static bool ends_in_blr(const struct extraction *x, uint64_t end)
+{
+	static const uint8_t zero[4];
+	enum { TABLE_MAX = 64 };
+	for (uint64_t n = 0; n <= TABLE_MAX; n += 4) {
+		uint8_t b[8];
+		if (!code_before(x, end - n, 4, b) || (n && !code_before(x, end - n + 4, 4, b + 4)))
+			return false;
+		bool big = x->to->head.big_endian;
+		bool blr = memcmp(b, big ? "\x4e\x80\0\x20" : "\x20\0\x80\x4e", 4) == 0;
+		if (blr && (!n || memcmp(b + 4, zero, sizeof zero) == 0))
+			return true;
+	}
+	return false;
+}
+
 /* Whether the last code of a function is a return instruction. */
 static bool ends_in_return(const struct extraction *x, uint64_t first, uint64_t end)
 {
@@ -298,8 +315,9 @@ static bool ends_in_return(const struct extraction *x, uint64_t first, uint64_t 
 	uint16_t half = head->big_endian ? (uint16_t)word : (uint16_t)(word >> 16);
 	switch (head->machine) {
 	case EM_PPC:
-	case EM_PPC64:
 		return word == 0x4e800020; /* blr */
+	case EM_PPC64:
+		return ends_in_blr(x, end);
 	case EM_AARCH64:
 		return word == 0xd65f03c0; /* ret */
 	case EM_RISCV:

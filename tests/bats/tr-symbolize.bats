@@ -221,6 +221,42 @@ END
 	[[ $stderr == *'note: '*'root/libother.so'* ]]
 }
 
+@test "programs of other machines have the lines that they have on this one" {
+	command -v ld.lld >/dev/null || skip 'no ld.lld, which links for other machines'
+	cat >free.c <<'END'
+int twice(int x)
+{
+	switch (x) {
+	case 1: return 3;
+	}
+	return 2 * x;
+}
+void nothing(void)
+{
+	twice(0);
+}
+int _start(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 10; i++)
+		sum += twice(i);
+	nothing();
+	return sum;
+}
+END
+	for target in x86_64 i386 aarch64 riscv64 riscv32 mips mipsel powerpc64 powerpc64le; do
+		clang --target=$target-linux-gnu -g -O0 -fno-pic -nostdlib -ffreestanding -static -fuse-ld=lld -Wl,-e,_start -o $target free.c
+		printf 'block\t0\t-\t-\t0x00000000\tsize=1\n' | tr-repack -q -t lcov -O exe=$target >$target.info
+		grep ^DA: $target.info >$target.lines
+		[ "$(grep -c ^FN: $target.info)" -eq 3 ]
+	done
+	# without the closing braces of functions that return a value
+	[ "$(tr -d '\n' <x86_64.lines)" = DA:1,0DA:3,0DA:4,0DA:6,0DA:8,0DA:10,0DA:11,0DA:12,0DA:14,0DA:15,0DA:16,0DA:17,0 ]
+	for lines in *.lines; do
+		diff x86_64.lines "$lines"
+	done
+}
+
 @test "blocks of one trace only, by function and line" {
 	tr-symbolize --exe=prog run.trace | tr-filter -q 'block and function != "main"' >less
 	tr-symbolize --exe=prog run.trace >all
