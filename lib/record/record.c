@@ -12,72 +12,7 @@
 #include "record/line.h"
 #include "record/literal.h"
 #include "record/string_scan.h"
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
-
-/*
- * The TABs of a line, one after the other. Columns are so short that calls of memchr would cost more
- * than the search.
- */
-
-enum { TABS_BLOCK = 16 };
-
-struct tabs {
-	const char *line, *end;	  /* the whole line: bytes that may be read */
-	const char *block, *next; /* the block of mask; the start of the next block */
-	unsigned mask;		  /* TABs of the block that were not returned */
-};
-
-/* Begins a search for TABs from `from` on, in a line that ends at end. */
-static inline struct tabs tabs_begin(const char *line, const char *from, const char *end)
-{
-	return (struct tabs){ line, end, from, from, 0 };
-}
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-static inline unsigned tabs_mask(const char *p)
-{
-	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-	return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')));
-}
-
-/* Returns the next TAB, or the end of the line. */
-static inline const char *tabs_next(struct tabs *tabs)
-{
-	while (!tabs->mask) {
-		size_t left = (size_t)(tabs->end - tabs->next);
-		if (left == 0)
-			return tabs->end;
-		tabs->block = tabs->next;
-		if (left >= TABS_BLOCK) {
-			tabs->mask = tabs_mask(tabs->next);
-			tabs->next += TABS_BLOCK;
-			continue;
-		}
-		tabs->next = tabs->end;
-		if (tabs->end - tabs->line >= TABS_BLOCK) {
-			/* bytes before the block may be read, bytes after the end may not */
-			tabs->mask = tabs_mask(tabs->end - TABS_BLOCK);
-			tabs->mask >>= TABS_BLOCK - left;
-			continue;
-		}
-		for (size_t i = 0; i < left; i++)
-			tabs->mask |= (unsigned)(tabs->block[i] == '\t') << i;
-	}
-	const char *tab = tabs->block + __builtin_ctz(tabs->mask);
-	tabs->mask &= tabs->mask - 1;
-	return tab;
-}
-#else
-static inline const char *tabs_next(struct tabs *tabs)
-{
-	const char *tab = memchr(tabs->next, '\t', (size_t)(tabs->end - tabs->next));
-	tabs->next = tab ? tab + 1 : tabs->end;
-	return tab ? tab : tabs->end;
-}
-#endif
+#include "record/tabs.h"
 
 /* Cells. */
 
@@ -545,7 +480,7 @@ static enum column read_column(struct tr_text column, enum tr_line_type type, bo
 
 /* The columns after the fixed ones. */
 struct columns {
-	struct tabs tabs;
+	struct tr_tabs tabs;
 	const char *pos, *end;
 	unsigned number; /* of the last column, from 1 */
 };
@@ -568,11 +503,11 @@ static struct columns columns_begin(const struct tr_record *record)
 {
 	const char *begin = record->rest.data, *end = begin + record->rest.len;
 	struct columns columns = {
-		.tabs = tabs_begin(record->line.data, begin, end),
+		.tabs = tr_tabs_begin(record->line.data, begin, end),
 		.end = end,
 		.number = fixed_count(record),
 	};
-	columns.pos = tabs_next(&columns.tabs);
+	columns.pos = tr_tabs_next(&columns.tabs);
 	return columns;
 }
 
@@ -582,7 +517,7 @@ static bool next_column(struct columns *columns, struct tr_text *column)
 	if (columns->pos == columns->end)
 		return false;
 	const char *start = columns->pos + 1;
-	columns->pos = tabs_next(&columns->tabs);
+	columns->pos = tr_tabs_next(&columns->tabs);
 	columns->number++;
 	*column = tr_text_span(start, columns->pos);
 	return true;
@@ -745,15 +680,15 @@ static bool fixed_columns(const struct tr_record *record, const char **p,
 			  struct tr_cell *const *cells, unsigned count, struct tr_error *err)
 {
 	const char *end = record->line.data + record->line.len - 1;
-	struct tabs tabs = tabs_begin(record->line.data, *p, end);
-	const char *tab = tabs_next(&tabs);
+	struct tr_tabs tabs = tr_tabs_begin(record->line.data, *p, end);
+	const char *tab = tr_tabs_next(&tabs);
 	for (unsigned i = 0; i < count; i++) {
 		if (tab == end) {
 			tr_error_set(err, TR_CAUSE_INPUT, "%u of %u columns", i + 1, count + 1);
 			return false;
 		}
 		const char *start = tab + 1;
-		tab = tabs_next(&tabs);
+		tab = tr_tabs_next(&tabs);
 		if (start == tab) {
 			tr_error_set(err, TR_CAUSE_INPUT, "empty column %u", i + 2);
 			return false;
