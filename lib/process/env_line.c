@@ -9,17 +9,28 @@
 
 struct tr_field *tr_env_line_field(struct tr_record *record, enum tr_env_form *form)
 {
-	static const char *const keys[] = { "env", "envtop", "envdiff" };
+	static const struct tr_text keys[] = { { "env", 3 }, { "envtop", 6 }, { "envdiff", 7 } };
 	static const enum tr_env_form forms[] = { TR_ENV_FORM_WHOLE, TR_ENV_FORM_TOP,
 						  TR_ENV_FORM_PARENT };
+	size_t best = sizeof keys / sizeof *keys;
+	struct tr_field *found = NULL;
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		struct tr_field *field = tr_record_field(record, keys[i]);
-		*form = field ? forms[i] : TR_ENV_FORM_NONE;
-		if (field)
-			return field;
+	*form = TR_ENV_FORM_NONE;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return NULL;
+	/* of several fields with one key the last counts */
+	for (size_t i = record->count; i-- > 0;) {
+		struct tr_field *field = &record->fields[i];
+		if (!field->key.len || *field->key.data != 'e')
+			continue;
+		for (size_t k = 0; k < best; k++) {
+			if (tr_text_equal(field->key, keys[k])) {
+				found = field;
+				*form = forms[best = k];
+			}
+		}
 	}
-	return NULL;
+	return found;
 }
 
 enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,

@@ -6,7 +6,6 @@
 #include "process/follow.h"
 
 #include "process/env_line.h"
-#include "process/parent.h"
 
 void tr_follow_free(struct tr_follow *follow)
 {
@@ -15,7 +14,7 @@ void tr_follow_free(struct tr_follow *follow)
 		tr_environment_release(follow->pool, follow->own);
 	}
 	tr_environments_free(follow->pool);
-	*follow = (struct tr_follow){ NULL, NULL, NULL };
+	*follow = (struct tr_follow){ .pool = NULL };
 }
 
 /* Without an env record the first environment is empty, and not unknown. */
@@ -58,18 +57,17 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 			       struct tr_error *err)
 {
 	struct tr_environment *near = follow->top;
-	bool minimal;
-	struct tr_parent parent;
 	enum tr_env_form form;
 	struct tr_field *field = tr_env_line_field(record, &form);
 
-	if (!tr_parent_read(record, &parent))
+	if (!tr_parent_read(record, &follow->parent))
 		return tr_error_memory(err);
-	if (parent.kind == TR_PARENT_RECORD)
-		near = tr_environments_of(follow->pool, parent.seq);
+	if (follow->parent.kind == TR_PARENT_RECORD)
+		near = tr_environments_of(follow->pool, follow->parent.seq);
 	if (!field) {
 		if (!tr_env_line_is_unknown(record))
 			follow->own = tr_environment_retain(near);
+		follow->minimal = follow->own != NULL;
 		return TR_OK;
 	}
 	if (form == TR_ENV_FORM_PARENT && !near)
@@ -77,8 +75,11 @@ static enum tr_status find_own(struct tr_follow *follow, struct tr_record *recor
 	struct tr_environment *base = form == TR_ENV_FORM_WHOLE ? NULL
 				      : form == TR_ENV_FORM_TOP ? follow->top
 								: near;
-	return tr_env_line_read(follow->pool, record, field, base, near, &follow->own, &minimal,
-				err);
+	enum tr_status status = tr_env_line_read(follow->pool, record, field, base, near,
+						 &follow->own, &follow->minimal, err);
+	/* an empty map is redundant */
+	follow->minimal &= form == TR_ENV_FORM_PARENT && follow->own != near;
+	return status;
 }
 
 /* Follows an exec record, and remembers its environment for its children. */
@@ -89,6 +90,7 @@ static enum tr_status follow_exec(struct tr_follow *follow, struct tr_record *re
 
 	tr_environment_release(follow->pool, follow->own);
 	follow->own = NULL;
+	follow->minimal = false;
 	enum tr_status status = find_own(follow, record, err);
 	if (follow->own && tr_cell_number(&record->seq, &seq) &&
 	    !tr_environments_remember(follow->pool, seq, follow->own))

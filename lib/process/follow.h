@@ -9,12 +9,16 @@
 
 #include "core/error.h"
 #include "process/environment.h"
+#include "process/parent.h"
 #include "record/record.h"
 
 struct tr_follow {
 	struct tr_environments *pool; /* NULL: there was no record yet */
 	struct tr_environment *top;
-	struct tr_environment *own; /* of the exec record that came last; NULL: unknown */
+	/* of the exec record that came last */
+	struct tr_environment *own; /* NULL: unknown */
+	struct tr_parent parent;    /* lives as long as the record */
+	bool minimal;		    /* it has the smallest difference to its parent, or none */
 };
 
 /* Frees all; the next record begins another segment. */

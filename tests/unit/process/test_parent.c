@@ -130,7 +130,7 @@ static bool check_tracker(struct parent_case *c, uint64_t seq, const char *paren
 /* The same without pending records: what depends on a parent that comes later is unknown. */
 static bool check_follow(struct parent_case *c, uint64_t seq, const char *parent)
 {
-	struct tr_follow follow = { NULL, NULL, NULL };
+	struct tr_follow follow = { .pool = NULL };
 	bool good = true;
 
 	for (size_t i = 0; i < c->count && good; i++) {
