@@ -169,6 +169,11 @@ bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer 
 	if (line->data)
 		return true;
 	tr_buffer_reset(to);
+	char *spelled = record->spell ? tr_buffer_room(to, TR_SPELL_MAX) : NULL;
+	if (spelled) {
+		*line = (struct tr_text){ spelled, record->spell(record, spelled) };
+		return true;
+	}
 	enum tr_status status = tr_record_write(record, to, &p->err);
 	*line = tr_buffer_text(to);
 	if (status == TR_OK)
@@ -514,7 +519,15 @@ static __attribute__((noinline)) bool next_of_join(struct tr_cli *cli, struct tr
 
 bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_record **record)
 {
-	return join ? next_of_join(cli, join, record) : next_here(cli, record);
+	if (!join || tr_join_is_idle(join)) {
+		if (!next_here(cli, record))
+			return false;
+		if (!join ||
+		    !(tr_join_is_kind(*record, "enter") || tr_join_is_kind(*record, "leave")))
+			return true;
+		tr_join_put(join, *record);
+	}
+	return next_of_join(cli, join, record);
 }
 
 /* Continues with the places that follow; not in line, so that the loop of tr_cli_next is none. */

@@ -33,7 +33,8 @@ static inline struct tr_text tr_text_span(const char *begin, const char *end)
 
 static inline bool tr_text_equal(struct tr_text a, struct tr_text b)
 {
-	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+	/* where b is a literal, its length is a constant, and no function is called */
+	return a.len == b.len && (b.len == 0 || memcmp(a.data, b.data, b.len) == 0);
 }
 
 /* True if t consists of the NUL-terminated word. */

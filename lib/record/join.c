@@ -226,6 +226,11 @@ void tr_join_free(struct tr_join *join)
 	free(join);
 }
 
+bool tr_join_is_idle(const struct tr_join *join)
+{
+	return !join->calls.first && !join->shown && !join->given;
+}
+
 /*
  * Keeps a copy of an enter until its leave comes. An open enter of the same key has lost its
  * leave, and is shown as it is. False: memory is exhausted.

@@ -39,6 +39,9 @@ void tr_join_put(struct tr_join *join, struct tr_record *record);
  */
 enum tr_status tr_join_next(struct tr_join *join, struct tr_record **record, struct tr_error *err);
 
+/* True if nothing is pending, so that a record other than an enter or a leave need not be put. */
+bool tr_join_is_idle(const struct tr_join *join);
+
 void tr_join_free(struct tr_join *join);
 
 /* True for a record of this kind of five letters: enter, leave. */
