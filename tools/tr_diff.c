@@ -14,6 +14,7 @@
 #include "expr/program.h"
 #include "process/path.h"
 #include "record/join.h"
+#include "record/vocabulary.h"
 #include "view/computed.h"
 
 enum { BY = 1, IGNORE, SAME, ROOT, AS_IS, TIMES, TOLERANCE, BRIEF, SUMMARY, JSON, AS, COLOR };
@@ -342,13 +343,13 @@ static bool write_key(void *context, struct tr_record *record, struct tr_buffer 
 static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 {
 	kind.len = kind.len < sizeof t->kinds->kind ? kind.len : sizeof t->kinds->kind - 1;
-	for (size_t i = 0; i < t->kind_count; i++) {
-		/* mostly it is the kind of the record before */
-		size_t at = (t->last_kind + i) % t->kind_count;
+	/* mostly it is the kind of the record before */
+	for (size_t i = 0, at = t->last_kind; i < t->kind_count; i++) {
 		if (tr_text_equal(kind, (struct tr_text){ t->kinds[at].kind, t->kinds[at].len })) {
 			t->last_kind = at;
 			return &t->kinds[at];
 		}
+		at = at + 1 < t->kind_count ? at + 1 : 0;
 	}
 	if (!tr_array_room(t->kinds, t->kind_count, t->kind_cap)) {
 		tr_cli_out_of_memory(&t->cli);
@@ -370,14 +371,18 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		return;
 	}
 	if (record->type == TR_RECORD) {
-		struct kind_count *count = count_of(t, record->kind);
-		if (!count || !tr_cli_line(&t->cli, record, &t->line, &line))
+		struct kind_count *count = NULL;
+		if (t->show.form == TR_DIFF_SUMMARY && !(count = count_of(t, record->kind)))
 			return;
-		count->totals[t->side]++;
+		if (!tr_cli_line(&t->cli, record, &t->line, &line))
+			return;
+		if (count)
+			count->totals[t->side]++;
 	}
 	if (!tr_diff_put(&t->diff, t->side, record, line, &err))
 		tr_cli_abort(&t->cli, &err);
-	else if (record->type == TR_RECORD &&
+	else if (t->diff.sides[t->side].threads && record->type == TR_RECORD &&
+		 tr_kind_is_call(record->kind) &&
 		 !tr_diff_follow_frames(&t->frames, t->side, record, t->diff.sides[t->side].count))
 		tr_cli_out_of_memory(&t->cli);
 }
@@ -449,6 +454,12 @@ static void visit(struct tool_diff *t, bool counting)
 	bool more = true;
 
 	for (size_t i = 0; more && i <= a->count; i++) {
+		/* most are the same, and at the same place */
+		while (i < a->count && a->records[i].match == j && !a->records[i].moved &&
+		       a->records[i].content == b->records[j].content) {
+			i++;
+			j++;
+		}
 		bool last = i == a->count;
 		uint32_t match = last ? TR_ALIGN_NONE : a->records[i].match;
 		bool moved = !last && a->records[i].moved;
@@ -461,6 +472,7 @@ static void visit(struct tool_diff *t, bool counting)
 					more = visit_one(t, TR_DIFF_ADDED, TR_ALIGN_NONE,
 							 (uint32_t)j, counting);
 			}
+			j += more && !last && j == match;
 		}
 		if (last || !more)
 			continue;

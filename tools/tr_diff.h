@@ -60,7 +60,7 @@ struct tr_diff_frames {
 	} sides[2];
 };
 
-/* Takes a record of a side, of which there are `count` with it. False: memory is exhausted. */
+/* Takes an API call of a side, of which there are `count` with it. False: memory is exhausted. */
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 			   const struct tr_record *record, size_t count);
 

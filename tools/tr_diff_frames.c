@@ -14,8 +14,7 @@ bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 {
 	struct tr_frame_list *list = &frames->sides[side];
 
-	if (!tr_kind_is_call(record->kind) || tr_text_is(record->kind, "enter") ||
-	    record->name.type != TR_CELL_TEXT ||
+	if (tr_text_is(record->kind, "enter") || record->name.type != TR_CELL_TEXT ||
 	    !(tr_call_kinds_of(&frames->kinds, record->name.text) & TR_CALL_END_FRAME))
 		return true;
 	if (!tr_array_room(list->frames, list->count, list->cap))

@@ -152,10 +152,68 @@ static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_
 		tr_align_pair(a->records, a->list[i + k], b->records, b->list[j + k]);
 }
 
+/* True for records that are the same and have not changed. */
+static bool are_alike(const struct tr_diff_record *a, const struct tr_diff_record *b)
+{
+	return a->content == b->content && a->key == b->key;
+}
+
+enum { NEAR = 32 };
+
+/* How far ahead of `at` in a list a record like that one is; NEAR: farther, or nowhere. */
+static size_t find_near(const struct tr_align_side *side, size_t at,
+			const struct tr_diff_record *like)
+{
+	for (size_t ahead = 0; ahead < NEAR && at + ahead < side->count; ahead++) {
+		if (are_alike(&side->records[side->list[at + ahead]], like))
+			return ahead;
+	}
+	return NEAR;
+}
+
+/* Takes the records off a list that have a partner. */
+static void drop_pairs(struct tr_align_side *side)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < side->count; i++) {
+		if (side->records[side->list[i]].match == TR_ALIGN_NONE)
+			side->list[kept++] = side->list[i];
+	}
+	side->count = kept;
+}
+
+/*
+ * Pairs equal records, and takes them off both lists, as long as these have the same order apart
+ * from a few records. Those of two runs of one program mostly do, and few are left to be sorted.
+ */
+static void pair_in_order(struct tr_align_side *a, struct tr_align_side *b)
+{
+	size_t i = 0, j = 0, misses = 0;
+
+	while (i < a->count && j < b->count && misses < NEAR) {
+		const struct tr_diff_record *left = &a->records[a->list[i]];
+		const struct tr_diff_record *right = &b->records[b->list[j]];
+		if (are_alike(left, right)) {
+			tr_align_pair(a->records, a->list[i++], b->records, b->list[j++]);
+			misses = 0;
+			continue;
+		}
+		size_t in_a = find_near(a, i, right), in_b = find_near(b, j, left);
+		bool both = in_a == in_b;
+		misses += both;
+		i += both ? 1 : in_a < in_b ? in_a : 0;
+		j += both ? 1 : in_b < in_a ? in_b : 0;
+	}
+	drop_pairs(a);
+	drop_pairs(b);
+}
+
 void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
 {
 	size_t i = 0, j = 0;
 
+	pair_in_order(a, b);
 	sort(a->records, a->list, a->count, true);
 	sort(b->records, b->list, b->count, true);
 	while (i < a->count && j < b->count) {

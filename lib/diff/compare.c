@@ -245,6 +245,8 @@ static bool imply_records(struct tr_diff *diff)
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i], *other = &diff->sides[!i];
 		struct tr_id_map there = TR_ID_MAP_INIT;
+		if (!side->counts[TR_DIFF_EXIT] && !side->counts[TR_DIFF_PROCESS])
+			continue;
 		for (size_t k = 0; fine && k < other->image_count; k++)
 			fine = tr_id_map_put(&there, other->images[k].id, other);
 		for (size_t k = 0; fine && k < side->count; k++) {
@@ -271,6 +273,12 @@ static uint64_t sequence_of(const struct tr_diff_side *side, const struct tr_dif
 						: tr_number_hash(seed, record->group);
 }
 
+static bool has_sequences(const struct tr_diff_side *side)
+{
+	return side->counts[TR_DIFF_PROCESS] || side->counts[TR_DIFF_THREAD] ||
+	       side->counts[TR_DIFF_KIND];
+}
+
 static bool in_sequence(const struct tr_diff_record *record)
 {
 	return record->class >= TR_DIFF_PROCESS && !record->implied;
@@ -285,6 +293,8 @@ static bool number_sequences(struct tr_diff *diff, size_t *count)
 	*count = 0;
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
+		if (!has_sequences(side))
+			continue;
 		for (size_t k = 0; fine && k < side->count; k++) {
 			struct tr_diff_record *record = &side->records[k];
 			if (!in_sequence(record))
@@ -333,6 +343,8 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 	uint32_t *lists[2] = { NULL, NULL };
 	bool fine = true;
 
+	if (!count)
+		return true;
 	for (unsigned i = 0; fine && i < 2; i++)
 		fine = sort_sequences(&diff->sides[i], count, &begins[i], &lists[i]);
 	for (size_t k = 0; fine && k < count; k++) {
@@ -432,7 +444,7 @@ static void add_deeds(struct tr_diff *diff, bool add)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		for (size_t k = 0; k < side->count; k++) {
+		for (size_t k = 0; side->counts[TR_DIFF_EXEC] && k < side->count; k++) {
 			const struct tr_diff_record *record = &side->records[k];
 			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
 				continue;
@@ -461,6 +473,8 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 {
+	tr_diff_forget_ids(&diff->sides[0]);
+	tr_diff_forget_ids(&diff->sides[1]);
 	if (!align_programs(diff, err))
 		return false;
 	size_t sequences;

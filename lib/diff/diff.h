@@ -46,9 +46,9 @@ struct tr_diff_side {
 
 	struct tr_diff_image *images;
 	size_t image_count, image_cap;
-	struct tr_map names;   /* of tasks, threads and modules: struct entry */
-	struct tr_arena arena; /* of the names */
-	struct tr_id_map seqs; /* of exec records */
+	struct tr_id_map names; /* by the hash of a task, a thread or a module: struct entry */
+	struct tr_arena arena;	/* of the entries */
+	struct tr_id_map seqs;	/* of exec records */
 	uint32_t threads;
 	struct tr_follow follow;
 	struct tr_normal normal;
@@ -82,7 +82,10 @@ bool tr_diff_begin(struct tr_diff *diff);
 bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, struct tr_text line,
 		 struct tr_error *err);
 
-/* False: err is filled. */
+/* Forgets what the ids mean that were in the lines of a side, and frees the memory for that. */
+void tr_diff_forget_ids(struct tr_diff_side *side);
+
+/* After both traces. False: err is filled. */
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);
 
 /*

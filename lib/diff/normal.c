@@ -10,6 +10,13 @@
 #include <string.h>
 
 #include "process/instant.h"
+#include "record/tabs.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+enum { MEMOS = 4096 };
 
 #define KEY(key) \
 	{ \
@@ -20,10 +27,13 @@
 static const struct tr_text always[] = { KEY("cpu"),  KEY("tgid"), KEY("dur"), KEY(".sig"),
 					 KEY(".raw"), KEY(".bt"),  KEY(".pad") };
 
-/* The bit of the first letter of a key, for a quick look at whether it can be left out. */
+/* A bit for the letters of a key, for a quick look at whether it can be left out. */
 static uint64_t letter_bit(struct tr_text key)
 {
-	return (uint64_t)1 << (key.len ? *key.data & 63 : 0);
+	unsigned first = key.len ? (unsigned char)*key.data : 0;
+	unsigned last = key.len ? (unsigned char)key.data[key.len - 1] : 0;
+
+	return (uint64_t)1 << ((first + 3 * last) & 63);
 }
 
 /* Takes the kind of a record, which is mostly that of the one before. */
@@ -47,12 +57,12 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 {
 	if (!(n->letters & letter_bit(key)))
 		return false;
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-		if (tr_text_equal(key, always[i]))
-			return true;
-	}
 	for (const struct tr_text *left = n->known->left_out; left && left->data; left++) {
 		if (tr_text_equal(key, *left))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+		if (tr_text_equal(key, always[i]))
 			return true;
 	}
 	for (size_t i = 0; i < n->rules->ignored_count; i++) {
@@ -108,31 +118,29 @@ static size_t count_alphanumeric(const char *p, const char *end)
 static size_t random_part(const char *begin, const char *p, const char *end, size_t *before)
 {
 	static const struct {
-		const char *prefix;
+		struct tr_text prefix;
 		size_t least, most;
 		bool extension; /* one may follow */
 		bool word;	/* small letters alone are a word: "ccache.o" */
 	} shapes[] = {
-		{ "cc", 6, 6, true, true },
-		{ "st", 6, 6, false, true },
-		{ "tmp.", 6, 12, false, false },
-		{ "tmp", 8, 8, false, true },
-		{ "TryCompile-", 6, 6, false, false },
-		{ "cmTC_", 5, 5, true, false },
-		{ "pipe:[", 1, 20, false, false },
-		{ "socket:[", 1, 20, false, false },
+		{ KEY("cc"), 6, 6, true, true },
+		{ KEY("st"), 6, 6, false, true },
+		{ KEY("tmp."), 6, 12, false, false },
+		{ KEY("tmp"), 8, 8, false, true },
+		{ KEY("TryCompile-"), 6, 6, false, false },
+		{ KEY("cmTC_"), 5, 5, true, false },
+		{ KEY("pipe:["), 1, 20, false, false },
+		{ KEY("socket:["), 1, 20, false, false },
 	};
 
-	if (*p != 'c' && *p != 't' && *p != 'T' && *p != 'p' && *p != 's')
-		return 0;
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		size_t len = strlen(shapes[i].prefix);
-		if (*p != *shapes[i].prefix || (size_t)(end - p) < len ||
-		    memcmp(p, shapes[i].prefix, len) != 0)
+		const char *prefix = shapes[i].prefix.data;
+		size_t len = shapes[i].prefix.len;
+		if (*p != *prefix || !tr_text_starts(tr_text_span(p, end), shapes[i].prefix))
 			continue;
 		size_t random = count_alphanumeric(p + len, end);
 		const char *after = p + len + random;
-		if (shapes[i].prefix[len - 1] == '[' && (after == end || *after != ']'))
+		if (prefix[len - 1] == '[' && (after == end || *after != ']'))
 			continue;
 		if (random < shapes[i].least || random > shapes[i].most)
 			continue;
@@ -148,6 +156,12 @@ static size_t random_part(const char *begin, const char *p, const char *end, siz
 		return random;
 	}
 	return 0;
+}
+
+/* True for the letters with which the names of random_part begin. */
+static bool begins_random(char c)
+{
+	return c == 'c' || c == 't' || c == 'T' || c == 'p' || c == 's';
 }
 
 /* The length of the root of the first trace that begins at p, at the begin of a path, or 0. */
@@ -167,6 +181,35 @@ static size_t root_at(const struct tr_normal *n, const char *begin, const char *
 	return 0;
 }
 
+/*
+ * Returns the first of three bytes in [p, end), or end. Most texts here are short, and a call of
+ * memchr for each byte would take longer.
+ */
+static inline const char *find_any(const char *p, const char *end, char a, char b, char c)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; end - p >= 16; p += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)),
+							  _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b))),
+					     _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
+		unsigned mask = (unsigned)_mm_movemask_epi8(found);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+#endif
+	while (p < end && *p != a && *p != b && *p != c)
+		p++;
+	return p;
+}
+
+const char *tr_normal_string_end(const char *p, const char *end)
+{
+	for (p++; (p = find_any(p, end, '"', '\\', '\\')) < end && *p == '\\';)
+		p += 2;
+	return p < end ? p + 1 : end;
+}
+
 /* Appends what was read up to p and not yet appended. */
 static void flush(struct tr_normal *n, const char *p)
 {
@@ -180,7 +223,6 @@ static void flush(struct tr_normal *n, const char *p)
  */
 static const char *read_string(struct tr_normal *n, const char *begin, const char *end, bool first)
 {
-	static const bool stops[256] = { ['"'] = true, ['\\'] = true, ['/'] = true };
 	bool roots = first && n->rules->root_count;
 	const char *p = begin;
 
@@ -197,20 +239,15 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 			continue;
 		}
 		p += p < end && *p == '/';
-		if (p < end && !n->rules->temporary &&
+		if (p < end && !n->rules->temporary && begins_random(*p) &&
 		    (len = random_part(begin, p, end, &before)) > 0) {
 			p += before;
 			flush(n, p);
 			add_name(n, TEMPORARY, (struct tr_text){ p, len });
 			n->copied = p += len;
 		}
-		for (;;) {
-			while (p < end && !stops[(unsigned char)*p])
-				p++;
-			if (p >= end || *p != '\\')
-				break;
+		while ((p = find_any(p, end, '"', '\\', '/')) < end && *p == '\\')
 			p += 2;
-		}
 		if (p >= end)
 			return end;
 		if (*p == '"')
@@ -218,9 +255,26 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 	}
 }
 
+/*
+ * Returns the quote after a string, or the end, if nothing is replaced in it: most strings have
+ * neither a slash nor an escape. NULL: something can be.
+ */
+static inline const char *skip_plain(const struct tr_normal *n, const char *p, const char *end,
+				     bool first)
+{
+	if (n->rules->replace || (first && n->rules->root_count) || p == end || begins_random(*p))
+		return NULL;
+	p = find_any(p, end, '"', '\\', '/');
+	return p == end || *p == '"' ? p : NULL;
+}
+
 /* Like read_string; replaces also what the user replaces. */
 static const char *put_string(struct tr_normal *n, const char *p, const char *end, bool first)
 {
+	const char *stop = skip_plain(n, p, end, first);
+
+	if (stop)
+		return stop;
 	if (!n->rules->replace)
 		return read_string(n, p, end, first);
 	flush(n, p);
@@ -331,20 +385,22 @@ static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *fi
 		return 0;
 	uint64_t class = object_class(
 		n, created && number && tr_text_is(field->key, "return") ? made : field->key);
-	if (created && (list || number) && !tr_id_map_put(&n->objects, class, n))
-		n->failed = true;
+	if (created && (list || number) && !tr_id_map_get(&n->objects, class)) {
+		n->failed |= !tr_id_map_put(&n->objects, class, n);
+		/* what was no name before can be one from now on */
+		if (n->memo)
+			memset(n->memo, 0, MEMOS * sizeof *n->memo);
+	}
 	return tr_id_map_get(&n->objects, class) ? class : 0;
 }
 
-/* Returns the column at *p, and skips it with the TAB after it. */
-static struct tr_text next_column(const char **p, const char *end)
+/* Returns the column that begins at *p, and moves it to the next one. */
+static inline struct tr_text next_column(struct tr_tabs *tabs, const char **p)
 {
-	const char *begin = *p, *at = begin;
+	const char *begin = *p, *tab = tr_tabs_next(tabs);
 
-	while (*at != '\t' && *at != '\n')
-		at++;
-	*p = at + (at < end);
-	return tr_text_span(begin, at);
+	*p = tab + (tab < tabs->end);
+	return tr_text_span(begin, tab);
 }
 
 static struct tr_normal_field *new_field(struct tr_normal *n)
@@ -362,7 +418,7 @@ static struct tr_text made_by(const struct tr_normal *n)
 {
 	struct tr_text rest = n->name;
 
-	if (n->rules->objects ||
+	if (n->known->class != TR_DIFF_THREAD || n->rules->objects ||
 	    !(tr_text_skip(&rest, TR_TEXT("glGen")) || tr_text_skip(&rest, TR_TEXT("glCreate"))))
 		return (struct tr_text){ NULL, 0 };
 	return rest;
@@ -395,23 +451,28 @@ static void put_cell(struct tr_normal *n, struct tr_text cell, bool first)
 		p = put_string(n, p + 1, end, first);
 }
 
-static void put_name(struct tr_normal *n, bool first)
+/*
+ * Reads the name and its hash. Returns its normal text, which begins the buffer unless nothing was
+ * replaced in it.
+ */
+static struct tr_text read_name(struct tr_normal *n, bool first)
 {
-	struct tr_normal_field *field = new_field(n);
-
-	if (!field)
-		return;
-	field->key = TR_TEXT("name");
-	field->value = n->name;
-	if (n->rules->ignored_count && is_left_out(n, field->key)) {
-		field->text = TR_TEXT("");
+	if (n->rules->ignored_count && is_left_out(n, TR_TEXT("name"))) {
 		n->name_hash = n->kind_hash;
-		return;
+		return TR_TEXT("");
 	}
-	put_cell(n, n->name, first);
-	set_text(n, field, 0);
-	struct tr_text text = field->text.data ? field->text : tr_buffer_text(&n->text);
+	struct tr_text text = n->name;
+	if (skip_plain(n, text.data, text.data + text.len, first) == text.data + text.len) {
+		n->name_hash = tr_text_hash(n->kind_hash, text);
+		return text;
+	}
+	put_cell(n, text, first);
+	if (n->text.len || n->copied != n->name.data) {
+		flush(n, n->name.data + n->name.len);
+		text = tr_buffer_text(&n->text);
+	}
 	n->name_hash = tr_text_hash(n->kind_hash, text);
+	return text;
 }
 
 /* Reads the column at p, which is not empty, and returns its end. */
@@ -453,21 +514,36 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 	return p;
 }
 
-bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+/* Prepares for the next record. */
+static void begin(struct tr_normal *n)
 {
-	const char *p = line.data, *end = p + line.len;
-	bool result = false;
-
 	n->count = n->name_count = 0;
 	n->module.data = n->spent.data = NULL;
-	tr_buffer_reset(&n->text);
-	end--;
-	set_kind(n, next_column(&p, end));
-	n->seq = next_column(&p, end);
-	n->time = next_column(&p, end);
-	n->task = next_column(&p, end);
-	n->name = next_column(&p, end);
-	put_name(n, first);
+	if (n->text.len)
+		tr_buffer_reset(&n->text);
+}
+
+bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+{
+	const char *end = line.data + line.len - 1;
+	struct tr_tabs tabs = tr_tabs_begin(line.data, line.data, end);
+	const char *p = line.data;
+	bool result = false;
+
+	begin(n);
+	set_kind(n, next_column(&tabs, &p));
+	n->seq = next_column(&tabs, &p);
+	n->time = next_column(&tabs, &p);
+	n->task = next_column(&tabs, &p);
+	n->name = next_column(&tabs, &p);
+	struct tr_normal_field *name = new_field(n);
+	if (!name)
+		return false;
+	name->key = TR_TEXT("name");
+	name->value = n->name;
+	name->text = read_name(n, first);
+	if (n->text.len)
+		name->text.data = NULL; /* see set_text */
 	struct tr_text made = made_by(n);
 	while (p < end && !n->failed) {
 		p = put_field(n, p, end, first, made, &result);
@@ -482,6 +558,161 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 		text += n->fields[i].text.len;
 	}
 	return !n->failed;
+}
+
+/* A hash of the variables of a map in any order: an environment has none. */
+static uint64_t hash_map(uint64_t seed, struct tr_text map)
+{
+	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
+	uint64_t sum = 0;
+
+	while (p < end) {
+		if (*p == ',') {
+			sum += tr_text_hash(seed, tr_text_span(begin, p));
+			begin = p + 1;
+		}
+		p = *p == '"' ? tr_normal_string_end(p, end) : p + 1;
+	}
+	return sum + tr_text_hash(seed, tr_text_span(begin, end));
+}
+
+/* The memo of columns, whose hash is set; it can be that of others, which had this place before. */
+static struct tr_normal_memo *find_memo(struct tr_normal *n, struct tr_text columns, uint64_t *hash)
+{
+	*hash = tr_text_hash(n->kind_hash, columns);
+	return &n->memo[*hash % MEMOS];
+}
+
+/* The hash of the field that was read last, whose normal text begins there in the buffer. */
+static uint64_t hash_field(const struct tr_normal *n, const struct tr_normal_field *field,
+			   size_t from)
+{
+	struct tr_text text = field->text;
+	uint64_t hash = tr_text_hash(n->rules->seed, field->key);
+
+	if (!text.data)
+		text.data = n->text.data + from;
+	bool map = text.len > 1 && *text.data == '{' &&
+		   (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars"));
+	return map ? tr_number_hash(hash, hash_map(n->rules->seed, text))
+		   : tr_text_hash(hash, text);
+}
+
+/* What tr_normal_hash finds in the columns of fields. */
+struct columns {
+	struct tr_text made; /* see made_by */
+	bool result;	     /* "->" was one of them */
+	bool constant;	     /* the same text always contains the same */
+	bool any;	     /* there was a field that is compared */
+	uint64_t hash, path;
+};
+
+/* Adds a column of a line with that end. */
+static void hash_column(struct tr_normal *n, struct tr_text column, const char *end, bool first,
+			struct columns *columns)
+{
+	enum { SHORT = 24 };
+	struct tr_normal_memo *memo = NULL;
+	size_t from = n->text.len, names = n->name_count;
+	uint64_t text = 0, hash;
+
+	if (tr_text_is(column, "->")) {
+		columns->result = true;
+		return;
+	}
+	if (column.len >= SHORT && !columns->made.data)
+		memo = find_memo(n, column, &text);
+	if (memo && memo->columns == text) {
+		hash = memo->hash;
+	} else {
+		n->count = 0;
+		put_field(n, column.data, end, first, columns->made, &columns->result);
+		if (n->failed || n->text.failed)
+			return;
+		if (!n->count) { /* it is left out */
+			columns->constant &= n->module.data > column.data &&
+					     n->module.data <= column.data + column.len;
+			return;
+		}
+		hash = hash_field(n, n->fields, from);
+		bool constant = n->name_count == names;
+		columns->constant &= constant;
+		if (memo && constant)
+			*memo = (struct tr_normal_memo){ .columns = text, .hash = hash };
+	}
+	if (!columns->any && tr_text_is(n->kind, "sys") &&
+	    (tr_text_starts(column, TR_TEXT("path=")) || tr_text_starts(column, TR_TEXT("from="))))
+		columns->path = hash;
+	columns->any = true;
+	columns->hash = tr_number_hash(columns->hash, hash);
+}
+
+/* Returns the column of a cell, which begins at *p, and moves it to the next one. */
+static inline struct tr_text cell_column(const struct tr_cell *cell, const char **p)
+{
+	size_t len = 1; /* of "-" */
+
+	switch ((enum tr_cell_type)cell->type) {
+	case TR_CELL_ABSENT:
+		break;
+	case TR_CELL_TEXT:
+		len = cell->text.len;
+		break;
+	case TR_CELL_NUMBER:
+		len = tr_decimal_length(cell->number);
+		break;
+	case TR_CELL_ADDRESS:
+		len = sizeof "0x" - 1 + cell->width;
+		break;
+	}
+	*p += len + 1;
+	return (struct tr_text){ *p - len - 1, len };
+}
+
+bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct tr_text line,
+		    bool first)
+{
+	enum { LONG = 128 };
+	const char *end = line.data + line.len - 1;
+
+	if (!n->memo && !(n->memo = calloc(MEMOS, sizeof *n->memo)))
+		return false;
+	const char *p = line.data + record->kind.len + 1;
+	begin(n);
+	set_kind(n, (struct tr_text){ line.data, record->kind.len });
+	n->seq = cell_column(&record->seq, &p);
+	n->time = cell_column(&record->time, &p);
+	n->task = cell_column(&record->task, &p);
+	n->name = cell_column(&record->name, &p);
+	p = p < end ? p : end; /* there may be no fields */
+	read_name(n, first);
+	struct tr_text rest = tr_text_span(p, end);
+	struct columns columns = { .made = made_by(n), .constant = true, .hash = n->kind_hash };
+	struct tr_normal_memo *memo = NULL;
+	uint64_t text = 0;
+	if (rest.len <= LONG && !columns.made.data)
+		memo = find_memo(n, rest, &text);
+	if (memo && memo->columns == text) {
+		columns.hash = memo->hash;
+		columns.path = memo->path;
+		if (memo->module)
+			n->module = (struct tr_text){ p + memo->module, memo->module_len };
+		p = end;
+	}
+	struct tr_tabs tabs = tr_tabs_begin(line.data, p, end);
+	while (p < end && !n->failed)
+		hash_column(n, next_column(&tabs, &p), end, first, &columns);
+	if (memo && memo->columns != text && columns.constant && !n->failed)
+		*memo = (struct tr_normal_memo){
+			.columns = text,
+			.hash = columns.hash,
+			.path = columns.path,
+			.module = n->module.data ? (uint32_t)(n->module.data - rest.data) : 0,
+			.module_len = n->module.data ? (uint32_t)n->module.len : 0,
+		};
+	n->content = tr_number_hash(n->name_hash, columns.hash);
+	n->path = columns.path;
+	return !n->failed && !n->text.failed;
 }
 
 struct tr_text tr_normal_string(struct tr_normal *n, struct tr_text string, bool first)
@@ -540,6 +771,7 @@ void tr_normal_free(struct tr_normal *n)
 {
 	free(n->fields);
 	free(n->names);
+	free(n->memo);
 	tr_buffer_free(&n->text);
 	tr_buffer_free(&n->scratch);
 	tr_id_map_free(&n->objects);

@@ -3,6 +3,7 @@
  * The text of a record that is compared: its fields without what differs between any two runs.
  *
  *	line -> tr_normal_read -> fields, each with its normal text; names (struct tr_run_name)
+ *	line -> tr_normal_hash -> a hash of all that, and the names, for a trace that is read once
  *
  * Left out are fields that say when and where something ran: times, tasks, numbers of records and
  * definitions. Names that a run chooses are a "*" in the normal text: addresses, objects of OpenGL,
@@ -23,6 +24,7 @@
 #include "core/text.h"
 #include "diff/kind.h"
 #include "record/literal.h"
+#include "record/record.h"
 
 /* Paths below `from` in the first trace are those below `to` in the second. */
 struct tr_normal_root {
@@ -65,6 +67,15 @@ struct tr_normal_field {
 	bool is_duration; /* it is that of the record, which tr_normal_add_duration added */
 };
 
+/* Columns that came before, and what they contain: traces repeat them. */
+struct tr_normal_memo {
+	uint64_t columns; /* hash of them and of the kind */
+	uint64_t hash;	  /* of their normal text */
+	uint64_t path;	  /* as in struct tr_normal */
+	uint32_t module;  /* where the number of a module is in them; 0: nowhere */
+	uint32_t module_len;
+};
+
 struct tr_normal {
 	const struct tr_normal_rules *rules;
 	struct tr_text kind, seq, task, name;
@@ -74,16 +85,19 @@ struct tr_normal {
 	int64_t duration;     /* nanoseconds, of the field duration */
 	char duration_text[TR_REAL_MAX];
 	const struct tr_diff_kind *known;
-	uint64_t kind_hash, name_hash;	/* of the kind; of the kind and the normal name */
-	uint64_t letters;		/* bits of the first letters of fields that are left out */
+	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
+	uint64_t content;	       /* after tr_normal_hash: of all that is compared */
+	uint64_t path;	  /* after tr_normal_hash: of the file of a system call, or 0 */
+	uint64_t letters; /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
 	struct tr_buffer text, scratch;
-	const char *copied;	  /* the part of the line before it is in text */
-	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created */
-	bool failed;		  /* memory is exhausted */
+	const char *copied;	     /* the part of the line before it is in text */
+	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */
+	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
+	bool failed;		     /* memory is exhausted */
 };
 
 /*
@@ -91,6 +105,14 @@ struct tr_normal {
  * results are valid until the next call, and as long as the line. False: memory is exhausted.
  */
 bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
+
+/*
+ * As tr_normal_read, but there are no fields and no text, only hashes of them. The order of the
+ * variables of an environment does not change these. line: of the record, whose fields may differ
+ * from it.
+ */
+bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
+		    bool first);
 
 /*
  * The normal text of a string, for callers that compare what is in no field; valid until the next
@@ -121,11 +143,6 @@ static inline size_t tr_normal_names_end(const struct tr_normal *normal,
 void tr_normal_free(struct tr_normal *normal);
 
 /* Returns the end of the quoted string at p: after the quote that closes it. */
-static inline const char *tr_normal_string_end(const char *p, const char *end)
-{
-	for (p++; p < end && *p != '"'; p++)
-		p += *p == '\\';
-	return p < end ? p + 1 : end;
-}
+const char *tr_normal_string_end(const char *p, const char *end);
 
 #endif

@@ -36,19 +36,15 @@ bool tr_diff_begin(struct tr_diff *diff)
 static struct entry *entry_of(struct tr_diff_side *side, char letter, struct tr_text name,
 			      bool *is_new)
 {
-	tr_buffer_reset(&side->scratch);
-	tr_buffer_put_byte(&side->scratch, letter);
-	tr_buffer_put_text(&side->scratch, name);
-	if (side->scratch.failed)
-		return NULL;
-	struct tr_text key = tr_buffer_text(&side->scratch);
-	struct entry *entry = tr_map_get(&side->names, key);
+	uint64_t seed = tr_number_hash(side->normal.rules->seed, (unsigned char)letter);
+	uint64_t id = tr_text_hash(seed, name);
+	struct entry *entry = tr_id_map_get(&side->names, id);
+
 	*is_new = !entry;
 	if (entry)
 		return entry;
-	struct tr_text copy = tr_arena_copy(&side->arena, key);
-	entry = copy.data ? tr_arena_alloc(&side->arena, sizeof *entry) : NULL;
-	if (!entry || !tr_map_put(&side->names, copy, entry))
+	entry = tr_arena_alloc(&side->arena, sizeof *entry);
+	if (!entry || !tr_id_map_put(&side->names, id, entry))
 		return NULL;
 	*entry = (struct entry){ 0, 0 };
 	return entry;
@@ -76,20 +72,15 @@ static struct entry *task_of(struct tr_diff_side *side, struct tr_text task)
 	return entry && entry->number != TR_ALIGN_NONE ? entry : NULL;
 }
 
-/* The image of the parent that an exec record names. *parent: NONE if it is not in the trace. */
-static bool find_parent(struct tr_diff_side *side, struct tr_record *record, uint32_t *parent)
+/* The image of the parent that an exec record names; NONE if it is not in the trace. */
+static uint32_t find_parent(const struct tr_diff_side *side)
 {
-	struct tr_parent named;
+	const struct tr_parent *named = &side->follow.parent;
+	uintptr_t found = 0;
 
-	*parent = TR_ALIGN_NONE;
-	if (!tr_parent_read(record, &named))
-		return false;
-	if (named.kind == TR_PARENT_RECORD) {
-		uintptr_t found = (uintptr_t)tr_id_map_get(&side->seqs, named.seq);
-		if (found)
-			*parent = (uint32_t)(found - 1);
-	}
-	return true;
+	if (named->kind == TR_PARENT_RECORD)
+		found = (uintptr_t)tr_id_map_get(&side->seqs, named->seq);
+	return found ? (uint32_t)(found - 1) : TR_ALIGN_NONE;
 }
 
 /* The record with this number begins a program in its task. False: memory is exhausted. */
@@ -97,10 +88,10 @@ static bool begin_program(struct tr_diff_side *side, struct tr_record *record, u
 			  uint32_t *group)
 {
 	struct entry *task = task_of(side, side->normal.task);
-	uint32_t parent, before;
+	uint32_t parent = find_parent(side), before;
 	uint64_t seq;
 
-	if (!task || !find_parent(side, record, &parent))
+	if (!task)
 		return false;
 	before = task->number;
 	if (parent == TR_ALIGN_NONE)
@@ -120,42 +111,40 @@ static bool begin_program(struct tr_diff_side *side, struct tr_record *record, u
 	       tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
-/* Appends the line of an exec record, with its environment as the difference to its parent's. */
-static bool put_exec_line(struct tr_diff_side *side, struct tr_record *record, struct tr_text line,
-			  struct tr_error *err)
+/*
+ * The line of an exec record, with its environment as the difference to its parent's. data NULL: err
+ * is filled.
+ */
+static struct tr_text exec_line(struct tr_diff_side *side, struct tr_record *record,
+				struct tr_text line, struct tr_error *err)
 {
+	static const struct tr_text none = { NULL, 0 };
 	struct tr_follow *follow = &side->follow;
-	struct tr_environment *base;
-	struct tr_parent parent;
 
 	if (tr_follow_record(follow, record, err) == TR_FATAL)
-		return false;
-	if (!tr_parent_read(record, &parent)) {
-		tr_error_memory(err);
-		return false;
-	}
+		return none;
+	if (!follow->own || follow->minimal)
+		return line;
+	struct tr_environment *base = follow->top;
+	if (follow->parent.kind == TR_PARENT_RECORD)
+		base = tr_environments_of(follow->pool, follow->parent.seq);
 	tr_buffer_reset(&side->line);
 	tr_buffer_reset(&side->scratch);
-	base = follow->top;
-	if (parent.kind == TR_PARENT_RECORD)
-		base = tr_environments_of(follow->pool, parent.seq);
 	enum tr_status known = TR_END;
-	if (follow->own && base)
+	if (base)
 		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
+	if (known == TR_END)
+		return line;
 	if (known == TR_FATAL) {
 		tr_environments_error(follow->pool, err);
-		return false;
+		return none;
 	}
-	if (known != TR_OK) {
-		tr_buffer_put_text(&side->line, line);
-	} else {
-		struct tr_text map = tr_buffer_text(&side->scratch);
-		tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
-				&side->line);
-	}
-	if (side->line.failed)
-		tr_error_memory(err);
-	return !side->line.failed;
+	struct tr_text map = tr_buffer_text(&side->scratch);
+	if (tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
+			    &side->line))
+		return tr_buffer_text(&side->line);
+	tr_error_memory(err);
+	return none;
 }
 
 /* A task has forked a child, of which records may have come before this one. */
@@ -172,38 +161,6 @@ static bool fork_child(struct tr_diff_side *side, struct tr_text child, uint32_t
 	else if (side->images[task->number].parent == TR_ALIGN_NONE)
 		side->images[task->number].parent = parent;
 	return task->number != TR_ALIGN_NONE;
-}
-
-/* A hash of the variables of a map in any order: an environment has none. */
-static uint64_t hash_map(uint64_t seed, struct tr_text map)
-{
-	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
-	uint64_t sum = 0;
-
-	while (p < end) {
-		if (*p == ',') {
-			sum += tr_text_hash(seed, tr_text_span(begin, p));
-			begin = p + 1;
-		}
-		p = *p == '"' ? tr_normal_string_end(p, end) : p + 1;
-	}
-	return sum + tr_text_hash(seed, tr_text_span(begin, end));
-}
-
-static uint64_t content_of(const struct tr_normal *normal)
-{
-	uint64_t hash = normal->name_hash;
-
-	for (size_t i = 1; i < normal->count; i++) {
-		const struct tr_normal_field *field = &normal->fields[i];
-		bool map = field->text.len > 1 && *field->text.data == '{' &&
-			   (tr_text_starts(field->key, TR_TEXT("env")) ||
-			    tr_text_is(field->key, "vars"));
-		hash = tr_text_hash(hash, field->key);
-		hash = map ? tr_number_hash(hash, hash_map(normal->rules->seed, field->text))
-			   : tr_text_hash(hash, field->text);
-	}
-	return hash;
 }
 
 /* Keys have a seed of their own: the kind and the name are a content too. */
@@ -224,15 +181,9 @@ static uint64_t name_key(const struct tr_diff_side *side)
  */
 static uint64_t sequence_key(const struct tr_diff_side *side)
 {
-	const struct tr_normal *normal = &side->normal;
-	uint64_t hash = name_key(side);
+	uint64_t path = side->normal.path, hash = name_key(side);
 
-	if (!tr_text_is(normal->kind, "sys") || normal->count < 2)
-		return hash;
-	const struct tr_normal_field *field = &normal->fields[1];
-	return tr_text_is(field->key, "path") || tr_text_is(field->key, "from")
-		       ? tr_text_hash(hash, field->text)
-		       : hash;
+	return path ? tr_number_hash(hash, path) : hash;
 }
 
 /* The key of a record of a set: its name, and of a block its module too. */
@@ -240,10 +191,11 @@ static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t hash = name_key(side);
-	bool is_new, block = tr_text_is(normal->kind, "block");
+	bool is_new;
 
 	if (!normal->module.data)
 		return hash;
+	bool block = tr_text_is(normal->kind, "block");
 	struct entry *module = entry_of(side, 'm', normal->module, &is_new);
 	*fine = module != NULL;
 	if (!module)
@@ -360,6 +312,8 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
+		if (!side->counts[TR_DIFF_EXEC])
+			continue;
 		for (uint32_t k = 0; k < side->count; k++) {
 			uint32_t at = k;
 			if (side->records[k].class != TR_DIFF_EXEC ||
@@ -403,26 +357,37 @@ static bool write_names(struct tr_diff_side *side, struct tr_error *err)
 	return fine;
 }
 
+void tr_diff_forget_ids(struct tr_diff_side *side)
+{
+	if (side->names.cap) {
+		tr_id_map_free(&side->names);
+		tr_arena_free(&side->arena);
+	}
+	if (side->seqs.cap)
+		tr_id_map_free(&side->seqs);
+	if (side->follow.pool)
+		tr_follow_free(&side->follow);
+}
+
 bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		 struct tr_text line, struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
-	struct tr_diff_record entry = { .match = TR_ALIGN_NONE };
-	bool fine;
+	struct tr_normal *normal = &side->normal;
 
 	if (record->type == TR_HEADER) {
 		/* numbers of records, tasks and modules begin anew */
-		tr_map_clear(&side->names);
-		tr_id_map_free(&side->seqs);
-		tr_follow_free(&side->follow);
+		tr_diff_forget_ids(side);
 		return true;
 	}
+	if (which == 1)
+		tr_diff_forget_ids(&diff->sides[0]);
 	if (record->type != TR_RECORD)
 		return true;
 	if (tr_text_is(record->kind, "exec")) {
-		if (!put_exec_line(side, record, line, err))
+		line = exec_line(side, record, line, err);
+		if (!line.data)
 			return false;
-		line = tr_buffer_text(&side->line);
 	} else if (tr_text_is(record->kind, "env") &&
 		   tr_follow_record(&side->follow, record, err) == TR_FATAL) {
 		return false;
@@ -431,25 +396,28 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d records", TR_ALIGN_MOST);
 		return false;
 	}
-	fine = tr_array_room(side->records, side->count, side->cap) &&
-	       tr_normal_read(&side->normal, line, which == 0);
-	if (fine && is_date(&side->normal))
+	if (!tr_array_room(side->records, side->count, side->cap) ||
+	    !tr_normal_hash(normal, record, line, which == 0))
+		goto exhausted;
+	if (is_date(normal))
 		return true;
-	if (fine) {
-		entry.offset = tr_spool_size(side->spool);
-		entry.class = side->normal.known->class;
-		entry.content = content_of(&side->normal);
-		entry.named = side->normal.name_count > 0;
-		fine = place_record(diff, side, record, &entry);
-	}
-	if (!fine) {
-		tr_error_memory(err);
-		return false;
-	}
-	side->records[side->count++] = entry;
-	side->counts[entry.class]++;
-	return (!entry.named || write_names(side, err)) &&
+	struct tr_diff_record *entry = &side->records[side->count];
+	*entry = (struct tr_diff_record){
+		.content = normal->content,
+		.offset = tr_spool_size(side->spool),
+		.class = normal->known->class,
+		.named = normal->name_count > 0,
+		.match = TR_ALIGN_NONE,
+	};
+	if (!place_record(diff, side, record, entry))
+		goto exhausted;
+	side->count++;
+	side->counts[entry->class]++;
+	return (!entry->named || write_names(side, err)) &&
 	       tr_spool_write(side->spool, line.data, line.len, err);
+exhausted:
+	tr_error_memory(err);
+	return false;
 }
 
 /* The part of the spool that belongs to a record. data NULL: err is filled. */
@@ -522,10 +490,7 @@ void tr_diff_free(struct tr_diff *diff)
 		free(side->images);
 		tr_spool_free(side->spool);
 		tr_buffer_free(&side->window.bytes);
-		tr_map_free(&side->names);
-		tr_arena_free(&side->arena);
-		tr_id_map_free(&side->seqs);
-		tr_follow_free(&side->follow);
+		tr_diff_forget_ids(side);
 		tr_normal_free(&side->normal);
 		tr_buffer_free(&side->line);
 		tr_buffer_free(&side->scratch);
