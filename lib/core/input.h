@@ -48,6 +48,7 @@ struct tr_input {
 	bool damaged;		      /* the stream ended with an error: see tr_input_error */
 	const struct tr_codec *codec; /* outermost compression that was removed, or NULL */
 	bool ahead;		      /* the source is read on another thread */
+	bool looking;		      /* a want above limits.max_record is in vain, and no error */
 	struct tr_input_private *private;
 };
 

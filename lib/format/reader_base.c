@@ -48,6 +48,11 @@ void tr_reader_free(struct tr_reader *reader)
 	free(reader);
 }
 
+void tr_reader_look(struct tr_reader *reader, size_t want)
+{
+	tr_input_more(reader->in, want < reader->max_record ? want : (size_t)reader->max_record);
+}
+
 enum tr_status tr_reader_line(struct tr_reader *reader, struct tr_text *line, bool *ended,
 			      struct tr_error *err)
 {

@@ -79,6 +79,9 @@ void *tr_reader_new(size_t size, tr_reader_step *next, void (*close)(struct tr_r
 int tr_bid_by_lines(struct tr_input *in, size_t probe,
 		    int (*weigh)(const char *begin, const char *end, void *context), void *context);
 
+/* Reads ahead until the window has so many bytes, if the input and limits.max_record allow it. */
+void tr_reader_look(struct tr_reader *reader, size_t want);
+
 /*
  * The next line of the window without its LF, counted in lines; valid until the next read.
  * *ended: it has an LF. As tr_input_line, with the position in err.

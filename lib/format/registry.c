@@ -53,6 +53,7 @@ const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_se
 	const struct tr_format *best = NULL;
 	int most = 0;
 
+	in->looking = true; /* what a format looks at is no record */
 	for (size_t i = 0; tr_formats[i] && most < CERTAIN; i++) {
 		int bits = tr_formats[i]->bid ? tr_formats[i]->bid(in) : 0;
 		if (bits > most) {
@@ -63,6 +64,7 @@ const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_se
 	for (size_t i = 0; tr_formats[i] && !best; i++)
 		if (tr_formats[i]->search && tr_formats[i]->search(in, settings) > 0)
 			best = tr_formats[i];
+	in->looking = false;
 	return best;
 }
 

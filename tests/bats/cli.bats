@@ -81,6 +81,15 @@ many() {
 	done
 }
 
+@test "a trace is larger than --max-record, which limits its records" {
+	for trace in ltrace/plain.ltrace bazel/aquery.json bazel/execlog.json; do
+		[ "$(wc -c <"$top_srcdir/tests/data/$trace")" -gt 1100 ]
+		run --separate-stderr tr-parse --max-record=1100 "$top_srcdir/tests/data/$trace"
+		[[ $stderr != *@0x0:* ]] || { echo "$stderr" && return 1; }
+		[ "${#lines[@]}" -gt 3 ]
+	done
+}
+
 @test "no operand or - is stdin, several are read in order, -- ends options" {
 	tr-parse <"$trec" | cmp - "$trec"
 	tr-parse - <"$trec" | cmp - "$trec"

@@ -467,7 +467,7 @@ static enum tr_status enter_list(struct reader *reader, struct tr_error *err)
 	struct tr_input *in = reader->base.in;
 	struct tr_text key, text;
 
-	tr_input_more(in, LONGEST);
+	tr_reader_look(&reader->base, LONGEST);
 	struct tr_json json = { in->pos, in->end };
 	bool found = tr_json_next(&json, &key) == TR_JSON_STRING;
 	bool actions = found && tr_text_is(key, "actions");
@@ -526,7 +526,7 @@ static void begin(struct reader *reader)
 
 	if (tr_input_more(in, 3) && memcmp(in->pos, "\xef\xbb\xbf", 3) == 0)
 		tr_json_items_skip(&reader->items, 3);
-	tr_input_more(in, PROBE);
+	tr_reader_look(&reader->base, PROBE);
 	struct tr_json json = { in->pos, in->end };
 	bool graph = tr_json_next(&json, &key) == TR_JSON_OBJECT &&
 		     tr_json_next(&json, &key) == TR_JSON_STRING && tr_text_is_among(key, lists);

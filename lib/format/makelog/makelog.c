@@ -325,7 +325,7 @@ static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t
 	struct tr_input *in = reader->base.in;
 	size_t count = 0;
 
-	tr_input_more(in, AHEAD < reader->base.max_record ? AHEAD : reader->base.max_record);
+	tr_reader_look(&reader->base, AHEAD);
 	bool whole = in->end - in->pos <= AHEAD;
 	const char *p = in->pos, *end = whole ? in->end : in->pos + AHEAD, *lf;
 	while (count < most && p < end) {
