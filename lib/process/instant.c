@@ -16,25 +16,25 @@ static bool is_digit(char c)
 int64_t tr_instant_from_text(struct tr_text text)
 {
 	const char *p = text.data, *end = text.data + text.len;
-	int64_t value = 0;
+	int64_t value = 0, fraction = 0;
 	bool negative = p < end && *p == '-';
 
 	p += negative;
 	if (p == end || !is_digit(*p))
 		return TR_INSTANT_NONE;
 	for (; p < end && is_digit(*p); p++) {
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, *p - '0', &value))
+		value = value * 10 + (*p - '0');
+		if (value > TR_INSTANT_MAX / TR_INSTANT_SECOND)
 			return TR_INSTANT_NONE;
 	}
 	if (p < end && *p++ != '.')
 		return TR_INSTANT_NONE;
-	for (int i = 0; i < 9; i++) {
-		int digit = p < end && is_digit(*p) ? *p++ - '0' : 0;
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, digit, &value))
-			return TR_INSTANT_NONE;
-	}
+	unsigned missing = 9;
+	for (; missing && p < end && is_digit(*p); missing--)
+		fraction = fraction * 10 + (*p++ - '0');
+	for (; missing; missing--)
+		fraction *= 10;
+	value = value * TR_INSTANT_SECOND + fraction;
 	while (p < end && is_digit(*p))
 		p++;
 	if (p < end || value > TR_INSTANT_MAX)

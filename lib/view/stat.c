@@ -92,18 +92,17 @@ enum sort { OTHER, BLOCK, CALL, LEAVE, SYS, EXEC, CONTEXT };
 
 static enum sort sort_of(struct tr_text kind)
 {
-	static const struct {
-		const char *kind;
-		enum sort sort;
-	} sorts[] = {
-		{ "block", BLOCK }, { "call", CALL }, { "enter", CALL },
-		{ "leave", LEAVE }, { "sys", SYS },   { "exec", EXEC },
-	};
-
-	for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
-		if (tr_text_is(kind, sorts[i].kind))
-			return sorts[i].sort;
-	}
+	/* the most frequent kinds first */
+	if (tr_text_is(kind, "block"))
+		return BLOCK;
+	if (tr_text_is(kind, "sys"))
+		return SYS;
+	if (tr_text_is(kind, "call") || tr_text_is(kind, "enter"))
+		return CALL;
+	if (tr_text_is(kind, "leave"))
+		return LEAVE;
+	if (tr_text_is(kind, "exec"))
+		return EXEC;
 	return tr_context_kind(kind) >= 0 ? CONTEXT : OTHER;
 }
 
