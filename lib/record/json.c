@@ -473,6 +473,14 @@ static bool is_string_whole(struct search *search, const char *begin, const char
 	return false;
 }
 
+/* True where an item of a list or the key of a map may begin. */
+static bool wants_item(const struct tr_json_walk *walk)
+{
+	if (walk->maps & 1)
+		return walk->wants == TR_JSON_WANTS_MEMBER || walk->wants == TR_JSON_WANTS_KEY;
+	return walk->depth && wants_value(walk);
+}
+
 /* TR_JSON_OBJECT_END: the object is complete, and done is its length; CUT: more is needed; BAD. */
 static enum tr_json_token search_on(struct search *search, const char *begin, const char *end)
 {
@@ -488,6 +496,15 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 		if (search->string && !is_string_whole(search, begin, end))
 			return TR_JSON_CUT;
 		search->string = 0;
+		/* strings without escapes, which most values of environments are, come in one step */
+		if (*p == '"' && wants_item(&search->walk)) {
+			const char *after = tr_json_plain_items(p, end, search->walk.maps & 1);
+			if (after > p) {
+				search->walk.wants = TR_JSON_WANTS_NEXT;
+				search->done = (size_t)(after - begin);
+				continue;
+			}
+		}
 		struct tr_json json = { p, end };
 		enum tr_json_token token = tr_json_next(&json, &text);
 		/* a long string is not scanned again from its start whenever more of it has come */
@@ -692,15 +709,22 @@ static const char *skip_string(const char *p, const char *end)
 }
 
 /*
- * Returns the place after the list or object whose bracket is before p. A complete object is known
- * to be JSON, so only brackets count. NULL: the text ends before.
+ * Returns the place after the list or object (map) whose bracket is before p. A complete object is
+ * known to be JSON, so only brackets count. NULL: the text ends before.
  */
-static const char *skip_container(const char *p, const char *end)
+static const char *skip_container(const char *p, const char *end, bool map)
 {
 	unsigned depth = 1;
+	char before = ',';
 
 	while (p < end) {
-		char c = *p++;
+		/* strings of the container itself without escapes come in one step */
+		if (depth == 1 && before == ',' && *p == '"') {
+			p = tr_json_plain_items(p, end, map);
+			if (p == end)
+				break;
+		}
+		char c = before = *p++;
 		if (c == '"') {
 			p = skip_string(p, end);
 			if (!p)
@@ -729,10 +753,10 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 
 /*
  * Lists the members of an object and steps behind it, or to the end of a text that is cut. Its
- * opening bracket was read already. A nested value is a span of text; with deep, nested objects are listed, too.
- * Recursion is bounded, because a complete object has at most 60 open brackets.
+ * opening bracket was read already. A nested value is a span of text; objects that are nested up to
+ * `levels` deep are listed, too, which bounds the recursion.
  */
-static bool list_members(struct tr_json *json, bool deep, struct tr_arena *arena,
+static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena *arena,
 			 struct tr_json_member **members, size_t *count)
 {
 	struct tr_text key, ignored;
@@ -748,11 +772,12 @@ static bool list_members(struct tr_json *json, bool deep, struct tr_arena *arena
 		if (token == TR_JSON_CUT || token == TR_JSON_BAD)
 			break;
 		member.type = token;
-		if (token == TR_JSON_OBJECT && deep) {
-			if (!list_members(json, deep, arena, &member.members, &member.count))
+		if (token == TR_JSON_OBJECT && levels) {
+			if (!list_members(json, levels - 1, arena, &member.members, &member.count))
 				return false;
 		} else if (token == TR_JSON_OBJECT || token == TR_JSON_ARRAY) {
-			const char *after = skip_container(json->pos, json->end);
+			const char *after =
+				skip_container(json->pos, json->end, token == TR_JSON_OBJECT);
 			json->pos = after ? after : json->end;
 		}
 		member.value = tr_text_span(begin, json->pos);
@@ -770,7 +795,7 @@ static bool list_members(struct tr_json *json, bool deep, struct tr_arena *arena
 }
 
 /* Lists the members of an object that is known to be JSON, without a tree. */
-static bool members_of(struct tr_text object, bool deep, struct tr_arena *arena,
+static bool members_of(struct tr_text object, unsigned levels, struct tr_arena *arena,
 		       struct tr_json_member **members, size_t *count)
 {
 	struct tr_json json = { object.data, object.data + object.len };
@@ -779,19 +804,19 @@ static bool members_of(struct tr_text object, bool deep, struct tr_arena *arena,
 	*count = 0;
 	*members = NULL;
 	return tr_json_next(&json, &ignored) != TR_JSON_OBJECT ||
-	       list_members(&json, deep, arena, members, count);
+	       list_members(&json, levels, arena, members, count);
 }
 
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count)
 {
-	return members_of(object, false, arena, members, count);
+	return members_of(object, 0, arena, members, count);
 }
 
-bool tr_json_members_deep(struct tr_text object, struct tr_arena *arena,
+bool tr_json_members_deep(struct tr_text object, unsigned levels, struct tr_arena *arena,
 			  struct tr_json_member **members, size_t *count)
 {
-	return members_of(object, true, arena, members, count);
+	return members_of(object, levels, arena, members, count);
 }
 
 const struct tr_json_member *tr_json_member_find(const struct tr_json_member *members, size_t count,

@@ -223,8 +223,11 @@ struct tr_json_member {
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);
 
-/* The same, with the members of the objects in it and in these, which are scanned only once so. */
-bool tr_json_members_deep(struct tr_text object, struct tr_arena *arena,
+/*
+ * The same, with the members of the objects that are nested in it up to `levels` deep, at most
+ * TR_JSON_MAX_DEPTH, which are scanned only once so.
+ */
+bool tr_json_members_deep(struct tr_text object, unsigned levels, struct tr_arena *arena,
 			  struct tr_json_member **members, size_t *count);
 
 /* Returns the last member of that key, or NULL. */

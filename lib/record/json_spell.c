@@ -204,19 +204,14 @@ TR_INLINED const char *plain_items(const char *p, const char *end, bool map)
 	return after;
 }
 
-/*
- * p is at an item of a list, or a key of a map, that is a string. Returns the place after the last
- * of the items from p on that are strings (or pairs of them) in compact JSON whose spelling does not
- * change, or p.
- */
-static const char *json_plain_items(const char *p, const char *end, bool map)
+const char *tr_json_plain_items(const char *p, const char *end, bool map)
 {
 	return map ? plain_items(p, end, true) : plain_items(p, end, false);
 }
 
 #else
 
-static const char *json_plain_items(const char *p, const char *end, bool map)
+const char *tr_json_plain_items(const char *p, const char *end, bool map)
 {
 	(void)end;
 	(void)map;
@@ -428,7 +423,7 @@ struct brackets {
 static inline enum tr_json_token spell_item(struct speller *s, bool map)
 {
 	if (s->p < s->end && *s->p == '"') {
-		const char *after = json_plain_items(s->p, s->end, map);
+		const char *after = tr_json_plain_items(s->p, s->end, map);
 		size_t length = (size_t)(after - s->p);
 		if (length) {
 			memcpy(s->to, s->p, length);

@@ -40,7 +40,8 @@ static bool open_event(struct event *event, struct tr_text text, struct tr_arena
 	struct tr_json_object *top = &event->top, *outside = top, *in = &event->in_execution;
 
 	*event = (struct event){ .rid = NULL };
-	if (!tr_json_members_deep(text, arena, &top->members, &top->count))
+	/* `started` and the execution in it, but not the environment */
+	if (!tr_json_members_deep(text, 2, arena, &top->members, &top->count))
 		return false;
 	event->rid = tr_json_take(top, "rid", TR_JSON_STRING);
 	event->timestamp = tr_json_take(top, "timestamp", TR_JSON_STRING);
@@ -159,20 +160,20 @@ static bool is_preload(const struct tr_json_member *member)
 }
 
 /* Appends a variable, but none of Bear's own. */
-static bool put_variable(const struct tr_json_member *member, bool strip, bool *any,
-			 struct tr_buffer *to, struct tr_error *err)
+static bool put_variable(const struct tr_json_member *member, bool *any, struct tr_buffer *to,
+			 struct tr_error *err)
 {
 	size_t begin = to->len;
 	bool kept = true;
 
-	if (strip && tr_text_starts(member->key, TR_TEXT("INTERCEPT_")))
+	if (tr_text_starts(member->key, TR_TEXT("INTERCEPT_")))
 		return true;
 	if (*any)
 		tr_buffer_put_byte(to, ',');
 	tr_buffer_put_byte(to, '"');
 	tr_json_string_to_spelling(member->key, to);
 	tr_buffer_put_literal(to, "\":");
-	if (strip && is_preload(member)) {
+	if (is_preload(member)) {
 		tr_buffer_put_byte(to, '"');
 		kept = put_preload(body(member), to);
 		tr_buffer_put_byte(to, '"');
@@ -185,20 +186,35 @@ static bool put_variable(const struct tr_json_member *member, bool strip, bool *
 	return true;
 }
 
+/* False: no variable is one of those that Bear's interception adds, or that it changes. */
+static bool may_be_intercepted(struct tr_text environment)
+{
+	static const char intercept[] = "INTERCEPT_", preload[] = "LD_PRELOAD";
+
+	return memmem(environment.data, environment.len, intercept, sizeof intercept - 1) ||
+	       memmem(environment.data, environment.len, preload, sizeof preload - 1);
+}
+
 /*
  * Appends an environment as a map, with strip without the variables that Bear's interception adds.
  * False: a value that no record can hold, or memory is exhausted.
  */
-static bool put_variables(const struct tr_json_member *environment, bool strip,
+static bool put_variables(struct tr_text environment, bool strip, struct tr_arena *arena,
 			  struct tr_buffer *to, struct tr_error *err)
 {
+	struct tr_json_member *members;
+	size_t count;
 	bool any = false;
 
-	if (!strip)
-		return tr_json_put_value(environment->value, to, err);
+	if (!strip || !may_be_intercepted(environment))
+		return tr_json_put_value(environment, to, err);
+	if (!tr_json_members(environment, arena, &members, &count)) {
+		(void)tr_arena_error(arena, err);
+		return false;
+	}
 	tr_buffer_put_byte(to, '{');
-	for (size_t i = 0; i < environment->count; i++)
-		if (!put_variable(&environment->members[i], strip, &any, to, err))
+	for (size_t i = 0; i < count; i++)
+		if (!put_variable(&members[i], &any, to, err))
 			return false;
 	tr_buffer_put_byte(to, '}');
 	return true;
@@ -339,7 +355,8 @@ static bool put_environment(struct reader *reader, const struct event *event, st
 	if (!event->environment)
 		return true;
 	tr_buffer_put_literal(&reader->base.line, "\tenv=");
-	return put_variables(event->environment, reader->strip, &reader->base.line, err);
+	return put_variables(event->environment->value, reader->strip, &reader->base.arena,
+			     &reader->base.line, err);
 }
 
 /* A number, as the content of a string or by itself. */

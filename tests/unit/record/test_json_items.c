@@ -31,6 +31,14 @@ static const struct trial trials[] = {
 	{ "{\"a\":12", "?", false },
 	{ "{\"a\":\"x\\", "?", false },
 	{ "{\"a\":1}x", "{\"a\":1}|!", true },
+	/* strings that are scanned many at a time */
+	{ "{\"a\":\"b\",\"c\":[\"d\",\"e\"],\"f\":\"\\\"}\",\"g\":\"h\"}{}",
+	  "{\"a\":\"b\",\"c\":[\"d\",\"e\"],\"f\":\"\\\"}\",\"g\":\"h\"}|{}|", true },
+	{ "{\"a\":\"b\",\"c\"}{}", "!{}|", false },
+	{ "{\"a\":\"b\",\"c\",\"d\":\"e\"}{}", "!{}|", false },
+	{ "{\"a\":\"b\" \"c\":\"d\"}{}", "!{}|", false },
+	{ "{\"a\":[\"b\":\"c\"]}{}", "!{}|", false },
+	{ "{\"a\":\"b\",}{}", "!{}|", false },
 };
 
 static void gather(const struct trial *trial, size_t piece, struct tr_buffer *got)
@@ -109,10 +117,38 @@ static void test_members(void)
 	tr_arena_free(&arena);
 }
 
+/* Objects are listed as deep as wanted; what is deeper, and any list, is a text of its own. */
+static void test_levels(void)
+{
+	static const char text[] = "{\"s\":{\"e\":{\"v\":{\"A\":\"b\",\"C\":\"d]}\",\"E\":\"\\\"\","
+				   "\"F\":[\"x\",\"}\"],\"G\":\"h\"},"
+				   "\"n\":[\"i\",\"j\\\\\",\"k\"]}},\"z\":2}";
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_json_member *top = NULL;
+	char copy[sizeof text + TR_INPUT_PAD] = { 0 };
+	size_t count;
+	memcpy(copy, text, sizeof text);
+	struct tr_text object = { copy, sizeof text - 1 };
+	ok(tr_json_members_deep(object, 2, &arena, &top, &count) && count == 2 &&
+		   top[0].count == 1 && top[0].members[0].count == 2,
+	   "two levels");
+	const struct tr_json_member *inner = top[0].members[0].members;
+	ok(tr_text_is(inner[0].value, "{\"A\":\"b\",\"C\":\"d]}\",\"E\":\"\\\"\","
+				      "\"F\":[\"x\",\"}\"],\"G\":\"h\"}") &&
+		   !inner[0].members,
+	   "what is deeper is a text");
+	ok(tr_text_is(inner[1].value, "[\"i\",\"j\\\\\",\"k\"]"), "a list");
+	ok(tr_json_members_deep(object, 0, &arena, &top, &count) && count == 2 && !top[0].members &&
+		   tr_text_is(top[1].value, "2"),
+	   "no level");
+	tr_arena_free(&arena);
+}
+
 int main(void)
 {
 	test_trials();
 	test_lines();
 	test_members();
+	test_levels();
 	return done_testing();
 }
