@@ -61,8 +61,9 @@ static inline unsigned sign_mask(__m128i bytes, __m128i next)
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('(')));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
-	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
-				     _mm_cmpeq_epi8(next, _mm_set1_epi8('c')));
+	__m128i letter = _mm_or_si128(_mm_cmpeq_epi8(next, _mm_set1_epi8('c')),
+				      _mm_cmpeq_epi8(next, _mm_set1_epi8('o')));
+	__m128i dash = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')), letter);
 	__m128i here = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('<')),
 				     _mm_cmpeq_epi8(next, _mm_set1_epi8('<')));
 	__m128i word = _mm_and_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('b')),
@@ -92,7 +93,7 @@ static const char *skip_to_sign(const char *p, const char *end)
 	return p;
 }
 
-/* Whether the text has an operator of the shell, "<<", an assignment, " -c " or "libtool". */
+/* Whether the text has an operator of the shell, "<<", an assignment, " -c ", " -o " or "libtool". */
 static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
@@ -103,7 +104,8 @@ static bool has_sign(struct tr_text text)
 			return true;
 		if (here && end - p > 1 && p[1] == '<')
 			return true;
-		if (option && p > begin && end - p > 2 && memcmp(p - 1, " -c ", 4) == 0)
+		if (option && p > begin && end - p > 2 &&
+		    (memcmp(p - 1, " -c ", 4) == 0 || memcmp(p - 1, " -o ", 4) == 0))
 			return true;
 		if (word && p - begin >= 2 && end - p > 4 && memcmp(p - 2, "libtool", 7) == 0)
 			return true;
@@ -193,8 +195,26 @@ static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
 	return invocation.sources > 0;
 }
 
-/* True if the words compile a source, and do nothing else: a compiler after an unknown program. */
-static bool is_compile(struct tr_makelog_names *names, const struct tr_word *words, size_t count)
+/*
+ * Programs that often run the command at the end of their arguments, after a script, a time and the
+ * like, so that it need not be one that compiles. All versions of Python begin with its name.
+ */
+static const char *const runners[] = { "perl",	 "ruby",    "timeout",	"ionice",  "taskset",
+				       "stdbuf", "setarch", "linux32",	"linux64", "fakeroot",
+				       "sudo",	 "strace",  "unbuffer", "xcrun",   "doas",
+				       "flock",	 NULL };
+
+static bool is_runner(struct tr_text base)
+{
+	return tr_text_is_among(base, runners) || tr_text_starts(base, TR_TEXT("python"));
+}
+
+/*
+ * True if the words after an unknown program are a compiler that compiles a source, and does nothing
+ * else. links: or one that links.
+ */
+static bool is_run(struct tr_makelog_names *names, const struct tr_word *words, size_t count,
+		   bool links)
 {
 	struct tr_program program = find_program(names, words, count);
 	struct tr_invocation invocation;
@@ -204,6 +224,8 @@ static bool is_compile(struct tr_makelog_names *names, const struct tr_word *wor
 		names->failed = true;
 		return false;
 	}
+	if (links && invocation.mode == TR_MODE_LINK)
+		return invocation.output.data && invocation.sources + invocation.inputs;
 	return invocation.sources && invocation.mode == TR_MODE_COMPILE;
 }
 
@@ -243,10 +265,11 @@ size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_make
 		return is_plausible(names, tool, words + i, count - i) ? begin : count;
 	if (tr_makelog_runs_nothing(base))
 		return count;
+	bool links = is_runner(base);
 	for (i = begin + 1; i < count && i < begin + 64; i++) {
 		tool = tr_makelog_tool(names, words[i].text);
 		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
-		    is_compile(names, words + i, count - i))
+		    is_run(names, words + i, count - i, links))
 			return i;
 	}
 	return count;
