@@ -399,6 +399,17 @@ static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
 }
 
+/* Extends the range of all times. */
+static void see_time(struct tr_runs *runs, int64_t time)
+{
+	if (time == TR_INSTANT_NONE)
+		return;
+	if (runs->earliest == TR_INSTANT_NONE || time < runs->earliest)
+		runs->earliest = time;
+	if (runs->latest == TR_INSTANT_NONE || time > runs->latest)
+		runs->latest = time;
+}
+
 /* Follows an exec. One that failed is no program. */
 static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
@@ -424,6 +435,7 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	struct ending end = read_fate(status, signal);
 	if (!tr_instant_from_field(record, "end", &end.time))
 		return false;
+	see_time(runs, end.time);
 	/* the task stays, because children may still come */
 	end_run(runs, run, &end, record);
 	return true;
@@ -569,19 +581,6 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return keep_ending(runs, id, &end);
 }
 
-/* Extends the range of all times. */
-static void see_time(struct tr_runs *runs, const struct tr_record *record)
-{
-	int64_t time = tr_instant_from_cell(&record->time);
-
-	if (time == TR_INSTANT_NONE)
-		return;
-	if (runs->earliest == TR_INSTANT_NONE || time < runs->earliest)
-		runs->earliest = time;
-	if (runs->latest == TR_INSTANT_NONE || time > runs->latest)
-		runs->latest = time;
-}
-
 static void free_task(struct tr_run_task *task)
 {
 	free(task->kept);
@@ -619,7 +618,7 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 	if (record->type != TR_RECORD)
 		return true;
 	runs->records++;
-	see_time(runs, record);
+	see_time(runs, tr_instant_from_cell(&record->time));
 	if (tr_text_is(record->kind, "exec"))
 		put = put_exec;
 	else if (tr_text_is(record->kind, "fork"))

@@ -72,7 +72,7 @@ struct tr_runs {
 	void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
 		       struct tr_record *record);
 	void *context;
-	int64_t earliest, latest; /* of all time cells so far, or NONE */
+	int64_t earliest, latest; /* of all times so far, also of ends in exec records, or NONE */
 
 	struct tr_arena memory; /* of the runs: private from here */
 	struct tr_run *spare;	/* memory of runs that were freed */

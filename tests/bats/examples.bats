@@ -15,6 +15,9 @@ setup_file() {
 	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 	"$top_srcdir/tests/helper/lexer_log"
+	# a build of busybox: what make V=1 printed, and the database of its recording
+	gzip -dc "$top_srcdir/tests/data/makelog/kbuild.log.gz" >build.log
+	gzip -dc "$top_srcdir/tests/data/makelog/expected/kbuild.json.gz" | sed '1s/^/[/; $!s/$/,/; $s/$/]/' >recorded.json
 	gzip -k build.json
 	tar -cf builds.tar build.json && zstd -q builds.tar && zip -q builds.zip build.json
 }

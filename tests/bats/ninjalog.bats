@@ -16,6 +16,9 @@ setup() {
 	[ "$(tail -n 1 trec)" = $'!end\t4' ]
 	tr-stat trec | grep -E '^ +peak-running +2$'
 	tr-stat trec | grep -E '^ +0\.051000 +2 .*libutil\.a$'
+	# the build lasts until the last command ends
+	tr-stat trec | grep -E '^to +0\.112000000$'
+	tr-stat trec | grep -E '^seconds +0\.111000$'
 	# a timeline has each command with its time, on as few lanes as there were jobs
 	tr-tojson --as=chrome trec >chrome.json
 	[ "$(grep -c '"ph":"X"' chrome.json)" -eq 4 ]

@@ -64,6 +64,8 @@ run_blocks() {
 make_archives() {
 	gzip -kf build.json
 	cp build.json one.kw.json
+	gzip -dc "$top_srcdir/tests/data/makelog/kbuild.log.gz" >build.log
+	gzip -dc "$top_srcdir/tests/data/makelog/expected/kbuild.json.gz" | sed '1s/^/[/; $!s/$/,/; $s/$/]/' >recorded.json
 	tar -cf builds.tar build.json && zstd -qf builds.tar && zip -q builds.zip build.json
 }
 
