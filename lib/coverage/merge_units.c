@@ -185,6 +185,12 @@ static enum tr_status read_unit(struct tr_record *record, struct unit *unit, str
 		unit->sets[i].bits = tr_ask_number(record, tr_unit_bits_keys[i], UINT64_MAX, err);
 		if (err->cause == TR_CAUSE_MEMORY)
 			return TR_FATAL;
+		/* version 2 of srctrace has no fingerprint of annotations */
+		if (!unit->hashes[i].data && i == TR_UNIT_SETS - 1 &&
+		    !tr_record_field(record, tr_unit_hash_keys[i])) {
+			unit->hashes[i] = TR_TEXT("");
+			tr_error_clear(err);
+		}
 		if (!unit->hashes[i].data)
 			return wrong(err, tr_unit_hash_keys[i], "the fingerprint is missing");
 		if (unit->sets[i].bits > UINT32_MAX)
@@ -335,6 +341,8 @@ static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 		tr_buffer_put_byte(to, ']');
 	}
 	for (int i = 0; i < TR_UNIT_SETS; i++) {
+		if (!unit->hashes[i].len)
+			continue;
 		tr_field_begin(tr_text_from(tr_unit_hash_keys[i]), to);
 		tr_buffer_put_byte(to, '"');
 		tr_string_escape(unit->hashes[i], to);

@@ -32,7 +32,7 @@ static const char *const known_fields[] = {
 	"tgid",	      "pid",	   "flagged", "caller",	 "ip",	      "function", "does",
 	"exec",	      "assumed",   "count",   "path1",	 "path2",     "by",	  "diff",
 	"line",	      "last_line", "test",    "version", "checksum",  "block",	  "branch",
-	"exception",
+	"exception",  "language",  "part",    "project",
 };
 
 enum {

@@ -13,7 +13,7 @@ setup() {
 }
 
 @test "good traces come back to the byte, with and without a pipe of one byte at a time" {
-	for f in good-tiny good-a1 good-a2-be good-a16-be good-pads good-empty; do
+	for f in good-tiny good-a1 good-a2-be good-a16-be good-pads good-empty good-v2 good-v2-project-be; do
 		echo $f
 		tr-parse $f >$f.trec
 		tr-repack $f.trec | cmp - $f
@@ -34,6 +34,27 @@ setup() {
 	[ "$(tr-filter -c 'unit and statements == 36' good-tiny)" = 1 ]
 	[ "$(tr-filter --fields=name 'unit and len(statements) == 0' good-tiny)" = /src/app/hdr.h ]
 	tr-parse good-a16-be | grep -q 'value=9223372036854775807'
+}
+
+@test "version 2: units of Ada and C, with and without the name of a project" {
+	run -0 tr-parse good-v2
+	[ "${lines[0]}" = $'%trec\t1\tformat=srctrace\tversion=2\talign=8\tendian=little' ]
+	[[ ${lines[2]} == $'unit\t1\t-\t-\tpkg.main\tstatement_bits=9\tstatements=[0,8]\tdecision_bits=1\tdecisions=[0]\tmcdc_bits=0\tmcdc=[]\tscos="000102'*$'\tbit_maps="808182'*$'"\tlanguage=unit\tpart=body' ]]
+	[[ ${lines[3]} == *$'\tlanguage=unit\tpart=spec' && ${lines[4]} == *$'\tlanguage=file\tpart=none' ]]
+	run -0 tr-parse good-v2-project-be
+	[[ ${lines[1]} == *$'\tmain.c\tstatement_bits=3\tstatements=[0,2]\t'*$'mcdc=[0]\t'*$'\tpart=none\tproject="app"' ]]
+	[[ ${lines[2]} == *$'\tunit\t'*$'\tstatements=[7]\t'*$'\tpart=separate\tproject=""' ]]
+	# spec and body are two units; merging keeps what only this version has
+	tr-filter --merge good-v2 good-v2 | tr-repack | cmp - good-v2
+	tr-filter --merge good-v2-project-be good-v2-project-be | tr-repack | cmp - good-v2-project-be
+	[ "$(tr-filter --minus=good-v2 -c -e unit good-v2 2>/dev/null)" = 0 ]
+	tr-totext good-v2 | grep -qx 'Unit main.c (SCOs hash=202122232425262728292a2b2c2d2e2f30313233, bit maps hash=a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3)'
+	# another layout, and back
+	tr-repack -O align=16 -O endian=little good-v2-project-be | tr-repack -O align=4 -O endian=big | cmp - good-v2-project-be
+	# the words of a unit can be edited, and must be known
+	tr-parse good-v2 | sed 's/part=spec/part=7/' | tr-repack | tr-parse | grep -q 'part=7$'
+	run -2 tr-repack -o /dev/null <(tr-parse good-v2 | sed 's/part=spec/part=specs/')
+	[[ $output == *'part: neither none, body, spec nor separate, nor a byte'* ]]
 }
 
 @test "the style gnatcov-src is what gnatcov prints, directly and through the pipe" {
@@ -234,7 +255,8 @@ bad() {
 }
 
 @test "bad traces: what, where, and what is left" {
-	bad bad-version 0x0 'source trace of version 2 (with fingerprints of bit maps): only version 4 is read' 0
+	bad bad-version 0x0 'source trace of version 3 (without project names): only versions 2 and 4 are read' 0
+	bad bad-v2-form 0x30 'the units of this trace of version 2 have an unknown form' 0
 	bad bad-align 0x0 'bad alignment 3' 0
 	bad bad-endian 0x0 'bad endianness 2' 0
 	bad bad-header-padding 0x0 'the padding of the header is not zero' 0

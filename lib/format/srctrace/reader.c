@@ -332,7 +332,7 @@ static uint64_t feed_line(const struct feed *feed)
 
 /* Entries as lines of the stream, without their line feed. */
 
-enum { HASHES = 20, DATE_SIZE = 8 };
+enum { DATE_SIZE = 8 };
 
 #define DATE_MAX 253402300799 /* the end of the year 9999 */
 
@@ -341,7 +341,7 @@ static void put_header(const struct tr_srctrace_layout *layout, unsigned padding
 		       struct tr_buffer *line)
 {
 	tr_buffer_put_literal(line, "%trec\t1\tversion=");
-	tr_buffer_put_decimal(line, TR_SRCTRACE_VERSION);
+	tr_buffer_put_decimal(line, layout->old ? TR_SRCTRACE_OLD : TR_SRCTRACE_VERSION);
 	tr_field_begin(tr_text_from("align"), line);
 	tr_buffer_put_decimal(line, layout->align);
 	tr_field_begin(tr_text_from("endian"), line);
@@ -420,11 +420,36 @@ static void put_hash(const char *hash, struct tr_buffer *line)
 	tr_buffer_put_byte(line, '"');
 }
 
+/* Adds a byte that has a word, or its number. */
+static void put_word(const char *key, const char *word, unsigned number, struct tr_buffer *line)
+{
+	tr_field_begin(tr_text_from(key), line);
+	if (word)
+		tr_buffer_put_text(line, tr_text_from(word));
+	else
+		tr_buffer_put_decimal(line, number);
+}
+
+/* Adds the fields that only units of version 2 have. */
+static void put_old(const char *entry, const struct tr_srctrace_layout *layout,
+		    const struct tr_srctrace_unit *unit, struct tr_buffer *line)
+{
+	put_word("language", tr_srctrace_language(unit->language), unit->language, line);
+	put_word("part", tr_srctrace_part(unit->part), unit->part, line);
+	if (!layout->projects)
+		return;
+	tr_field_begin(tr_text_from("project"), line);
+	tr_buffer_put_byte(line, '"');
+	tr_string_escape((struct tr_text){ entry + unit->project, unit->project_size }, line);
+	tr_buffer_put_byte(line, '"');
+}
+
 /*
  * Makes the line of a unit: for each buffer its number of bits and those that are set, then the
  * fingerprints. entry: all bytes of it.
  */
-static void put_unit(struct tr_reader *base, const char *entry, const struct tr_srctrace_unit *unit)
+static void put_unit(struct tr_reader *base, const char *entry,
+		     const struct tr_srctrace_layout *layout, const struct tr_srctrace_unit *unit)
 {
 	struct tr_buffer *line = &base->line;
 
@@ -437,10 +462,12 @@ static void put_unit(struct tr_reader *base, const char *entry, const struct tr_
 		tr_field_begin(tr_text_from(tr_unit_list_keys[i]), line);
 		put_list(entry + unit->buffers[i], unit->bits[i], line);
 	}
-	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
+	for (int i = 0; i < tr_srctrace_hashes(layout); i++) {
 		tr_field_begin(tr_text_from(tr_unit_hash_keys[i]), line);
-		put_hash(entry + HASHES + TR_SRCTRACE_HASH * i, line);
+		put_hash(entry + unit->hashes + TR_SRCTRACE_HASH * i, line);
 	}
+	if (layout->old)
+		put_old(entry, layout, unit, line);
 }
 
 /* Adds the bytes of an entry that differs from what its fields would give. */
@@ -492,6 +519,7 @@ struct reader {
 	struct tr_reader base; /* its step is one of the functions read_... below */
 	struct feed feed;
 	struct tr_srctrace_layout layout;
+	bool has_units; /* of the trace, so that layout.projects is known */
 	uint64_t traces;
 };
 
@@ -610,14 +638,17 @@ static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_INPUT, "no source trace: bad magic");
 	else if (endian > 1)
 		tr_error_set(err, TR_CAUSE_INPUT, "bad endianness %u", endian);
-	else if (version != TR_SRCTRACE_VERSION)
+	else if (version != TR_SRCTRACE_VERSION && version != TR_SRCTRACE_OLD)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "source trace of version %" PRIu32 " (%s): only version %d is read",
-			     version, version_name(version), TR_SRCTRACE_VERSION);
+			     "source trace of version %" PRIu32
+			     " (%s): only versions %d and %d are read",
+			     version, version_name(version), TR_SRCTRACE_OLD, TR_SRCTRACE_VERSION);
 	else if (align == 0 || align > 16 || (align & (align - 1)))
 		tr_error_set(err, TR_CAUSE_INPUT, "bad alignment %u", align);
 	else {
-		reader->layout = (struct tr_srctrace_layout){ align, endian == 1 };
+		reader->layout = (struct tr_srctrace_layout){ align, endian == 1,
+							      version == TR_SRCTRACE_OLD, false };
+		reader->has_units = false;
 		return true;
 	}
 	return false;
@@ -710,7 +741,7 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 	struct tr_reader *base = &reader->base;
 	const char *p = window(reader);
 	enum zeros zeros = look_at_gaps(p, true, &reader->layout);
-	put_unit(base, p, unit);
+	put_unit(base, p, &reader->layout, unit);
 	if (zeros != ZERO)
 		put_raw((struct tr_text){ p, (size_t)unit->size }, &base->line);
 	const char *flaw =
@@ -739,7 +770,7 @@ static enum tr_status read_unit(struct tr_reader *base, struct tr_record **recor
 	struct tr_srctrace_unit unit;
 	if (!feed_more(feed, 1))
 		return end_of_trace(reader, err);
-	bool whole = feed_more(feed, TR_SRCTRACE_UNIT);
+	bool whole = feed_more(feed, tr_srctrace_unit_header(&reader->layout));
 	struct tr_text there = feed_window(feed);
 	/* it is no unit: its length would be beyond a gigabyte */
 	if (there.len >= TR_SRCTRACE_MAGIC_SIZE &&
@@ -749,6 +780,14 @@ static enum tr_status read_unit(struct tr_reader *base, struct tr_record **recor
 	}
 	if (!whole)
 		return cut(reader, "the header of a unit", err);
+	if (reader->layout.old && !reader->has_units &&
+	    !tr_srctrace_find_form(there.data, &reader->layout)) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "the units of this trace of version %d have an unknown form",
+			     TR_SRCTRACE_OLD);
+		return give_up(reader, err);
+	}
+	reader->has_units = true;
 	tr_srctrace_unit_measure(there.data, &reader->layout, &unit);
 	if (unit.encoding) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown encoding of bits: %u", unit.encoding);

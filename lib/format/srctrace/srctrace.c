@@ -93,17 +93,90 @@ const char *tr_srctrace_info_name(uint32_t kind)
 	return kind < TR_SRCTRACE_INFO_KINDS ? names[kind] : NULL;
 }
 
-enum { ENCODING = 16, HEADER_PAD = 17, HEADER_PAD_SIZE = 3 }; /* offsets in the header */
+static const char *const languages[] = { "unit", "file" };
+static const char *const parts[] = { "none", "body", "spec", "separate" };
+
+const char *tr_srctrace_language(unsigned number)
+{
+	return number < sizeof languages / sizeof *languages ? languages[number] : NULL;
+}
+
+const char *tr_srctrace_part(unsigned number)
+{
+	return number < sizeof parts / sizeof *parts ? parts[number] : NULL;
+}
+
+/*
+ * Offsets in the header of a unit. After the counts there are language, part (both only in version 2)
+ * and encoding, each a byte, then padding in version 4, then the fingerprints, then padding in
+ * version 2.
+ */
+enum {
+	COUNTS = 4,
+	PROJECT = 4,
+	OLD_PROJECT_COUNTS = 8,
+	AFTER_COUNTS = 4 * TR_SRCTRACE_BUFFERS,
+	HEADER_PAD = 17,
+	HEADER_PAD_SIZE = 3,
+	OLD_BYTES = 3, /* language, part, encoding */
+};
+
+/* Returns the offset of the counts of bits. */
+static size_t counts_at(const struct tr_srctrace_layout *layout)
+{
+	return layout->projects ? OLD_PROJECT_COUNTS : COUNTS;
+}
+
+/* Returns the offset of the padding at the end of a header of version 2. */
+static size_t old_padding_at(const struct tr_srctrace_layout *layout)
+{
+	return counts_at(layout) + AFTER_COUNTS + OLD_BYTES +
+	       (size_t)tr_srctrace_hashes(layout) * TR_SRCTRACE_HASH;
+}
+
+/*
+ * Whether a header can be one of that layout: language, part and encoding have values that are known,
+ * and the padding is zero, which the fingerprints in its place of the other layout are not.
+ */
+static bool is_old_layout(const char *p, const struct tr_srctrace_layout *layout)
+{
+	static const char zeros[TR_SRCTRACE_OLD_UNIT];
+	const char *bytes = p + counts_at(layout) + AFTER_COUNTS;
+	size_t at = old_padding_at(layout);
+
+	return tr_srctrace_language((unsigned char)bytes[0]) &&
+	       tr_srctrace_part((unsigned char)bytes[1]) && !bytes[2] &&
+	       memcmp(p + at, zeros, TR_SRCTRACE_OLD_UNIT - at) == 0;
+}
+
+bool tr_srctrace_find_form(const char *p, struct tr_srctrace_layout *layout)
+{
+	layout->projects = false;
+	if (is_old_layout(p, layout))
+		return true;
+	layout->projects = true;
+	return is_old_layout(p, layout);
+}
 
 void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
 			      struct tr_srctrace_unit *unit)
 {
-	unit->name_size = tr_wire_u32(p, layout->big);
-	unit->encoding = (unsigned char)p[ENCODING];
-	unit->name = TR_SRCTRACE_UNIT;
-	unit->size = unit->name + tr_srctrace_padded(unit->name_size, layout->align);
+	size_t at = counts_at(layout) + AFTER_COUNTS;
+
+	*unit = (struct tr_srctrace_unit){ .name_size = tr_wire_u32(p, layout->big) };
+	if (layout->projects)
+		unit->project_size = tr_wire_u32(p + PROJECT, layout->big);
+	if (layout->old) {
+		unit->language = (unsigned char)p[at++];
+		unit->part = (unsigned char)p[at++];
+	}
+	unit->encoding = (unsigned char)p[at++];
+	unit->hashes = layout->old ? at : HEADER_PAD + HEADER_PAD_SIZE;
+	unit->name = tr_srctrace_unit_header(layout);
+	unit->project = unit->name + tr_srctrace_padded(unit->name_size, layout->align);
+	unit->size = unit->project + tr_srctrace_padded(unit->project_size, layout->align);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		unit->bits[i] = tr_wire_u32(p + 4 + 4 * i, layout->big);
+		unit->bits[i] = tr_wire_u32(p + counts_at(layout) + 4 * i, layout->big);
 		unit->buffers[i] = unit->size;
 		unit->size += tr_srctrace_padded(tr_srctrace_bytes(unit->bits[i]), layout->align);
 	}
@@ -119,24 +192,28 @@ static struct tr_srctrace_gap padding(uint64_t begin, uint64_t size, unsigned al
 size_t tr_srctrace_gaps(const char *entry, bool unit, const struct tr_srctrace_layout *layout,
 			struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS])
 {
-	struct tr_srctrace_unit parts;
-	size_t n = 0;
+	struct tr_srctrace_unit unit_parts;
+	size_t n = 0, at = old_padding_at(layout);
 
 	if (!unit) {
 		gaps[n++] = padding(TR_SRCTRACE_INFO, tr_wire_u32(entry + 4, layout->big),
 				    layout->align);
 		return n;
 	}
-	tr_srctrace_unit_measure(entry, layout, &parts);
-	gaps[n++] = (struct tr_srctrace_gap){ HEADER_PAD, HEADER_PAD_SIZE, 0xff, true };
-	gaps[n++] = padding(parts.name, parts.name_size, layout->align);
+	tr_srctrace_unit_measure(entry, layout, &unit_parts);
+	gaps[n++] = layout->old
+			    ? (struct tr_srctrace_gap){ at, TR_SRCTRACE_OLD_UNIT - at, 0xff, true }
+			    : (struct tr_srctrace_gap){ HEADER_PAD, HEADER_PAD_SIZE, 0xff, true };
+	gaps[n++] = padding(unit_parts.name, unit_parts.name_size, layout->align);
+	if (layout->projects)
+		gaps[n++] = padding(unit_parts.project, unit_parts.project_size, layout->align);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
-		uint64_t bytes = tr_srctrace_bytes(parts.bits[i]);
-		unsigned used = parts.bits[i] % 8;
+		uint64_t bytes = tr_srctrace_bytes(unit_parts.bits[i]);
+		unsigned used = unit_parts.bits[i] % 8;
 		if (used)
-			gaps[n++] = (struct tr_srctrace_gap){ parts.buffers[i] + bytes - 1, 1,
+			gaps[n++] = (struct tr_srctrace_gap){ unit_parts.buffers[i] + bytes - 1, 1,
 							      (unsigned char)(0xff << used), true };
-		gaps[n++] = padding(parts.buffers[i], bytes, layout->align);
+		gaps[n++] = padding(unit_parts.buffers[i], bytes, layout->align);
 	}
 	return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The srctrace format: GNATcoverage source traces, version 4, as files and as Base64 in a console
- * log. trace-formats(5) describes it for users.
+ * The srctrace format: GNATcoverage source traces, versions 2 and 4, as files and as Base64 in a
+ * console log. trace-formats(5) describes it for users.
  *
  *	bytes -> bid, search -> reader.c: a feed of traces; header, information, units -> records
  *	records -> writer.c: entries -> bytes, or lines of Base64
@@ -16,8 +16,14 @@
  * Counts and kinds have the header's endianness; fingerprints and bits are
  * bytes; the date is 64 bits of Unix seconds, little endian always.
  *
- * Source: the runtime's C files gnatcov_rts_c-traces-output* and the reader
- * (instrument-input_traces.adb) of GNATcoverage, which is public.
+ * In version 2 the header of a unit has 64 bytes: its name is that of an Ada unit or of a file, there
+ * is no fingerprint of annotations, and bytes state language and part of the unit. Releases before
+ * the project name was removed have its length after that of the name, and it after the name; the
+ * version stayed the same, so the bytes of the first unit tell which of them it is.
+ *
+ * Source: the runtime's C files gnatcov_rts_c-traces-output*, gnatcov_rts_c-traces.h and
+ * traces_source.ads of several years, and the reader (instrument-input_traces.adb) of GNATcoverage,
+ * which is public.
  */
 #ifndef TR_FORMAT_SRCTRACE_SRCTRACE_H
 #define TR_FORMAT_SRCTRACE_SRCTRACE_H
@@ -37,6 +43,7 @@
 enum {
 	TR_SRCTRACE_MAGIC_SIZE = 32,
 	TR_SRCTRACE_VERSION = 4,
+	TR_SRCTRACE_OLD = 2,	  /* the other version that is known */
 	TR_SRCTRACE_COLUMNS = 80, /* of a line in a console log */
 };
 
@@ -44,14 +51,27 @@ enum {
 	TR_SRCTRACE_HEADER = 40, /* bytes of the trace's header */
 	TR_SRCTRACE_INFO = 8,	 /* of an information entry's */
 	TR_SRCTRACE_UNIT = 80,	 /* of a unit entry's */
-	TR_SRCTRACE_HASH = 20,	 /* of a fingerprint */
+	TR_SRCTRACE_OLD_UNIT = 64,
+	TR_SRCTRACE_HASH = 20, /* of a fingerprint */
 };
 
-/* The alignment and byte order of a trace. */
+/* The alignment and byte order of a trace, and the form of its units. */
 struct tr_srctrace_layout {
 	unsigned align; /* 1, 2, 4, 8 or 16 */
 	bool big;
+	bool old;      /* version 2 */
+	bool projects; /* its units have the name of a project */
 };
+
+/* Bytes of the header of a unit. */
+static inline size_t tr_srctrace_unit_header(const struct tr_srctrace_layout *layout)
+{
+	return layout->old ? TR_SRCTRACE_OLD_UNIT : TR_SRCTRACE_UNIT;
+}
+
+/* The words for language and part of a unit of version 2. NULL: the number has none. */
+const char *tr_srctrace_language(unsigned number);
+const char *tr_srctrace_part(unsigned number);
 
 enum tr_srctrace_info_kind {
 	TR_SRCTRACE_INFO_END,
@@ -77,16 +97,31 @@ static inline uint64_t tr_srctrace_bytes(uint32_t bits)
 
 enum { TR_SRCTRACE_BUFFERS = 3 }; /* statements, decisions, MC/DC; fingerprints are three too */
 
+/* The fingerprints of a unit: those of tr_unit_hash_keys, of which version 2 lacks the last one. */
+static inline int tr_srctrace_hashes(const struct tr_srctrace_layout *layout)
+{
+	return layout->old ? TR_SRCTRACE_BUFFERS - 1 : TR_SRCTRACE_BUFFERS;
+}
+
 struct tr_srctrace_unit {
 	uint32_t name_size;
 	uint32_t bits[TR_SRCTRACE_BUFFERS];
-	unsigned char encoding; /* 0 is the only one there is */
-	uint64_t size;		/* of the whole entry with its paddings */
-	uint64_t name;		/* offsets from its beginning */
+	uint32_t project_size;
+	unsigned char encoding;	      /* 0 is the only one there is */
+	unsigned char language, part; /* of version 2 */
+	uint64_t size;		      /* of the whole entry with its paddings */
+	uint64_t name, project;	      /* offsets from its beginning */
+	uint64_t hashes;
 	uint64_t buffers[TR_SRCTRACE_BUFFERS];
 };
 
-/* Reads the header at p, of TR_SRCTRACE_UNIT bytes. */
+/*
+ * Finds out from the header of the first unit of a trace of version 2, of TR_SRCTRACE_OLD_UNIT bytes,
+ * whether its units have projects. False: it has neither form.
+ */
+bool tr_srctrace_find_form(const char *p, struct tr_srctrace_layout *layout);
+
+/* Reads the header at p, of tr_srctrace_unit_header bytes. */
 void tr_srctrace_unit_measure(const char *p, const struct tr_srctrace_layout *layout,
 			      struct tr_srctrace_unit *unit);
 
@@ -97,7 +132,7 @@ struct tr_srctrace_gap {
 	bool checked;	    /* gnatcov refuses a trace where it is not zero */
 };
 
-enum { TR_SRCTRACE_GAPS = 2 + 2 * TR_SRCTRACE_BUFFERS };
+enum { TR_SRCTRACE_GAPS = 3 + 2 * TR_SRCTRACE_BUFFERS };
 
 /*
  * Finds the gaps of an entry, of a unit or of information, all of which is there; returns their

@@ -110,7 +110,7 @@ static enum tr_status put_name(struct tr_record *record, struct tr_buffer *to, s
 	return TR_OK;
 }
 
-/* Appends the three fingerprints. */
+/* Appends the fingerprints. */
 static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *to,
 				 struct tr_error *err)
 {
@@ -122,6 +122,8 @@ static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *to,
 
 	for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
 		const struct tr_value *hash;
+		if (i == 2 && !tr_record_field(record, hashes[i].key))
+			break; /* version 2 has none */
 		enum tr_status status = need(record, hashes[i].key, TR_STRING, &hash, err);
 		if (status != TR_OK)
 			return status;

@@ -132,11 +132,11 @@ static enum tr_status find_bits(struct tr_record *record, uint32_t bits[], struc
 	return TR_OK;
 }
 
-/* Appends the three fingerprints from their hex digits. */
-static enum tr_status put_hashes(struct tr_record *record, struct tr_buffer *entry,
-				 struct tr_error *err)
+/* Appends the fingerprints from their hex digits. */
+static enum tr_status put_hashes(struct tr_record *record, const struct tr_srctrace_layout *layout,
+				 struct tr_buffer *entry, struct tr_error *err)
 {
-	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++) {
+	for (int i = 0; i < tr_srctrace_hashes(layout); i++) {
 		const char *key = tr_unit_hash_keys[i];
 		const struct tr_value *hash;
 		enum tr_status status = tr_field_need(record, key, TR_STRING, &hash, err);
@@ -196,6 +196,48 @@ static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
 	return tr_error_memory(err);
 }
 
+/* Appends a byte that has a word or is a number; absent: 0. False: it is neither. */
+static bool put_word(struct tr_record *record, const char *key,
+		     const char *(*word)(unsigned number), struct tr_buffer *entry,
+		     struct tr_error *err)
+{
+	struct tr_value *value = tr_record_value(record, key, NULL);
+	unsigned number = 0;
+	if (value && value->type == TR_UINT && value->as.number <= UINT8_MAX)
+		number = (unsigned)value->as.number;
+	else if (value)
+		while (number <= UINT8_MAX &&
+		       !(word(number) && tr_ask_is(record, key, word(number), err)))
+			number++;
+	tr_buffer_put_byte(entry, (char)number);
+	return number <= UINT8_MAX;
+}
+
+/* Returns the project of a unit of version 2; data NULL: it has none, or memory is exhausted. */
+static struct tr_text project_of(struct tr_record *record, const struct tr_srctrace_layout *layout,
+				 struct tr_error *err)
+{
+	struct tr_text none = { NULL, 0 };
+	tr_error_clear(err);
+	return layout->old ? tr_ask_string(record, "project", err) : none;
+}
+
+/* Appends language, part, encoding and what follows them before the fingerprints. */
+static enum tr_status put_kind(struct tr_record *record, const struct tr_srctrace_layout *layout,
+			       struct tr_buffer *entry, struct tr_error *err)
+{
+	if (!layout->old) {
+		tr_buffer_put_literal(entry, "\0\0\0\0"); /* encoding, padding */
+		return TR_OK;
+	}
+	if (!put_word(record, "language", tr_srctrace_language, entry, err))
+		return wrong(err, "language", "neither unit nor file, nor a byte");
+	if (!put_word(record, "part", tr_srctrace_part, entry, err))
+		return wrong(err, "part", "neither none, body, spec nor separate, nor a byte");
+	tr_buffer_put_byte(entry, 0); /* encoding */
+	return TR_OK;
+}
+
 /* Appends the entry of a unit, with all paddings zero. */
 static enum tr_status build_unit(struct tr_record *record, const struct tr_srctrace_layout *layout,
 				 struct tr_buffer *entry, struct tr_error *err)
@@ -209,13 +251,25 @@ static enum tr_status build_unit(struct tr_record *record, const struct tr_srctr
 		status = find_bits(record, bits, err);
 	if (status != TR_OK)
 		return status;
+	struct tr_text project = project_of(record, layout, err);
+	if (tr_error_is_memory(err))
+		return TR_FATAL;
 	put_u32((uint32_t)name.len, layout->big, entry);
+	if (project.data)
+		put_u32((uint32_t)project.len, layout->big, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++)
 		put_u32(bits[i], layout->big, entry);
-	tr_buffer_put_literal(entry, "\0\0\0\0"); /* encoding, padding */
-	status = put_hashes(record, entry, err);
+	status = put_kind(record, layout, entry, err);
+	if (status == TR_OK)
+		status = put_hashes(record, layout, entry, err);
+	while (entry->len < tr_srctrace_unit_header(layout) && !entry->failed)
+		tr_buffer_put_byte(entry, 0);
 	size_t start = entry->len;
 	tr_buffer_put_text(entry, name);
+	pad(start, layout->align, entry);
+	start = entry->len;
+	if (project.len)
+		tr_buffer_put_text(entry, project);
 	pad(start, layout->align, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS && status == TR_OK; i++) {
 		start = entry->len;
@@ -312,12 +366,14 @@ static bool is_alignment(uint64_t n)
 static enum tr_status choose_layout(struct writer *writer, struct tr_record *header,
 				    struct tr_error *err)
 {
-	struct tr_srctrace_layout source = { 0, false };
+	struct tr_srctrace_layout source = { .align = 0 };
+	uint64_t version = header ? tr_ask_number(header, "version", 0, err) : 0;
 	uint64_t align = header ? tr_ask_number(header, "align", 0, err) : 0;
 	uint64_t padding = header ? tr_ask_number(header, ".pad", 0, err) : 0;
 	writer->known = is_alignment(align);
 	if (writer->known)
 		source.align = (unsigned)align;
+	source.old = version == TR_SRCTRACE_OLD;
 	source.big = header && tr_ask_is(header, "endian", "big", err);
 	writer->layout = source;
 	if (!source.align)
@@ -342,7 +398,8 @@ static bool begin_trace(struct writer *writer)
 	writer->begun = true;
 	tr_buffer_reset(entry);
 	tr_buffer_put(entry, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE);
-	put_u32(TR_SRCTRACE_VERSION, writer->layout.big, entry);
+	put_u32(writer->layout.old ? TR_SRCTRACE_OLD : TR_SRCTRACE_VERSION, writer->layout.big,
+		entry);
 	tr_buffer_put_byte(entry, (char)writer->layout.align);
 	tr_buffer_put_byte(entry, writer->layout.big);
 	unsigned high = writer->padding >> 8, low = writer->padding & 0xff;
@@ -421,6 +478,7 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 		return tr_error_memory(err);
 	if (status != TR_OK)
 		return status;
+	writer->layout.projects = unit && project_of(record, &writer->layout, err).data;
 	if (writer->same_layout && !keep_raw(record, unit, &writer->layout, entry))
 		return tr_error_memory(err);
 	if (unit)
