@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "deps/tracker.h"
 #include "expr/expr.h"
 #include "expr/program.h"
 #include "process/path.h"
@@ -17,7 +18,21 @@
 #include "record/vocabulary.h"
 #include "view/computed.h"
 
-enum { BY = 1, IGNORE, SAME, ROOT, AS_IS, TIMES, TOLERANCE, BRIEF, SUMMARY, JSON, AS, COLOR };
+enum {
+	BY = 1,
+	IGNORE,
+	SAME,
+	ROOT,
+	AS_IS,
+	TIMES,
+	TOLERANCE,
+	FILES,
+	BRIEF,
+	SUMMARY,
+	JSON,
+	AS,
+	COLOR
+};
 
 static const struct tr_option options[] = {
 	{ BRIEF, 'q', "brief", NULL, "print only whether the traces differ" },
@@ -42,6 +57,8 @@ static const struct tr_option options[] = {
 	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",
 	  "real numbers that differ by at most this much are equal, or with \"ulp\" by so many "
 	  "steps of their width" },
+	{ FILES, 0, "files", NULL,
+	  "compare also which files programs read and write, and who wrote what they read" },
 	{ COLOR, 0, "color", "auto|always|never",
 	  "colours (auto: on a terminal, unless NO_COLOR is set)" },
 	{ 0 },
@@ -86,6 +103,7 @@ struct tool_diff {
 	struct tr_diff diff;
 	struct tr_diff_show show;
 	struct tr_diff_frames frames;
+	bool compare_files;
 	bool formed; /* an option chose the form */
 	unsigned color;
 
@@ -302,6 +320,8 @@ static void read_options(struct tool_diff *t)
 			choose_times(t);
 		else if (id == TOLERANCE)
 			choose_tolerance(t);
+		else if (id == FILES)
+			t->compare_files = true;
 		else if (id == BRIEF)
 			choose_form(t, TR_DIFF_BRIEF);
 		else if (id == SUMMARY)
@@ -323,6 +343,14 @@ static void read_options(struct tool_diff *t)
 }
 
 /* Reading. */
+
+/* Fields of --files; see struct tr_diff. */
+static bool add_fields(void *context, unsigned side, uint32_t number, struct tr_normal *normal)
+{
+	struct tool_diff *t = context;
+
+	return tr_diff_files_add(t->show.files, side, number, normal);
+}
 
 /* The key of --by; see struct tr_diff. */
 static bool write_key(void *context, struct tr_record *record, struct tr_buffer *to)
@@ -379,7 +407,8 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		if (count)
 			count->totals[t->side]++;
 	}
-	if (!tr_diff_put(&t->diff, t->side, record, line, &err))
+	if (!tr_diff_put(&t->diff, t->side, record, line, &err) ||
+	    (t->show.files && !tr_diff_files_put(t->show.files, t->side, record, &err)))
 		tr_cli_abort(&t->cli, &err);
 	else if (t->diff.sides[t->side].threads && record->type == TR_RECORD &&
 		 tr_kind_is_call(record->kind) &&
@@ -521,7 +550,8 @@ static void show_all(struct tool_diff *t)
 {
 	struct tr_error err;
 
-	if (!tr_diff_align(&t->diff, &err)) {
+	if ((t->show.files && !tr_diff_files_finish(t->show.files, &err)) ||
+	    !tr_diff_align(&t->diff, &err)) {
 		tr_cli_abort(&t->cli, &err);
 		return;
 	}
@@ -532,6 +562,9 @@ static void show_all(struct tool_diff *t)
 	}
 	if (!t->cli.stop)
 		visit(t, false);
+	if (t->show.files && !tr_diff_files_known(t->show.files))
+		tr_cli_note(&t->cli, "--files: not both traces have file calls; %s",
+			    TR_DEPS_ADVICE);
 	if (t->too_slow)
 		tr_cli_fail(&t->cli, "--same takes too long on some strings, which are compared "
 				     "as they are; avoid nested repetition such as (a+)+");
@@ -580,12 +613,18 @@ static bool prepare(struct tool_diff *t)
 		if (!t->computed[i])
 			return false;
 	}
-	return t->join && (t->scratch || !t->same_count) && tr_diff_begin(&t->diff);
+	if (t->compare_files) {
+		t->diff.add_fields = add_fields;
+		t->show.files = tr_diff_files_new(&t->diff);
+	}
+	return t->join && (t->show.files || !t->compare_files) && (t->scratch || !t->same_count) &&
+	       tr_diff_begin(&t->diff);
 }
 
 static void free_all(struct tool_diff *t)
 {
 	tr_diff_show_free(&t->show);
+	tr_diff_files_free(t->show.files);
 	tr_diff_frames_free(&t->frames);
 	tr_diff_free(&t->diff);
 	tr_join_free(t->join);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tr-diff. The path of the data: tr_diff.c has the options, reads both traces (lib/diff) and visits
- * what differs; tr_diff_show.c shows a difference as text, JSON or records, and tr_diff_frames.c
- * counts the frames in which there are any.
+ * what differs; tr_diff_show.c shows a difference as text, JSON or records, tr_diff_frames.c
+ * counts the frames in which there are any, and tr_diff_files.c knows who read and wrote which file.
  */
 #ifndef TR_TOOLS_TR_DIFF_H
 #define TR_TOOLS_TR_DIFF_H
@@ -18,6 +18,8 @@ struct tr_difference {
 	uint32_t a, b; /* numbers of the records; TR_ALIGN_NONE */
 };
 
+struct tr_diff_files; /* below */
+
 enum tr_diff_form { TR_DIFF_TEXT, TR_DIFF_BRIEF, TR_DIFF_SUMMARY, TR_DIFF_JSON, TR_DIFF_TREC };
 
 /* A record that is shown. */
@@ -31,6 +33,7 @@ struct tr_shown {
 struct tr_diff_show {
 	struct tr_cli *cli;
 	struct tr_diff *diff;
+	struct tr_diff_files *files; /* NULL: they are not compared */
 	enum tr_diff_form form;
 	bool color;
 	struct tr_id_map patterns; /* hash of a change -> 2 * its count, + 1 until it is shown */
@@ -71,5 +74,32 @@ void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t r
 void tr_diff_put_frames(const struct tr_diff_frames *frames, struct tr_buffer *to);
 
 void tr_diff_frames_free(struct tr_diff_frames *frames);
+
+/*
+ * What the programs of both traces read and wrote: memory grows with distinct uses of files. NULL:
+ * memory is exhausted.
+ */
+struct tr_diff_files *tr_diff_files_new(struct tr_diff *diff);
+void tr_diff_files_free(struct tr_diff_files *files);
+
+/* Takes a record that tr_diff_put has taken. False: err is filled. */
+bool tr_diff_files_put(struct tr_diff_files *files, unsigned side, struct tr_record *record,
+		       struct tr_error *err);
+
+/* After both traces. False: err is filled. */
+bool tr_diff_files_finish(struct tr_diff_files *files, struct tr_error *err);
+
+/* True if both traces have calls that concern files; after tr_diff_files_finish. */
+bool tr_diff_files_known(const struct tr_diff_files *files);
+
+/* Adds fields to an exec record that was read last, valid until the next call for its side. */
+bool tr_diff_files_add(struct tr_diff_files *files, unsigned side, uint32_t number,
+		       struct tr_normal *normal);
+
+/*
+ * Appends a line for each input of a program that is only in the second trace, if what wrote it is
+ * new or has changed. False: memory is exhausted.
+ */
+bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, struct tr_buffer *to);
 
 #endif

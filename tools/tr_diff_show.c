@@ -300,8 +300,8 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	tr_buffer_put_text(to, normal->name);
 	for (size_t i = 1; fields && i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
-		/* an environment is long, and seldom what the record is about */
-		if (tr_text_starts(field->key, TR_TEXT("env")))
+		/* these are long, and seldom what the record is about */
+		if (tr_text_starts(field->key, TR_TEXT("env")) || field->is_added)
 			continue;
 		tr_buffer_put_byte(to, ' ');
 		tr_buffer_put_text(to, field->key);
@@ -340,6 +340,9 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	tr_buffer_put_byte(to, '\n');
 	if (changed)
 		tr_buffer_put_text(to, tr_buffer_text(&show->changes));
+	if (difference->what == TR_DIFF_ADDED && show->files &&
+	    !tr_diff_files_put_reasons(show->files, difference->b, to))
+		to->failed = true;
 	if (difference->what == TR_DIFF_MOVED) {
 		tr_buffer_put_literal(to, "    now ");
 		put_record(show, 1, false);

@@ -63,6 +63,11 @@ struct tr_diff {
 	 * such key, or memory is exhausted (to->failed).
 	 */
 	bool (*key)(void *context, struct tr_record *record, struct tr_buffer *to);
+	/*
+	 * Adds fields to a program that was read: what is compared of it besides its record; NULL:
+	 * nothing. False: memory is exhausted.
+	 */
+	bool (*add_fields)(void *context, unsigned side, uint32_t number, struct tr_normal *normal);
 	void *context;
 	uint64_t max_spool;
 	double tolerance; /* real numbers are equal if they differ by at most this much, */

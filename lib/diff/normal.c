@@ -717,10 +717,9 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 
 struct tr_text tr_normal_string(struct tr_normal *n, struct tr_text string, bool first)
 {
-	tr_buffer_reset(&n->text);
+	begin(n);
 	put_cell(n, string, first);
 	flush(n, string.data + string.len);
-	n->name_count = n->count = 0;
 	return n->text.failed || n->failed ? (struct tr_text){ NULL, 0 } : tr_buffer_text(&n->text);
 }
 
@@ -764,6 +763,18 @@ bool tr_normal_add_duration(struct tr_normal *n, int64_t duration)
 	field->text = TR_TEXT("");
 	field->names = n->name_count;
 	field->is_duration = true;
+	return true;
+}
+
+bool tr_normal_add(struct tr_normal *n, struct tr_text key, struct tr_text text)
+{
+	struct tr_normal_field *field = new_field(n);
+
+	if (!field)
+		return false;
+	*field = (struct tr_normal_field){
+		.key = key, .value = text, .text = text, .names = n->name_count, .is_added = true
+	};
 	return true;
 }
 

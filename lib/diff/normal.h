@@ -65,6 +65,7 @@ struct tr_normal_field {
 	size_t names;	  /* index of the first of its names; the next field's index ends them */
 	bool result;	  /* it is after "->" */
 	bool is_duration; /* it is that of the record, which tr_normal_add_duration added */
+	bool is_added;	  /* by tr_normal_add */
 };
 
 /* Columns that came before, and what they contain: traces repeat them. */
@@ -116,7 +117,7 @@ bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, st
 
 /*
  * The normal text of a string, for callers that compare what is in no field; valid until the next
- * call for this struct. data NULL: memory is exhausted.
+ * call for this struct, as are the names. data NULL: memory is exhausted.
  */
 struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string, bool first);
 
@@ -132,6 +133,12 @@ const struct tr_normal_field *tr_normal_partner(const struct tr_normal *from, si
 
 /* Adds a field `duration` to the record that was read last. False: memory is exhausted. */
 bool tr_normal_add_duration(struct tr_normal *normal, int64_t duration);
+
+/*
+ * Adds any other field, whose text is normal, to the record that was read last; both texts are
+ * borrowed. False: memory is exhausted.
+ */
+bool tr_normal_add(struct tr_normal *normal, struct tr_text key, struct tr_text text);
 
 /* The names in a field are those from field->names up to this index. */
 static inline size_t tr_normal_names_end(const struct tr_normal *normal,

@@ -475,7 +475,9 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 		line = (struct tr_text){ line.data + before, line.len - before };
 	}
 	if (!tr_normal_read(&side->normal, line, which == 0) ||
-	    (diff->times > 0 && !add_duration(side, number))) {
+	    (diff->times > 0 && !add_duration(side, number)) ||
+	    (diff->add_fields && side->records[number].class == TR_DIFF_EXEC &&
+	     !diff->add_fields(diff->context, which, number, &side->normal))) {
 		tr_error_memory(err);
 		line.data = NULL;
 	}

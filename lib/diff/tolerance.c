@@ -150,14 +150,15 @@ bool tr_diff_settle(struct tr_diff *diff, struct tr_error *err)
 	struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
 	bool tolerant = diff->tolerance > 0 || diff->ulps;
 
-	if (!tolerant && diff->times <= 0)
+	if (!tolerant && diff->times <= 0 && !diff->add_fields)
 		return true;
 	for (size_t k = 0; k < diff->sides[0].count; k++) {
 		uint32_t match = a[k].match;
 		if (match == TR_ALIGN_NONE)
 			continue;
 		bool equal = a[k].content == b[match].content;
-		if (equal ? diff->times <= 0 : !tolerant)
+		bool more = diff->times > 0 || (diff->add_fields && a[k].class == TR_DIFF_EXEC);
+		if (equal ? !more : !tolerant)
 			continue;
 		if (!tr_diff_read(diff, 0, (uint32_t)k, err).data ||
 		    !tr_diff_read(diff, 1, match, err).data)

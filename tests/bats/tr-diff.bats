@@ -155,6 +155,8 @@ END
 	printf 'call\t0\t-\t0\t%s!\t->\n' "$(printf 'a%.0s' {1..60})" >b
 	run -2 --separate-stderr tr-diff '--same=(a+)+$=x' b b
 	[[ $stderr == "tr-diff: --same takes too long on some strings"* ]]
+	run -1 --separate-stderr tr-diff --files a b
+	[[ $stderr == "tr-diff: note: --files: not both traces have file calls; record them"* ]]
 	# damage is reported, and the rest is compared
 	printf '%%trec\t1\ncall\t0\t-\t0\tb\t->\ndamage\n' >b
 	run -2 --separate-stderr tr-diff a b

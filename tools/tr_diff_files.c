@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files (--files): what the programs of both traces read and wrote, and who wrote what they read.
+ * A program gets two fields more, which are compared as all others are:
+ *
+ *	inputs    a map: each file that it read, and the step of the build that wrote this content, or
+ *	          null if the trace has none
+ *	outputs   a list: each file that it wrote
+ *
+ * A step is the outermost program that wrote it in some process below it, but that did not start
+ * the reader: ./configure, and not the sed that it runs.
+ */
+
+#include "tr_diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "deps/tracker.h"
+#include "process/command.h"
+#include "process/path.h"
+#include "record/literal.h"
+
+/* A file that a program read or wrote. */
+struct item {
+	struct tr_text path, label; /* normal, spelled without quotes; label.data NULL: none */
+	const struct tr_deps_command *step;
+	size_t order; /* a later use of one file counts */
+};
+
+struct tr_diff_files {
+	struct tr_diff *diff;
+	struct file_side {
+		struct tr_deps_graph graph;
+		struct tr_deps_tracker tracker;
+		struct tr_id_map numbers;     /* 1 + the number of an exec record, by its seq */
+		struct tr_id_map commands;    /* by the number of their exec record */
+		struct tr_deps_command *last; /* the last one in `commands` */
+		struct tr_normal normal;
+		uint64_t calls; /* that concern files */
+	} sides[2];
+	struct tr_arena arena; /* of the items */
+	struct item *items;
+	size_t count, cap;
+	struct tr_buffer texts[2], scratch;
+};
+
+struct tr_diff_files *tr_diff_files_new(struct tr_diff *diff)
+{
+	struct tr_diff_files *files = calloc(1, sizeof *files);
+
+	for (unsigned i = 0; files && i < 2; i++) {
+		struct file_side *side = &files->sides[i];
+		tr_deps_graph_init(&side->graph);
+		tr_deps_tracker_init(&side->tracker, &side->graph);
+		side->normal.rules = &diff->rules;
+	}
+	if (files)
+		files->diff = diff;
+	return files;
+}
+
+/* Finds the exec records of the commands that have come since the last time. */
+static bool name_commands(struct file_side *side)
+{
+	struct tr_deps_command *command = side->last ? side->last->next : side->graph.first_command;
+
+	for (; command; command = command->next) {
+		side->last = command;
+		uintptr_t number = (uintptr_t)tr_id_map_get(&side->numbers, command->seq);
+		if (!command->program || command->seq == TR_DEPS_NO_SEQ || !number)
+			continue;
+		command->place = (uint32_t)number;
+		if (!tr_id_map_put(&side->commands, number - 1, command))
+			return false;
+	}
+	tr_id_map_free(&side->numbers);
+	return true;
+}
+
+bool tr_diff_files_put(struct tr_diff_files *files, unsigned which, struct tr_record *record,
+		       struct tr_error *err)
+{
+	struct file_side *side = &files->sides[which];
+	uint64_t seq;
+
+	if (record->type == TR_RECORD && tr_text_is(record->kind, "exec") &&
+	    tr_cell_number(&record->seq, &seq) &&
+	    /* the values of this map are no addresses */
+	    !tr_id_map_put(&side->numbers, seq,
+			   (void *)(uintptr_t)files->diff->sides[which].count)) {
+		tr_error_memory(err);
+		return false;
+	}
+	/* what the tracker does not understand is compared as records are */
+	if (tr_deps_put(&side->tracker, record, err) == TR_FATAL)
+		return false;
+	/* numbers of records begin anew */
+	if (record->type != TR_HEADER || name_commands(side))
+		return true;
+	tr_error_memory(err);
+	return false;
+}
+
+bool tr_diff_files_finish(struct tr_diff_files *files, struct tr_error *err)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct file_side *side = &files->sides[i];
+		if (tr_deps_finish(&side->tracker, err) == TR_FATAL)
+			return false;
+		side->calls = side->tracker.calls;
+		if (!name_commands(side)) {
+			tr_error_memory(err);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool tr_diff_files_known(const struct tr_diff_files *files)
+{
+	return files->sides[0].calls && files->sides[1].calls;
+}
+
+/* The spelled strings of argv, of which `index` counts; data NULL: it has not so many. */
+static struct tr_text argument(const struct tr_deps_command *command, size_t index)
+{
+	const char *p = command->argv.data, *end = p + command->argv.len;
+
+	while (p && p < end && (p = memchr(p, '"', (size_t)(end - p)))) {
+		const char *begin = p + 1;
+		p = tr_normal_string_end(p, end);
+		if (index-- == 0)
+			return tr_text_span(begin, p - 1);
+	}
+	return (struct tr_text){ NULL, 0 };
+}
+
+/* What a program is called: a script by its own name, and a command of a shell by its text. */
+static struct tr_text label_of(const struct tr_deps_command *step)
+{
+	enum { LONGEST = 60 };
+	struct tr_text name = tr_path_base(step->name), word = argument(step, 1);
+
+	if (!tr_command_is_shell(name) && !tr_text_starts(name, TR_TEXT("python")) &&
+	    !tr_text_starts(name, TR_TEXT("perl")))
+		return step->name;
+	if (word.data && tr_text_is(word, "-c"))
+		word = argument(step, 2);
+	else if (word.data && tr_text_starts(word, TR_TEXT("-")))
+		word.data = NULL;
+	if (!word.data)
+		return step->name;
+	if (word.len > LONGEST && !memchr(word.data, '\\', LONGEST))
+		word.len = LONGEST;
+	return word;
+}
+
+/* Sets or takes off the mark of a program and all that started it. */
+static void mark(const struct tr_deps_command *program, bool set)
+{
+	for (struct tr_deps_command *at = (struct tr_deps_command *)program; at; at = at->parent)
+		at->chosen = set;
+}
+
+/* The step that a writer belongs to; those that started the reader are marked. */
+static const struct tr_deps_command *step_of(const struct tr_deps_command *writer)
+{
+	const struct tr_deps_command *step = tr_deps_program(writer), *up;
+
+	while (step && (up = tr_deps_program(step->parent)) && !up->chosen &&
+	       !tr_deps_is_build_tool(up))
+		step = up;
+	return step;
+}
+
+/* Who wrote a version, or else one that it continues; NULL: nobody in the trace. */
+static const struct tr_deps_command *writer_of(const struct tr_deps_version *version)
+{
+	for (; version; version = version->older) {
+		for (const struct tr_deps_use *use = version->uses; use;
+		     use = use->next_of_version) {
+			if (tr_deps_is_writer(use))
+				return use->command;
+		}
+	}
+	return NULL;
+}
+
+/* Copies the normal text of a string. data NULL: memory is exhausted. */
+static struct tr_text copy_normal(struct tr_diff_files *files, unsigned which, struct tr_text text)
+{
+	text = tr_normal_string(&files->sides[which].normal, text, which == 0);
+	return text.data || !text.len ? tr_arena_copy(&files->arena, text) : text;
+}
+
+/* Adds a file unless it is temporary. step NULL: it has no writer. False: memory is exhausted. */
+static bool add_item(struct tr_diff_files *files, unsigned which, const struct tr_deps_path *path,
+		     const struct tr_deps_command *step)
+{
+	struct item item = { .step = step, .order = files->count };
+
+	tr_buffer_reset(&files->scratch);
+	tr_deps_path_write(path, &files->scratch);
+	struct tr_buffer spelled = { 0 };
+	tr_string_escape(tr_buffer_text(&files->scratch), &spelled);
+	bool fine = !files->scratch.failed && !spelled.failed;
+	if (fine)
+		item.path = copy_normal(files, which, tr_buffer_text(&spelled));
+	tr_buffer_free(&spelled);
+	if (!fine || !item.path.data)
+		return false;
+	if (files->sides[which].normal.name_count > 0)
+		return true; /* a temporary file, whose name the run chose */
+	if (step) {
+		item.label = copy_normal(files, which, label_of(step));
+		if (!item.label.data)
+			return false;
+	}
+	if (!tr_array_room(files->items, files->count, files->cap))
+		return false;
+	files->items[files->count++] = item;
+	return true;
+}
+
+/* The next command that is part of a program: it was forked by it and called no exec; or NULL. */
+static const struct tr_deps_command *next_part(const struct tr_deps_command *program,
+					       const struct tr_deps_command *at)
+{
+	const struct tr_deps_command *next = at->children;
+
+	for (;;) {
+		while (next && next->program)
+			next = next->sibling;
+		if (next || at == program)
+			return next;
+		next = at->sibling;
+		at = at->parent;
+	}
+}
+
+static int by_path(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+	int order = tr_text_compare(a->path, b->path);
+
+	return order ? order : (a->order > b->order) - (a->order < b->order);
+}
+
+/* Lists what a program read, or wrote, sorted by path. False: memory is exhausted. */
+static bool list_items(struct tr_diff_files *files, unsigned which,
+		       const struct tr_deps_command *program, bool read)
+{
+	const struct tr_deps_command *part = program;
+	bool fine = true;
+
+	tr_arena_reset(&files->arena);
+	files->count = 0;
+	mark(program, true);
+	for (; fine && part; part = next_part(program, part)) {
+		/* the newest use comes first */
+		for (const struct tr_deps_use *use = part->uses; fine && use;
+		     use = use->next_of_command) {
+			const struct tr_deps_path *path = use->path;
+			if (!path || path->directory || path->special || !use->version ||
+			    use->version->file->pipe ||
+			    !(read ? tr_deps_is_reader(use) : tr_deps_is_writer(use)))
+				continue;
+			const struct tr_deps_command *writer = writer_of(use->version);
+			const struct tr_deps_command *step =
+				read && writer ? step_of(writer) : NULL;
+			/* what it wrote itself is no input */
+			if (step != program)
+				fine = add_item(files, which, path, step);
+		}
+	}
+	mark(program, false);
+	if (files->count)
+		qsort(files->items, files->count, sizeof *files->items, by_path);
+	size_t kept = 0;
+	for (size_t i = 0; i < files->count; i++) {
+		if (!kept || !tr_text_equal(files->items[kept - 1].path, files->items[i].path))
+			files->items[kept++] = files->items[i];
+	}
+	files->count = kept;
+	return fine;
+}
+
+static void put_quoted(struct tr_text text, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_text(to, text);
+	tr_buffer_put_byte(to, '"');
+}
+
+bool tr_diff_files_add(struct tr_diff_files *files, unsigned which, uint32_t number,
+		       struct tr_normal *normal)
+{
+	const struct tr_deps_command *program =
+		tr_id_map_get(&files->sides[which].commands, number);
+	struct tr_buffer *to = &files->texts[which];
+	size_t inputs;
+
+	if (!program || !tr_diff_files_known(files))
+		return true;
+	tr_buffer_reset(to);
+	if (!list_items(files, which, program, true))
+		return false;
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < files->count; i++) {
+		const struct item *item = &files->items[i];
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		put_quoted(item->path, to);
+		tr_buffer_put_byte(to, ':');
+		if (item->label.data)
+			put_quoted(item->label, to);
+		else
+			tr_buffer_put_literal(to, "null");
+	}
+	tr_buffer_put_byte(to, '}');
+	inputs = to->len;
+	if (!list_items(files, which, program, false))
+		return false;
+	tr_buffer_put_byte(to, '[');
+	for (size_t i = 0; i < files->count; i++) {
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		put_quoted(files->items[i].path, to);
+	}
+	tr_buffer_put_byte(to, ']');
+	struct tr_text text = tr_buffer_text(to);
+	return !to->failed &&
+	       tr_normal_add(normal, TR_TEXT("inputs"), (struct tr_text){ text.data, inputs }) &&
+	       tr_normal_add(normal, TR_TEXT("outputs"),
+			     tr_text_span(text.data + inputs, text.data + text.len));
+}
+
+/* True if a step of the second trace is in the first one, and has not changed. */
+static bool is_old(const struct tr_diff_files *files, const struct tr_deps_command *step)
+{
+	const struct tr_diff_side *sides = files->diff->sides;
+
+	if (!step->place)
+		return false;
+	const struct tr_diff_record *record = &sides[1].records[step->place - 1];
+	return record->match != TR_ALIGN_NONE &&
+	       sides[0].records[record->match].content == record->content;
+}
+
+bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, struct tr_buffer *to)
+{
+	enum { MOST = 5 };
+	const struct tr_deps_command *program = tr_id_map_get(&files->sides[1].commands, number);
+	size_t count = 0;
+
+	if (!program || !tr_diff_files_known(files))
+		return true;
+	if (!list_items(files, 1, program, true))
+		return false;
+	for (size_t i = 0; i < files->count; i++) {
+		const struct item *item = &files->items[i];
+		if (!item->step || is_old(files, item->step) || ++count > MOST)
+			continue;
+		tr_buffer_put_literal(to, "    because ");
+		put_quoted(item->path, to);
+		tr_buffer_put_literal(to, " was written by ");
+		put_quoted(item->label, to);
+		tr_buffer_put_byte(to, '\n');
+	}
+	if (count > MOST) {
+		tr_buffer_put_literal(to, "    and ");
+		tr_buffer_put_decimal(to, count - MOST);
+		tr_buffer_put_literal(to, " more inputs were written\n");
+	}
+	return !to->failed;
+}
+
+void tr_diff_files_free(struct tr_diff_files *files)
+{
+	if (!files)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		struct file_side *side = &files->sides[i];
+		tr_deps_tracker_free(&side->tracker);
+		tr_deps_graph_free(&side->graph);
+		tr_id_map_free(&side->numbers);
+		tr_id_map_free(&side->commands);
+		tr_normal_free(&side->normal);
+		tr_buffer_free(&files->texts[i]);
+	}
+	tr_arena_free(&files->arena);
+	tr_buffer_free(&files->scratch);
+	free(files->items);
+	free(files);
+}
