@@ -16,12 +16,13 @@ struct option {
 	bool takes_next;      /* its value is the next word */
 	enum tr_mode mode;    /* if role is TR_ROLE_MODE */
 	struct tr_text value; /* the value in the same word, borrowed; data NULL: none */
+	const struct tr_option_name *known; /* NULL: it is not in the table */
 };
 
 /* Applies an option (NULL: unknown) to a word without its prefix. */
 static struct option describe(const struct tr_option_name *known, struct tr_text word)
 {
-	struct option option = { .role = TR_ROLE_OTHER };
+	struct option option = { .role = TR_ROLE_OTHER, .known = known };
 
 	if (!known)
 		return option;
@@ -343,6 +344,15 @@ static void use_linker_option(struct parser *parser, struct tr_text word)
 		parser->result->product = option.value;
 }
 
+/* True for an option that a user adds: those that are built in come first. */
+static bool is_own(const struct parser *parser, const struct tr_option_name *known)
+{
+	const struct tr_compilers *table = parser->program.table;
+
+	return known && table != &tr_compilers_known &&
+	       known - table->options >= tr_compilers_known.option_count;
+}
+
 /* Sets the role of a word, and of the next one if that is its value. Returns how many those are. */
 static size_t parse_word(struct parser *parser, struct tr_part *part, size_t left)
 {
@@ -370,6 +380,7 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 		return 1;
 	}
 	parser->only_linker = option.role == TR_ROLE_REST;
+	part->own = is_own(parser, option.known);
 	if (option.role == TR_ROLE_LINKER)
 		begin_linker(parser);
 	part->role = option.role <= TR_ROLE_FOLDER ? option.role : TR_ROLE_LINKING;

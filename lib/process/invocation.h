@@ -27,6 +27,7 @@ struct tr_part {
 	size_t origin; /* see struct tr_word */
 	uint8_t role;  /* enum tr_role; a value has the role of its option */
 	bool value;    /* it is the value of the option before it */
+	bool own;      /* an option that a table of the user adds */
 	bool from_file;
 };
 

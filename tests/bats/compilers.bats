@@ -96,6 +96,50 @@ sources() {
 	[ "$(cat got)" = 'gcc -c c.c /b/c.c' ]
 }
 
+@test "-O for=clangd knows the options of a user's compiler by their roles" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	cat >own.txt <<-'END'
+		[own driver]
+		names owncc
+		notation plain
+		compile alone -k
+		output next -out
+		define joined -def: -undef:
+		search equal --dir
+		system next -sys
+		include next -pre
+		dialect joined --lang=
+		source next -src
+		other next -cpu
+
+		[mine driver]
+		names mycc
+		like gcc
+		other alone -myflag
+		other next -mycpu
+		define next -mydef
+	END
+	# CASE: the arguments after the program | what Clang gets
+	while IFS='|' read -r given want; do
+		trace $given >call
+		sources compdb -O for=clangd -O compilers=own.txt -O output=no <call >got
+		[ "$(sed 's, /b/[^ ]*$,,' got)" = "$want" ] || { echo "$given: $(cat got)"; return 1; }
+		# an entry of a database is changed in the same way, once
+		tr-repack -q -t compdb -O compilers=own.txt call | sources compdb -O for=clangd -O compilers=own.txt -O output=no >again
+		cmp got again
+	done <<-'END'
+		owncc -k -def:N=1 -undef:M --dir=inc --dir inc2 a.c -out a.o|owncc -DN=1 -UM -Iinc -Iinc2 a.c
+		owncc -k -cpu x -pre p.h -sys /s --lang=c1x a.c|owncc --include=p.h -isystem/s a.c
+		owncc -k -def:X -src b.c|owncc -DX b.c
+		mycc -O2 -myflag -mycpu x -mydef A=1 -Iinc -c a.c -o a.o|mycc -O2 -DA=1 -Iinc -c a.c -o a.o
+	END
+	# without a table of the user, and for others, they stay
+	trace mycc -myflag -c a.c | sources compdb -O compiler=mycc=gcc -O for=clangd -O output=no >got
+	grep -qF -e '-myflag' got
+	trace mycc -myflag -c a.c | sources compdb -O compilers=own.txt -O output=no >got
+	grep -qF -e '-myflag' got
+}
+
 @test "response files of a user's compiler" {
 	echo '-def:A b.c' >args
 	trace owncc -k -f "$PWD/args" a.c | sources kwspec -O compilers=own.txt -O respfile-root=. >got

@@ -184,6 +184,45 @@ bool tr_compdb_is_unknown_to_clang(struct tr_text word)
 	       tr_text_is_among_sorted(name, unknown, sizeof unknown / sizeof *unknown);
 }
 
+struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text value,
+				      struct tr_arena *arena)
+{
+	struct tr_text name = part->text, word;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	const char *option = NULL;
+
+	value = value.data ? value : part->file;
+	while (name.len && *name.data == '-')
+		name = (struct tr_text){ name.data + 1, name.len - 1 };
+	switch (part->role) {
+	case TR_ROLE_DEFINE:
+		option = name.len && (*name.data | 0x20) == 'u' ? "-U" : "-D";
+		break;
+	case TR_ROLE_SEARCH:
+		option = "-I";
+		break;
+	case TR_ROLE_SYSTEM:
+		option = "-isystem";
+		break;
+	case TR_ROLE_INCLUDE:
+		option = "--include=";
+		break;
+	case TR_ROLE_DIALECT:
+		option = tr_text_starts(part->text, TR_TEXT("-std=")) ? "-std=" : NULL;
+		break;
+	default:
+		break;
+	}
+	if (!option || !value.len)
+		return TR_TEXT("");
+	tr_buffer_put_text(&text, tr_text_from(option));
+	tr_buffer_put_text(&text, value);
+	word = text.failed ? (struct tr_text){ NULL, 0 }
+			   : tr_arena_copy(arena, tr_buffer_text(&text));
+	tr_buffer_free(&text);
+	return word;
+}
+
 const char tr_compdb_clang_word[] = "-Wno-unknown-warning-option";
 
 bool tr_compdb_has_gcc_options(const struct tr_invocation *invocation, struct tr_text program)

@@ -105,6 +105,14 @@ bool tr_compdb_entry_append(const struct tr_compdb_entry *entry, struct tr_compd
 /* True for an option of GCC that Clang refuses, or ignores with a warning. */
 bool tr_compdb_is_unknown_to_clang(struct tr_text word);
 
+/*
+ * An option that a table of the user adds, as Clang has it: by its role, such as -D for a definition.
+ * value: the word after it; data NULL: it has its value in itself, or none. Empty: Clang has none like
+ * it. data NULL: memory is exhausted.
+ */
+struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text value,
+				      struct tr_arena *arena);
+
 /* Turns off the message about unknown warnings, which have too many names for a table. */
 extern const char tr_compdb_clang_word[];
 

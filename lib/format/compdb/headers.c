@@ -323,6 +323,15 @@ bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program, 
 		} else if (writes_file(invocation, part) ||
 			   (for_clang && tr_compdb_is_unknown_to_clang(part->text))) {
 			i += has_value;
+		} else if (for_clang && part->own && !part->value) {
+			struct tr_text value =
+				has_value ? part[1].text : (struct tr_text){ NULL, 0 };
+			struct tr_text word = tr_compdb_clang_option(part, value, arena);
+			if (!word.data)
+				return false;
+			if (word.len)
+				line->words[line->count++] = word;
+			i += has_value;
 		} else {
 			line->words[line->count++] = part->text;
 		}

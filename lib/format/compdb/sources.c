@@ -45,8 +45,27 @@ static bool ends_options(const struct tr_invocation *invocation, const struct tr
 	return tr_text_is(part->text, "--");
 }
 
-/* Without inlined, the parts of a response file become its name again, once, where it was named. */
-static void add_parts(struct line *line, const struct tr_call *call, bool inlined, bool for_clang)
+/*
+ * Adds an option of a table of the user as Clang has it, if it has one. has_value: the next part is its
+ * value. False: memory is exhausted.
+ */
+static bool add_for_clang(struct line *line, const struct tr_part *part, bool has_value,
+			  struct tr_arena *arena)
+{
+	struct tr_text value = has_value ? part[1].text : (struct tr_text){ NULL, 0 };
+	struct tr_text word = tr_compdb_clang_option(part, value, arena);
+
+	if (word.len)
+		add(line, word);
+	return word.data != NULL;
+}
+
+/*
+ * Without inlined, the parts of a response file become its name again, once, where it was named. False:
+ * memory is exhausted.
+ */
+static bool add_parts(struct line *line, const struct tr_call *call, bool inlined, bool for_clang,
+		      struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	const struct tr_text *words = call->command.argv + invocation->launchers;
@@ -66,13 +85,18 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 			for (size_t k = 0; k < used; k++)
 				add(line, words[named + k]);
 		} else if (part + 1 < end && part[1].value && part[1].role == TR_ROLE_SOURCE) {
-			option = part;
+			option = for_clang && part->own ? NULL : part;
 		} else if (part->role == TR_ROLE_SOURCE) {
 			line->sources[line->source_count++] =
 				(struct source){ part, option, line->count };
 			option = NULL;
 		} else if (for_clang && !part->value && tr_compdb_is_unknown_to_clang(part->text)) {
 			part += part + 1 < end && part[1].value;
+		} else if (for_clang && part->own && !part->value) {
+			bool has_value = part + 1 < end && part[1].value;
+			if (!add_for_clang(line, part, has_value, arena))
+				return false;
+			part += has_value;
 		} else if (!is_only_for_linking(invocation, part)) {
 			if (line->variables && !ended && ends_options(invocation, part)) {
 				ended = true;
@@ -83,6 +107,7 @@ static void add_parts(struct line *line, const struct tr_call *call, bool inline
 	}
 	if (!ended)
 		line->tail = line->count;
+	return true;
 }
 
 /*
@@ -153,7 +178,8 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 		add(line, only);
 	if (for_clang && tr_compdb_has_warnings(invocation))
 		add(line, tr_text_from(tr_compdb_clang_word));
-	add_parts(line, call, inlined, for_clang);
+	if (!add_parts(line, call, inlined, for_clang, arena))
+		return false;
 	/* the languages of the sources matter only for these */
 	return (!seeds && !line->variables) ||
 	       tr_compdb_headers_line(call, program, for_clang, arena, &line->headers);

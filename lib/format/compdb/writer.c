@@ -239,6 +239,18 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 			i += i + 1 < invocation->count && parts[i + 1].value;
 			continue;
 		}
+		if (i && parts[i].own && !parts[i].value && parts[i].role != TR_ROLE_SOURCE) {
+			bool has_value = i + 1 < invocation->count && parts[i + 1].value;
+			struct tr_text word = tr_compdb_clang_option(
+				&parts[i],
+				has_value ? parts[i + 1].text : (struct tr_text){ NULL, 0 }, arena);
+			if (!word.data)
+				return false;
+			if (word.len)
+				argv[argc++] = word;
+			i += has_value && parts[i + 1].role != TR_ROLE_SOURCE;
+			continue;
+		}
 		/* an entry that was made for Clang before has the word */
 		warns &= !tr_text_is(parts[i].text, tr_compdb_clang_word);
 		argv[argc++] = parts[i].text;
