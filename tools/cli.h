@@ -363,6 +363,18 @@ void tr_cli_note_phases(struct tr_cli *cli, const struct tr_phases *phases);
 void tr_cli_note(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
+ * How many files and members were opened so far, could not be opened, or were skipped with a note.
+ */
+struct tr_cli_tally {
+	uint64_t opened, unreadable, skipped;
+};
+struct tr_cli_tally tr_cli_tally(const struct tr_cli *cli);
+
+/* Sets the last line of all messages, with totals for people. It is no message of --report. */
+void tr_cli_last_line(struct tr_cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
  * A view shows nothing of the input: an error that names the kinds that came. shows: what it
  * would show ("API calls"); style: --style=STYLE of tr-totext that shows them, or NULL.
  */

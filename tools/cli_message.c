@@ -431,6 +431,7 @@ void tr_cli_log_step(struct tr_cli *cli)
 {
 	struct tr_cli_log *log = &cli->private->log;
 
+	cli->private->tally.opened++;
 	log->in_member = true;
 	log->cut = false;
 	log->member = (struct tr_cli_log_count){ 0 };
@@ -504,6 +505,10 @@ void tr_cli_log_missed(struct tr_cli *cli, const struct tr_trace_place *place,
 	struct tr_cli_log *log = &cli->private->log;
 	bool note = err->severity >= TR_NOTE;
 
+	if (note)
+		cli->private->tally.skipped++;
+	else
+		cli->private->tally.unreadable++;
 	if (!log->path || !place || !place->name)
 		return;
 	log->member = (struct tr_cli_log_count){ .errors = !note, .notes = note };
@@ -610,6 +615,24 @@ void tr_cli_summarise(struct tr_cli *cli)
 			     (unsigned long long)(alike->count - TR_CLI_ALIKE), alike->last);
 		print_line(cli, NULL, &err, alike->notes);
 	}
+	if (p->has_last_line)
+		print_line(cli, NULL, &p->last_line, false);
+}
+
+struct tr_cli_tally tr_cli_tally(const struct tr_cli *cli)
+{
+	return cli->private->tally;
+}
+
+void tr_cli_last_line(struct tr_cli *cli, const char *format, ...)
+{
+	struct tr_cli_private *p = cli->private;
+	va_list args;
+
+	va_start(args, format);
+	tr_error_set_args(&p->last_line, TR_CAUSE_NONE, format, args);
+	va_end(args);
+	p->has_last_line = !cli->quiet;
 }
 
 /*

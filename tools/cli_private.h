@@ -79,6 +79,9 @@ struct tr_cli_private {
 	struct tr_buffer message, line;
 	struct tr_buffer inputs; /* ids of the regular files that are read, for -o */
 	struct tr_cli_log log;
+	struct tr_cli_tally tally;
+	bool has_last_line;
+	struct tr_error last_line;
 	bool inputs_known;	    /* inputs has the operands */
 	struct tr_file_group files; /* of tr_cli_sink_at */
 	bool any_read;		    /* some operand, or a member of it, has a known format */

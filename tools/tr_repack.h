@@ -69,6 +69,7 @@ struct repack {
 	struct tr_buffer path; /* of the file in it */
 	bool made;	       /* an earlier run wrote the current output: nothing is written */
 	uint64_t made_count;
+	uint64_t troubled, made_only; /* places with trouble; places whose last output was made */
 	bool dated; /* the current output is a file whose date says whether it is up to date */
 	struct {
 		struct tr_map taken;

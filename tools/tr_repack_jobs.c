@@ -225,6 +225,8 @@ static void end(void *context, const struct tr_trace_place *place, bool complete
 		tr_output_discard(r->cli.out);
 		r->cli.out = NULL;
 	}
+	r->troubled += r->cli.status != 0;
+	r->made_only += r->made && !r->cli.status;
 	tr_cli_status(&r->cli, r->job->before);
 }
 

@@ -3,6 +3,9 @@
 
 #include "tr_repack.h"
 
+#include <inttypes.h>
+#include <unistd.h>
+
 #include "process/path.h"
 #include "record/value.h"
 
@@ -484,7 +487,42 @@ void repack_one(struct repack *r, struct tr_trace_place *place)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE, "is empty: left out");
 	repack_finish_writer(r);
 	repack_finish_output(r, place);
+	r->troubled += r->cli.status != 0;
+	r->made_only += r->made && !r->cli.status;
 	tr_cli_status(&r->cli, before);
+}
+
+/* Adds a number of places to the line of totals. */
+static void put_total(struct tr_buffer *to, uint64_t count, const char *what)
+{
+	if (!count)
+		return;
+	if (to->len)
+		tr_buffer_put_literal(to, ", ");
+	tr_buffer_put_decimal(to, count);
+	tr_buffer_put_byte(to, ' ');
+	tr_buffer_put_text(to, tr_text_from(what));
+}
+
+/* Sets the line of totals: after trouble, with --verbose, and for people who watch. */
+static void put_totals(struct repack *r)
+{
+	struct tr_cli_tally tally = tr_cli_tally(&r->cli);
+	uint64_t all = tally.opened + tally.unreadable + tally.skipped;
+	struct tr_buffer line = TR_BUFFER_INIT;
+
+	if (all < 2 || !(r->cli.status || r->cli.verbose || isatty(STDERR_FILENO)))
+		return;
+	put_total(&line, tally.opened - r->troubled - r->made_only, "converted");
+	put_total(&line, r->made_only, "written by an earlier run");
+	put_total(&line, r->troubled, "with trouble");
+	put_total(&line, tally.unreadable, "unreadable");
+	put_total(&line, tally.skipped, "skipped");
+	tr_buffer_put_byte(&line, '\0');
+	if (!line.failed)
+		tr_cli_last_line(&r->cli, "%" PRIu64 " files and members: %s%s", all, line.data,
+				 r->cli.stop ? ", and no more after that" : "");
+	tr_buffer_free(&line);
 }
 
 void repack_apart(struct repack *r)
@@ -497,6 +535,7 @@ void repack_apart(struct repack *r)
 	else
 		while (tr_cli_step(&r->cli, &place))
 			repack_one(r, place);
+	put_totals(r);
 	tr_map_free(&r->names.taken);
 	tr_arena_free(&r->names.memory);
 }

@@ -77,7 +77,8 @@ readers='tr-parse tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff'
 	cp trace.trec dir/b.trec
 	cd dir
 	run --separate-stderr -2 tr-repack -t trec -o . a.trec ../before
-	[ "$stderr" = "tr-repack: ./a.trec is an input file: choose another name for the output" ]
+	[ "$stderr" = "tr-repack: ./a.trec is an input file: choose another name for the output
+tr-repack: 2 files and members: 1 converted, 1 with trouble" ]
 	cmp a.trec ../before
 	cmp before ../before
 	ln -s ../dir link
@@ -113,7 +114,8 @@ readers='tr-parse tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff'
 	ln -s ../away out/sub
 	ln -s out links
 	run --separate-stderr -2 tr-repack -t trec -o links/ all.tar
-	[[ $stderr == *"all.tar:sub/b.trec: cannot create links/sub/b.trec: sub is a symbolic link, which is not followed" ]]
+	[[ $stderr == *"all.tar:sub/b.trec: cannot create links/sub/b.trec: sub is a symbolic link, which is not followed
+tr-repack: 2 files and members: 1 converted, 1 with trouble" ]]
 	[ "$(cat victim)" = precious ]
 	[ -z "$(ls away)" ]
 	[ ! -L out/a.trec ]

@@ -441,7 +441,8 @@ setup() {
 	tar -rf both.tar -C "$PWD/two" a/b
 	tar -rf both.tar m.json.gz
 	run -2 --separate-stderr tr-repack -o both/ both.tar
-	[[ $stderr == *"both.tar:a/b: cannot create both/a/b: Not a directory" ]]
+	[[ $stderr == *"both.tar:a/b: cannot create both/a/b: Not a directory
+tr-repack: 3 files and members: 2 converted, 1 with trouble" ]]
 	[ "$(cd both && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a m.json.gz)" ]
 }
 
@@ -453,12 +454,14 @@ setup() {
 	# 2 of 3: the damaged one is written as far as it can be read, and again by every run
 	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
 	run -2 --separate-stderr tr-repack -t trec -o out/ in.tar bad.trec
-	first=$stderr
+	first=${stderr%$'\n'*}
+	[ "${stderr##*$'\n'}" = "tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 	touch -d 2030-01-01 out/a/*
 	before=$(cd out && find . -type f -printf '%p %i\n' | sort)
 	run -2 --separate-stderr tr-repack --resume -t trec -o out/ in.tar bad.trec
 	[ "$stderr" = "$first
-tr-repack: note: left out 2 files that an earlier run wrote" ]
+tr-repack: note: left out 2 files that an earlier run wrote
+tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[ "$(diff <(echo "$before") <(cd out && find . -type f -printf '%p %i\n' | sort) | grep -c bad.trec)" -eq 2 ]
 	# one is missing, one is older than its input, and one is no file
 	cp -r out expected
@@ -525,6 +528,26 @@ tr-repack: note: left out 2 files that an earlier run wrote" ]
 	run -2 tr-repack --strict -o strict.tar in.tar
 	[ ! -e strict.tar ]
 	[ -z "$(ls -A | grep '^\.strict')" ]
+}
+
+@test "the last line is totals: after trouble, and with --verbose" {
+	echo nothing >README
+	for _ in $(seq 30); do echo bad; done >bad.trec
+	tar -cf in.tar z.json README bad.trec m.json
+	for j in 1 2; do
+		run -2 --separate-stderr tr-repack -f trec -j $j -t trec -o d/ in.tar missing
+		last=${stderr##*$'\n'}
+		[ "$last" = "tr-repack: 5 files and members: 4 with trouble, 1 unreadable" ]
+		run -2 --separate-stderr tr-repack -j $j -t trec -o d/ in.tar missing bad.trec
+		last=${stderr##*$'\n'}
+		[ "$last" = "tr-repack: 6 files and members: 2 converted, 1 with trouble, 1 unreadable, 2 skipped" ]
+		run -0 --separate-stderr tr-repack -j $j --verbose -t trec -o d/ z.json m.json
+		[ "${stderr##*$'\n'}" = "tr-repack: 2 files and members: 2 converted" ]
+		run -0 --separate-stderr tr-repack -j $j --resume -q --verbose -t trec -o d/ z.json m.json
+		[ -z "$stderr" ]
+		run -2 --separate-stderr tr-repack -j $j --strict -t trec -o d/ z.json missing m.json
+		[ "${stderr##*$'\n'}" = "tr-repack: 2 files and members: 1 converted, 1 unreadable, and no more after that" ]
+	done
 }
 
 @test "archives: a member whose writer gives up is left out, the others are done" {
