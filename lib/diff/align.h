@@ -31,7 +31,8 @@ struct tr_diff_record {
 	uint64_t key;	  /* hash of what makes it the same record, though it may have changed */
 	uint64_t offset : 48; /* in the spool, of its names and its line */
 	uint64_t class : 4;   /* diff.h */
-	uint64_t named : 1;   /* it contains names that the run chose */
+	uint64_t named : 1;   /* the spool has names before its line that the run chose */
+	uint64_t late : 1;    /* what its names are was known only later: they are in its line */
 	uint64_t moved : 1;   /* its partner is at another place */
 	uint64_t implied : 1; /* the process it belongs to is in one trace only */
 	uint64_t keyed : 1;   /* it has the key that the user chose */

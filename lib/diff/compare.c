@@ -380,7 +380,7 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 	for (size_t k = 0; k < diff->sides[0].count; k++) {
 		const char *left, *right;
 		uint64_t count, other;
-		if (!a[k].named || a[k].match == TR_ALIGN_NONE ||
+		if (!(a[k].named || a[k].late) || a[k].match == TR_ALIGN_NONE ||
 		    a[k].content != b[a[k].match].content)
 			continue;
 		if (!tr_diff_names(diff, 0, (uint32_t)k, &left, &count, err) ||
@@ -408,7 +408,7 @@ static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 		for (size_t k = 0; k < side->count; k++) {
 			const char *names;
 			uint64_t count;
-			if (!side->records[k].named)
+			if (!side->records[k].named && !side->records[k].late)
 				continue;
 			if (!tr_diff_names(diff, i, (uint32_t)k, &names, &count, err))
 				return false;
@@ -475,7 +475,7 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 {
 	tr_diff_forget_ids(&diff->sides[0]);
 	tr_diff_forget_ids(&diff->sides[1]);
-	if (!align_programs(diff, err))
+	if (!tr_diff_learn_objects(diff, err) || !align_programs(diff, err))
 		return false;
 	size_t sequences;
 	if (!name_images(diff) || !imply_records(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||

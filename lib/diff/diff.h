@@ -50,6 +50,7 @@ struct tr_diff_side {
 	struct tr_arena arena;	/* of the entries */
 	struct tr_id_map seqs;	/* of exec records */
 	uint32_t threads;
+	size_t objects_known; /* the first record that was read with all classes of objects */
 	struct tr_follow follow;
 	struct tr_normal normal;
 	struct tr_buffer line, scratch;
@@ -89,6 +90,12 @@ bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, 
 
 /* Forgets what the ids mean that were in the lines of a side, and frees the memory for that. */
 void tr_diff_forget_ids(struct tr_diff_side *side);
+
+/*
+ * Reads calls again that came before the classes of objects were known which they use. False: err is
+ * filled.
+ */
+bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err);
 
 /* After both traces. False: err is filled. */
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);

@@ -370,6 +370,29 @@ static uint64_t object_class(const struct tr_normal *n, struct tr_text name)
 	return tr_text_hash(n->rules->seed, (struct tr_text){ word, len });
 }
 
+/* Adds a class. False: it is known. */
+static bool learn_objects(struct tr_normal *n, uint64_t class)
+{
+	if (tr_id_map_get(&n->objects, class))
+		return false;
+	/* the values of this map are no addresses, but the classes themselves */
+	n->failed |= !tr_id_map_put(&n->objects, class, (void *)(uintptr_t) class);
+	/* what was no name before can be one from now on */
+	if (n->memo)
+		memset(n->memo, 0, MEMOS * sizeof *n->memo);
+	return true;
+}
+
+bool tr_normal_learn_objects(struct tr_normal *n, const struct tr_normal *other)
+{
+	bool learnt = false;
+	size_t position = 0;
+
+	for (void *class; (class = tr_id_map_next(&other->objects, &position));)
+		learnt |= learn_objects(n, (uintptr_t) class);
+	return learnt;
+}
+
 /*
  * The objects of OpenGL have numbers, which glGenTextures(textures=[1,2]) and glCreateShader()
  * return, and which other calls have in arguments of the same name. made: the name of what this call
@@ -385,12 +408,8 @@ static uint64_t objects_in(struct tr_normal *n, const struct tr_normal_field *fi
 		return 0;
 	uint64_t class = object_class(
 		n, created && number && tr_text_is(field->key, "return") ? made : field->key);
-	if (created && (list || number) && !tr_id_map_get(&n->objects, class)) {
-		n->failed |= !tr_id_map_put(&n->objects, class, n);
-		/* what was no name before can be one from now on */
-		if (n->memo)
-			memset(n->memo, 0, MEMOS * sizeof *n->memo);
-	}
+	if (created && (list || number))
+		learn_objects(n, class);
 	return tr_id_map_get(&n->objects, class) ? class : 0;
 }
 

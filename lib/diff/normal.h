@@ -95,8 +95,8 @@ struct tr_normal {
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
 	struct tr_buffer text, scratch;
-	const char *copied;	     /* the part of the line before it is in text */
-	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */
+	const char *copied;	  /* the part of the line before it is in text */
+	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created: values */
 	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
 	bool failed;		     /* memory is exhausted */
 };
@@ -114,6 +114,12 @@ bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
  */
 bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
 		    bool first);
+
+/*
+ * Adds the classes of objects that the other one knows. True: this one has learnt some,
+ * so that records which it has read before can have other hashes now. Exhausted memory sets failed.
+ */
+bool tr_normal_learn_objects(struct tr_normal *normal, const struct tr_normal *other);
 
 /*
  * The normal text of a string, for callers that compare what is in no field; valid until the next

@@ -396,9 +396,12 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d records", TR_ALIGN_MOST);
 		return false;
 	}
+	size_t classes = normal->objects.count;
 	if (!tr_array_room(side->records, side->count, side->cap) ||
 	    !tr_normal_hash(normal, record, line, which == 0))
 		goto exhausted;
+	if (normal->objects.count > classes)
+		side->objects_known = side->count;
 	if (is_date(normal))
 		return true;
 	struct tr_diff_record *entry = &side->records[side->count];
@@ -431,12 +434,40 @@ static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr
 	return (struct tr_text){ tr_spool_look(side->spool, &side->window, begin, len, err), len };
 }
 
+/* The line of a record, without the names before it. data NULL: err is filled. */
+static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+{
+	struct tr_text line = look(side, number, err);
+	uint64_t count;
+
+	if (line.data && side->records[number].named) {
+		memcpy(&count, line.data, sizeof count);
+		size_t before = (size_t)(1 + count) * sizeof count;
+		line = (struct tr_text){ line.data + before, line.len - before };
+	}
+	return line;
+}
+
 bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const char **names,
 		   uint64_t *count, struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
-	struct tr_text part = look(side, number, err);
 
+	if (side->records[number].late) {
+		struct tr_normal *normal = &side->normal;
+		if (!tr_diff_read(diff, which, number, err).data)
+			return false;
+		tr_buffer_reset(&side->scratch);
+		for (size_t i = 0; i < normal->name_count; i++)
+			tr_buffer_put(&side->scratch, (const char *)&normal->names[i].hash,
+				      sizeof normal->names[i].hash);
+		*names = side->scratch.data;
+		*count = normal->name_count;
+		if (side->scratch.failed)
+			tr_error_memory(err);
+		return !side->scratch.failed;
+	}
+	struct tr_text part = look(side, number, err);
 	if (!part.data)
 		return false;
 	*count = 0;
@@ -444,6 +475,37 @@ bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const 
 	if (side->records[number].named)
 		memcpy(count, part.data, sizeof *count);
 	return true;
+}
+
+bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err)
+{
+	bool fine = true;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		if (tr_normal_learn_objects(&side->normal, &diff->sides[!i].normal))
+			side->objects_known = side->count;
+	}
+	for (unsigned i = 0; fine && i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		struct tr_normal *normal = &side->normal;
+		for (uint32_t k = 0; fine && k < side->objects_known; k++) {
+			struct tr_diff_record *entry = &side->records[k];
+			struct tr_record record;
+			if (entry->class != TR_DIFF_THREAD && !entry->keyed)
+				continue;
+			tr_record_init(&record, NULL);
+			struct tr_text line = look_at_line(side, k, err);
+			if (!line.data || !tr_record_from_line(&record, line, err))
+				return false;
+			fine = tr_normal_hash(normal, &record, line, i == 0);
+			entry->late = entry->content != normal->content;
+			entry->content = normal->content;
+		}
+	}
+	if (!fine)
+		tr_error_memory(err);
+	return fine;
 }
 
 /* Adds the duration of a call, or of the process that ends, if it is known. */
@@ -464,16 +526,10 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 			    struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
-	struct tr_text line = look(side, number, err);
-	uint64_t count;
+	struct tr_text line = look_at_line(side, number, err);
 
 	if (!line.data)
 		return line;
-	if (side->records[number].named) {
-		memcpy(&count, line.data, sizeof count);
-		size_t before = (size_t)(1 + count) * sizeof count;
-		line = (struct tr_text){ line.data + before, line.len - before };
-	}
 	if (!tr_normal_read(&side->normal, line, which == 0) ||
 	    (diff->times > 0 && !add_duration(side, number)) ||
 	    (diff->add_fields && side->records[number].class == TR_DIFF_EXEC &&
