@@ -23,7 +23,10 @@ short() {
 	while IFS= read -r line; do
 		case $line in
 		'#'*) title=$line ;;
-		'|'*) printf '%s\n' "${line#|}" >>log ;;
+		'|'*)
+			line=${line#|} line=${line//@ESC@/$'\e'} line=${line//@CR@/$'\r'}
+			printf '%s\n' "${line//@BEL@/$'\a'}" >>log
+			;;
 		'')
 			[ -s log ] || continue
 			short log >got

@@ -29,6 +29,23 @@ static size_t skip_crate(struct tr_text text)
 	return tr_text_starts(rest, TR_TEXT("] running: ")) ? (size_t)(end - text.data) + 1 : 0;
 }
 
+/* [exec], [command] and [Step 1/2]: a name in brackets, and perhaps a number. 0: none. */
+static size_t skip_name(struct tr_text text)
+{
+	enum { MOST = 40 };
+	size_t at = 1;
+
+	while (at < text.len && at < MOST &&
+	       (((text.data[at] | 0x20) >= 'a' && (text.data[at] | 0x20) <= 'z') ||
+		is_digit(text.data[at]) || (text.data[at] && strchr("_-.", text.data[at]))))
+		at++;
+	if (at == 1 || is_digit(text.data[1]))
+		return skip_crate(text);
+	if (at < text.len && text.data[at] == ' ')
+		at = skip_among(text, at + 1, "/");
+	return at < text.len && text.data[at] == ']' ? at + 1 : skip_crate(text);
+}
+
 /* [ 50%], [1/20], [10:00:00], [2026-11-23T10:00:00.123Z]: a number in brackets. 0: none. */
 static size_t skip_brackets(struct tr_text text)
 {
@@ -39,8 +56,9 @@ static size_t skip_brackets(struct tr_text text)
 	while (first < at && text.data[first] == ' ')
 		first++;
 	if (at == text.len || at > MOST || text.data[at] != ']' || !is_digit(text.data[first]))
-		return skip_crate(text);
-	return at + 1;
+		return skip_name(text);
+	at++;
+	return at + (at < text.len && text.data[at] == ':');
 }
 
 /* A time of day, a date, or both with T between them, and the stream that GitLab adds. 0: none. */
@@ -58,26 +76,60 @@ static size_t skip_time(struct tr_text text)
 	return at;
 }
 
-/* #12 3.456, as docker prints it. 0: none. */
+/* #12 3.456, as docker prints it, and ##[command]. 0: none. */
 static size_t skip_step(struct tr_text text)
 {
 	size_t at = skip_among(text, 1, ""), end;
 
+	if (tr_text_starts(text, TR_TEXT("##[command]")))
+		return sizeof "##[command]" - 1;
 	if (at == 1 || at == text.len || text.data[at] != ' ')
 		return 0;
 	end = skip_among(text, at + 1, ".");
 	return end > at + 1 && end < text.len && text.data[end] == ' ' ? end : 0;
 }
 
-/* A sequence of ESC that sets colours. 0: none. */
-static size_t skip_colour(struct tr_text text)
+/* The sequence of ESC at p: what a terminal shows differently, and does not print. */
+static const char *skip_escape(const char *p, const char *end)
 {
-	size_t at;
+	char kind = p + 1 < end ? p[1] : 0;
+	const char *q = p + 2;
 
-	if (text.len < 3 || text.data[1] != '[')
-		return 0;
-	at = skip_among(text, 2, ";");
-	return at < text.len && (text.data[at] == 'm' || text.data[at] == 'K') ? at + 1 : 0;
+	if (kind == '[') {
+		while (q < end && *q >= ' ' && *q <= '?')
+			q++;
+		return q < end ? q + 1 : end;
+	}
+	/* links, titles and the like, up to BEL or ESC and a backslash */
+	if (kind && strchr("]_P^", kind)) {
+		for (; q < end; q++)
+			if (*q == '\a' || (*q == '\x1b' && q + 1 < end && q[1] == '\\'))
+				return q + (*q == '\a' ? 1 : 2);
+		q = p + 2;
+	}
+	return q < end ? q : end;
+}
+
+struct tr_text tr_makelog_plain(struct tr_text line, struct tr_buffer *plain)
+{
+	const char *end, *p, *q, *cr;
+
+	while (line.len && line.data[line.len - 1] == '\r')
+		line.len--;
+	cr = line.len ? memrchr(line.data, '\r', line.len) : NULL;
+	end = line.data + line.len;
+	if (cr)
+		line = tr_text_span(cr + 1, end);
+	p = memchr(line.data, '\x1b', line.len);
+	if (!p)
+		return line;
+	tr_buffer_reset(plain);
+	for (q = line.data; p; p = memchr(q, '\x1b', (size_t)(end - q))) {
+		tr_buffer_put(plain, q, (size_t)(p - q));
+		q = skip_escape(p, end);
+	}
+	tr_buffer_put(plain, q, (size_t)(end - q));
+	return tr_buffer_text(plain);
 }
 
 /* +, ++ and so on, and a blank. 0: none. */
@@ -88,6 +140,12 @@ static size_t skip_plus(struct tr_text text)
 	while (at < text.len && text.data[at] == '+')
 		at++;
 	return at < text.len && text.data[at] == ' ' ? at : 0;
+}
+
+/* A prompt. 0: none. */
+static size_t skip_dollar(struct tr_text text)
+{
+	return text.len > 1 && text.data[1] == ' ' ? 2 : 0;
 }
 
 /* 1> and 1:2>, the node of msbuild. 0: none. */
@@ -132,8 +190,8 @@ struct tr_text tr_makelog_command(struct tr_text line)
 			break;
 		char c = *line.data;
 		skipped = c == '['		 ? skip_brackets(line)
-			  : c == '\x1b'		 ? skip_colour(line)
 			  : c == '#'		 ? skip_step(line)
+			  : c == '$'		 ? skip_dollar(line)
 			  : c == '+'		 ? skip_plus(line)
 			  : c == 'l' || c == 'r' ? skip_word(line)
 			  : is_digit(c)		 ? skip_number(line)
@@ -145,7 +203,7 @@ struct tr_text tr_makelog_command(struct tr_text line)
 
 size_t tr_makelog_stamp(struct tr_text line)
 {
-	size_t len = 0, colour;
+	size_t len = 0;
 
 	if (line.len && *line.data == '[')
 		len = skip_brackets(line);
@@ -153,11 +211,7 @@ size_t tr_makelog_stamp(struct tr_text line)
 		len = skip_step(line);
 	else if (line.len && is_digit(*line.data))
 		len = skip_time(line);
-	len += len && len < line.len && line.data[len] == ' ';
-	colour = len < line.len && line.data[len] == '\x1b'
-			 ? skip_colour((struct tr_text){ line.data + len, line.len - len })
-			 : 0;
-	return len + colour;
+	return len + (len && len < line.len && line.data[len] == ' ');
 }
 
 /* Where the name of make or ninja at the beginning of a message ends. 0: it is no message. */

@@ -39,6 +39,7 @@ struct reader {
 	struct tr_buffer cwd; /* of -O cwd; empty: unknown */
 	struct place *places;
 	size_t count, cap;
+	struct tr_buffer plain;	  /* a line without colours */
 	struct tr_buffer logical; /* a line that is continued on others */
 	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
 	size_t budget;		  /* bytes in which the end of such lines may be looked for */
@@ -46,6 +47,8 @@ struct reader {
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
 	bool guessed;		  /* two makes of one level are at work */
+	char prompt;		  /* of the line: $ of a shell, + of sh -x, 0 without one */
+	bool traced;		  /* cwd is what sh -x has printed, perhaps for a subshell */
 	uint64_t texts;
 	bool counted; /* the number of texts was noted */
 	struct tally {
@@ -149,7 +152,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
 	if (found->conditional)
 		tr_buffer_put_literal(to, ",\"conditional\"");
-	if (reader->guessed && directory.data)
+	if ((reader->guessed || (reader->traced && !reader->count)) && directory.data)
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
 	reader->tally.unexpanded += found->unexpanded;
@@ -263,24 +266,6 @@ static bool is_quoted_source(struct tr_text text)
 	return i < text.len && text.data[i] == '|';
 }
 
-/* Removes the end of a line of Windows, and a sequence that ends a colour before it. */
-static struct tr_text without_end(struct tr_text line)
-{
-	static const char *const colours[] = { "\x1b[m", "\x1b[0m", "\x1b[K", "\x1b[0;0m" };
-
-	line.len -= line.len && line.data[line.len - 1] == '\r';
-	if (!line.len || (line.data[line.len - 1] != 'm' && line.data[line.len - 1] != 'K'))
-		return line;
-	for (size_t i = 0; i < sizeof colours / sizeof *colours; i++) {
-		size_t len = strlen(colours[i]);
-		if (line.len >= len && memcmp(line.data + line.len - len, colours[i], len) == 0) {
-			line.len -= len;
-			break;
-		}
-	}
-	return line;
-}
-
 /* Parses a script from a state to which it can be reset. False: memory is exhausted. */
 static bool parse_from(struct reader *reader, size_t queued, const struct tally *tally,
 		       const struct tr_makelog_script *script, struct tr_makelog_parsed *parsed)
@@ -332,7 +317,8 @@ static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t
 		lf = memchr(p, '\n', (size_t)(end - p));
 		if (!lf && !(whole && in->at_end))
 			break;
-		struct tr_text line = without_end(tr_text_span(p, lf ? lf : end));
+		struct tr_text line =
+			tr_makelog_plain(tr_text_span(p, lf ? lf : end), &reader->plain);
 		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
 		line = (struct tr_text){ line.data + stamp, line.len - stamp };
 		if (ends_quote(reader, line, tools))
@@ -363,7 +349,7 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 	tr_buffer_reset(&reader->joined);
 	tr_buffer_put_text(&reader->joined, *text);
 	size_t count = look_ahead(reader, tools, ends, MOST);
-	if (reader->joined.failed && !reader->joined.limited)
+	if (reader->plain.failed || (reader->joined.failed && !reader->joined.limited))
 		return tr_error_memory(err);
 	*text = (struct tr_text){ tr_buffer_text(&reader->joined).data, len };
 	if (reader->joined.failed)
@@ -386,6 +372,22 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 	return parse_from(reader, queued, tally, &script, parsed) ? TR_END : tr_error_memory(err);
 }
 
+/* True for cd after a prompt, which is about the lines that follow. Within makes, others print it. */
+static bool is_session(const struct reader *reader, struct tr_text text)
+{
+	return reader->prompt && !reader->count &&
+	       (tr_text_starts(text, TR_TEXT("cd ")) || tr_text_starts(text, TR_TEXT("pushd ")));
+}
+
+/* The session is in that directory from now on. */
+static void follow(struct reader *reader, struct tr_text directory)
+{
+	tr_buffer_reset(&reader->cwd);
+	if (directory.data)
+		tr_buffer_put_text(&reader->cwd, directory);
+	reader->traced = reader->prompt == '+';
+}
+
 /*
  * Queues the commands of a command line, which may continue in the next lines. TR_WARN: it has a
  * command that cannot be read.
@@ -395,8 +397,9 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	size_t queued = reader->queue.len;
 	struct tally tally = reader->tally;
 	struct tr_makelog_parsed parsed;
+	bool session = is_session(reader, text);
 
-	if (is_quoted_source(text) || !tr_makelog_may_hold(&reader->names, text))
+	if (is_quoted_source(text) || (!session && !tr_makelog_may_hold(&reader->names, text)))
 		return TR_OK;
 	reader->left_out = NULL;
 	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
@@ -418,6 +421,10 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 		reader->tally = tally;
 		reader->left_out = command ? reasons[parsed.syntax] : NULL;
 	}
+	if (session && parsed.moved && parsed.syntax == TR_MAKELOG_FINE)
+		follow(reader, parsed.directory);
+	if (reader->cwd.failed)
+		return tr_error_memory(err);
 	if (!reader->left_out)
 		return TR_OK;
 	tr_error_say(err, TR_CAUSE_INPUT, reader->left_out);
@@ -461,13 +468,13 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 		status = tr_reader_line(&reader->base, &line, &ended, err);
 		if (status != TR_OK)
 			return status == TR_END ? TR_OK : status;
-		line = without_end(line);
+		line = tr_makelog_plain(line, &reader->plain);
 		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
 		line = (struct tr_text){ line.data + stamp, line.len - stamp };
 		more = line.len && line.data[line.len - 1] == '\\';
 		tr_buffer_put_byte(logical, '\n');
 		tr_buffer_put_text(logical, line);
-		if (logical->failed && !logical->limited)
+		if (reader->plain.failed || (logical->failed && !logical->limited))
 			return tr_error_memory(err);
 		if (logical->failed) {
 			tr_error_set(err, TR_CAUSE_LIMIT,
@@ -476,6 +483,16 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 		}
 	}
 	return TR_OK;
+}
+
+/* The prompt between the beginning of a line and its command; ++ is that of a substitution. */
+static char prompt_of(struct tr_text line, struct tr_text command)
+{
+	const char *p = command.data - 2;
+
+	if (command.data - line.data < 2 || p[1] != ' ' || (*p != '$' && *p != '+'))
+		return 0;
+	return *p == '+' && p > line.data && p[-1] == '+' ? 0 : *p;
 }
 
 /* Queues the commands of the next line. TR_END: the log is over. */
@@ -498,11 +515,14 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	}
 	reader->budget += AHEAD_FACTOR * line.len;
 	reader->budget = reader->budget < AHEAD_MOST ? reader->budget : AHEAD_MOST;
-	line = without_end(line);
+	line = tr_makelog_plain(line, &reader->plain);
+	if (reader->plain.failed)
+		return tr_error_memory(err);
 	if (!line.len)
 		return TR_OK;
 	struct tr_text text = tr_makelog_command(line);
 	reader->stamped = text.data != line.data && tr_makelog_stamp(line);
+	reader->prompt = prompt_of(line, text);
 	enum tr_makelog_move move = tr_makelog_directory(text, &level, &path);
 	if (move != TR_MAKELOG_STAYS) {
 		if (move == TR_MAKELOG_ENTERS)
@@ -623,6 +643,7 @@ static void close_reader(struct tr_reader *base)
 	free(reader->places);
 	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->logical);
+	tr_buffer_free(&reader->plain);
 	tr_buffer_free(&reader->joined);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->names.arena);
@@ -683,17 +704,25 @@ static bool is_evidence(const struct tr_compilers *own, struct tr_text text)
 	       (own && driver && tr_tool_of_name(program) == TR_TOOL_NONE);
 }
 
+/* For weigh. */
+struct weighing {
+	struct tr_compilers *own; /* NULL: those that are built in */
+	struct tr_buffer plain;
+};
+
 /* 1 if a line of the window is what make or msbuild prints, or a compiler that compiles. */
 static int weigh(const char *p, const char *end, void *context)
 {
+	struct weighing *weighing = context;
+
 	if (end - p > PROBE)
 		end = p + PROBE;
 	for (const char *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
-		struct tr_text line = without_end(tr_text_span(p, lf)), path;
+		struct tr_text line = tr_makelog_plain(tr_text_span(p, lf), &weighing->plain), path;
 		struct tr_text text = tr_makelog_command(line);
 		int level;
 		if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS ||
-		    is_evidence(context, text))
+		    is_evidence(weighing->own, text))
 			return 1;
 	}
 	return 0;
@@ -705,13 +734,14 @@ static int weigh(const char *p, const char *end, void *context)
  */
 static int search(struct tr_input *in, const struct tr_settings *settings)
 {
-	struct tr_compilers *own;
+	struct weighing weighing = { NULL, TR_BUFFER_INIT };
 	struct tr_error err;
 
-	if (!tr_setting_get_compilers(settings, &own, &err))
+	if (!tr_setting_get_compilers(settings, &weighing.own, &err))
 		return 1; /* opening it reports why */
-	int bits = tr_bid_by_lines(in, PROBE, weigh, own);
-	tr_compilers_free(own);
+	int bits = tr_bid_by_lines(in, PROBE, weigh, &weighing);
+	tr_compilers_free(weighing.own);
+	tr_buffer_free(&weighing.plain);
 	return bits;
 }
 

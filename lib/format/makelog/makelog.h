@@ -19,6 +19,8 @@
  *	[ 50%] gcc ..., [1/20] gcc ...		cmake, ninja
  *	+ gcc ...				a shell with -x
  *	2026-11-23T10:00:00.1234567Z gcc ...	systems for continuous integration; also [10:00:00]
+ *	[exec] gcc ..., ##[command]gcc ...	Ant, Maven and others; Azure and GitHub
+ *	$ gcc ...				GitLab and others, which show a prompt
  *	1>C:\b>cl ...				msbuild's number of a project; the prompt of cmd.exe
  *	running: "cc" "-c" "a.c"		crate cc of Rust; cargo -vv adds [NAME VERSION]
  *	Project "C:\b\a.vcxproj" on node 1	msbuild: it builds in C:\b
@@ -47,12 +49,18 @@
 #include "process/compilers.h"
 #include "process/respfile.h"
 
-/* Removes the time, the progress and similar things in front of a command. */
+/*
+ * A line as a terminal shows it: without CR at its end, what was overwritten before another CR, and
+ * sequences of ESC, such as colours. It may be in *plain, which is to be checked for a failure.
+ */
+struct tr_text tr_makelog_plain(struct tr_text line, struct tr_buffer *plain);
+
+/* Removes the time, the progress, a prompt and similar things in front of a command. */
 struct tr_text tr_makelog_command(struct tr_text line);
 
 /*
- * The bytes of a time that a system for continuous integration prints in front of each line, of the
- * blank after it, and of a colour. 0: none.
+ * The bytes of a time that a system for continuous integration prints in front of each line, and of
+ * the blank after it. 0: none.
  */
 size_t tr_makelog_stamp(struct tr_text line);
 
@@ -167,12 +175,13 @@ struct tr_makelog_script {
 
 struct tr_makelog_parsed {
 	enum tr_makelog_syntax syntax;
-	struct tr_text program; /* of the last command: where an error was found; may be empty */
-	size_t words;		/* of that command, before the error */
-	size_t taken;		/* bytes of the text up to the end */
-	bool quoting;		/* TR_MAKELOG_UNCLOSED: it is a quote */
-	bool moved;		/* a command has changed the directory */
-	bool open;		/* the next lines belong to it: a here-document, or cd x && */
+	struct tr_text program;	  /* of the last command: where an error was found; may be empty */
+	size_t words;		  /* of that command, before the error */
+	size_t taken;		  /* bytes of the text up to the end */
+	bool quoting;		  /* TR_MAKELOG_UNCLOSED: it is a quote */
+	bool moved;		  /* a command has changed the directory */
+	struct tr_text directory; /* at the end, until the next call; data NULL: unknown */
+	bool open;		  /* the next lines belong to it: a here-document, or cd x && */
 };
 
 /*

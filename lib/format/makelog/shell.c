@@ -25,6 +25,7 @@ struct tr_makelog_shell {
 	enum tr_makelog_syntax syntax;
 	struct tr_buffer directory; /* the current one */
 	bool known;
+	struct tr_buffer previous; /* that of cd - and popd; empty: unknown */
 	struct scope {
 		char *directory; /* NULL: unknown */
 		size_t len;
@@ -85,6 +86,7 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 		pop(shell);
 	tr_buffer_free(&shell->depbase);
 	tr_buffer_free(&shell->directory);
+	tr_buffer_free(&shell->previous);
 	tr_buffer_free(&shell->bytes);
 	tr_buffer_free(&shell->spelled);
 	tr_buffer_free(&shell->delimiters);
@@ -436,15 +438,29 @@ static void change(struct tr_makelog_shell *shell)
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	size_t i = 1;
 
+	bool back = tr_text_is(word(shell, 0), "popd") ||
+		    (shell->count == 2 && tr_text_is(word(shell, 1), "-"));
+
 	shell->moved = true;
+	if (back) {
+		struct tr_buffer left = shell->directory;
+		shell->directory = shell->previous;
+		shell->previous = left;
+		shell->previous.len = shell->known ? left.len : 0;
+		shell->known = shell->directory.len > 0;
+		return;
+	}
+	tr_buffer_reset(&shell->previous);
+	if (shell->known)
+		tr_buffer_put_text(&shell->previous, tr_buffer_text(&shell->directory));
 	while (i < shell->count &&
 	       (tr_text_is(word(shell, i), "--") || tr_text_is(word(shell, i), "-P") ||
 		tr_text_is(word(shell, i), "-L")))
 		i++;
-	struct tr_text path = i < shell->count ? word(shell, i) : TR_TEXT("-");
+	struct tr_text path = i < shell->count ? word(shell, i) : TR_TEXT("");
 	bool absolute = tr_path_is_absolute(path);
 	/* ~ is a home that the log does not name */
-	if (shell->unexpanded || tr_text_is(path, "-") || tr_text_starts(path, TR_TEXT("~")) ||
+	if (shell->unexpanded || i == shell->count || tr_text_starts(path, TR_TEXT("~")) ||
 	    path.len > TR_DIRECTORY_MAX || (!absolute && !shell->known)) {
 		shell->known = false;
 		return;
@@ -510,7 +526,8 @@ static void end_command(struct tr_makelog_shell *shell)
 	if (shell->count && !shell->skipped && shell->syntax == TR_MAKELOG_FINE) {
 		struct tr_text program = word(shell, 0);
 		shell->fate = FATE_UNKNOWN;
-		if (tr_text_is(program, "cd") || tr_text_is(program, "pushd")) {
+		if (tr_text_is(program, "cd") || tr_text_is(program, "pushd") ||
+		    tr_text_is(program, "popd")) {
 			change(shell);
 			shell->fate = FATE_TRUE;
 		} else if (tr_text_is(program, "true") || tr_text_is(program, ":")) {
@@ -740,6 +757,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	if (scope->directory)
 		tr_buffer_put(&shell->directory, scope->directory, scope->len);
 	pop(shell);
+	shell->previous.len = 0;
 	shell->fate = FATE_UNKNOWN;
 }
 
@@ -823,6 +841,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->syntax = TR_MAKELOG_FINE;
 	shell->known = script->directory.data != NULL;
 	shell->directory.len = shell->depbase.len = shell->delimiters.len = 0;
+	shell->previous.len = 0;
 	if (shell->known)
 		tr_buffer_put_text(&shell->directory, script->directory);
 	shell->bodies = script->conditional;
@@ -842,8 +861,10 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	parsed->taken = (size_t)(shell->pos - script->text.data);
 	parsed->quoting = shell->quoting;
 	parsed->moved = shell->moved;
+	parsed->directory = directory_of(shell);
 	parsed->open = shell->endless || shell->here_count ||
 		       (shell->moved && (shell->dangling || shell->bodies));
 	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
-	       !shell->directory.failed && !shell->depbase.failed && !shell->delimiters.failed;
+	       !shell->directory.failed && !shell->previous.failed && !shell->depbase.failed &&
+	       !shell->delimiters.failed;
 }
