@@ -106,7 +106,7 @@ static bool keep(struct tr_compdb_unknown *unknown, struct tr_record *record,
 	program->segment = unknown->segment;
 	if (parent->kind == TR_PARENT_RECORD)
 		program->parent = parent->seq;
-	if (task.len < TASK)
+	if (task.len && task.len < TASK)
 		memcpy(program->task, task.data, task.len);
 	if (runs_others(path))
 		return true;
