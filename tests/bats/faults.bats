@@ -340,10 +340,16 @@ streams() {
 	without_memory tr-symbolize --demangle --exe=prog run.trace
 	without_memory tr-totext --style=asm -O exe=prog run.trace
 	without_memory tr-filter -O exe=prog 'block and line > 0' run.trace
+	printf '%%trec\t1\tformat=apitrace\tversion=6\n%%frame\tK1\t-\tmodule="prog"\tfunction="twice"\toffset=1\n' >frames.trec
+	without_memory tr-symbolize --exe=prog frames.trec
+	without_memory tr-parse "$top_srcdir/tests/data/trace32/good-64.txt"
 }
 
 @test "memory runs out where coverage by line is read, merged, compared and written" {
 	needs_preload
+	"$top_srcdir/tests/helper/bytes_make" <"$top_srcdir/tests/data/srctrace/good-v2-project-be.recipe" >old.srctrace
+	without_memory tr-filter --merge old.srctrace old.srctrace
+	without_memory tr-repack old.srctrace
 	info=$top_srcdir/tests/data/lcov/good-2.0.info
 	without_memory tr-parse "$top_srcdir/tests/data/lcov/good-2.2.info"
 	without_memory tr-filter --merge "$info" "$info"
