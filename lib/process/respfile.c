@@ -271,7 +271,12 @@ enum tr_status tr_respfile_expand(const struct tr_text *argv, size_t argc,
 	result->words = tr_arena_alloc(arena, argc * sizeof *result->words);
 	if (!result->words)
 		return tr_error_memory(err);
-	e.levels[0] = (struct level){ argv, argc, 0 };
+	/* the words before the first that may name one; the program is none */
+	size_t plain = 0;
+	for (; plain < argc && (!plain || !may_name_file(argv[plain], rules)); plain++)
+		result->words[plain] = (struct tr_word){ argv[plain], plain, false };
+	result->count = plain;
+	e.levels[0] = (struct level){ argv, argc, plain };
 	while (fine) {
 		struct level *level = &e.levels[e.depth];
 		if (level->next == level->argc) {
