@@ -219,8 +219,11 @@ static bool scan_cut(struct scan *scan)
 /* Skips letters, digits and "_"; the word may be empty. */
 static struct tr_text scan_word(struct scan *scan)
 {
+	static const bool in_word[256] = {
+		['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true
+	};
 	const char *start = scan->pos, *p = start;
-	while (p < scan->end && (is_word_start(*p) || is_digit(*p)))
+	while (p < scan->end && in_word[(unsigned char)*p])
 		p++;
 	scan->pos = p;
 	return tr_text_span(start, p);
@@ -233,12 +236,14 @@ static const uint64_t JSON_INTEGER_MAX = (UINT64_C(1) << 53) - 1;
 /* Scans decimal digits of 64 bits. what: "integer", "identifier" … for the message; NULL: a value. */
 static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
 {
+	enum { SAFE_DIGITS = 19 }; /* that many never exceed 64 bits */
 	const char *start = scan->pos, *p = start;
 	uint64_t n = 0;
 	bool beyond = false;
 	for (; p < scan->end && is_digit(*p); p++) {
 		unsigned digit = (unsigned)(*p - '0');
-		beyond |= n > (UINT64_MAX - digit) / 10;
+		if (p - start >= SAFE_DIGITS)
+			beyond |= n > (UINT64_MAX - digit) / 10;
 		n = n * 10 + digit;
 	}
 	if (p == start)
@@ -481,7 +486,7 @@ static bool scan_name(struct scan *scan, struct names *names, uint64_t *unknown_
 	if (start == scan->end || !is_word_start(*start))
 		return scan_fail(scan, start, "name expected");
 	struct tr_text word = scan_word(scan);
-	if (!tr_is_word(word, scan_at(scan, '(')))
+	if (tr_is_reserved(word) && !scan_at(scan, '('))
 		return scan_fail(scan, start, "%.*s must be quoted here", (int)word.len, word.data);
 	return add_name(scan, names, word);
 }
@@ -760,7 +765,7 @@ static bool scan_key(struct scan *scan, struct tr_text *key, bool *word)
 		return scan_fail(scan, start, "key expected");
 	*word = true;
 	*key = scan_word(scan);
-	if (!tr_is_word(*key, false))
+	if (tr_is_reserved(*key))
 		return scan_fail(scan, start, "%.*s must be quoted here", (int)key->len, key->data);
 	return true;
 }

@@ -343,15 +343,12 @@ bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit)
 	return true;
 }
 
-/* True for words that mean something else when they are alone. */
-static bool is_reserved(struct tr_text word)
+bool tr_is_reserved(struct tr_text word)
 {
 	static const char *const reserved[] = { "null", "true", "false", "none", "inf",
-						"inff", "nan",	"nanf",	 "L" };
-	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-		if (tr_text_is(word, reserved[i]))
-			return true;
-	return false;
+						"inff", "nan",	"nanf",	 "L",	 NULL };
+
+	return word.len <= sizeof "false" - 1 && tr_text_is_among(word, reserved);
 }
 
 bool tr_is_word(struct tr_text name, bool before_parenthesis)
@@ -364,5 +361,5 @@ bool tr_is_word(struct tr_text name, bool before_parenthesis)
 	}
 	if (name.len == 0)
 		return false;
-	return before_parenthesis || name.len > 5 || !is_reserved(name);
+	return before_parenthesis || !tr_is_reserved(name);
 }

@@ -112,6 +112,9 @@ size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
  */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
 
+/* True for words that are values of their own, and no names, when they are alone. */
+bool tr_is_reserved(struct tr_text word);
+
 /* True if name needs no quotes as the name of a symbol (before "(" or not). */
 bool tr_is_word(struct tr_text name, bool before_parenthesis);
 

@@ -369,6 +369,42 @@ symbols() {
 	done
 }
 
+@test "structures give the same bytes if they are written directly or, spelled otherwise, by the parser" {
+	# each after one that is remembered; a blank makes a spelling that only the parser reads
+	while read -r value; do
+		symbols '{x=1,y=2}@S1' "$value" '{x=3,y=4}@S1' |
+			sed $'3a %struct\tS3\tQ\tmembers=["x","y"]' >in
+		sed '/^call/s/{/{ /g' in >blanks
+		run ! cmp -s in blanks
+		run tr-repack -q -z none -o out in
+		expected=$status
+		run tr-repack -q -z none -o want blanks
+		echo "$value: $expected, $status"
+		[ "$status" -eq "$expected" ]
+		cmp out want
+	done <<-'EOF'
+		{x=1,y=2}@S1
+		{x=0x1f,y=-1.5}@S1
+		{x="a}",y="b"}@S1
+		{x="a\n",y=L"w"}@S1
+		{x=null,y=LINES(1@E1)}@S1
+		{x={x=1,y=[2]}@S1,y={x=3,y=4}@S1}@S1
+		[{x=1,y=2}@S1,{x=3,y=[]}@S1]
+		{y=1,x=2}@S1
+		{x=1}@S1
+		{x=1,y=2,z=3}@S1
+		{xx=1,y=2}@S1
+		{x=1,z=2}@S1
+		{x=1,y=2}
+		{x=1,y=2}@S2
+		{x=1,y=2}@S3
+		{=}@S1
+		{"x":1}
+		{x=1,y="cut"...}@S1
+		{x=1,y=2}@S1|A
+	EOF
+}
+
 @test "real traces: names alone give the same stream" {
 	trace=$data/gears.trace
 	tr-repack -z none "$trace" >want

@@ -318,13 +318,37 @@ static bool put_list(struct tr_encoder *encoder, const struct tr_value *value)
 }
 
 /*
+ * The place of a recently used structure whose first member has this name, as values spell it with
+ * the brace before it and "=" after it.
+ */
+static struct tr_apitrace_signature **recent_struct(struct tr_encoder *encoder, struct tr_text lead)
+{
+	size_t hash = lead.len * 31 + (unsigned char)lead.data[1] +
+		      (unsigned char)lead.data[lead.len - 2];
+	return &encoder->signatures.structs[hash % TR_WRITTEN_STRUCTS];
+}
+
+/* Remembers a structure that the stream defines, for `structure`, which reads its spelling. */
+static void remember_struct(struct tr_encoder *encoder, struct tr_apitrace_signature *signature,
+			    const struct tr_value *value)
+{
+	if (signature && signature->count && (value->flags & TR_HAS_ID) &&
+	    signature == tr_apitrace_signature(&encoder->signatures.defined, TR_APITRACE_STRUCTS,
+					       value->id))
+		*recent_struct(encoder, signature->labels[0].lead) = signature;
+}
+
+/*
  * Appends the values of the members in order. Their names are in the signature, which is rebuilt
  * from this value if the stream does not define it.
  */
 static bool put_struct(struct tr_encoder *encoder, const struct tr_value *value)
 {
+	struct tr_apitrace_signature *signature = tr_written_struct(&encoder->signatures, value);
+
 	tr_encode_byte(encoder, TR_APITRACE_STRUCT);
-	encode_signature(encoder, tr_written_struct(&encoder->signatures, value));
+	encode_signature(encoder, signature);
+	remember_struct(encoder, signature, value);
 	for (size_t i = 0; i < value->count; i++)
 		if (!encode_value(encoder, value->as.members[i].value))
 			return false;
@@ -412,7 +436,7 @@ static bool is_digit(char c)
  */
 static bool is_end(const char *p, const char *end)
 {
-	return p == end || *p == ',' || *p == ']' || *p == '\t';
+	return p == end || *p == ',' || *p == ']' || *p == '}' || *p == '\t';
 }
 
 static bool is_word_start(char c)
@@ -660,8 +684,41 @@ static const char *list(struct tr_encoder *encoder, const char *p, const char *e
 }
 
 /*
- * Reads any value by its first byte. Structures, wide strings, maps and blobs in lists are left to
- * the parser. The depth is bounded as it is there, because lists recurse.
+ * Reads {KEY=VALUE,...}@S3. The id comes last, and the trace has it first, so the structure has to
+ * be one that was used lately, with the same members in the same order.
+ */
+static const char *structure(struct tr_encoder *encoder, const char *p, const char *end,
+			     unsigned depth)
+{
+	const char *equal = memchr(p, '=', (size_t)(end - p));
+	uint64_t id;
+	if (!equal || equal < p + 2)
+		return NULL;
+	struct tr_apitrace_signature *recent = *recent_struct(encoder, tr_text_span(p, equal + 1));
+	if (!recent)
+		return NULL;
+	tr_encode_byte(encoder, TR_APITRACE_STRUCT);
+	encode_signature(encoder, recent);
+	for (size_t i = 0; i < recent->count; i++) {
+		struct tr_text lead = recent->labels[i].lead;
+		if ((size_t)(end - p) < lead.len || memcmp(p, lead.data, lead.len) != 0)
+			return NULL;
+		p = value(encoder, p + lead.len, end, depth + 1);
+		if (!p)
+			return NULL;
+	}
+	if (end - p < 4 || memcmp(p, "}@S", 3) != 0)
+		return NULL;
+	p = digits(p + 3, end, &id);
+	if (!p ||
+	    recent != tr_apitrace_signature(&encoder->signatures.defined, TR_APITRACE_STRUCTS, id))
+		return NULL;
+	return p;
+}
+
+/*
+ * Reads any value by its first byte. Other structures, wide strings, maps and blobs in lists are
+ * left to the parser. The depth is bounded as it is there, because lists recurse.
  */
 static const char *value(struct tr_encoder *encoder, const char *p, const char *end, unsigned depth)
 {
@@ -673,6 +730,8 @@ static const char *value(struct tr_encoder *encoder, const char *p, const char *
 		return string(encoder, p, end);
 	if (*p == '[')
 		return list(encoder, p, end, depth);
+	if (*p == '{')
+		return structure(encoder, p, end, depth);
 	if (is_word_start(*p) || *p == '?')
 		return word(encoder, p, end);
 	return NULL;

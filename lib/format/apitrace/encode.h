@@ -24,7 +24,7 @@
  * stream defines that id later, the defined signature gets another one: `wire` is the id
  * in the trace.
  */
-enum { TR_WRITTEN_RECENT = 256 };
+enum { TR_WRITTEN_RECENT = 256, TR_WRITTEN_STRUCTS = 16 };
 
 struct tr_written_signatures {
 	struct tr_apitrace_signatures defined, rebuilt; /* rebuilt: by their ids in the trace */
@@ -37,6 +37,8 @@ struct tr_written_signatures {
 	bool any_rebuilt;
 	/* recently used functions of the stream, by a hash of their names */
 	struct tr_apitrace_signature *recent[TR_WRITTEN_RECENT];
+	/* recently used structures of the stream, by a hash of their first member's name */
+	struct tr_apitrace_signature *structs[TR_WRITTEN_STRUCTS];
 	size_t spared; /* bytes of arguments; see write_signature.c */
 
 	/* Tables by the names in them, filled only when a name comes alone */

@@ -449,7 +449,9 @@ static bool put_name(struct tr_apitrace_text *text, struct tr_text spelling)
 
 	if (!name.data)
 		return false;
-	const char *nul = name.len ? memchr(name.data, '\0', name.len) : NULL;
+	/* a spelling has a NUL only as an escape */
+	const char *nul =
+		name.data == spelling.data || !name.len ? NULL : memchr(name.data, '\0', name.len);
 	tr_buffer_put_text(&text->line, nul ? tr_text_span(name.data, nul) : name);
 	return true;
 }
