@@ -165,7 +165,8 @@ static bool is_prefix(struct tr_text text)
 		if (!is_digit(c) && !(lower >= 'a' && lower <= 'z') && !memchr("_.+-", c, 4))
 			return false;
 	}
-	return text.len > 0;
+	/* "--c99" is an option */
+	return text.len > 0 && *text.data != '-';
 }
 
 /* Looks up a name that may have a target prefix, which ends in a dash: arm-none-eabi-gcc. */
@@ -211,8 +212,8 @@ struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_te
 	if (base.len > sizeof lower)
 		return program; /* bounds the time for names of megabytes */
 	program.section = look_up_base(&search, base);
-	/* with .exe, names are compared without regard to case */
-	if (!program.section && search.exe && !search.first_word) {
+	/* on Windows, names are compared without regard to case */
+	if (!program.section && (search.exe || tr_path_has_drive(path)) && !search.first_word) {
 		for (size_t i = 0; i < base.len; i++)
 			lower[i] = tr_lower(base.data[i]);
 		program.section = look_up_base(&search, (struct tr_text){ lower, base.len });

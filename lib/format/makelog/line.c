@@ -181,6 +181,9 @@ struct tr_text tr_makelog_command(struct tr_text line)
 	enum { MOST = 8 };
 	size_t skipped = 1;
 
+	/* Yocto's; what GCC quotes after a bar has blanks before it */
+	if (tr_text_starts(line, TR_TEXT("| ")))
+		line = (struct tr_text){ line.data + 2, line.len - 2 };
 	for (int i = 0; i < MOST && skipped; i++) {
 		while (line.len && (*line.data == ' ' || *line.data == '\t')) {
 			line.data++;

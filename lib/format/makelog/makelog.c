@@ -48,7 +48,7 @@ struct reader {
 	size_t delivered;	  /* bytes of the queue */
 	bool guessed;		  /* two makes of one level are at work */
 	char prompt;		  /* of the line: $ of a shell, + of sh -x, 0 without one */
-	bool traced;		  /* cwd is what sh -x has printed, perhaps for a subshell */
+	bool traced;		  /* cwd was printed by a program, perhaps for one command only */
 	uint64_t texts;
 	bool counted; /* the number of texts was noted */
 	struct tally {
@@ -372,11 +372,21 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 	return parse_from(reader, queued, tally, &script, parsed) ? TR_END : tr_error_memory(err);
 }
 
-/* True for cd after a prompt, which is about the lines that follow. Within makes, others print it. */
+/*
+ * True for cd after a prompt, which is about the lines that follow; so is, as Go and Xcode print it, a line
+ * that consists of cd and an absolute path. Within makes it is neither.
+ */
 static bool is_session(const struct reader *reader, struct tr_text text)
 {
-	return reader->prompt && !reader->count &&
-	       (tr_text_starts(text, TR_TEXT("cd ")) || tr_text_starts(text, TR_TEXT("pushd ")));
+	if (reader->count)
+		return false;
+	if (reader->prompt)
+		return tr_text_starts(text, TR_TEXT("cd ")) ||
+		       tr_text_starts(text, TR_TEXT("pushd "));
+	return (tr_text_starts(text, TR_TEXT("cd /")) || tr_text_starts(text, TR_TEXT("cd \"/")) ||
+		tr_text_starts(text, TR_TEXT("cd $"))) &&
+	       !memchr(text.data, ';', text.len) && !memchr(text.data, '&', text.len) &&
+	       !memchr(text.data, '|', text.len);
 }
 
 /* The session is in that directory from now on. */
@@ -385,7 +395,7 @@ static void follow(struct reader *reader, struct tr_text directory)
 	tr_buffer_reset(&reader->cwd);
 	if (directory.data)
 		tr_buffer_put_text(&reader->cwd, directory);
-	reader->traced = reader->prompt == '+';
+	reader->traced = reader->prompt != '$';
 }
 
 /*
@@ -432,6 +442,28 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 }
 
 /*
+ * True if a line ends in a backslash that continues it, and not in a folder of Windows, such as
+ * -IC:\inc\ and ..\inc\.
+ */
+static bool is_continued(struct tr_text line)
+{
+	const char *end = line.data + line.len - 1, *p = end;
+
+	if (*end != '\\')
+		return false;
+	while (p > line.data && p[-1] != ' ' && p[-1] != '\t')
+		p--;
+	bool folder = end - p > 2 && p[1] == ':';
+	for (const char *q = p; q < end; q++) {
+		if (strchr("'\";&|$()`", *q) && *q)
+			return true;
+		char next = (char)(q[1] | 0x20);
+		folder |= (*q == '\\' && next >= 'a' && next <= 'z') || (*q == ':' && q[1] == '\\');
+	}
+	return !folder;
+}
+
+/*
  * Parses lines that backslashes join. Where they hold no command together, each of them is tried:
  * text may end in a backslash, too.
  */
@@ -471,7 +503,7 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 		line = tr_makelog_plain(line, &reader->plain);
 		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
 		line = (struct tr_text){ line.data + stamp, line.len - stamp };
-		more = line.len && line.data[line.len - 1] == '\\';
+		more = line.len && is_continued(line);
 		tr_buffer_put_byte(logical, '\n');
 		tr_buffer_put_text(logical, line);
 		if (reader->plain.failed || (logical->failed && !logical->limited))
@@ -530,7 +562,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 		else
 			leave(reader, level, path);
 		reader->guessed = is_ambiguous(reader);
-	} else if (line.data[line.len - 1] == '\\') {
+	} else if (is_continued(line)) {
 		status = join(reader, line, err);
 		if (status == TR_OK)
 			status = parse_logical(reader, err);

@@ -21,6 +21,7 @@
  *	2026-11-23T10:00:00.1234567Z gcc ...	systems for continuous integration; also [10:00:00]
  *	[exec] gcc ..., ##[command]gcc ...	Ant, Maven and others; Azure and GitHub
  *	$ gcc ...				GitLab and others, which show a prompt
+ *	| gcc ...				the log of a task of Yocto
  *	1>C:\b>cl ...				msbuild's number of a project; the prompt of cmd.exe
  *	running: "cc" "-c" "a.c"		crate cc of Rust; cargo -vv adds [NAME VERSION]
  *	Project "C:\b\a.vcxproj" on node 1	msbuild: it builds in C:\b
