@@ -165,8 +165,7 @@ static bool is_prefix(struct tr_text text)
 		if (!is_digit(c) && !(lower >= 'a' && lower <= 'z') && !memchr("_.+-", c, 4))
 			return false;
 	}
-	/* "--c99" is an option */
-	return text.len > 0 && *text.data != '-';
+	return text.len > 0;
 }
 
 /* Looks up a name that may have a target prefix, which ends in a dash: arm-none-eabi-gcc. */

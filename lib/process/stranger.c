@@ -11,7 +11,8 @@ static bool is_compile(const struct tr_word *words, size_t count)
 {
 	static const char *const extensions[] = { ".c", ".cc", ".cpp", ".cxx", ".C",
 						  ".S", ".s",  ".asm", ".m",   NULL };
-	bool compiles = false, source = false, typical = false;
+	/* a program that only a shell could name has no other sense of -c */
+	bool compiles = false, source = false, typical = tr_text_starts(words->text, TR_TEXT("$"));
 
 	for (size_t i = 1; i < count; i++) {
 		struct tr_text text = words[i].text;

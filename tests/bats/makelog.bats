@@ -103,6 +103,10 @@ database() {
 	run -0 --separate-stderr tr-repack -t compdb -O compiler=acmecc=gcc log
 	[ -z "$stderr" ]
 	[ "$(grep -c '"file"' <<<"$output")" -eq 3 ]
+	echo '$CC -c a.c' >variable
+	run -0 --separate-stderr tr-repack -t compdb -f makelog -O cwd=/b variable
+	[[ $stderr == *'called as a compiler is: $CC, 1 time; -O compiler=$CC=gcc '* ]]
+	[ "$(tr-repack -q -t compdb -f makelog -O cwd=/b -O 'compiler=$CC=gcc' variable | grep -c '"file"')" -eq 1 ]
 	for i in 1 2 3 4 5 6; do echo "acme$i -O2 -c $i.c"; done >>log
 	run -0 --separate-stderr tr-parse log
 	[ "$(grep -c 'called as a compiler' <<<"$stderr")" -eq 4 ]

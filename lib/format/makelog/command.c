@@ -38,8 +38,11 @@ enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text
 {
 	unsigned hash = (unsigned)program.len;
 
-	if (!program.len || program.len > sizeof names->slots->name)
-		return program.len ? find_kind(names, program) : TR_TOOL_NONE;
+	/* "--c99" is an option, not a compiler with a prefix */
+	if (!program.len || *program.data == '-')
+		return TR_TOOL_NONE;
+	if (program.len > sizeof names->slots->name)
+		return find_kind(names, program);
 	for (size_t i = 0; i < program.len; i++)
 		hash = hash * 31 + (unsigned char)program.data[i];
 	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);

@@ -203,13 +203,13 @@ static void deliver_script(struct tr_makelog_shell *shell, struct tr_text script
 					 { script, 2, false } };
 
 	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
-		shell->take(shell->context,
-			    &(struct tr_makelog_found){
-				    .words = words,
-				    .count = sizeof words / sizeof *words,
-				    .directory = directory_of(shell),
-				    .conditional = shell->conditional || shell->bodies,
-			    });
+		shell->take(shell->context, &(struct tr_makelog_found){
+						    .words = words,
+						    .count = sizeof words / sizeof *words,
+						    .directory = directory_of(shell),
+						    .conditional = shell->conditional ||
+								   shell->bodies || shell->cases,
+					    });
 }
 
 /* Delivers the script of `...`, where a backslash keeps its sense only before $, ` and itself. */
@@ -492,7 +492,7 @@ static void deliver(struct tr_makelog_shell *shell)
 		.count = shell->count,
 		.directory = directory_of(shell),
 		.unexpanded = shell->unexpanded,
-		.conditional = shell->conditional || shell->bodies,
+		.conditional = shell->conditional || shell->bodies || shell->cases,
 		.spelled = tr_buffer_text(shell->hard ? &shell->spelled : &shell->bytes),
 	};
 	shell->take(shell->context, &found);
@@ -670,7 +670,8 @@ static void skip_redirection(struct tr_makelog_shell *shell)
 
 	while (shell->pos < shell->end && strchr("<>&|", *shell->pos) && *shell->pos)
 		shell->pos++;
-	bool here = tr_text_is(tr_text_span(begin, shell->pos), "<<");
+	struct tr_text redirection = tr_text_span(begin, shell->pos);
+	bool here = tr_text_is(redirection, "<<");
 	if (here && shell->pos < shell->end && *shell->pos == '-') {
 		tabs = true;
 		shell->pos++;
@@ -678,6 +679,9 @@ static void skip_redirection(struct tr_makelog_shell *shell)
 	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
 		shell->pos++;
 	read_word(shell);
+	if (tr_text_is(redirection, "<<<") && shell->bytes.len > len && reads_script(shell))
+		deliver_script(shell,
+			       (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len });
 	if (here && shell->bytes.len > len)
 		add_here(shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len },
 			 tabs);
