@@ -199,6 +199,12 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
 bool tr_cli_finish_output(struct tr_cli *cli);
 
 /*
+ * Completes the files of tr_cli_sink_at that were finished, and prints the name of one and a NUL.
+ * False: reported.
+ */
+bool tr_cli_list_file(struct tr_cli *cli, const char *path);
+
+/*
  * Dates the file of tr_cli_sink_at that was finished last, in seconds since 1970. Nothing happens
  * if there is none.
  */

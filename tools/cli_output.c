@@ -12,6 +12,7 @@
 
 #include "cli_private.h"
 #include "core/archive.h"
+#include "core/file.h"
 #include "core/output.h"
 
 /* Whether the path ends in one of the extensions. The list ends with NULL. */
@@ -348,6 +349,19 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 	cli->out = NULL;
 	p->discard = p->discard && cli->stop; /* the next output begins anew */
 	return done;
+}
+
+bool tr_cli_list_file(struct tr_cli *cli, const char *path)
+{
+	struct tr_error err;
+
+	complete_files(cli);
+	if (tr_fd_write(STDOUT_FILENO, path, strlen(path) + 1, &err))
+		return true;
+	if (err.cause != TR_CAUSE_PIPE)
+		tr_cli_fail(cli, "stdout: %s", err.text);
+	cli->stop = true;
+	return false;
 }
 
 void tr_cli_date_output(struct tr_cli *cli, int64_t mtime)

@@ -461,6 +461,17 @@ static bool pass_line(struct tr_filter *filter, struct tr_record *record)
 	return !tr_filter_writes_lines(filter) || tr_filter_put(filter, TR_ITEM_PASS, record);
 }
 
+/*
+ * Whether the header is that of a part, but the first, of a trace that was split. Its context is
+ * passed on even if none of its records is selected, because some of another part may be.
+ */
+static bool is_later_part(struct tr_record *header)
+{
+	struct tr_field *field = tr_record_field(header, "part");
+
+	return field && !tr_text_is(field->text, "1");
+}
+
 /* Passes a header. It ends the segment before it, whose trailer may be missing. */
 static bool pass_header(struct tr_filter *filter, struct tr_record *record)
 {
@@ -470,6 +481,7 @@ static bool pass_header(struct tr_filter *filter, struct tr_record *record)
 	if ((filter->has_header || saw_records(filter)) && !begin_segment(filter))
 		return false;
 	filter->has_header = true;
+	filter->any_kept = is_later_part(record);
 	return pass_line(filter, record);
 }
 

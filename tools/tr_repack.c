@@ -15,7 +15,7 @@
 
 #define CODECS "none|gzip|xz|zstd|bzip2|lz4|snappy|brotli[=LEVEL]"
 
-enum { TO = 1, CODEC, JOBS, VERIFY, RESUME, BLOB_DIR };
+enum { TO = 1, CODEC, JOBS, VERIFY, RESUME, BLOB_DIR, SPLIT, LIST0, JOIN };
 
 static const struct tr_option options[] = {
 	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
@@ -28,6 +28,10 @@ static const struct tr_option options[] = {
 	{ VERIFY, 0, "verify", NULL, "read the output back and compare it (needs -o)" },
 	{ RESUME, 0, "resume", NULL,
 	  "leave out what an earlier run wrote without trouble (needs -o DIR/)" },
+	{ SPLIT, 0, "split", "KIND=N",
+	  "cut each trace into parts of size=N bytes, records=N or frames=N (needs -o DIR/)" },
+	{ LIST0, 0, "list0", NULL, "print the name of each part and a NUL (needs --split)" },
+	{ JOIN, 0, "join", NULL, "put parts of one trace together again" },
 	{ 0 },
 };
 
@@ -125,6 +129,19 @@ static void set_option(struct repack *r, int id)
 		break;
 	case RESUME:
 		r->resume = true;
+		break;
+	case SPLIT:
+		if (!r->split && !(r->split = split_new()))
+			tr_cli_out_of_memory(&r->cli);
+		else
+			split_set(r->split, r);
+		break;
+	case LIST0:
+		r->list = true;
+		break;
+	case JOIN:
+		if (!r->join && !(r->join = join_new()))
+			tr_cli_out_of_memory(&r->cli);
 		break;
 	default:
 		if (!r->verify && !(r->verify = verify_new()))
@@ -490,8 +507,19 @@ int main(int argc, char **argv)
 	bool directory = cli->output_path && is_directory(cli->output_path);
 	if (r.resume && !directory)
 		tr_cli_usage(cli, "--resume needs a directory: -o DIR/");
+	if (r.split && !directory)
+		tr_cli_usage(cli, "--split needs a directory: -o DIR/");
+	if (r.split && r.resume)
+		tr_cli_usage(cli, "--split cannot be combined with --resume");
+	if (r.list && !r.split)
+		tr_cli_usage(cli, "--list0 needs --split");
+	else if (r.list)
+		split_list(r.split);
+	/* a trace file has no marks of parts, so its parts are always put together */
+	if (!r.join && !r.split && !(r.target && r.target->flags & TR_FORMAT_STREAM))
+		r.join = join_new();
 	cli->config.apart = archive || directory; /* each file becomes an output of its own */
-	if (cli->config.apart && r.threads > 1) {
+	if (cli->config.apart && !r.split && r.threads > 1) {
 		r.jobs = r.threads;
 		r.threads = 1;
 		cli->config.threads = false; /* a child process does not have the threads */
@@ -513,5 +541,7 @@ int main(int argc, char **argv)
 	}
 	int status = tr_cli_end(cli);
 	verify_free(r.verify);
+	split_free(r.split);
+	join_free(r.join);
 	return status;
 }

@@ -5,6 +5,7 @@
  *	tr_repack.c         options; opens the output of a place: the file, a member of an
  *	                    archive or a file below a directory, with its codec
  *	tr_repack_place.c   names it, and copies its bytes or writes its records
+ *	tr_repack_split.c   --split and --join: parts of one trace
  *	tr_repack_verify.c  --verify: notes what is written, and compares it when it is complete
  *
  * With -j, tr_repack_jobs.c lets child processes write the outputs, and the parent opens them.
@@ -21,6 +22,8 @@
 
 struct verify;
 struct jobs;
+struct split;
+struct join;
 
 /* The name of a member or file before it is known whether it is in use. */
 struct repack_name {
@@ -53,6 +56,7 @@ struct repack {
 	bool by_records;       /* an option of a format is given, so bytes cannot be copied */
 	struct verify *verify; /* --verify */
 	bool resume;
+	bool list; /* --list0 */
 
 	/* the current output: the file, or a member of the archive */
 	const struct tr_format *format; /* NULL: nothing was written yet */
@@ -74,9 +78,11 @@ struct repack {
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;
-	} names;	  /* of members of the archive, or files of the directory */
-	unsigned segment; /* of the place */
-	struct jobs *job; /* of -j; NULL: none */
+	} names;	     /* of members of the archive, or files of the directory */
+	unsigned segment;    /* of the place */
+	struct jobs *job;    /* of -j; NULL: none */
+	struct split *split; /* --split; NULL: none */
+	struct join *join;   /* parts are put together; NULL: they are copied */
 };
 
 /* tr_repack.c */
@@ -110,6 +116,13 @@ void repack_place(struct repack *r, struct tr_trace_place *place);
 /* Writes the empty file of the format of -t for an input without records, such as "[]". */
 void repack_nothing(struct repack *r, const struct tr_trace_place *place);
 
+/* Writes a record to the output that is open. False: reported, or a stop. */
+bool repack_put_record(struct repack *r, struct tr_record *record);
+
+/* The format of the outputs of a trace that begins with this record. NULL: reported. */
+const struct tr_format *repack_split_format(struct repack *r, const struct tr_trace_place *place,
+					    struct tr_record *first);
+
 /* Ends the writer of the output. False: reported. */
 bool repack_finish_writer(struct repack *r);
 
@@ -136,6 +149,34 @@ const char *repack_take_name(struct repack *r, const struct tr_trace_place *plac
 
 /* True if a place has become a member or file of this name. */
 bool repack_is_member(const struct repack *r, struct tr_text name);
+
+/* tr_repack_split.c */
+
+enum split_by { SPLIT_SIZE, SPLIT_RECORDS, SPLIT_FRAMES };
+
+struct split *split_new(void);
+void split_free(struct split *split);
+
+/* Takes the argument of --split. False: a usage error. */
+bool split_set(struct split *split, struct repack *r);
+
+/* Prints the name of each part when it is complete, with a NUL after it. */
+void split_list(struct split *split);
+
+/* Writes the traces of a place as parts. */
+void split_place(struct repack *r, const struct tr_trace_place *place);
+
+struct join *join_new(void);
+void join_free(struct join *join);
+
+/*
+ * Looks at the next record that is read: *drop says that the output has it already, or that it is
+ * held back; *record may become another one. False: a stop.
+ */
+bool join_record(struct repack *r, struct tr_record **record, bool *drop);
+
+/* Writes the trailer that is held back, if there is one. False: reported. */
+bool join_end(struct repack *r);
 
 /* tr_repack_verify.c */
 struct verify *verify_new(void);

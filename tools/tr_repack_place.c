@@ -235,6 +235,7 @@ struct repack_name repack_member_name(struct repack *r, const struct tr_trace_pl
 
 bool repack_finish_writer(struct repack *r)
 {
+	(void)join_end(r);
 	bool done = !r->writer || tr_cli_finish(&r->cli, r->writer);
 
 	r->writer = NULL;
@@ -300,6 +301,20 @@ static bool makes_log(const struct repack *r, const struct tr_format *format)
 	return format->is_log && format->is_log(NULL, &r->cli.config.read.settings);
 }
 
+/* Whether the format can be written; reports it if not. */
+static bool can_write(struct repack *r, const struct tr_format *format,
+		      const struct tr_trace_place *place)
+{
+	if (format->flags & TR_FORMAT_WRITES)
+		return true;
+	bool stream = place->format->flags & TR_FORMAT_STREAM;
+	tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+		      "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
+		      stream ? " (-t " : "", stream ? place->format->name : "",
+		      stream ? " keeps the stream)" : "");
+	return false;
+}
+
 /*
  * Opens the output in this format, or checks that an open output has it. log: the output can hold
  * several traces.
@@ -324,14 +339,8 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 			      r->format->name);
 		return false;
 	}
-	if (!(format->flags & TR_FORMAT_WRITES)) {
-		bool stream = place->format->flags & TR_FORMAT_STREAM;
-		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
-			      "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
-			      stream ? " (-t " : "", stream ? place->format->name : "",
-			      stream ? " keeps the stream)" : "");
+	if (!can_write(r, format, place))
 		return false;
-	}
 	r->format = format;
 	return r->open(r, format, place);
 }
@@ -408,7 +417,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 }
 
 /* Writes a record. The writer is made at the first one, because only then the format is known. */
-static bool put_record(struct repack *r, struct tr_record *record)
+bool repack_put_record(struct repack *r, struct tr_record *record)
 {
 	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
 	if (r->made)
@@ -423,6 +432,19 @@ static bool put_record(struct repack *r, struct tr_record *record)
 	return r->writer && tr_cli_put(&r->cli, r->writer, record);
 }
 
+const struct tr_format *repack_split_format(struct repack *r, const struct tr_trace_place *place,
+					    struct tr_record *first)
+{
+	const struct tr_format *format = r->target;
+
+	if (!format && first->type == TR_HEADER)
+		format = format_of_header(r, first);
+	else if (!format)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "the stream has no header that names its format: use -t FORMAT");
+	return format && can_write(r, format, place) ? format : NULL;
+}
+
 /* Writes the records of a place, until the output takes no more of them. */
 static void convert_records(struct repack *r, const struct tr_trace_place *place)
 {
@@ -432,8 +454,12 @@ static void convert_records(struct repack *r, const struct tr_trace_place *place
 
 	while (tr_cli_next_here(&r->cli, &record)) {
 		bool skip = false;
+		if (r->join && !join_record(r, &record, &skip))
+			break;
+		if (skip)
+			continue;
 		if (!know_format(r, place, record, &skip) || (r->made && one) ||
-		    (!skip && !put_record(r, record)))
+		    (!skip && !repack_put_record(r, record)))
 			break;
 	}
 }
@@ -479,7 +505,10 @@ void repack_one(struct repack *r, struct tr_trace_place *place)
 	r->cut_line = r->begun = r->made = false;
 	r->header = NULL;
 	r->segment = 0;
-	repack_place(r, place);
+	if (r->split)
+		split_place(r, place);
+	else
+		repack_place(r, place);
 	bool nothing = !r->format && !r->cli.stop && is_empty(place->in);
 	if (nothing && r->target)
 		repack_nothing(r, place);

@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# tr-repack --split and --join: parts that are filtered or converted separately and then put together again give the same
+# result as the whole trace.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	data=$top_srcdir/tests/data
+}
+
+# a trace of each format
+traces() {
+	printf '%s\n' apitrace/gears.trace apitrace/mt4.trace build/files.strace.gz build/zlib.bear.json.gz \
+		build/zlib.compile_commands.json build/zlib.kw.json.gz etrace/hello.nfsdb.gz gnatcov/history_all_tags_32le.trace \
+		kwspec/good-lines.out lcov/geninfo.info ltrace/indent.ltrace makelog/kbuild.log.gz qemulog/good-x86_64.log
+}
+
+# cut_in COUNT: in.x into about so many parts, and whole.trec
+cut_in() {
+	tr-parse in.x >whole.trec
+	count=$(grep -vcE '^([%!#]|(env|envset|meta|section|info|module|load|unload|loadaddr|source)	)' whole.trec)
+	rm -rf parts
+	tr-repack -t trec --split=records=$((count / $1 + 1)) -o parts/ in.x
+}
+
+# joined FILE WHAT: the command made of the parts what it makes of the whole
+equal() {
+	cmp "$1" "$2" || { echo "$trace: $3"; return 1; }
+}
+
+@test "parts are put together again, in every format" {
+	while read -r trace; do
+		cp --no-preserve=mode "$data/$trace" in.x
+		cut_in 5
+		[ "$(ls parts | wc -l)" -ge 2 ]
+		tr-repack --join -t trec -o joined parts/*
+		equal joined whole.trec files
+		cat parts/* | tr-repack --join -t trec -o joined
+		equal joined whole.trec "one stream"
+		tar -cf all.tar parts/*
+		tr-repack --join -t trec -o joined all.tar
+		equal joined whole.trec archive
+		# a part is copied as it is without --join
+		cat parts/* >all
+		tr-repack -t trec all | cmp - all
+		# formats that can be written put parts together by themselves
+		tr-parse --list-formats | grep -q "^$(sed -n '1s/.*format=\([a-z]*\).*/\1/p' whole.trec)	yes	yes" || continue
+		tr-repack -q -o whole whole.trec
+		tr-repack -q -o joined parts/*
+		equal joined whole "own format"
+	done < <(traces)
+}
+
+@test "parts are filtered separately" {
+	while read -r trace; do
+		cp --no-preserve=mode "$data/$trace" in.x
+		cut_in 4
+		# the most frequent name, none, all, and a range in some of the parts
+		name=$(awk -F'\t' '!/^[%!#]/ { if (++seen[$5] > most) { most = seen[$5]; name = $5 } } END { print name }' whole.trec)
+		for expression in "name == \"$name\"" "name != \"$name\"" 'name == "no such name"' 'seq > 20' 'seq < 20 and seq > 5'; do
+			[[ $expression != *\\* ]] || continue
+			tr-filter "$expression" whole.trec >expected 2>messages || [ $? -eq 1 ]
+			for part in parts/*; do
+				tr-filter "$expression" "$part" >"filtered-${part##*/}" 2>messages || [ $? -eq 1 ]
+			done
+			cat filtered-* | tr-repack --join -t trec -o joined
+			equal joined expected "$expression"
+			rm filtered-*
+		done
+	done < <(traces)
+}
+
+@test "each part is complete: it is read and converted without a complaint" {
+	while read -r trace; do
+		cp --no-preserve=mode "$data/$trace" in.x
+		cut_in 3
+		for part in parts/*; do
+			run -0 --separate-stderr tr-parse "$part"
+			[ -z "$stderr" ]
+		done
+		grep -l '^%fn' whole.trec >fn && [ "$(grep -l '^%fn' parts/* | wc -l)" -eq "$(ls parts | wc -l)" ]
+		format=$(sed -n '1s/.*format=\([a-z]*\).*/\1/p' whole.trec)
+		tr-parse --list-formats | grep -q "^$format	yes	yes" || continue
+		# in the format itself
+		rm -rf native
+		tr-repack -q --split=records=$((count / 3 + 1)) -o native/ in.x
+		[ "$(ls native | wc -l)" -eq "$(ls parts | wc -l)" ]
+		own='!/^[%!#]/ && !/^(env|envset|meta|section|info|module|load|unload|loadaddr|source)\t/ { print $1, $5 }'
+		for part in native/*; do
+			[ "$(tr-parse --identify "$part")" = "$part: $format" ]
+			number=${part#*-}
+			# (a tracefile of lcov is sorted)
+			tr-parse -q "$part" | awk -F'\t' "$own" | sort >seen
+			awk -F'\t' "$own" parts/*-"${number%%.*}".* | sort >expected
+			cmp seen expected || { echo "$trace: $part"; return 1; }
+		done
+	done < <(traces | grep -v kwspec)
+}
+
+@test "by size, by records and by frames" {
+	cp "$data/apitrace/gears.trace" in.trace
+	tr-parse in.trace >whole.trec
+	frames=$(grep -c '^call.*	glXSwapBuffers	' whole.trec)
+	for n in 1 2 1000; do
+		rm -rf parts
+		tr-repack -t trec --split=frames=$n -o parts/ in.trace
+		full=$(grep -hc '^call.*	glXSwapBuffers	' parts/*1.trec | head -1)
+		[ "$full" -eq $((n < frames ? n : frames)) ]
+		[ "$(ls parts | wc -l)" -ge $((frames / n)) ]
+		cat parts/* | tr-repack --join -t trec | cmp - whole.trec
+	done
+	zcat "$data/build/zlib.kw.json.gz" >in.json
+	tr-repack -t trec --split=size=20K -o size/ in.json
+	[ "$(ls size | wc -l)" -ge 4 ]
+	[ "$(find size -size +24k | wc -l)" -eq 0 ]
+	# a begin that is larger than the parts is not repeated for every record
+	tr-repack -t trec --split=size=1 -o small/ in.json
+	[ "$(ls small | wc -l)" -lt "$(wc -l <in.json)" ]
+	tr-parse in.json | cmp - <(cat small/* | tr-repack --join -t trec)
+	# a call stays with its return
+	cp "$data/apitrace/mt4.trace" mt4.trace
+	tr-repack -t trec --split=records=1 -o calls/ mt4.trace
+	for part in calls/*; do
+		[ "$(grep -c ^enter "$part")" -eq "$(grep -c ^leave "$part")" ] || [ "$part" = "$(ls -d calls/* | tail -1)" ]
+	done
+}
+
+@test "--list0 prints the names of parts that are complete" {
+	mkdir $'a\nb'
+	zcat "$data/build/zlib.kw.json.gz" >$'a\nb/in.json'
+	tr-repack -t trec --split=records=50 --list0 -o parts/ $'a\nb/in.json' >names
+	[ "$(tr '\0\n' '\nX' <names | head -2)" = "parts/aXb/in-000001.trec
+parts/aXb/in-000002.trec" ]
+	xargs -0 -n 1 tr-filter 'exec and name $= "/gcc"' <names | tr-repack --join -t trec >joined
+	tr-filter 'exec and name $= "/gcc"' $'a\nb/in.json' | cmp - joined
+	# whoever wants no more names gets no more parts
+	run -0 bash -c 'tr-repack -t trec --split=records=10 --list0 -o few/ $'"'a\nb/in.json'"' | head -c 1'
+}
+
+@test "damage is in the last part, and several traces have their own" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	{ head -50 a.json; echo '{"bad'; tail -n +51 a.json; } >b.json
+	run -2 tr-repack -t trec --split=records=60 -o parts/ a.json b.json
+	[ "$(ls parts | wc -l)" -eq 6 ]
+	[ "$(grep -l errors=1 parts/*)" = parts/b-000003.trec ]
+	run -2 tr-repack -q --join -t trec -o joined parts/*
+	tr-parse -q a.json b.json 2>messages | cmp - joined
+}
+
+@test "what does not go together" {
+	run -2 tr-repack --split=records=1 -t trec a
+	[ "${lines[0]}" = "tr-repack: --split needs a directory: -o DIR/" ]
+	for kind in records=0 records= lines=1 size 5; do
+		run -2 tr-repack --split=$kind -o d/ a
+	done
+	[ "${lines[0]}" = "tr-repack: --split takes size=N, records=N or frames=N, not '5'" ]
+	run -2 tr-repack --list0 -o d/ a
+	[ "${lines[0]}" = "tr-repack: --list0 needs --split" ]
+	run -2 tr-repack --resume --split=records=1 -o d/ a
+	[ "${lines[0]}" = "tr-repack: --split cannot be combined with --resume" ]
+	[ ! -e d ]
+}

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --split cuts a trace into parts, and --join puts parts together again.
+ *
+ * A part is a stream or a trace file of its own: its header has part=N, and then come the
+ * definitions and the context records of the parts before it. These context records have
+ * .again=true, and the definitions are those that the other parts have, too, so --join knows which
+ * to leave out, also after some records or definitions were filtered out of the parts.
+ *
+ *	split: header, definitions, context -> kept -> the begin of each part
+ *	join:  parts -> known definitions and context -> one segment
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "record/calls.h"
+#include "record/vocabulary.h"
+#include "tr_repack.h"
+
+/* One line that is written to every part. */
+struct kept {
+	bool context;
+	size_t begin, len; /* in lines */
+};
+
+struct split {
+	enum split_by by;
+	uint64_t limit;
+	bool list;
+	struct tr_call_kinds kinds;
+
+	/* the trace that is read */
+	struct tr_buffer header, stem, lines; /* header: without its LF */
+	struct tr_text extension, codec_extension;
+	const struct tr_format *format;
+	const struct tr_codec *codec;
+	struct kept *kept;
+	size_t kept_count, kept_cap;
+	struct tr_map by_id; /* the kept definition of each id */
+	struct tr_arena ids;
+	uint64_t open_calls;
+
+	/* the part that is written */
+	uint64_t part; /* 0: none was begun */
+	bool open;
+	uint64_t records, own;	/* with and without the repeated ones */
+	uint64_t frames, begin; /* begin: bytes before the first record of its own */
+	struct tr_arena arena;	/* of lines that are made here */
+	struct tr_buffer line;
+};
+
+struct join {
+	bool on;
+	uint64_t part;		 /* of the segment */
+	struct tr_buffer header; /* without part=N */
+	struct tr_map seen;	 /* context lines, and the definition of each id */
+	struct tr_arena memory;
+	/*
+	 * The definitions and context before the first other record, which stay held back: if
+	 * nothing was selected of any part, tr-filter would have left out the context, too.
+	 */
+	struct tr_buffer held;
+	uint64_t held_context;
+	bool begun, several; /* another record has come; another part */
+	bool due;	     /* a trailer has to be written */
+	uint64_t count, errors;
+	bool truncated;
+	struct tr_record made;
+	struct tr_arena arena;
+	struct tr_buffer line;
+};
+
+struct split *split_new(void)
+{
+	struct split *split = calloc(1, sizeof *split);
+
+	if (split)
+		split->kinds.ask = tr_format_call_kinds;
+	return split;
+}
+
+bool split_set(struct split *split, struct repack *r)
+{
+	static const char *const names[] = { "size=", "records=", "frames=" };
+	const char *argument = r->cli.argument;
+	bool good = false;
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t len = strlen(names[i]);
+		if (strncmp(argument, names[i], len) != 0)
+			continue;
+		split->by = (enum split_by)i;
+		r->cli.argument = argument + len;
+		good = tr_cli_number(&r->cli, i == SPLIT_SIZE, UINT64_MAX, &split->limit);
+		if (good && split->limit)
+			return true;
+		if (!good)
+			return false;
+	}
+	return tr_cli_usage(&r->cli, "--split takes size=N, records=N or frames=N, not '%s'",
+			    argument);
+}
+
+void split_list(struct split *split)
+{
+	split->list = true;
+}
+
+void split_free(struct split *split)
+{
+	if (!split)
+		return;
+	tr_buffer_free(&split->header);
+	tr_buffer_free(&split->stem);
+	tr_buffer_free(&split->lines);
+	tr_buffer_free(&split->line);
+	tr_map_free(&split->by_id);
+	tr_arena_free(&split->ids);
+	tr_arena_free(&split->arena);
+	free(split->kept);
+	free(split);
+}
+
+/* A leave whose enter was counted is none. */
+static bool counts(const struct tr_record *record)
+{
+	return !tr_text_is(record->kind, "leave") || record->name.type == TR_CELL_ABSENT;
+}
+
+static bool is_context(const struct tr_record *record)
+{
+	return record->type == TR_RECORD && tr_context_kind(record->kind) >= 0;
+}
+
+/* The line of a record without its LF. False: reported, or a stop. */
+static bool line_of(struct repack *r, struct tr_record *record, struct tr_buffer *to,
+		    struct tr_text *line)
+{
+	if (!tr_cli_line(&r->cli, record, to, line))
+		return false;
+	line->len -= line->len && line->data[line->len - 1] == '\n';
+	return true;
+}
+
+/* Splitting. */
+
+/* Adds a line to those of every part. False: a stop. */
+static bool keep_line(struct repack *r, struct tr_record *record)
+{
+	struct split *s = r->split;
+	struct tr_text line;
+
+	if (!line_of(r, record, &s->line, &line))
+		return !r->cli.stop;
+	if (!tr_array_room(s->kept, s->kept_count, s->kept_cap))
+		return tr_cli_out_of_memory(&r->cli);
+	if (record->type == TR_DEFINITION) {
+		const struct kept *known = tr_map_get(&s->by_id, record->task.text);
+		if (known && tr_text_equal(line, (struct tr_text){ s->lines.data + known->begin,
+								   known->len }))
+			return true;
+	}
+	struct kept kept = { is_context(record), s->lines.len, line.len };
+	tr_buffer_put_text(&s->lines, line);
+	s->kept[s->kept_count++] = kept;
+	if (s->lines.failed)
+		return tr_cli_out_of_memory(&r->cli);
+	if (record->type != TR_DEFINITION)
+		return true;
+	/* the array moves, the copy does not */
+	struct kept *copy = tr_arena_alloc(&s->ids, sizeof *copy + record->task.text.len);
+	if (!copy)
+		return tr_cli_out_of_memory(&r->cli);
+	*copy = kept;
+	memcpy(copy + 1, record->task.text.data, record->task.text.len);
+	struct tr_text id = { (char *)(copy + 1), record->task.text.len };
+	return tr_map_put(&s->by_id, id, copy) || tr_cli_out_of_memory(&r->cli);
+}
+
+/* Writes a line to the part: the text, and with again that it is repeated. False: a stop. */
+static bool put_line(struct repack *r, struct tr_text text, bool again)
+{
+	struct split *s = r->split;
+	struct tr_buffer *line = &s->line;
+	struct tr_record record;
+	struct tr_error err;
+
+	tr_buffer_reset(line);
+	tr_buffer_put_text(line, text);
+	if (again && (r->format->flags & TR_FORMAT_STREAM))
+		tr_buffer_put_literal(line, "\t.again=true");
+	tr_buffer_put_byte(line, '\n');
+	tr_arena_reset(&s->arena);
+	if (tr_record_from_buffer(&record, &s->arena, line, &err) != TR_OK)
+		return tr_cli_abort(&r->cli, &err);
+	return repack_put_record(r, &record);
+}
+
+/* Opens the next part and writes its begin. False: reported. */
+static bool open_part(struct repack *r, const struct tr_trace_place *place)
+{
+	struct split *s = r->split;
+	bool stream = s->format->flags & TR_FORMAT_STREAM;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	char number[24];
+
+	snprintf(number, sizeof number, "-%06" PRIu64, ++s->part);
+	tr_buffer_put_text(&text, tr_buffer_text(&s->stem));
+	tr_buffer_put(&text, number, strlen(number));
+	struct repack_name name = { .stem = tr_buffer_text(&text),
+				    .extension = s->extension,
+				    .codec = s->codec_extension,
+				    .noted = true };
+	r->format = s->format;
+	r->begun = false;
+	s->open = !text.failed && r->open_as(r, &name, place, s->codec);
+	tr_buffer_reset(&text);
+	tr_buffer_put_text(&text, tr_buffer_text(&s->header));
+	if (stream) {
+		tr_buffer_put_literal(&text, "\tpart=");
+		tr_buffer_put_decimal(&text, s->part);
+	}
+	bool good = s->open && put_line(r, tr_buffer_text(&text), false);
+	s->records = s->own = s->frames = 0;
+	for (size_t i = 0; good && i < s->kept_count; i++) {
+		const struct kept *kept = &s->kept[i];
+		good = put_line(r, (struct tr_text){ s->lines.data + kept->begin, kept->len },
+				kept->context && s->part > 1);
+		s->records += kept->context;
+	}
+	s->begin = good ? tr_output_count(r->cli.out) : 0;
+	if (text.failed)
+		tr_cli_out_of_memory(&r->cli);
+	tr_buffer_free(&text);
+	return good;
+}
+
+/* Ends the part. trailer NULL: more parts follow. False: reported. */
+static bool close_part(struct repack *r, const struct tr_trace_place *place,
+		       const struct tr_record *trailer)
+{
+	struct split *s = r->split;
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	if (!s->open)
+		return true;
+	if (trailer)
+		tr_trailer_recount(trailer, s->records, &text);
+	else
+		tr_trailer_put(s->records, 0, false, &text);
+	bool good = text.failed ? tr_cli_out_of_memory(&r->cli)
+				: put_line(r, tr_buffer_text(&text), false);
+	tr_buffer_free(&text);
+	s->open = false;
+	if (!repack_finish_writer(r) || !repack_finish_output(r, place) || !good)
+		return false;
+	if (s->list && !tr_cli_list_file(&r->cli, r->path.data))
+		return false;
+	return true;
+}
+
+/* Begins the parts of a trace. record: its header, or (NULL) it has none. False: reported. */
+static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
+			struct tr_record *header, const struct tr_format *format)
+{
+	struct split *s = r->split;
+	struct tr_text line = TR_TEXT("%trec\t1");
+
+	r->header = header;
+	s->format = format;
+	if (!repack_codec(r, format, place, &s->codec))
+		return false;
+	if (header && !line_of(r, header, &s->line, &line))
+		return false;
+	struct repack_name name = repack_member_name(r, place, format, s->codec);
+	tr_buffer_reset(&s->header);
+	tr_buffer_put_text(&s->header, line);
+	tr_buffer_reset(&s->stem);
+	tr_buffer_put_text(&s->stem, name.stem);
+	/* the extensions lie after the stem, where the place may move them */
+	size_t stem = s->stem.len;
+	tr_buffer_put_text(&s->stem, name.extension);
+	tr_buffer_put_text(&s->stem, name.codec);
+	if (s->header.failed || s->stem.failed)
+		return tr_cli_out_of_memory(&r->cli);
+	s->extension = (struct tr_text){ s->stem.data + stem, name.extension.len };
+	s->codec_extension =
+		(struct tr_text){ s->extension.data + s->extension.len, name.codec.len };
+	s->stem.len = stem;
+	tr_buffer_reset(&s->lines);
+	s->kept_count = 0;
+	tr_map_clear(&s->by_id);
+	tr_arena_reset(&s->ids);
+	s->part = s->open_calls = 0;
+	return true;
+}
+
+/* Whether the part is complete. Calls that are open now belong to it until they return. */
+static bool is_full(const struct repack *r)
+{
+	const struct split *s = r->split;
+
+	if (s->open_calls)
+		return false;
+	switch (s->by) {
+	case SPLIT_SIZE:
+		/* a begin that is larger than the parts must not be repeated for every record */
+		return tr_output_count(r->cli.out) >= s->limit &&
+		       tr_output_count(r->cli.out) >= 2 * s->begin;
+	case SPLIT_RECORDS:
+		return s->own >= s->limit;
+	default:
+		return s->frames >= s->limit;
+	}
+}
+
+/* Counts a record of the part, and what it opens and ends. */
+static void count_record(struct split *s, const struct tr_record *record)
+{
+	bool enter = tr_text_is(record->kind, "enter");
+	bool leave =
+		!enter && tr_text_is(record->kind, "leave") && record->name.type != TR_CELL_ABSENT;
+
+	s->records += counts(record);
+	s->own += counts(record);
+	s->open_calls += enter;
+	s->open_calls -= leave && s->open_calls;
+	if ((leave || tr_text_is(record->kind, "call")) && record->name.type == TR_CELL_TEXT)
+		s->frames +=
+			(tr_call_kinds_of(&s->kinds, record->name.text) & TR_CALL_END_FRAME) != 0;
+}
+
+/* Writes a record to its part. False: a stop. */
+static bool split_record(struct repack *r, const struct tr_trace_place *place,
+			 struct tr_record *record)
+{
+	struct split *s = r->split;
+	bool context = is_context(record);
+
+	if (record->type == TR_TRAILER)
+		return (s->open || open_part(r, place)) && close_part(r, place, record);
+	if (record->type == TR_DEFINITION || context) {
+		if (!keep_line(r, record))
+			return false;
+		s->records += context && s->open;
+		return !s->open || repack_put_record(r, record);
+	}
+	if (record->type == TR_COMMENT)
+		return !s->open || repack_put_record(r, record);
+	if (s->open && is_full(r) && !close_part(r, place, NULL))
+		return false;
+	if (!s->open && !open_part(r, place))
+		return false;
+	count_record(s, record);
+	return repack_put_record(r, record);
+}
+
+void split_place(struct repack *r, const struct tr_trace_place *place)
+{
+	struct split *s = r->split;
+	struct tr_record *record;
+	bool begun = false;
+
+	while (tr_cli_next_here(&r->cli, &record)) {
+		if (record->type == TR_HEADER || !begun) {
+			const struct tr_format *format = repack_split_format(r, place, record);
+			bool header = record->type == TR_HEADER;
+			if (!format || !close_part(r, place, NULL) ||
+			    !begin_trace(r, place, header ? record : NULL, format))
+				break;
+			begun = true;
+			if (header)
+				continue;
+		}
+		if (!split_record(r, place, record))
+			break;
+	}
+	/* the stream was cut */
+	if (!r->cli.stop)
+		close_part(r, place, NULL);
+	s->open = false;
+}
+
+/* Joining. */
+
+struct join *join_new(void)
+{
+	return calloc(1, sizeof(struct join));
+}
+
+void join_free(struct join *join)
+{
+	if (!join)
+		return;
+	tr_buffer_free(&join->header);
+	tr_buffer_free(&join->line);
+	tr_buffer_free(&join->held);
+	tr_map_free(&join->seen);
+	tr_arena_free(&join->memory);
+	tr_arena_free(&join->arena);
+	free(join);
+}
+
+/* The number in a field of a header or trailer; 0: it has none. */
+static uint64_t number_of(struct tr_record *record, const char *key)
+{
+	struct tr_field *field = tr_record_field(record, key);
+	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+
+	return value && value->type == TR_UINT ? value->as.number : 0;
+}
+
+/* Puts the line without a field, "\tKEY=…", into join->line. False: it does not have the field. */
+static bool without(struct join *join, struct tr_text line, const char *key)
+{
+	const char *end = line.data + line.len;
+	const char *at = memmem(line.data, line.len, key, strlen(key));
+
+	if (!at)
+		return false;
+	const char *tab = memchr(at + 1, '\t', (size_t)(end - at - 1));
+	tr_buffer_reset(&join->line);
+	tr_buffer_put_text(&join->line, tr_text_span(line.data, at));
+	tr_buffer_put_text(&join->line, tr_text_span(tab ? tab : end, end));
+	return true;
+}
+
+/* Makes a record of join->line. False: reported. */
+static bool remake(struct repack *r, struct tr_record **record)
+{
+	struct join *join = r->join;
+	struct tr_error err;
+
+	tr_buffer_put_byte(&join->line, '\n');
+	tr_arena_reset(&join->arena);
+	if (tr_record_from_buffer(&join->made, &join->arena, &join->line, &err) != TR_OK)
+		return tr_cli_abort(&r->cli, &err);
+	*record = &join->made;
+	return true;
+}
+
+/* Adds a line under a key, or replaces it. False: reported. */
+static bool remember(struct repack *r, struct tr_text key, struct tr_text line)
+{
+	struct join *join = r->join;
+	char *copy = tr_arena_alloc(&join->memory, key.len + line.len + 1);
+
+	if (!copy)
+		return tr_cli_out_of_memory(&r->cli);
+	memcpy(copy, key.data, key.len);
+	memcpy(copy + key.len, line.data, line.len);
+	copy[key.len + line.len] = '\0';
+	return tr_map_put(&join->seen, (struct tr_text){ copy, key.len }, copy + key.len) ||
+	       tr_cli_out_of_memory(&r->cli);
+}
+
+/* A header: of the next part, or of another trace. */
+static bool join_header(struct repack *r, struct tr_record **record, struct tr_text line,
+			bool *drop)
+{
+	struct join *join = r->join;
+	uint64_t part = number_of(*record, "part");
+	bool is_part = part && without(join, line, "\tpart=");
+
+	*drop = is_part && join->on && part > join->part &&
+		tr_text_equal(tr_buffer_text(&join->line), tr_buffer_text(&join->header));
+	join->part = part;
+	join->several |= *drop;
+	if (*drop)
+		return true;
+	if (!join_end(r))
+		return false;
+	join->on = is_part;
+	tr_map_clear(&join->seen);
+	tr_arena_reset(&join->memory);
+	join->count = join->errors = 0;
+	join->truncated = join->begun = join->several = false;
+	tr_buffer_reset(&join->held);
+	join->held_context = 0;
+	if (!is_part)
+		return true;
+	tr_buffer_reset(&join->header);
+	tr_buffer_put_text(&join->header, tr_buffer_text(&join->line));
+	return join->header.failed ? tr_cli_out_of_memory(&r->cli) : remake(r, record);
+}
+
+/* Writes the lines that were held back. False: reported. */
+static bool put_held(struct repack *r)
+{
+	struct join *join = r->join;
+	const char *p = join->held.data, *end = p + join->held.len;
+	struct tr_record *record;
+
+	join->begun = true;
+	if (join->held.failed)
+		return tr_cli_out_of_memory(&r->cli);
+	while (p < end) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p));
+		tr_buffer_reset(&join->line);
+		tr_buffer_put_text(&join->line, tr_text_span(p, lf));
+		if (!remake(r, &record) || !repack_put_record(r, record))
+			return false;
+		p = lf + 1;
+	}
+	tr_buffer_reset(&join->held);
+	return true;
+}
+
+/* Holds a line back while it is not known whether another record follows. */
+static bool hold(struct repack *r, struct tr_record *record, bool *drop)
+{
+	struct join *join = r->join;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	struct tr_text line;
+
+	if (*drop || join->begun)
+		return true;
+	*drop = true;
+	if (line_of(r, record, &text, &line)) {
+		tr_buffer_put_text(&join->held, line);
+		tr_buffer_put_byte(&join->held, '\n');
+		join->held_context += record->type == TR_RECORD;
+	}
+	tr_buffer_free(&text);
+	return !r->cli.stop;
+}
+
+/* A trailer: it is written when no further part comes. */
+static void join_trailer(struct join *join, struct tr_record *trailer)
+{
+	const struct tr_field *cut = tr_record_field(trailer, "truncated");
+
+	join->count += trailer->seq.number;
+	join->errors += number_of(trailer, "errors");
+	join->truncated = join->truncated || cut;
+	join->due = true;
+}
+
+bool join_end(struct repack *r)
+{
+	struct join *join = r->join;
+	struct tr_record *trailer;
+
+	if (!join || !join->due)
+		return true;
+	join->due = false;
+	if (join->several && !join->begun)
+		join->count -= join->held_context;
+	else if (!put_held(r))
+		return false;
+	struct tr_buffer saved = join->line;
+	join->line = (struct tr_buffer)TR_BUFFER_INIT;
+	tr_trailer_put(join->count, join->errors, join->truncated, &join->line);
+	bool good = remake(r, &trailer) && repack_put_record(r, trailer);
+	tr_buffer_free(&join->line);
+	join->line = saved;
+	return good;
+}
+
+bool join_record(struct repack *r, struct tr_record **record, bool *drop)
+{
+	struct join *join = r->join;
+	struct tr_text line;
+	struct tr_buffer text = TR_BUFFER_INIT;
+	bool good = true;
+
+	*drop = false;
+	if (!join->on && (*record)->type != TR_HEADER)
+		return true;
+	bool context = is_context(*record);
+	if (!context && (*record)->type == TR_RECORD)
+		return join->begun || put_held(r);
+	if ((*record)->type == TR_TRAILER) {
+		join_trailer(join, *record);
+		*drop = true;
+		return true;
+	}
+	if ((*record)->type == TR_COMMENT)
+		return true;
+	if (!line_of(r, *record, &text, &line)) {
+		good = !r->cli.stop;
+	} else if ((*record)->type == TR_HEADER) {
+		good = join_header(r, record, line, drop);
+	} else if ((*record)->type == TR_DEFINITION) {
+		const char *known = tr_map_get(&join->seen, (*record)->task.text);
+		*drop = known && tr_text_equal(tr_text_from(known), line);
+		good = *drop || remember(r, (*record)->task.text, line);
+	} else if (without(join, line, "\t.again=")) {
+		struct tr_text once = tr_buffer_text(&join->line);
+		*drop = tr_map_get(&join->seen, once);
+		join->count -= *drop && join->count;
+		good = *drop || (remember(r, once, TR_TEXT("")) && remake(r, record));
+	} else {
+		good = remember(r, line, TR_TEXT(""));
+	}
+	tr_buffer_free(&text);
+	if (!good || (*record)->type == TR_HEADER)
+		return good;
+	return hold(r, *record, drop);
+}
