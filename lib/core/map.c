@@ -31,7 +31,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
-	uint64_t hash = seed ^ text.len, word;
+	/* the length reaches all bits, so that no byte can make up for it */
+	uint64_t hash = seed ^ text.len * odd, word;
 	const char *p = text.data;
 	size_t left = text.len;
 

@@ -32,8 +32,40 @@ static bool agree(const struct tr_map *map, struct entry *entries)
 	return count == 0;
 }
 
+static int by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Hashes of 64 bits stand for texts: those of similar texts must not be equal more than by chance. */
+static void test_hashes(const char *format)
+{
+	enum { TEXTS = 300000, APART = 4700000 };
+	uint64_t *hashes = malloc(TEXTS * sizeof *hashes);
+	size_t equal = 0;
+
+	for (int i = 0; hashes && i < TEXTS; i++) {
+		char text[40];
+		int number = i < TEXTS / 2 ? i : i + APART;
+		int len = snprintf(text, sizeof text, format, number, number);
+		hashes[i] = tr_text_hash(0x1234567, (struct tr_text){ text, (size_t)len });
+	}
+	if (hashes)
+		qsort(hashes, TEXTS, sizeof *hashes, by_value);
+	for (int i = 1; hashes && i < TEXTS; i++)
+		equal += hashes[i] == hashes[i - 1];
+	ok(hashes && equal == 0, "texts like %s have hashes of their own", format);
+	free(hashes);
+}
+
 int main(void)
 {
+	static const char *const formats[] = { "%d", "%x", "/obj%d.o", "0x%08x", "%d/build/%d.o" };
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		test_hashes(formats[i]);
+
 	struct tr_map map = TR_MAP_INIT;
 	struct entry *entries = calloc(KEYS, sizeof *entries);
 	bool fine = true;
