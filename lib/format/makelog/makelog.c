@@ -7,28 +7,19 @@
 #include "format/makelog/makelog.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/reader_base.h"
 #include "process/command.h"
-#include "process/directory.h"
 #include "process/stranger.h"
 #include "record/literal.h"
 
-enum { PROBE = 64 << 10, MOST_DIRECTORIES = 1000, DEPTH = 8 };
+enum { PROBE = 64 << 10, DEPTH = 8 };
 /*
  * Where the end of a command is looked for in the next lines, and how much of that is done: so many
  * bytes for each that is read, and at the beginning, so that a log takes no longer than its length.
  */
 enum { AHEAD = 16 << 10, AHEAD_FACTOR = 4, AHEAD_MOST = 32 * AHEAD };
-
-/* A directory that a make has entered. */
-struct place {
-	int level;
-	char *path;
-	size_t len;
-};
 
 struct reader {
 	struct tr_reader base;
@@ -36,9 +27,7 @@ struct reader {
 	size_t depth;				/* which of them is at work */
 	const char *left_out;			/* why a part of a line is; NULL: none is */
 	struct tr_makelog_names names;
-	struct tr_buffer cwd; /* of -O cwd; empty: unknown */
-	struct place *places;
-	size_t count, cap;
+	struct tr_makelog_where where;
 	struct tr_buffer plain;	  /* a line without colours */
 	struct tr_buffer logical; /* a line that is continued on others */
 	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
@@ -46,9 +35,7 @@ struct reader {
 	bool stamped;		  /* a time is in front of the line */
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
-	bool guessed;		  /* two makes of one level are at work */
 	char prompt;		  /* of the line: $ of a shell, + of sh -x, 0 without one */
-	bool traced;		  /* cwd was printed by a program, perhaps for one command only */
 	uint64_t texts;
 	bool counted; /* the number of texts was noted */
 	struct tally {
@@ -152,106 +139,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
 	if (found->conditional)
 		tr_buffer_put_literal(to, ",\"conditional\"");
-	if ((reader->guessed || (reader->traced && !reader->count)) && directory.data)
+	if (directory.data && tr_makelog_where_is_guess(&reader->where))
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
 	reader->tally.unexpanded += found->unexpanded;
 	reader->tally.unplaced += !directory.data;
-}
-
-/* The directory of the next command. */
-static struct tr_text current(const struct reader *reader)
-{
-	if (!reader->count)
-		return reader->cwd.len ? tr_buffer_text(&reader->cwd) : (struct tr_text){ NULL, 0 };
-	const struct place *last = &reader->places[reader->count - 1];
-	return (struct tr_text){ last->path, last->len };
-}
-
-/* True if two makes of the same level, or two nodes, are at work, whose commands are mixed. */
-static bool is_ambiguous(const struct reader *reader)
-{
-	if (reader->count < 2)
-		return false;
-	const struct place *last = &reader->places[reader->count - 1];
-	bool nodes = last->level <= TR_MAKELOG_MSBUILD && last[-1].level <= TR_MAKELOG_MSBUILD;
-	return (last[-1].level == last->level) != nodes &&
-	       !tr_text_equal((struct tr_text){ last->path, last->len },
-			      (struct tr_text){ last[-1].path, last[-1].len });
-}
-
-static void drop_place(struct reader *reader, size_t i)
-{
-	free(reader->places[i].path);
-	reader->count--;
-	memmove(&reader->places[i], &reader->places[i + 1],
-		(reader->count - i) * sizeof *reader->places);
-}
-
-/* Enters a directory. TR_WARN: more are open than a build can have, and the first is forgotten. */
-static enum tr_status enter(struct reader *reader, int level, struct tr_text path,
-			    struct tr_error *err)
-{
-	struct tr_buffer joined = TR_BUFFER_INIT;
-	struct tr_text base = current(reader);
-	enum tr_status status = TR_OK;
-
-	if (reader->count == MOST_DIRECTORIES) {
-		drop_place(reader, 0);
-		tr_error_set(err, TR_CAUSE_LIMIT,
-			     "more than %d directories are entered and not left: the first of them "
-			     "is forgotten",
-			     MOST_DIRECTORIES);
-		status = TR_WARN;
-	}
-	if (!tr_path_is_absolute(path) && !base.data)
-		return status;
-	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : base, path, &joined);
-	if (tr_path_has_drive(path)) {
-		joined.len = 0;
-		tr_buffer_put_text(&joined, path);
-	}
-	if (joined.len > TR_DIRECTORY_MAX) {
-		tr_buffer_free(&joined);
-		tr_error_set(err, TR_CAUSE_LIMIT,
-			     "a directory whose path is longer than %d bytes is not entered",
-			     TR_DIRECTORY_MAX);
-		return TR_WARN;
-	}
-	char *copy = joined.failed ? NULL : malloc(joined.len + 1);
-	if (!copy || !tr_array_room(reader->places, reader->count, reader->cap)) {
-		free(copy);
-		tr_buffer_free(&joined);
-		return tr_error_memory(err);
-	}
-	memcpy(copy, tr_buffer_text(&joined).data, joined.len);
-	reader->places[reader->count++] = (struct place){ level, copy, joined.len };
-	tr_buffer_free(&joined);
-	return status;
-}
-
-/* True if the messages of both levels are about the same directories. */
-static bool is_same_level(int a, int b)
-{
-	return a == b || (a <= TR_MAKELOG_MSBUILD && b <= TR_MAKELOG_MSBUILD);
-}
-
-/* Leaves a directory: the last one of that level with that path, else the last of that level. */
-static void leave(struct reader *reader, int level, struct tr_text path)
-{
-	size_t found = reader->count;
-
-	for (size_t i = 0; i < reader->count; i++) {
-		const struct place *place = &reader->places[i];
-		if (is_same_level(place->level, level) &&
-		    tr_text_equal((struct tr_text){ place->path, place->len }, path))
-			found = i;
-	}
-	for (size_t i = reader->count; i > 0 && found == reader->count; i--)
-		if (is_same_level(reader->places[i - 1].level, level))
-			found = i - 1;
-	if (found < reader->count)
-		drop_place(reader, found);
 }
 
 /* GCC quotes sources after a line number and a bar. */
@@ -355,7 +247,7 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 	if (reader->joined.failed)
 		return TR_END;
 	struct tr_makelog_script script = { .text = tr_buffer_text(&reader->joined),
-					    .directory = current(reader),
+					    .directory = tr_makelog_where_now(&reader->where),
 					    .by_line = true };
 	if (!parse_from(reader, queued, tally, &script, parsed))
 		return tr_error_memory(err);
@@ -368,34 +260,9 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 		}
 		return TR_OK;
 	}
-	script = (struct tr_makelog_script){ .text = *text, .directory = current(reader) };
+	script = (struct tr_makelog_script){ .text = *text,
+					     .directory = tr_makelog_where_now(&reader->where) };
 	return parse_from(reader, queued, tally, &script, parsed) ? TR_END : tr_error_memory(err);
-}
-
-/*
- * True for cd after a prompt, which is about the lines that follow; so is, as Go and Xcode print it, a line
- * that consists of cd and an absolute path. Within makes it is neither.
- */
-static bool is_session(const struct reader *reader, struct tr_text text)
-{
-	if (reader->count)
-		return false;
-	if (reader->prompt)
-		return tr_text_starts(text, TR_TEXT("cd ")) ||
-		       tr_text_starts(text, TR_TEXT("pushd "));
-	return (tr_text_starts(text, TR_TEXT("cd /")) || tr_text_starts(text, TR_TEXT("cd \"/")) ||
-		tr_text_starts(text, TR_TEXT("cd $"))) &&
-	       !memchr(text.data, ';', text.len) && !memchr(text.data, '&', text.len) &&
-	       !memchr(text.data, '|', text.len);
-}
-
-/* The session is in that directory from now on. */
-static void follow(struct reader *reader, struct tr_text directory)
-{
-	tr_buffer_reset(&reader->cwd);
-	if (directory.data)
-		tr_buffer_put_text(&reader->cwd, directory);
-	reader->traced = reader->prompt != '$';
 }
 
 /*
@@ -407,15 +274,16 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 	size_t queued = reader->queue.len;
 	struct tally tally = reader->tally;
 	struct tr_makelog_parsed parsed;
-	bool session = is_session(reader, text);
+	bool session = tr_makelog_where_is_about_next(&reader->where, reader->prompt, text);
 
 	if (is_quoted_source(text) || (!session && !tr_makelog_may_hold(&reader->names, text)))
 		return TR_OK;
 	reader->left_out = NULL;
-	if (tr_makelog_windows_parse(&reader->names, text, current(reader), take, reader,
-				     &reader->queue.failed))
+	if (tr_makelog_windows_parse(&reader->names, text, tr_makelog_where_now(&reader->where),
+				     take, reader, &reader->queue.failed))
 		return TR_OK;
-	struct tr_makelog_script script = { .text = text, .directory = current(reader) };
+	struct tr_makelog_script script = { .text = text,
+					    .directory = tr_makelog_where_now(&reader->where) };
 	if (!parse_from(reader, queued, &tally, &script, &parsed))
 		return tr_error_memory(err);
 	if (wants_more(reader, queued, text, &parsed)) {
@@ -432,8 +300,8 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 		reader->left_out = command ? reasons[parsed.syntax] : NULL;
 	}
 	if (session && parsed.moved && parsed.syntax == TR_MAKELOG_FINE)
-		follow(reader, parsed.directory);
-	if (reader->cwd.failed)
+		tr_makelog_where_follow(&reader->where, reader->prompt, parsed.directory);
+	if (reader->where.cwd.failed)
 		return tr_error_memory(err);
 	if (!reader->left_out)
 		return TR_OK;
@@ -558,10 +426,9 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	enum tr_makelog_move move = tr_makelog_directory(text, &level, &path);
 	if (move != TR_MAKELOG_STAYS) {
 		if (move == TR_MAKELOG_ENTERS)
-			status = enter(reader, level, path, err);
+			status = tr_makelog_where_enter(&reader->where, level, path, err);
 		else
-			leave(reader, level, path);
-		reader->guessed = is_ambiguous(reader);
+			tr_makelog_where_leave(&reader->where, level, path);
 	} else if (is_continued(line)) {
 		status = join(reader, line, err);
 		if (status == TR_OK)
@@ -670,10 +537,7 @@ static void close_reader(struct tr_reader *base)
 	for (size_t i = 0; i < DEPTH; i++)
 		tr_makelog_shell_free(reader->shells[i]);
 	tr_compilers_free(reader->names.compilers);
-	while (reader->count)
-		free(reader->places[--reader->count].path);
-	free(reader->places);
-	tr_buffer_free(&reader->cwd);
+	tr_makelog_where_free(&reader->where);
 	tr_buffer_free(&reader->logical);
 	tr_buffer_free(&reader->plain);
 	tr_buffer_free(&reader->joined);
@@ -688,7 +552,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 
 	if (!reader)
 		return NULL;
-	if (!tr_setting_get_directory(&config->settings, "cwd", true, &reader->cwd, err) ||
+	if (!tr_setting_get_directory(&config->settings, "cwd", true, &reader->where.cwd, err) ||
 	    !tr_setting_get_compilers(&config->settings, &reader->names.compilers, err)) {
 		tr_reader_free(&reader->base);
 		return NULL;

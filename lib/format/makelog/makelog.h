@@ -8,7 +8,8 @@
  *	shell.c		any other one -> simple commands, with their directories
  *			(automake.c: what its command substitutions result in)
  *	command.c	simple commands -> commands of build tools
- *	makelog.c	joins lines, keeps the directories, makes records `exec`
+ *	where.c		messages and cd -> the directory of the next command
+ *	makelog.c	joins lines, makes records `exec`
  *
  * The messages are those of GNU make 4.3 and its translations, ninja 1.11 and libtool 2.4.7:
  *
@@ -73,6 +74,45 @@ enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
  */
 enum { TR_MAKELOG_MSBUILD = -2 };
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
+
+/* Where commands run. Zero it, and set cwd. */
+struct tr_makelog_where {
+	struct tr_buffer cwd; /* outside of makes; empty: unknown */
+	struct tr_makelog_place {
+		int level;
+		char *path;
+		size_t len;
+	} * list; /* that makes have entered and not left */
+	size_t count, cap;
+	bool guessed; /* two makes of one level are at work */
+	bool traced;  /* cwd was printed by a program, perhaps for one command only */
+};
+void tr_makelog_where_free(struct tr_makelog_where *where);
+
+/* The directory of the next command; data NULL: unknown. Is it a guess? */
+struct tr_text tr_makelog_where_now(const struct tr_makelog_where *where);
+bool tr_makelog_where_is_guess(const struct tr_makelog_where *where);
+
+/*
+ * Enters a directory. TR_WARN: more are open than a build can have, and the first is forgotten; or its
+ * path is too long. TR_FATAL: memory.
+ */
+enum tr_status tr_makelog_where_enter(struct tr_makelog_where *where, int level,
+				      struct tr_text path, struct tr_error *err);
+
+/* Leaves a directory: the last one of that level with that path, else the last of that level. */
+void tr_makelog_where_leave(struct tr_makelog_where *where, int level, struct tr_text path);
+
+/*
+ * True for cd after a prompt, which is about the lines that follow; so is, as Go and Xcode print it, a
+ * line that consists of cd and an absolute path. Within makes it is neither. prompt: $ of a shell, + of
+ * sh -x, 0 without one.
+ */
+bool tr_makelog_where_is_about_next(const struct tr_makelog_where *where, char prompt,
+				    struct tr_text command);
+
+/* The lines that follow are about that directory; data NULL: unknown. cwd.failed: memory. */
+void tr_makelog_where_follow(struct tr_makelog_where *where, char prompt, struct tr_text directory);
 
 /* Names of programs, of which those that were seen before are remembered. Zero it. */
 struct tr_makelog_names {
