@@ -6,7 +6,8 @@
  *	line.c		a line -> what is in front of its command; messages about directories
  *	windows.c	the text of a command line of Windows -> simple commands
  *	shell.c		any other one -> simple commands, with their directories
- *			(automake.c: what its command substitutions result in)
+ *	word.c		a word of it without its quotes
+ *	automake.c	substitutions of automake -> their results
  *	command.c	simple commands -> commands of build tools
  *	where.c		messages and cd -> the directory of the next command
  *	makelog.c	joins lines, makes records `exec`

@@ -1,66 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of POSIX shells, as far as printed command lines have it: words with their quotes,
- * lists (; & && || |), subshells, redirections, assignments, reserved words, comments. The parser
- * has no recursion: a stack of directories holds what a subshell gives back.
+ * The language of POSIX shells, as far as printed command lines have it: words (word.c), lists
+ * (; & && || |), subshells, redirections, here-documents, assignments, reserved words, comments. The
+ * parser has no recursion: a stack of directories holds what a subshell gives back.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/makelog/makelog.h"
+#include "format/makelog/shell.h"
 #include "process/command.h"
 #include "process/directory.h"
 #include "record/literal.h"
-
-/* The exit status of the last command, where that does not depend on the machine. */
-enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
-
-struct tr_makelog_shell {
-	tr_makelog_take *take;
-	void *context;
-
-	/* of the text */
-	const char *pos, *end;
-	struct tr_buffer depbase; /* the value of automake's variable; empty: it is not set */
-	enum tr_makelog_syntax syntax;
-	struct tr_buffer directory; /* the current one */
-	bool known;
-	struct tr_buffer previous; /* that of cd - and popd; empty: unknown */
-	struct scope {
-		char *directory; /* NULL: unknown */
-		size_t len;
-	} scopes[TR_MAKELOG_DEPTH];
-	size_t depth;
-	size_t bodies; /* of if and loops, in which this is */
-	size_t cases;
-	enum fate fate;
-	bool by_line;  /* the command ends with its line */
-	bool quoting;  /* the error is a quote without an end */
-	bool moved;    /* a command has changed the directory */
-	bool dangling; /* an operator at the end, which a command has to follow */
-	struct here {
-		size_t begin, len; /* of its delimiter, in delimiters */
-		bool tabs;	   /* removes tabs in front of lines */
-		bool script;	   /* a shell reads it */
-	} heres[4];		   /* documents that begin in this line */
-	size_t here_count;
-	struct tr_buffer delimiters;
-	bool endless; /* a document whose end is not in the text */
-
-	/* of the command */
-	struct tr_buffer bytes; /* its words, one after the other */
-	size_t *ends;
-	size_t count, cap;
-	struct tr_word *words;
-	size_t words_cap;
-	struct tr_buffer spelled; /* bytes with escapes, from the first word on that needs them */
-	bool hard;		  /* there is such a word */
-	bool quoted;		  /* the last word has quotes */
-	bool unexpanded;	  /* any of its words has what a shell would expand */
-	bool conditional;	  /* it follows || */
-	bool skipped;		  /* it is not run, or is no command: the list of a loop */
-	bool failed;
-};
 
 struct tr_makelog_shell *tr_makelog_shell_new(tr_makelog_take *take, void *context)
 {
@@ -105,320 +55,6 @@ static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
 
 	return (struct tr_text){ shell->bytes.data ? shell->bytes.data + begin : "",
 				 shell->ends[i] - begin };
-}
-
-/*
- * True for bytes that only stand for themselves, within a word and outside of quotes, and that a
- * string of the stream has without an escape.
- */
-static const bool plain[256] = {
-	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true, ['@'] = true,
-	['_'] = true,	      ['='] = true,	    ['%'] = true,	  ['^'] = true,
-	['{'] = true,	      ['}'] = true,	    ['~'] = true,	  ['!'] = true,
-	[']'] = true,	      ['#'] = true,
-};
-
-/* True for bytes that end a word outside of quotes. */
-static const bool ending[256] = {
-	[' '] = true, ['\t'] = true, ['\n'] = true, [';'] = true, ['&'] = true,
-	['|'] = true, ['('] = true,  [')'] = true,  ['<'] = true, ['>'] = true,
-};
-
-static void fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
-{
-	if (shell->syntax == TR_MAKELOG_FINE)
-		shell->syntax = syntax;
-	shell->pos = shell->end;
-}
-
-/* Reports a quote, or a bracket of a substitution, that has no end. */
-static void fail_quote(struct tr_makelog_shell *shell)
-{
-	shell->quoting |= shell->syntax == TR_MAKELOG_FINE;
-	fail(shell, TR_MAKELOG_UNCLOSED);
-}
-
-/* Takes '...' after its first quote. */
-static void take_single(struct tr_makelog_shell *shell)
-{
-	const char *close = memchr(shell->pos, '\'', (size_t)(shell->end - shell->pos));
-
-	if (!close) {
-		fail_quote(shell);
-		return;
-	}
-	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(close - shell->pos));
-	shell->pos = close + 1;
-}
-
-/* Takes $'...' after its quote, with the escapes of C. */
-static void take_ansi(struct tr_makelog_shell *shell)
-{
-	static const char from[] = "abefnrtv", to[] = "\a\b\x1b\f\n\r\t\v";
-
-	while (shell->pos < shell->end && *shell->pos != '\'') {
-		char c = *shell->pos++;
-		if (c != '\\' || shell->pos == shell->end) {
-			tr_buffer_put_byte(&shell->bytes, c);
-			continue;
-		}
-		c = *shell->pos++;
-		const char *known = c ? strchr(from, c) : NULL;
-		unsigned value = 0;
-		int digits = 0;
-		if (c == 'x') {
-			for (; digits < 2 && shell->pos < shell->end &&
-			       tr_hex_digit(*shell->pos) >= 0;
-			     digits++)
-				value = value * 16 + (unsigned)tr_hex_digit(*shell->pos++);
-			c = (char)value;
-		} else if (c >= '0' && c <= '7') {
-			for (shell->pos--; digits < 3 && shell->pos < shell->end &&
-					   *shell->pos >= '0' && *shell->pos <= '7';
-			     digits++)
-				value = value * 8 + (unsigned)(*shell->pos++ - '0');
-			c = (char)value;
-		} else if (known) {
-			c = to[known - from];
-		}
-		tr_buffer_put_byte(&shell->bytes, c);
-	}
-	if (shell->pos == shell->end)
-		fail_quote(shell);
-	else
-		shell->pos++;
-}
-
-/* The directory of the command. */
-static struct tr_text directory_of(const struct tr_makelog_shell *shell)
-{
-	return shell->known ? tr_buffer_text(&shell->directory) : (struct tr_text){ NULL, 0 };
-}
-
-/* Passes on what a shell runs that is started for it: the command sh -c SCRIPT. */
-static void deliver_script(struct tr_makelog_shell *shell, struct tr_text script)
-{
-	const struct tr_word words[] = { { TR_TEXT("sh"), 0, false },
-					 { TR_TEXT("-c"), 1, false },
-					 { script, 2, false } };
-
-	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
-		shell->take(shell->context, &(struct tr_makelog_found){
-						    .words = words,
-						    .count = sizeof words / sizeof *words,
-						    .directory = directory_of(shell),
-						    .conditional = shell->conditional ||
-								   shell->bodies || shell->cases,
-					    });
-}
-
-/* Delivers the script of `...`, where a backslash keeps its sense only before $, ` and itself. */
-static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text text)
-{
-	struct tr_buffer script = TR_BUFFER_INIT;
-
-	if (!memchr(text.data, '\\', text.len)) {
-		deliver_script(shell, text);
-		return;
-	}
-	for (size_t i = 0; i < text.len; i++) {
-		bool escape = text.data[i] == '\\' && i + 1 < text.len && text.data[i + 1] &&
-			      strchr("$`\\", text.data[i + 1]);
-		i += escape;
-		tr_buffer_put_byte(&script, text.data[i]);
-	}
-	shell->failed |= script.failed;
-	deliver_script(shell, tr_buffer_text(&script));
-	tr_buffer_free(&script);
-}
-
-/* Takes `...` after its first character. */
-static void take_backquotes(struct tr_makelog_shell *shell)
-{
-	const char *begin = shell->pos, *p = begin;
-
-	while (p < shell->end && *p != '`')
-		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
-	if (p >= shell->end) {
-		fail_quote(shell);
-		return;
-	}
-	struct tr_text script = tr_text_span(begin, p);
-	shell->pos = p + 1;
-	if (tr_makelog_automake_source(script, &shell->bytes) ||
-	    tr_makelog_automake_depbase(script, &shell->bytes, &shell->depbase))
-		return;
-	deliver_backquoted(shell, script);
-	shell->unexpanded = true;
-	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
-}
-
-/*
- * The bracket that closes a substitution, of which the text after the first bracket begins at p.
- * Brackets within quotes, and those of substitutions in it, are not it. NULL: there is none.
- */
-static const char *find_close(const char *p, const char *end, char close)
-{
-	enum { DEEPEST = 64 };
-	char stack[DEEPEST] = { close }; /* what closes each part that is open */
-	size_t depth = 1;
-
-	for (; p < end; p++) {
-		char c = *p, top = stack[depth - 1], next = p + 1 < end ? p[1] : 0, opened = 0;
-		if (c == '\\') {
-			p++;
-		} else if (c == top) {
-			if (!--depth)
-				return p;
-		} else if (c == '$' && (next == '(' || next == '{')) {
-			opened = next == '(' ? ')' : '}';
-			p++;
-		} else if (c == '(' && top == ')') {
-			opened = ')';
-		} else if (c == '`' || (c == '"' && top != '`')) {
-			opened = c;
-		} else if (c == '\'' && top == ')') {
-			p = memchr(p + 1, '\'', (size_t)(end - p - 1));
-			if (!p)
-				return NULL;
-		}
-		if (opened && depth == DEEPEST)
-			return NULL;
-		if (opened)
-			stack[depth++] = opened;
-	}
-	return NULL;
-}
-
-/* Takes $name, ${...}, $(...) after the dollar. */
-static void take_dollar(struct tr_makelog_shell *shell)
-{
-	const char *begin = shell->pos;
-	char open = begin < shell->end ? *begin : 0;
-
-	if (open == '(' || open == '{') {
-		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
-		if (!close) {
-			fail_quote(shell);
-			return;
-		}
-		struct tr_text script = tr_text_span(begin + 1, close);
-		shell->pos = close + 1;
-		if (open == '(' && tr_makelog_automake_source(script, &shell->bytes))
-			return;
-		if (open == '(')
-			deliver_script(shell, script);
-		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(close + 2 - begin));
-		shell->unexpanded = true;
-		return;
-	}
-	struct tr_text name = tr_text_span(begin, shell->end);
-	if (shell->depbase.len && tr_text_skip(&name, TR_TEXT("depbase."))) {
-		tr_buffer_put_text(&shell->bytes, tr_buffer_text(&shell->depbase));
-		shell->pos = name.data - 1;
-		return;
-	}
-	/* "$ORIGIN", but not "a$" or "$," */
-	shell->unexpanded |= (open >= 'a' && open <= 'z') || (open >= 'A' && open <= 'Z') ||
-			     (open >= '0' && open <= '9') ||
-			     (open && strchr("_@*#?-$!", open) != NULL);
-	tr_buffer_put_byte(&shell->bytes, '$');
-}
-
-/* Takes "..." after its first quote. */
-static void take_double(struct tr_makelog_shell *shell)
-{
-	while (shell->pos < shell->end && *shell->pos != '"') {
-		char c = *shell->pos++;
-		if (c == '\\' && shell->pos < shell->end) {
-			char next = *shell->pos;
-			if (next == '\n') {
-				shell->pos++;
-				continue;
-			}
-			if (next && strchr("$`\"\\", next)) {
-				shell->pos++;
-				c = next;
-			}
-			tr_buffer_put_byte(&shell->bytes, c);
-		} else if (c == '`') {
-			take_backquotes(shell);
-		} else if (c == '$') {
-			take_dollar(shell);
-		} else {
-			tr_buffer_put_byte(&shell->bytes, c);
-		}
-	}
-	if (shell->pos == shell->end)
-		fail_quote(shell);
-	else
-		shell->pos++;
-}
-
-/* Takes what follows a backslash outside of quotes. */
-static void take_backslash(struct tr_makelog_shell *shell)
-{
-	if (shell->pos == shell->end)
-		return;
-	if (*shell->pos == '\n') {
-		shell->pos++;
-		return;
-	}
-	shell->quoted = true;
-	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
-}
-
-/* The first byte from p on that may be more than itself. */
-static const char *skip_plain(const char *p, const char *end)
-{
-	const unsigned char *q = (const unsigned char *)p;
-
-	while (end - p >= 4 && (plain[q[0]] & plain[q[1]] & plain[q[2]] & plain[q[3]])) {
-		p += 4;
-		q += 4;
-	}
-	while (p < end && plain[(unsigned char)*p])
-		p++;
-	return p;
-}
-
-/* Appends the bytes of the word at pos. True: some of them are not plain. */
-static bool read_word(struct tr_makelog_shell *shell)
-{
-	bool rough = false;
-
-	shell->quoted = false;
-	while (shell->pos < shell->end) {
-		const char *p = skip_plain(shell->pos, shell->end);
-		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
-		shell->pos = p;
-		if (p == shell->end)
-			return rough;
-		char c = *p;
-		if (ending[(unsigned char)c])
-			return rough;
-		rough = true;
-		shell->pos++;
-		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
-		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
-		shell->pos += ansi;
-		if (ansi)
-			take_ansi(shell);
-		else if (c == '\'')
-			take_single(shell);
-		else if (c == '"')
-			take_double(shell);
-		else if (c == '`')
-			take_backquotes(shell);
-		else if (c == '$')
-			take_dollar(shell);
-		else if (c == '\\')
-			take_backslash(shell);
-		else
-			tr_buffer_put_byte(&shell->bytes, c);
-		shell->unexpanded |= c == '*' || c == '?' || c == '[';
-	}
-	return rough;
 }
 
 /* True if a byte of the text needs an escape. */
@@ -490,7 +126,7 @@ static void deliver(struct tr_makelog_shell *shell)
 	struct tr_makelog_found found = {
 		.words = shell->words,
 		.count = shell->count,
-		.directory = directory_of(shell),
+		.directory = tr_makelog_shell_directory(shell),
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies || shell->cases,
 		.spelled = tr_buffer_text(shell->hard ? &shell->spelled : &shell->bytes),
@@ -516,7 +152,7 @@ static void evaluate(struct tr_makelog_shell *shell)
 		tr_buffer_put_text(&script, word(shell, i));
 	}
 	shell->failed |= script.failed;
-	deliver_script(shell, tr_buffer_text(&script));
+	tr_makelog_shell_script(shell, tr_buffer_text(&script));
 	tr_buffer_free(&script);
 }
 
@@ -615,7 +251,7 @@ static void take_word(struct tr_makelog_shell *shell)
 	bool unexpanded = shell->unexpanded;
 
 	tr_buffer_put(&shell->bytes, separator, skipped);
-	bool rough = read_word(shell);
+	bool rough = tr_makelog_shell_word(shell);
 	if (shell->syntax != TR_MAKELOG_FINE)
 		return;
 	struct tr_text text = { shell->bytes.data ? shell->bytes.data + begin + skipped : "",
@@ -678,10 +314,10 @@ static void skip_redirection(struct tr_makelog_shell *shell)
 	}
 	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
 		shell->pos++;
-	read_word(shell);
+	tr_makelog_shell_word(shell);
 	if (tr_text_is(redirection, "<<<") && shell->bytes.len > len && reads_script(shell))
-		deliver_script(shell,
-			       (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len });
+		tr_makelog_shell_script(
+			shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len });
 	if (here && shell->bytes.len > len)
 		add_here(shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len },
 			 tabs);
@@ -716,7 +352,7 @@ static void skip_heres(struct tr_makelog_shell *shell)
 			break;
 		}
 		if (shell->heres[i].script)
-			deliver_script(shell, tr_text_span(shell->pos, last.data));
+			tr_makelog_shell_script(shell, tr_text_span(shell->pos, last.data));
 		shell->pos = last.data + last.len;
 		shell->pos += i + 1 < shell->here_count && shell->pos < shell->end;
 	}
@@ -729,11 +365,11 @@ static void open_subshell(struct tr_makelog_shell *shell)
 	struct tr_text directory = tr_buffer_text(&shell->directory);
 
 	if (shell->count) {
-		fail(shell, TR_MAKELOG_UNBALANCED);
+		tr_makelog_shell_fail(shell, TR_MAKELOG_UNBALANCED);
 		return;
 	}
 	if (shell->depth == TR_MAKELOG_DEPTH) {
-		fail(shell, TR_MAKELOG_TOO_DEEP);
+		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_DEEP);
 		return;
 	}
 	struct scope *scope = &shell->scopes[shell->depth++];
@@ -752,7 +388,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	}
 	end_command(shell);
 	if (!shell->depth) {
-		fail(shell, TR_MAKELOG_UNBALANCED);
+		tr_makelog_shell_fail(shell, TR_MAKELOG_UNBALANCED);
 		return;
 	}
 	struct scope *scope = &shell->scopes[shell->depth - 1];
@@ -865,7 +501,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	parsed->taken = (size_t)(shell->pos - script->text.data);
 	parsed->quoting = shell->quoting;
 	parsed->moved = shell->moved;
-	parsed->directory = directory_of(shell);
+	parsed->directory = tr_makelog_shell_directory(shell);
 	parsed->open = shell->endless || shell->here_count ||
 		       (shell->moved && (shell->dangling || shell->bodies));
 	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&

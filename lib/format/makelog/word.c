@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words of a shell: quotes, escapes, and substitutions, which stay as they are. What a substitution runs
+ * is passed on as a script.
+ */
+#include <string.h>
+
+#include "format/makelog/shell.h"
+#include "record/literal.h"
+
+/*
+ * True for bytes that only stand for themselves, within a word and outside of quotes, and that a
+ * string of the stream has without an escape.
+ */
+static const bool plain[256] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true, ['@'] = true,
+	['_'] = true,	      ['='] = true,	    ['%'] = true,	  ['^'] = true,
+	['{'] = true,	      ['}'] = true,	    ['~'] = true,	  ['!'] = true,
+	[']'] = true,	      ['#'] = true,
+};
+
+/* True for bytes that end a word outside of quotes. */
+static const bool ending[256] = {
+	[' '] = true, ['\t'] = true, ['\n'] = true, [';'] = true, ['&'] = true,
+	['|'] = true, ['('] = true,  [')'] = true,  ['<'] = true, ['>'] = true,
+};
+
+void tr_makelog_shell_fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
+{
+	if (shell->syntax == TR_MAKELOG_FINE)
+		shell->syntax = syntax;
+	shell->pos = shell->end;
+}
+
+/* Reports a quote, or a bracket of a substitution, that has no end. */
+static void fail_quote(struct tr_makelog_shell *shell)
+{
+	shell->quoting |= shell->syntax == TR_MAKELOG_FINE;
+	tr_makelog_shell_fail(shell, TR_MAKELOG_UNCLOSED);
+}
+
+/* Takes '...' after its first quote. */
+static void take_single(struct tr_makelog_shell *shell)
+{
+	const char *close = memchr(shell->pos, '\'', (size_t)(shell->end - shell->pos));
+
+	if (!close) {
+		fail_quote(shell);
+		return;
+	}
+	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(close - shell->pos));
+	shell->pos = close + 1;
+}
+
+/* Takes $'...' after its quote, with the escapes of C. */
+static void take_ansi(struct tr_makelog_shell *shell)
+{
+	static const char from[] = "abefnrtv", to[] = "\a\b\x1b\f\n\r\t\v";
+
+	while (shell->pos < shell->end && *shell->pos != '\'') {
+		char c = *shell->pos++;
+		if (c != '\\' || shell->pos == shell->end) {
+			tr_buffer_put_byte(&shell->bytes, c);
+			continue;
+		}
+		c = *shell->pos++;
+		const char *known = c ? strchr(from, c) : NULL;
+		unsigned value = 0;
+		int digits = 0;
+		if (c == 'x') {
+			for (; digits < 2 && shell->pos < shell->end &&
+			       tr_hex_digit(*shell->pos) >= 0;
+			     digits++)
+				value = value * 16 + (unsigned)tr_hex_digit(*shell->pos++);
+			c = (char)value;
+		} else if (c >= '0' && c <= '7') {
+			for (shell->pos--; digits < 3 && shell->pos < shell->end &&
+					   *shell->pos >= '0' && *shell->pos <= '7';
+			     digits++)
+				value = value * 8 + (unsigned)(*shell->pos++ - '0');
+			c = (char)value;
+		} else if (known) {
+			c = to[known - from];
+		}
+		tr_buffer_put_byte(&shell->bytes, c);
+	}
+	if (shell->pos == shell->end)
+		fail_quote(shell);
+	else
+		shell->pos++;
+}
+
+struct tr_text tr_makelog_shell_directory(const struct tr_makelog_shell *shell)
+{
+	return shell->known ? tr_buffer_text(&shell->directory) : (struct tr_text){ NULL, 0 };
+}
+
+void tr_makelog_shell_script(struct tr_makelog_shell *shell, struct tr_text script)
+{
+	const struct tr_word words[] = { { TR_TEXT("sh"), 0, false },
+					 { TR_TEXT("-c"), 1, false },
+					 { script, 2, false } };
+
+	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
+		shell->take(shell->context, &(struct tr_makelog_found){
+						    .words = words,
+						    .count = sizeof words / sizeof *words,
+						    .directory = tr_makelog_shell_directory(shell),
+						    .conditional = shell->conditional ||
+								   shell->bodies || shell->cases,
+					    });
+}
+
+/* Delivers the script of `...`, where a backslash keeps its sense only before $, ` and itself. */
+static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	struct tr_buffer script = TR_BUFFER_INIT;
+
+	if (!memchr(text.data, '\\', text.len)) {
+		tr_makelog_shell_script(shell, text);
+		return;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		bool escape = text.data[i] == '\\' && i + 1 < text.len && text.data[i + 1] &&
+			      strchr("$`\\", text.data[i + 1]);
+		i += escape;
+		tr_buffer_put_byte(&script, text.data[i]);
+	}
+	shell->failed |= script.failed;
+	tr_makelog_shell_script(shell, tr_buffer_text(&script));
+	tr_buffer_free(&script);
+}
+
+/* Takes `...` after its first character. */
+static void take_backquotes(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos, *p = begin;
+
+	while (p < shell->end && *p != '`')
+		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
+	if (p >= shell->end) {
+		fail_quote(shell);
+		return;
+	}
+	struct tr_text script = tr_text_span(begin, p);
+	shell->pos = p + 1;
+	if (tr_makelog_automake_source(script, &shell->bytes) ||
+	    tr_makelog_automake_depbase(script, &shell->bytes, &shell->depbase))
+		return;
+	deliver_backquoted(shell, script);
+	shell->unexpanded = true;
+	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+}
+
+/*
+ * The bracket that closes a substitution, of which the text after the first bracket begins at p.
+ * Brackets within quotes, and those of substitutions in it, are not it. NULL: there is none.
+ */
+static const char *find_close(const char *p, const char *end, char close)
+{
+	enum { DEEPEST = 64 };
+	char stack[DEEPEST] = { close }; /* what closes each part that is open */
+	size_t depth = 1;
+
+	for (; p < end; p++) {
+		char c = *p, top = stack[depth - 1], next = p + 1 < end ? p[1] : 0, opened = 0;
+		if (c == '\\') {
+			p++;
+		} else if (c == top) {
+			if (!--depth)
+				return p;
+		} else if (c == '$' && (next == '(' || next == '{')) {
+			opened = next == '(' ? ')' : '}';
+			p++;
+		} else if (c == '(' && top == ')') {
+			opened = ')';
+		} else if (c == '`' || (c == '"' && top != '`')) {
+			opened = c;
+		} else if (c == '\'' && top == ')') {
+			p = memchr(p + 1, '\'', (size_t)(end - p - 1));
+			if (!p)
+				return NULL;
+		}
+		if (opened && depth == DEEPEST)
+			return NULL;
+		if (opened)
+			stack[depth++] = opened;
+	}
+	return NULL;
+}
+
+/* Takes $name, ${...}, $(...) after the dollar. */
+static void take_dollar(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos;
+	char open = begin < shell->end ? *begin : 0;
+
+	if (open == '(' || open == '{') {
+		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
+		if (!close) {
+			fail_quote(shell);
+			return;
+		}
+		struct tr_text script = tr_text_span(begin + 1, close);
+		shell->pos = close + 1;
+		if (open == '(' && tr_makelog_automake_source(script, &shell->bytes))
+			return;
+		if (open == '(')
+			tr_makelog_shell_script(shell, script);
+		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(close + 2 - begin));
+		shell->unexpanded = true;
+		return;
+	}
+	struct tr_text name = tr_text_span(begin, shell->end);
+	if (shell->depbase.len && tr_text_skip(&name, TR_TEXT("depbase."))) {
+		tr_buffer_put_text(&shell->bytes, tr_buffer_text(&shell->depbase));
+		shell->pos = name.data - 1;
+		return;
+	}
+	/* "$ORIGIN", but not "a$" or "$," */
+	shell->unexpanded |= (open >= 'a' && open <= 'z') || (open >= 'A' && open <= 'Z') ||
+			     (open >= '0' && open <= '9') ||
+			     (open && strchr("_@*#?-$!", open) != NULL);
+	tr_buffer_put_byte(&shell->bytes, '$');
+}
+
+/* Takes "..." after its first quote. */
+static void take_double(struct tr_makelog_shell *shell)
+{
+	while (shell->pos < shell->end && *shell->pos != '"') {
+		char c = *shell->pos++;
+		if (c == '\\' && shell->pos < shell->end) {
+			char next = *shell->pos;
+			if (next == '\n') {
+				shell->pos++;
+				continue;
+			}
+			if (next && strchr("$`\"\\", next)) {
+				shell->pos++;
+				c = next;
+			}
+			tr_buffer_put_byte(&shell->bytes, c);
+		} else if (c == '`') {
+			take_backquotes(shell);
+		} else if (c == '$') {
+			take_dollar(shell);
+		} else {
+			tr_buffer_put_byte(&shell->bytes, c);
+		}
+	}
+	if (shell->pos == shell->end)
+		fail_quote(shell);
+	else
+		shell->pos++;
+}
+
+/* Takes what follows a backslash outside of quotes. */
+static void take_backslash(struct tr_makelog_shell *shell)
+{
+	if (shell->pos == shell->end)
+		return;
+	if (*shell->pos == '\n') {
+		shell->pos++;
+		return;
+	}
+	shell->quoted = true;
+	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
+}
+
+/* The first byte from p on that may be more than itself. */
+static const char *skip_plain(const char *p, const char *end)
+{
+	const unsigned char *q = (const unsigned char *)p;
+
+	while (end - p >= 4 && (plain[q[0]] & plain[q[1]] & plain[q[2]] & plain[q[3]])) {
+		p += 4;
+		q += 4;
+	}
+	while (p < end && plain[(unsigned char)*p])
+		p++;
+	return p;
+}
+
+bool tr_makelog_shell_word(struct tr_makelog_shell *shell)
+{
+	bool rough = false;
+
+	shell->quoted = false;
+	while (shell->pos < shell->end) {
+		const char *p = skip_plain(shell->pos, shell->end);
+		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
+		shell->pos = p;
+		if (p == shell->end)
+			return rough;
+		char c = *p;
+		if (ending[(unsigned char)c])
+			return rough;
+		rough = true;
+		shell->pos++;
+		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
+		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
+		shell->pos += ansi;
+		if (ansi)
+			take_ansi(shell);
+		else if (c == '\'')
+			take_single(shell);
+		else if (c == '"')
+			take_double(shell);
+		else if (c == '`')
+			take_backquotes(shell);
+		else if (c == '$')
+			take_dollar(shell);
+		else if (c == '\\')
+			take_backslash(shell);
+		else
+			tr_buffer_put_byte(&shell->bytes, c);
+		shell->unexpanded |= c == '*' || c == '?' || c == '[';
+	}
+	return rough;
+}
