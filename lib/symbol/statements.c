@@ -16,22 +16,31 @@ static bool is_same_place(const struct tr_code_row *a, const struct tr_code_row 
 	return a->file == b->file && a->line == b->line && a->column == b->column && a->column;
 }
 
-/*
- * Returns where the statements of a function end: before the last rows at its highest line and
- * column, which are the closing brace.
- */
+/* Returns the statement at the highest line and column: the closing brace. NULL: there is none. */
+static const struct tr_code_row *find_brace(const struct tr_code_row *row,
+					    const struct tr_code_row *end)
+{
+	const struct tr_code_row *brace = NULL;
+	for (; row < end; row++)
+		if (is_statement(row) &&
+		    (!brace || row->line > brace->line ||
+		     (row->line == brace->line && row->column > brace->column)))
+			brace = row;
+	return brace;
+}
+
+/* Whether the row is at the closing brace. */
+static bool is_brace(const struct tr_code_row *row, const struct tr_code_row *brace)
+{
+	return brace && row->line == brace->line && row->column == brace->column;
+}
+
+/* Returns where the statements of a function end: before the last rows at its closing brace. */
 static const struct tr_code_row *before_brace(const struct tr_code_row *row,
 					      const struct tr_code_row *end)
 {
-	uint32_t line = 0, column = 0;
-	for (const struct tr_code_row *r = row; r < end; r++)
-		if (is_statement(r) &&
-		    (r->line > line || (r->line == line && r->column > column))) {
-			line = r->line;
-			column = r->column;
-		}
-	while (end > row &&
-	       (!is_statement(end - 1) || (end[-1].line == line && end[-1].column == column)))
+	const struct tr_code_row *brace = find_brace(row, end);
+	while (end > row && (!is_statement(end - 1) || is_brace(end - 1, brace)))
 		end--;
 	return end;
 }
@@ -46,13 +55,17 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 		return to;
 	bool value =
 		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
+	/* jumps to the end of a function without a value go to a row that begins no statement */
+	const struct tr_code_row *brace = NULL;
 	if (value)
 		end = before_brace(row, end);
+	else if (function && function->flags & TR_FUNCTION_RETURNS)
+		brace = find_brace(row, end);
 	bool has_entry = function && function->line &&
 			 !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
 	const struct tr_code_row *last = NULL; /* of the entry */
 	for (; row < end; row++) {
-		if (!is_statement(row))
+		if (!is_statement(row) && (row->flags & TR_ROW_END || !is_brace(row, brace)))
 			continue;
 		bool entry = has_entry && (row->address == function->first ||
 					   (last && is_same_place(row, last)));

@@ -12,6 +12,8 @@
  *    follow at the same line and column: the opening brace, where the stack protector begins.
  *  - The closing brace of a function that returns a value is no statement: the last rows at the
  *    highest line and column, if the function ends in a return instruction.
+ *  - The closing brace of a function without a value is a statement at each of its rows, because the
+ *    code that all ways out of the function share can have a row that begins no statement.
  */
 #ifndef TR_SYMBOL_STATEMENTS_H
 #define TR_SYMBOL_STATEMENTS_H
