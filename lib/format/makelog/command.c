@@ -140,7 +140,7 @@ bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text)
 	if (blank && last != ':' && tr_makelog_tool(names, first) != TR_TOOL_NONE &&
 	    !is_label(first, text))
 		return true;
-	if (has_sign(text))
+	if (has_sign(text) || tr_text_is(first, "{"))
 		return true;
 	/* sh, env, exec, command, nice, time, nohup, cmd, eval; most lines begin with other letters */
 	return strchr("hvcepdl", last) && last &&
@@ -185,6 +185,10 @@ static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
 			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
 		file |= !driver && is_file_name(text);
 	}
+	/* "CC = gcc -O2" shows a variable */
+	if (count > 1 && words[1].text.len && words[1].text.data[words[1].text.len - 1] == '=' &&
+	    words[1].text.len <= 2)
+		return false;
 	if (!driver)
 		return file || option;
 	program = find_program(names, words, count);

@@ -34,8 +34,8 @@
  * "  CC      init/main.o" and "ld: warning: ..." are text. An unknown program may run a compiler
  * that its arguments name with -c and a source; echo, rm and the like do not.
  *
- * A command may continue in the next lines: after a backslash, while a quote, a subshell or a branch
- * with cd is open, and as here-documents, which are data unless a shell reads them.
+ * A command may continue in the next lines: after a backslash, while a quote, a subshell, a brace or a
+ * branch with cd is open, and as here-documents, which are data unless a shell reads them.
  *
  * What only the shell of the build could expand ($x, `x`, *) is kept as it is, and the record is
  * flagged "unexpanded". No part of a log is ever run, but what a substitution or eval runs is read as

@@ -211,6 +211,8 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 		shell->skipped |= *text.data == 'c';
 		return *text.data == 'e';
 	}
+	shell->braces += tr_text_is(text, "{");
+	shell->braces -= tr_text_is(text, "}") && shell->braces;
 	if (tr_text_is(text, "for")) {
 		shell->skipped = true;
 		return false;
@@ -409,7 +411,7 @@ static bool take_newline(struct tr_makelog_shell *shell)
 	if (shell->count || !shell->dangling)
 		end_command(shell);
 	skip_heres(shell);
-	if (!shell->by_line || shell->depth || shell->bodies || shell->dangling ||
+	if (!shell->by_line || shell->depth || shell->bodies || shell->braces || shell->dangling ||
 	    shell->syntax != TR_MAKELOG_FINE)
 		return true;
 	if (shell->pos == newline + 1)
@@ -485,7 +487,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	if (shell->known)
 		tr_buffer_put_text(&shell->directory, script->directory);
 	shell->bodies = script->conditional;
-	shell->cases = shell->here_count = 0;
+	shell->cases = shell->braces = shell->here_count = 0;
 	shell->fate = FATE_UNKNOWN;
 	shell->by_line = script->by_line;
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
@@ -502,7 +504,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	parsed->quoting = shell->quoting;
 	parsed->moved = shell->moved;
 	parsed->directory = tr_makelog_shell_directory(shell);
-	parsed->open = shell->endless || shell->here_count ||
+	parsed->open = shell->endless || shell->here_count || shell->braces ||
 		       (shell->moved && (shell->dangling || shell->bodies));
 	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
 	       !shell->directory.failed && !shell->previous.failed && !shell->depbase.failed &&

@@ -25,6 +25,7 @@ struct tr_makelog_shell {
 	} scopes[TR_MAKELOG_DEPTH];
 	size_t depth;
 	size_t bodies; /* of if and loops, in which this is */
+	size_t braces; /* { that are open */
 	size_t cases;
 	enum fate fate;
 	bool by_line;  /* the command ends with its line */
