@@ -73,6 +73,13 @@ struct tr_json_changes {
 enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err);
 
+/*
+ * p is at an item of a list, or a key of a map, that is a string. Returns the place after the last
+ * of the items from p on that are strings (or pairs of them) in compact JSON whose spelling is the
+ * same in trec, or p. TR_INPUT_PAD bytes after end must be readable.
+ */
+const char *tr_json_plain_items(const char *p, const char *end, bool map);
+
 /* True for digits up to 2^53-1, a number that every JSON tool preserves. */
 bool tr_json_keeps_digits(struct tr_text text);
 

@@ -129,11 +129,4 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
  */
 enum tr_json_token tr_json_element(const char *p, const char *end, struct tr_escape *element);
 
-/*
- * p is at an item of a list, or a key of a map, that is a string. Returns the place after the last
- * of the items from p on that are strings (or pairs of them) in compact JSON whose spelling does not
- * change, or p.
- */
-const char *tr_json_plain_items(const char *p, const char *end, bool map);
-
 #endif

@@ -255,6 +255,18 @@ static bool next_element(struct tr_typed_reader *r, bool first, bool *more)
 	return true;
 }
 
+/* Copies the strings without escapes that come next in a list. False: the next item is no such. */
+static bool copy_plain_items(struct tr_typed_reader *r)
+{
+	const char *begin = r->json.pos, *end = r->json.end;
+	if (begin >= end || *begin != '"')
+		return false;
+	const char *after = tr_json_plain_items(begin, end, false);
+	tr_buffer_put_text(r->to, tr_text_span(begin, after));
+	r->json.pos = after;
+	return after > begin;
+}
+
 /* After "[". */
 static bool read_list(struct tr_typed_reader *r, unsigned depth)
 {
@@ -268,7 +280,7 @@ static bool read_list(struct tr_typed_reader *r, unsigned depth)
 		}
 		if (!first)
 			tr_buffer_put_byte(r->to, ',');
-		if (!read_next(r, depth + 1))
+		if (!copy_plain_items(r) && !read_next(r, depth + 1))
 			return false;
 	}
 	return false;
