@@ -142,6 +142,12 @@ static size_t skip_plus(struct tr_text text)
 	return at < text.len && text.data[at] == ' ' ? at : 0;
 }
 
+/* PowerShell's prompt up to the directory. 0: none. */
+static size_t skip_powershell(struct tr_text text)
+{
+	return tr_text_skip(&text, TR_TEXT("PS ")) && tr_path_has_drive(text) ? 3 : 0;
+}
+
 /* A prompt. 0: none. */
 static size_t skip_dollar(struct tr_text text)
 {
@@ -195,6 +201,7 @@ struct tr_text tr_makelog_command(struct tr_text line)
 		skipped = c == '['		 ? skip_brackets(line)
 			  : c == '#'		 ? skip_step(line)
 			  : c == '$'		 ? skip_dollar(line)
+			  : c == 'P'		 ? skip_powershell(line)
 			  : c == '+'		 ? skip_plus(line)
 			  : c == 'l' || c == 'r' ? skip_word(line)
 			  : is_digit(c)		 ? skip_number(line)
