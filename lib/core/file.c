@@ -315,18 +315,20 @@ static bool read_regular(int fd, struct tr_text path, size_t max, struct tr_buff
 	done = done && read_all(fd, max, to);
 	if (!done) {
 		to->len = begin;
-		if (errno == ENOMEM)
+		if (errno == ENOMEM) {
 			tr_error_memory(err);
-		else if (errno == EINVAL && fd >= 0)
+		} else if (errno == EINVAL && fd >= 0) {
 			tr_error_set(err, TR_CAUSE_USAGE, "%.*s: not a regular file",
 				     message_len(path), path.data);
-		else if (errno == EFBIG)
+		} else if (errno == EFBIG) {
 			tr_error_set(err, TR_CAUSE_USAGE,
 				     "%.*s: larger than the limit of %zu bytes", message_len(path),
 				     path.data, max);
-		else
+			err->sys_errno = EFBIG; /* readers of response files have another message */
+		} else {
 			tr_error_system(err, errno, "%.*s", message_len(path),
 					path.data ? path.data : "");
+		}
 	}
 	if (fd >= 0)
 		close(fd);
