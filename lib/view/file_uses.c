@@ -37,7 +37,7 @@ static bool start(struct tr_file_uses *uses)
 	/* the scanners of lines read beyond the last one */
 	if (uses->held.len && !tr_buffer_room(&uses->held, TR_INPUT_PAD))
 		return false;
-	const char *p = uses->held.data, *end = p + uses->held.len;
+	const char *p = uses->held.data, *end = p ? p + uses->held.len : NULL;
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
 	uses->tracker.times = uses->graph.details = true;
