@@ -40,6 +40,7 @@
 	F(archive_error_string) \
 	F(archive_filter_bytes) \
 	F(archive_read_data_block) \
+	F(archive_read_data_skip) \
 	F(archive_read_free) \
 	F(archive_read_new) \
 	F(archive_read_next_header2) \
@@ -170,8 +171,10 @@ struct tr_archive {
 	uint64_t begin;		     /* offset of in at the start of the archive */
 	size_t lent; /* bytes at the start of the window that libarchive has received */
 	bool opened; /* libarchive has read the start */
-	bool failed; /* the input failed: error contains the reason */
-	bool broken; /* libarchive returns no more */
+	bool cpio;
+	bool in_header; /* libarchive looks for the next header */
+	bool failed;	/* the input failed: error contains the reason */
+	bool broken;	/* libarchive returns no more */
 	struct tr_error error;
 
 	char *name;    /* name of the current member */
@@ -196,6 +199,34 @@ static bool skip_used(struct tr_archive *archive)
 }
 
 /*
+ * libarchive allocates what the header of a cpio states as the length of a name, up to 4 GiB. Looks
+ * for the header that it reads next in the bytes of the window. False: the length is that of no name.
+ */
+static bool cpio_name_is_short(struct tr_archive *archive)
+{
+	enum { MAGIC = 6, LENGTH_AT = 94, LENGTH = 8, HEADER = 110, LONGEST = 1 << 20 };
+	const struct tr_input *in = archive->in;
+	const char *p = in->pos;
+
+	while ((p = memmem(p, (size_t)(in->end - p), "07070", MAGIC - 1)) != NULL) {
+		if (in->end - p < HEADER || p[MAGIC - 1] == '7')
+			return true; /* the old format has 18 bits for the length */
+		if (p[MAGIC - 1] == '1' || p[MAGIC - 1] == '2')
+			break;
+		p++;
+	}
+	char digits[LENGTH + 1] = "0", *end = digits;
+	if (p)
+		memcpy(digits, p + LENGTH_AT, LENGTH);
+	unsigned long length = strtoul(digits, &end, 16);
+	if (*end || length <= LONGEST)
+		return true; /* libarchive rejects what is no number */
+	archive->failed = true;
+	tr_error_set(&archive->error, TR_CAUSE_INPUT, "cpio: damaged: a name of %lu bytes", length);
+	return false;
+}
+
+/*
  * libarchive copies the bytes that it has received and not consumed, for example the first part of
  * a header. They stay in the window too, because at the end of the archive the next reader
  * continues with them.
@@ -213,6 +244,10 @@ static la_ssize_t lend_window(struct archive *a, void *context, const void **dat
 			return 0;
 		archive->failed = true;
 		tr_input_error(in, &archive->error);
+		archive->lib.archive_set_error(a, EIO, "the input is damaged");
+		return ARCHIVE_FATAL;
+	}
+	if (archive->cpio && archive->in_header && !cpio_name_is_short(archive)) {
 		archive->lib.archive_set_error(a, EIO, "the input is damaged");
 		return ARCHIVE_FATAL;
 	}
@@ -324,6 +359,7 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
 	archive->format = format;
+	archive->cpio = strcmp(format, "cpio") == 0;
 	archive->any_lost = false;
 	archive->seen = 0;
 	return (strcmp(format, "7z") != 0 || spool_all(archive, err)) && open_reader(archive, err);
@@ -399,8 +435,18 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 	if (!archive->opened && result == ARCHIVE_OK)
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
+	/* libarchive is at the header then */
+	if (archive->cpio && archive->seen && result == ARCHIVE_OK)
+		result = lib->archive_read_data_skip(archive->reader);
+	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
+		result = ARCHIVE_OK;
+	if (archive->cpio && result == ARCHIVE_OK && skip_used(archive) &&
+	    !cpio_name_is_short(archive))
+		result = ARCHIVE_FATAL;
+	archive->in_header = true;
 	if (result == ARCHIVE_OK)
 		result = lib->archive_read_next_header2(archive->reader, archive->entry);
+	archive->in_header = false;
 	if (result == ARCHIVE_WARN)
 		result = ARCHIVE_OK; /* the warning is about an attribute that is not used here */
 	if (result == ARCHIVE_OK) {

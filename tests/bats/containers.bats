@@ -232,6 +232,33 @@ cut_anywhere() {
 	[[ $stderr == *"7z: what follows the end of the archive is not read"* ]]
 }
 
+@test "cpio: a length of a name that is none costs no memory, wherever the header is" {
+	need cpio
+	# newc has it as eight hexadecimal digits at byte 94
+	for before in '' one.trec; do
+		for garbage in '' xy; do
+			printf '%s\n' one.trec | cpio -o --quiet -H newc >last.cpio
+			printf 55555555 | dd of=last.cpio bs=1 seek=94 conv=notrunc status=none
+			: >first.cpio
+			if [ "$before" ]; then
+				for filler in 0 1000 65000 260000 262000; do
+					head -c $filler /dev/zero | tr '\0' '#' >filler.trec
+					echo >>filler.trec
+					printf '%s\n' one.trec filler.trec | cpio -o --quiet -H newc >first.cpio
+					end=$(LC_ALL=C grep -abo 070701 first.cpio | tail -n 1 | cut -d: -f1)
+					{ head -c "$end" first.cpio; printf %s "$garbage"; cat last.cpio; } >bad.cpio
+					run -2 --separate-stderr bash -c 'ulimit -v 1000000; tr-parse bad.cpio'
+					[[ $stderr == *"cpio: damaged: a name of 1431655765 bytes"* ]]
+					[[ $output == "$(head -n 5 one.trec)"* ]]
+				done
+			else
+				run -2 --separate-stderr bash -c 'ulimit -v 1000000; tr-parse last.cpio'
+				[[ $stderr == *"cpio: damaged: a name of 1431655765 bytes"* ]]
+			fi
+		done
+	done
+}
+
 @test "tar, in all its dialects" {
 	for dialect in v7 oldgnu gnu ustar pax; do
 		tar -cf a.tar --format=$dialect one.trec two.trec
