@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/container.h"
+#include "core/text_cache.h"
 #include "process/call.h"
 #include "process/command.h"
 #include "process/env_line.h"
@@ -78,6 +79,7 @@ struct tr_html {
 
 	struct tr_env_tracker *tracker;
 	struct tr_buffer environment; /* JSON members for the exec record that is being put */
+	struct tr_text_cache maps;    /* as literals, and as JSON after that */
 	struct tr_buffer text;	      /* scratch */
 };
 
@@ -153,16 +155,41 @@ static bool add_span(struct tr_html *html, const struct span *span, struct tr_te
 	return html->pending.len < PENDING_SIZE || flush_lines(html, err);
 }
 
+/*
+ * Appends a map as JSON. Processes have few distinct environments, so that most maps were converted
+ * before: the cache has both texts, one after the other. False: memory is exhausted.
+ */
+static bool put_json(struct tr_html *html, struct tr_record *record, struct tr_text literal)
+{
+	struct tr_buffer *to = &html->environment;
+	uint64_t hash = tr_text_hash(0, literal);
+	const struct tr_cached_text *known = tr_text_cache_find(&html->maps, hash, literal.len);
+
+	if (known && tr_text_starts(known->text, literal)) {
+		tr_buffer_put_text(to, tr_text_span(known->text.data + literal.len,
+						    known->text.data + known->text.len));
+		return true;
+	}
+	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
+	size_t begin = to->len;
+	if (!map || !tr_json_view_value(map, record->arena, to))
+		return false;
+	struct tr_buffer both = TR_BUFFER_INIT;
+	tr_buffer_put_text(&both, literal);
+	tr_buffer_put_text(&both, tr_text_span(to->data + begin, to->data + to->len));
+	if (!both.failed)
+		tr_text_cache_put(&html->maps, hash, literal.len, tr_buffer_text(&both), NULL);
+	tr_buffer_free(&both);
+	return true;
+}
+
 /* Appends the base of an environment, then the environment itself: ,"BASE",{…}. False: memory. */
 static bool put_map(struct tr_html *html, struct tr_record *record, const char *key,
 		    struct tr_text literal)
 {
 	struct tr_buffer *to = &html->environment;
-	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
 	const char *base = "none";
 
-	if (!map || map->type != TR_MAP)
-		return map != NULL; /* the literal is valid, so only memory can be missing */
 	if (strcmp(key, "envdiff") == 0)
 		base = "parent";
 	else if (strcmp(key, "envtop") == 0)
@@ -170,7 +197,7 @@ static bool put_map(struct tr_html *html, struct tr_record *record, const char *
 	tr_buffer_put_literal(to, ",\"");
 	tr_buffer_put_text(to, tr_text_from(base));
 	tr_buffer_put_literal(to, "\",");
-	return tr_json_view_value(map, record->arena, to);
+	return put_json(html, record, literal);
 }
 
 /* Appends the environment as the record has it, when the one of the parent is unknown. */
@@ -188,6 +215,8 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 			return false;
 		if (!value)
 			continue;
+		if (value->type != TR_MAP)
+			break;
 		tr_literal_write(value, &text);
 		fine = !text.failed && put_map(html, record, keys[i], tr_buffer_text(&text));
 		break;
@@ -1072,6 +1101,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->frames);
 	tr_buffer_free(&html->top);
 	tr_buffer_free(&html->environment);
+	tr_text_cache_free(&html->maps);
 	tr_file_uses_free(&html->uses);
 	free_words(&html->files);
 	tr_spool_free(html->use_lines);
