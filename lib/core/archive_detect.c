@@ -188,6 +188,21 @@ static bool skip_bytes(struct tr_input *in, uint64_t n)
 	return n == 0;
 }
 
+/*
+ * Skips the sums behind the data of a member, with sizes of 32 or 64 bits: libarchive 3.7 leaves them
+ * if the last member was skipped.
+ */
+static void skip_descriptor(struct tr_input *in)
+{
+	enum { SMALL = 16, WIDE = 24 };
+
+	if (!tr_input_more(in, SMALL) || memcmp(in->pos, "PK\007\010", 4) != 0)
+		return;
+	bool wide = tr_input_more(in, WIDE + 2) && memcmp(in->pos + SMALL, "PK", 2) != 0 &&
+		    memcmp(in->pos + WIDE, "PK", 2) == 0;
+	tr_input_skip(in, wide ? WIDE : SMALL);
+}
+
 int tr_zip_skip_directory(struct tr_input *in)
 {
 	/* the parts of the directory, and the fields that give the length of the data after each */
@@ -202,6 +217,7 @@ int tr_zip_skip_directory(struct tr_input *in)
 	};
 	enum { PARTS = sizeof parts / sizeof *parts, END = PARTS - 1, COUNT_AT = 10 };
 
+	skip_descriptor(in);
 	for (;;) {
 		size_t i = 0;
 		if (!tr_input_more(in, parts[END].size))

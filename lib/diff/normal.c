@@ -112,8 +112,8 @@ static size_t count_alphanumeric(const char *p, const char *end)
 /*
  * The length of the random part of a file's name at p, or 0; *before is that of the part before it.
  * begin: of the path, because in /tmp small letters alone are a random name as well.
- * These are the shapes of gcc (ccXXXXXX), ar (stXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx) and
- * CMake, and the kernel's names of what has no path (pipe:[123]).
+ * These are the shapes of gcc (ccXXXXXX), ar (stXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx),
+ * CMake and make's job server (GMfifo123), and the kernel's names of what has no path (pipe:[123]).
  */
 static size_t random_part(const char *begin, const char *p, const char *end, size_t *before)
 {
@@ -131,6 +131,7 @@ static size_t random_part(const char *begin, const char *p, const char *end, siz
 		{ KEY("cmTC_"), 5, 5, true, false },
 		{ KEY("pipe:["), 1, 20, false, false },
 		{ KEY("socket:["), 1, 20, false, false },
+		{ KEY("GMfifo"), 1, 10, false, false },
 	};
 
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -161,7 +162,7 @@ static size_t random_part(const char *begin, const char *p, const char *end, siz
 /* True for the letters with which the names of random_part begin. */
 static bool begins_random(char c)
 {
-	return c == 'c' || c == 't' || c == 'T' || c == 'p' || c == 's';
+	return c == 'c' || c == 't' || c == 'T' || c == 'p' || c == 's' || c == 'G';
 }
 
 /* The length of the root of the first trace that begins at p, at the begin of a path, or 0. */

@@ -432,7 +432,7 @@ static struct event reason(struct walk *walk, uint32_t head, struct event *next)
 {
 	uint32_t parent = walk->forest->nodes[head].parent;
 	const struct child *child = last_child(walk, parent, walk->began[head]);
-	struct event file, any, why = { .cause = TR_CRITICAL_PARENT };
+	struct event file = { 0 }, any = { 0 }, why = { .cause = TR_CRITICAL_PARENT };
 
 	last_files(walk, head, child, &file, &any);
 	next->node = TR_FOREST_NONE;

@@ -43,8 +43,10 @@ trace() {
 	shift
 	printf 'section\t0\t-\t-\t%s\tbits=64\tendian="little"\tmachine=EM_X86_64\n' "$kind"
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
-		nm -S ./a | awk -v n=$n -v name="$1" -v base=$((${BASE:-0})) \
-			'$4 == name { printf "block\t%d\t-\t-\t0x%016x\tsize=%d\top=block\n", n, strtonum("0x" $1) + base, strtonum("0x" $2) }'
+		nm -S ./a | while read -r address size _ symbol; do
+			[ "$symbol" != "$1" ] || printf 'block\t%d\t-\t-\t0x%016x\tsize=%d\top=block\n' \
+				$n $((16#$address + ${BASE:-0})) $((16#$size))
+		done
 		n=$((n + 1))
 		shift
 	done

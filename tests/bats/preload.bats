@@ -28,7 +28,7 @@ execs() {
 		[.name, .cwd, .argv, .env, .respfile,
 			(if .parent == null then null else $exec[.parent | tostring] | [.name, .argv] end),
 			($exit[.task | tostring] | [.status, .signal])] | tojson' |
-		sed -E 's#/cc[A-Za-z0-9]{6}([.",\\]|$)#/ccXXXXXX\1#g; s/(TryCompile-|cmTC_)[A-Za-z0-9]+/\1X/g' |
+		sed -E 's#/cc[A-Za-z0-9]{6}([.",\\]|$)#/ccXXXXXX\1#g; s#/GMfifo[0-9]+#/GMfifo#g; s/(TryCompile-|cmTC_)[A-Za-z0-9]+/\1X/g' |
 		LC_ALL=C sort
 }
 

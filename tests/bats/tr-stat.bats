@@ -301,7 +301,7 @@ log() {
 		sub(/^path: /, "") { print > "wanted" }' "$data/view/critical.cases"
 	for log in log*; do
 		tr-stat -q --critical --top=0 --json "$log"
-	done | jq -r '[.critical[] | "\(.command // "-" | sub(".*/"; "")) \(.seconds) \(.["waited-for"])" +
+	done | jq -r '[.critical[] | "\(.command // "-" | sub(".*/"; "")) \(.seconds + 0) \(.["waited-for"])" +
 		if .file then "=" + .file else "" end] | join(", ")' >got
 	diff wanted got
 	[ "$(wc -l <got)" -ge 20 ]
@@ -327,7 +327,7 @@ critical
 END
 	[ "$stderr" = 'tr-stat: note: the trace has no file calls: the path follows processes only' ]
 	# the paths of several traces follow each other
-	tr-stat -q --critical --json steps steps | jq -c '[.seconds, .steps]' | grep -xF '[20,6]'
+	tr-stat -q --critical --json steps steps | jq -c '[.seconds + 0, .steps]' | grep -xF '[20,6]'
 	# a trace that is cut says so, and one without ends, or times, has no path
 	sed '$d' steps | tr-stat -q --critical - | grep -x 'cut *yes'
 	sed '/exited/d' steps >open

@@ -18,7 +18,8 @@ summary() { # summary RECORDS
 	awk '/id="data">/ { on = 1; sub(/.*id="data">/, "") } on { end = index($0, "</script>")
 		print end ? substr($0, 1, end - 1) : $0; if (end) exit }' page |
 		jq -r '"page " + ([.begin, .dur, .lane, .level, .parent, .frames] | tojson)'
-	tr-stat --json trace | jq -r '"stat " + ([
+	# newer versions of jq keep how numbers are spelled
+	tr-stat --json trace | jq -r 'walk(if type == "number" then . + 0 else . end) | "stat " + ([
 		[."busiest-names"[]? | select(.seconds != null) | [.name, .seconds, .longest]],
 		[.processes.longest[]? | [.command, .seconds]],
 		.processes."peak-alive", .processes."peak-running",

@@ -128,7 +128,7 @@ build_static() {
 
 # Replaces the parts of names that change from run to run.
 neutral() {
-	sed -E 's#/(cc|cg|st|sed|Gm)[A-Za-z0-9]{6}\b#/\1XXXXXX#g; s#\bconf([0-9]+|[A-Za-z0-9]{6})\b#confX#g
+	sed -E 's#/(cc|cg|st|sed|Gm)[A-Za-z0-9]{6}\b#/\1XXXXXX#g; s#/GMfifo[0-9]+#/GMfifo#g; s#\bconf([0-9]+|[A-Za-z0-9]{6})\b#confX#g
 		s#\bconf[0-9]+(\.|subs)#confX\1#g; s#/sh-thd\.[A-Za-z0-9]+#/sh-thd.X#g
 		s#(TryCompile-|cmTC_)[A-Za-z0-9]+#\1X#g; s#\.tmp[0-9a-f]{5}\b#.tmpX#g'
 }
