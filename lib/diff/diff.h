@@ -13,7 +13,8 @@
  * that it makes or its directory and arguments; after that the rest of both traces is compared
  * process by process. What a process did that is in one trace only is not compared.
  *
- * Memory: 32 bytes for each record, and up to 28 more while the traces are aligned. Not thread safe.
+ * Memory: 32 bytes for each record, and up to 28 more while the traces are aligned; about 100 more for
+ * each program. Not thread safe.
  */
 #ifndef TR_DIFF_DIFF_H
 #define TR_DIFF_DIFF_H
