@@ -36,7 +36,8 @@ struct tr_text tr_path_base(struct tr_text path)
 
 	while (begin > 0 && !is_separator(path.data[begin - 1], windows))
 		begin--;
-	return (struct tr_text){ path.data + begin, path.len - begin };
+	/* the path may have no bytes, and no address */
+	return begin ? (struct tr_text){ path.data + begin, path.len - begin } : path;
 }
 
 struct tr_text tr_path_extension(struct tr_text path)
