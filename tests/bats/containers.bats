@@ -247,12 +247,12 @@ cut_anywhere() {
 					printf '%s\n' one.trec filler.trec | cpio -o --quiet -H newc >first.cpio
 					end=$(LC_ALL=C grep -abo 070701 first.cpio | tail -n 1 | cut -d: -f1)
 					{ head -c "$end" first.cpio; printf %s "$garbage"; cat last.cpio; } >bad.cpio
-					run -2 --separate-stderr bash -c 'ulimit -v 1000000; tr-parse bad.cpio'
+					run -2 --separate-stderr bash -c '[ -n "${TREC_SANITIZED-}" ] || ulimit -v 1000000; tr-parse bad.cpio'
 					[[ $stderr == *"cpio: damaged: a name of 1431655765 bytes"* ]]
 					[[ $output == "$(head -n 5 one.trec)"* ]]
 				done
 			else
-				run -2 --separate-stderr bash -c 'ulimit -v 1000000; tr-parse last.cpio'
+				run -2 --separate-stderr bash -c '[ -n "${TREC_SANITIZED-}" ] || ulimit -v 1000000; tr-parse last.cpio'
 				[[ $stderr == *"cpio: damaged: a name of 1431655765 bytes"* ]]
 			fi
 		done
