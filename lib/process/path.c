@@ -15,26 +15,27 @@ bool tr_path_has_drive(struct tr_text path)
 	return path.len >= 2 && is_letter(path.data[0]) && path.data[1] == ':';
 }
 
-static bool is_separator(char c, bool drive)
+static bool is_separator(char c)
 {
-	return c == '/' || (drive && c == '\\');
+	return c == '/' || c == '\\';
 }
 
 bool tr_path_is_absolute(struct tr_text path)
 {
 	if (tr_path_has_drive(path))
-		return path.len > 2 && is_separator(path.data[2], true);
+		return path.len > 2 && is_separator(path.data[2]);
 	return path.len && (path.data[0] == '/' || tr_text_starts(path, TR_TEXT("\\\\")));
 }
 
 struct tr_text tr_path_base(struct tr_text path)
 {
-	/* without a drive, a backslash separates only if the path contains no slash */
-	bool windows =
-		tr_path_has_drive(path) || !memchr(path.data ? path.data : "", '/', path.len);
+	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
 	size_t begin = path.len;
 
-	while (begin > 0 && !is_separator(path.data[begin - 1], windows))
+	/* without a drive, a backslash separates only if the path contains no slash */
+	if (slash && !tr_path_has_drive(path))
+		return tr_text_span(slash + 1, path.data + path.len);
+	while (begin > 0 && !is_separator(path.data[begin - 1]))
 		begin--;
 	/* the path may have no bytes, and no address */
 	return begin ? (struct tr_text){ path.data + begin, path.len - begin } : path;
@@ -114,7 +115,7 @@ void tr_path_join(struct tr_text directory, struct tr_text path, struct tr_buffe
 		/* a path of Windows, or relative to an unknown place */
 		if (!whole && directory.len) {
 			tr_buffer_put_text(to, directory);
-			if (!is_separator(directory.data[directory.len - 1], true))
+			if (!is_separator(directory.data[directory.len - 1]))
 				tr_buffer_put_byte(to, tr_path_has_drive(directory) ? '\\' : '/');
 		}
 		tr_buffer_put_text(to, path);

@@ -277,6 +277,33 @@ static void take_word(struct tr_makelog_shell *shell)
 	shell->ends[shell->count++] = shell->bytes.len;
 }
 
+/*
+ * Takes the next words of a command while they are plain bytes with a blank behind them, as nearly all
+ * words are. False: the next one is not.
+ */
+static bool take_plain_words(struct tr_makelog_shell *shell)
+{
+	size_t before = shell->count;
+
+	while (shell->count < shell->cap && !shell->hard) {
+		const char *p = shell->pos, *end = tr_makelog_skip_plain(p, shell->end);
+		if (end == p || end == shell->end || *end != ' ' || *p == '#')
+			break;
+		size_t len = (size_t)(end - p);
+		char *to = tr_buffer_room(&shell->bytes, SEPARATOR + len);
+		if (!to)
+			break;
+		memcpy(to, separator, SEPARATOR);
+		memcpy(to + SEPARATOR, p, len);
+		tr_buffer_used(&shell->bytes, SEPARATOR + len);
+		shell->ends[shell->count++] = shell->bytes.len;
+		while (end < shell->end && *end == ' ')
+			end++;
+		shell->pos = end;
+	}
+	return shell->count > before;
+}
+
 /* True if the command is a shell that reads its script from standard input. */
 static bool reads_script(const struct tr_makelog_shell *shell)
 {
@@ -468,7 +495,8 @@ static void run(struct tr_makelog_shell *shell)
 			shell->pos = lf ? lf : shell->end;
 		} else {
 			shell->dangling = false;
-			take_word(shell);
+			if (!shell->count || !take_plain_words(shell))
+				take_word(shell);
 		}
 	}
 }

@@ -59,6 +59,9 @@ struct tr_makelog_shell {
 /* Ends the parsing with an error; the first one counts. */
 void tr_makelog_shell_fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax);
 
+/* The first byte from p on that may be more than itself, or that a string of the stream escapes. */
+const char *tr_makelog_skip_plain(const char *p, const char *end);
+
 /* Appends the bytes of the word at pos to those of the command. True: some of them are not plain. */
 bool tr_makelog_shell_word(struct tr_makelog_shell *shell);
 

@@ -267,8 +267,7 @@ static void take_backslash(struct tr_makelog_shell *shell)
 	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
 }
 
-/* The first byte from p on that may be more than itself. */
-static const char *skip_plain(const char *p, const char *end)
+const char *tr_makelog_skip_plain(const char *p, const char *end)
 {
 	const unsigned char *q = (const unsigned char *)p;
 
@@ -287,7 +286,7 @@ bool tr_makelog_shell_word(struct tr_makelog_shell *shell)
 
 	shell->quoted = false;
 	while (shell->pos < shell->end) {
-		const char *p = skip_plain(shell->pos, shell->end);
+		const char *p = tr_makelog_skip_plain(shell->pos, shell->end);
 		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
 		shell->pos = p;
 		if (p == shell->end)
