@@ -230,7 +230,6 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 		if (!tracer->begun || ends_thread(tracer, pid, line, !begun))
 			continue;
 		tr_buffer_put(&tracer->lines, p, line.len + 1);
-		remember(tracers, created_in(line), created);
 		remember(tracers, pid, reported);
 	}
 	tracers->incomplete |= tracer->lines.failed || tracer->begin.failed;
@@ -321,6 +320,7 @@ void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out)
 		const char *line = first->lines.data + first->used;
 		const char *lf = memchr(line, '\n', first->lines.len - first->used);
 		tr_buffer_put_text(out, tr_text_span(line, lf + 1));
+		remember(tracers, created_in(tr_text_span(line, lf)), created);
 		first->used += (size_t)(lf + 1 - line);
 		first->next = 0;
 	}
