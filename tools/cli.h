@@ -290,10 +290,6 @@ extern const struct tr_format_option tr_cli_computed_settings[];
 		"demangle", "no|yes", reading, writing, \
 			use "functions have the names of the source, in C++ and Ada (no)" \
 	}
-
-/* Adds what these settings name. False: err is filled. */
-bool tr_cli_take_programs(const struct tr_settings *settings, struct tr_programs *programs,
-			  struct tr_error *err);
 bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs);
 void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);
 

@@ -13,37 +13,11 @@ const struct tr_format_option tr_cli_computed_settings[] = {
 	{ 0 },
 };
 
-bool tr_cli_take_programs(const struct tr_settings *settings, struct tr_programs *programs,
-			  struct tr_error *err)
-{
-	static const struct {
-		const char *key;
-		bool (*take)(struct tr_programs *programs, struct tr_text value,
-			     struct tr_error *err);
-	} keys[] = {
-		{ "path", tr_programs_search },
-		{ "exe", tr_programs_add },
-		{ "base", tr_programs_base }, /* names one of them */
-	};
-
-	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
-	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-		for (size_t i = 0; i < settings->count; i++) {
-			if (!tr_text_is(settings->list[i].key, keys[k].key))
-				continue;
-			tr_error_clear(err);
-			if (!keys[k].take(programs, settings->list[i].value, err))
-				return false;
-		}
-	}
-	return true;
-}
-
 bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs)
 {
 	struct tr_error err;
 
-	if (!cli->stop && !tr_cli_take_programs(&cli->config.read.settings, programs, &err))
+	if (!cli->stop && !tr_setting_programs(&cli->config.read.settings, programs, &err))
 		tr_cli_abort(cli, &err);
 	return programs->count || programs->path_count;
 }

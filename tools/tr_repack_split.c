@@ -406,8 +406,7 @@ void join_free(struct join *join)
 /* The number in a field of a header or trailer; 0: it has none. */
 static uint64_t number_of(struct tr_record *record, const char *key)
 {
-	struct tr_field *field = tr_record_field(record, key);
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
+	const struct tr_value *value = tr_record_value(record, key, NULL);
 
 	return value && value->type == TR_UINT ? value->as.number : 0;
 }

@@ -73,7 +73,7 @@ static void *create_source(const struct tr_text_config *config, struct tr_output
 	struct tr_source_text *view = tr_source_text_new(&source, out);
 
 	tr_error_memory(err);
-	if (view && tr_cli_take_programs(&config->settings, tr_source_text_programs(view), err))
+	if (view && tr_setting_programs(&config->settings, tr_source_text_programs(view), err))
 		return view;
 	tr_source_text_free(view);
 	return NULL;
@@ -87,7 +87,7 @@ static void *create_asm(const struct tr_text_config *config, struct tr_output *o
 		tr_asm_text_new(tr_setting_get(&config->settings, "objdump", "objdump").data, out);
 
 	tr_error_memory(err);
-	if (view && tr_cli_take_programs(&config->settings, tr_asm_text_programs(view), err))
+	if (view && tr_setting_programs(&config->settings, tr_asm_text_programs(view), err))
 		return view;
 	tr_asm_text_free(view);
 	return NULL;

@@ -189,8 +189,8 @@ static bool skip_bytes(struct tr_input *in, uint64_t n)
 }
 
 /*
- * Skips the sums behind the data of a member, with sizes of 32 or 64 bits: libarchive 3.7 leaves them
- * if the last member was skipped.
+ * Skips the checksum and the sizes (of 32 or 64 bits) that may follow the data of a member.
+ * libarchive 3.7 has not read them when the caller skipped the last member.
  */
 static void skip_descriptor(struct tr_input *in)
 {

@@ -618,7 +618,7 @@ static uint64_t hash_field(const struct tr_normal *n, const struct tr_normal_fie
 		   : tr_text_hash(hash, text);
 }
 
-/* What tr_normal_hash finds in the columns of fields. */
+/* What tr_normal_hash learns from the fields of a record, besides their hashes. */
 struct columns {
 	struct tr_text made; /* see made_by */
 	bool result;	     /* "->" was one of them */

@@ -48,6 +48,7 @@ enum {
 };
 
 struct tr_compilers; /* process/compilers.h */
+struct tr_programs;  /* coverage/programs.h */
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
 struct tr_format_option {
@@ -68,6 +69,13 @@ struct tr_settings {
 	const struct tr_setting *list;
 	size_t count;
 };
+
+/*
+ * Takes the programs of an execution trace from the keys path, exe and base, in this order, and from
+ * demangle. False: err is filled.
+ */
+bool tr_setting_programs(const struct tr_settings *settings, struct tr_programs *programs,
+			 struct tr_error *err);
 
 /* The last value given for key, or fallback. */
 struct tr_text tr_setting_get(const struct tr_settings *settings, const char *key,

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coverage/programs.h"
 #include "format/format.h"
 #include "process/compilers.h"
-
 #include "process/path.h"
 
 #define LIST(name) &tr_format_##name,
@@ -189,5 +189,31 @@ bool tr_settings_check(const struct tr_settings *settings, const struct tr_forma
 	for (size_t i = 0; i < settings->count; i++)
 		if (!check_one(&settings->list[i], format, writing, err))
 			return false;
+	return true;
+}
+
+bool tr_setting_programs(const struct tr_settings *settings, struct tr_programs *programs,
+			 struct tr_error *err)
+{
+	static const struct {
+		const char *key;
+		bool (*take)(struct tr_programs *programs, struct tr_text value,
+			     struct tr_error *err);
+	} keys[] = {
+		{ "path", tr_programs_search },
+		{ "exe", tr_programs_add },
+		{ "base", tr_programs_base }, /* names one of them */
+	};
+
+	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+		for (size_t i = 0; i < settings->count; i++) {
+			if (!tr_text_is(settings->list[i].key, keys[k].key))
+				continue;
+			tr_error_clear(err);
+			if (!keys[k].take(programs, settings->list[i].value, err))
+				return false;
+		}
+	}
 	return true;
 }

@@ -175,7 +175,7 @@ bool tr_exec_env_is_silent(const struct tr_exec_env *exec)
 /* True for the fields that contain an environment. */
 static bool is_environment(struct tr_text column)
 {
-	/* most columns are told by their first letters, which are compared without a call */
+	/* the first letters rule out most columns, and comparing them needs no call of memcmp */
 	return tr_text_starts(column, TR_TEXT("env")) &&
 	       (tr_text_starts(column, TR_TEXT("env=")) ||
 		tr_text_starts(column, TR_TEXT("envdiff=")) ||

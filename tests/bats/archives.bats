@@ -13,13 +13,13 @@ setup() {
 
 # everything but the directory of -o: names, kinds, links and content
 outside() {
-	find "$1" -path '*/work/d' -prune -o -printf '%P %y %l\n' -type f -exec sha256sum {} + | LC_ALL=C sort
+	find "$1" -path '*/inner/d' -prune -o -printf '%P %y %l\n' -type f -exec sha256sum {} + | LC_ALL=C sort
 }
 
 # prepare RECIPE: the directories, the links that are there, and the trace
 prepare() {
 	rm -rf case
-	mkdir -p case/outer/work
+	mkdir -p case/outer/inner
 	ABS=$PWD/case
 	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" trace
 	echo canary >case/canary
@@ -27,8 +27,8 @@ prepare() {
 	for word in $1; do
 		[[ $word == there:* ]] || continue
 		name=${word#there:}
-		mkdir -p case/outer/work/d
-		ln -s "${name#*>}" "case/outer/work/d/${name%%>*}"
+		mkdir -p case/outer/inner/d
+		ln -s "${name#*>}" "case/outer/inner/d/${name%%>*}"
 	done
 }
 
@@ -49,13 +49,13 @@ sorted() {
 		"$make" "$kind" trace "${words//\$ABS/$ABS}" >in
 		for j in 1 3; do
 			prepare "${recipe//\$ABS/$PWD/case}"
-			cp in case/outer/work/in
+			cp in case/outer/inner/in
 			before=$(outside case)
-			cd case/outer/work || return 1
+			cd case/outer/inner || return 1
 			status_seen=0
 			timeout 60 tr-repack -j $j -t trec -o d/ in 2>../../../messages </dev/null || status_seen=$?
 			cd ../../.. || return 1
-			seen=$("$make" --list case/outer/work/d)
+			seen=$("$make" --list case/outer/inner/d)
 			if [ "$status_seen" != "$status_wanted" ] ||
 				[ "$(sorted "$seen")" != "$(sorted "${files//\$ABS/${ABS#/}}")" ] ||
 				[ "$(outside case)" != "$before" ] ||

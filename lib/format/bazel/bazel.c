@@ -560,7 +560,7 @@ static bool note_without_command(struct tr_reader *base, struct tr_error *err)
 	return true;
 }
 
-/* What a user should know at the end. */
+/* The notes about the whole input, which are printed at its end. */
 static tr_reader_note *const notes[] = { note_unplaced, note_without_command, NULL };
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)

@@ -60,36 +60,17 @@ void tr_lcov_discard(struct tr_writer *base)
 	tr_coverage_free(&writer->coverage);
 }
 
-/* Takes the settings of that key. False: err is filled. */
-static bool take_settings(const struct tr_settings *settings, const char *key,
-			  struct tr_programs *programs,
-			  bool (*take)(struct tr_programs *programs, struct tr_text value,
-				       struct tr_error *err),
-			  struct tr_error *err)
-{
-	for (size_t i = 0; i < settings->count; i++)
-		if (tr_text_is(settings->list[i].key, key) &&
-		    !take(programs, settings->list[i].value, err))
-			return false;
-	return true;
-}
-
 struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 				 const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err)
 {
-	const struct tr_settings *settings = &config->settings;
 	struct writer *writer = tr_writer_new(sizeof *writer, &form->steps, out, err);
 	if (!writer)
 		return NULL;
-	struct tr_programs *programs = &writer->coverage.programs;
 	writer->form = form;
 	writer->settings = config->settings;
 	writer->coverage.sources.one_test = form->one_test;
-	programs->demangles = tr_text_is(tr_setting_get(settings, "demangle", "no"), "yes");
-	if (take_settings(settings, "path", programs, tr_programs_search, err) &&
-	    take_settings(settings, "exe", programs, tr_programs_add, err) &&
-	    take_settings(settings, "base", programs, tr_programs_base, err))
+	if (tr_setting_programs(&config->settings, &writer->coverage.programs, err))
 		return &writer->base;
 	tr_writer_free(&writer->base);
 	return NULL;

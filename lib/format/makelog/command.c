@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the command of a build tool: in a line, which may hold one, and in the words of a simple
- * command, behind launchers, wrappers and unknown programs that run it.
+ * Finds the command of a build tool in the words of a simple command, where launchers, wrappers or
+ * unknown programs may stand before it. Also tells lines that cannot contain such a command.
  */
 #include <string.h>
 

@@ -494,7 +494,7 @@ static bool note_strangers(struct tr_reader *base, struct tr_error *err)
 	return tr_strangers_report(&reader->tally.strangers, err);
 }
 
-/* What a user should know at the end. */
+/* The notes about the whole input, which are printed at its end. */
 static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts, note_strangers,
 					 NULL };
 

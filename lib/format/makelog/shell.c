@@ -278,8 +278,8 @@ static void take_word(struct tr_makelog_shell *shell)
 }
 
 /*
- * Takes the next words of a command while they are plain bytes with a blank behind them, as nearly all
- * words are. False: the next one is not.
+ * Takes the next words of a command as long as they consist of plain bytes and a blank follows. Nearly
+ * all words are like that. False: the next word is not.
  */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {

@@ -280,28 +280,24 @@ static bool note_sizes(struct reader *reader, struct tr_error *err)
 	return true;
 }
 
-static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+/* Takes a line, or puts a record of the entry that waits. */
+static enum tr_status step(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text line;
 	bool ended;
-	tr_arena_reset(&base->arena);
-	enum tr_status status = tr_reader_due(base, record, err);
+	if (reader->waiting)
+		return reader->begun ? put_next(reader, record, err)
+				     : put_section(reader, record, err);
+	enum tr_status status = reader->over ? TR_END : tr_reader_line(base, &line, &ended, err);
+	if (status == TR_OK)
+		return take_line(reader, line, ended, err);
 	if (status != TR_END)
 		return status;
-	for (;;) {
-		if (reader->waiting)
-			return reader->begun ? put_next(reader, record, err)
-					     : put_section(reader, record, err);
-		status = reader->over ? TR_END : tr_reader_line(base, &line, &ended, err);
-		if (status == TR_END && note_sizes(reader, err))
-			return TR_WARN;
-		if (status != TR_OK)
-			return status;
-		status = take_line(reader, line, ended, err);
-		if (status != TR_END)
-			return status;
-	}
+	if (note_sizes(reader, err))
+		return TR_WARN;
+	base->step = NULL;
+	return TR_END;
 }
 
 static void close_reader(struct tr_reader *base)
@@ -312,30 +308,15 @@ static void close_reader(struct tr_reader *base)
 	tr_arena_free(&reader->memory);
 }
 
-/* Opens the programs. False: err is filled. */
-static bool take_programs(struct tr_programs *programs, const struct tr_settings *settings,
-			  struct tr_error *err)
-{
-	for (int bases = 0; bases < 2; bases++)
-		for (size_t i = 0; i < settings->count; i++) {
-			const struct tr_setting *setting = &settings->list[i];
-			if (!tr_text_is(setting->key, bases ? "base" : "exe"))
-				continue;
-			if (!(bases ? tr_programs_base : tr_programs_add)(programs, setting->value,
-									  err))
-				return false;
-		}
-	return true;
-}
-
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
 				     struct tr_error *err)
 {
-	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	struct reader *reader =
+		tr_reader_new(sizeof *reader, tr_reader_next, close_reader, config, in, err);
 	if (!reader)
 		return NULL;
-	tr_error_clear(err);
-	if (take_programs(&reader->programs, &config->settings, err))
+	reader->base.step = step;
+	if (tr_setting_programs(&config->settings, &reader->programs, err))
 		return &reader->base;
 	tr_reader_free(&reader->base);
 	return NULL;
