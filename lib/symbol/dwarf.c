@@ -500,7 +500,24 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 	}
 }
 
-/* Adds the ranges of an inlined call. */
+/* Adds a row that is not of the table, at the entry of a DIE that a line of the source names. */
+static void put_mark(struct extraction *x, Dwarf_Die *die, uint32_t file, uint32_t line)
+{
+	struct tr_dwarf *to = x->to;
+	Dwarf_Addr address;
+	if (!line || x->dw.dwarf_entrypc(die, &address) != 0 || !address || !section_of(x, address))
+		return;
+	if (!tr_array_room(to->rows, to->head.rows, to->row_cap))
+		x->failed = true;
+	else
+		to->rows[to->head.rows++] = (struct tr_code_row){ address, file, line, 0,
+								  TR_ROW_STATEMENT | TR_ROW_MARK };
+}
+
+/*
+ * Adds the ranges of an inlined call, and a row for its line: the table has the lines of the function
+ * that is called.
+ */
 static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
 {
 	const struct library *dw = &x->dw;
@@ -529,25 +546,16 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 		to->inlines[to->head.inlines++] =
 			(struct tr_code_inline){ first, end, name, file, (uint32_t)line, depth };
 	}
+	if (described)
+		put_mark(x, die, file, (uint32_t)line);
 }
 
 /* Adds a row for a label that is named; compilers give it none. */
 static void put_label(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 {
-	const struct library *dw = &x->dw;
-	struct tr_dwarf *to = x->to;
-	Dwarf_Addr address;
 	int line = 0;
-	if (dw->dwarf_entrypc(die, &address) != 0 || !address || !section_of(x, address) ||
-	    dw->dwarf_decl_line(die, &line) != 0 || line <= 0)
-		return;
-	if (!tr_array_room(to->rows, to->head.rows, to->row_cap)) {
-		x->failed = true;
-		return;
-	}
-	to->rows[to->head.rows++] =
-		(struct tr_code_row){ address, numbered_file(x, unit, die, DW_AT_decl_file),
-				      (uint32_t)line, 0, TR_ROW_STATEMENT | TR_ROW_LABEL };
+	if (x->dw.dwarf_decl_line(die, &line) == 0 && line > 0)
+		put_mark(x, die, numbered_file(x, unit, die, DW_AT_decl_file), (uint32_t)line);
 }
 
 /*
@@ -647,8 +655,8 @@ static int by_row(const void *a, const void *b)
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	bool x_end = x->flags & TR_ROW_END, y_end = y->flags & TR_ROW_END;
-	bool x_label = x->flags & TR_ROW_LABEL, y_label = y->flags & TR_ROW_LABEL;
-	return x_end != y_end ? y_end - x_end : y_label - x_label;
+	bool x_mark = x->flags & TR_ROW_MARK, y_mark = y->flags & TR_ROW_MARK;
+	return x_end != y_end ? y_end - x_end : y_mark - x_mark;
 }
 
 static int by_function(const void *a, const void *b)

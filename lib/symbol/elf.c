@@ -346,7 +346,7 @@ const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t addr
 	const struct tr_code_row *rows = program->rows;
 	size_t n = tr_array_search(i, 0, program->head.rows, rows[i].address <= address);
 	/* of several rows the last one that has a line */
-	while (n && (rows[n - 1].flags & TR_ROW_LABEL ||
+	while (n && (rows[n - 1].flags & TR_ROW_MARK ||
 		     (n > 1 && !rows[n - 1].line && rows[n - 2].address == rows[n - 1].address)))
 		n--;
 	const struct tr_code_row *row = n ? &rows[n - 1] : NULL;

@@ -25,7 +25,7 @@ enum { TR_BUILD_ID_MAX = 64, TR_CODE_NONE = UINT32_MAX };
 enum {
 	TR_ROW_END = 1,	      /* the first address after a sequence */
 	TR_ROW_STATEMENT = 2, /* a place for a breakpoint */
-	TR_ROW_LABEL = 4,     /* not of the table: a label is there, before what it labels */
+	TR_ROW_MARK = 4,      /* not of the table: a label or an inlined call begins there */
 };
 
 /* A row of a line table. Sorted by address; the end of a sequence is before the next one. */

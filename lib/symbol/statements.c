@@ -67,10 +67,12 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 	for (; row < end; row++) {
 		if (!is_statement(row) && (row->flags & TR_ROW_END || !is_brace(row, brace)))
 			continue;
-		bool entry = has_entry && (row->address == function->first ||
-					   (last && is_same_place(row, last)));
-		has_entry &= entry;
-		last = row;
+		bool mark = row->flags & TR_ROW_MARK; /* between rows of the table */
+		bool entry =
+			has_entry && !mark &&
+			(row->address == function->first || (last && is_same_place(row, last)));
+		has_entry &= entry || mark;
+		last = mark ? last : row;
 		*to++ = (struct tr_code_statement){ row->address,
 						    entry && function->file ? function->file
 									    : row->file,

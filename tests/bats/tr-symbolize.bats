@@ -193,6 +193,34 @@ END
 	run ! grep -q 'line=4$' <(tr-symbolize --exe=prog each)
 }
 
+@test "a call that is inlined is a line, executed where the code in its place begins" {
+	cat >inlined.c <<'END'
+int count;
+
+static inline __attribute__((always_inline)) void add(void)
+{
+	count++;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		add();
+	add();
+	return count;
+}
+END
+	${CC:-gcc} -O0 -g -no-pie -o prog inlined.c
+	# the instruction that jumps over the first call, and all after it
+	objdump -d --no-show-raw-insn prog >code
+	first=$(awk '/<main>:/ { on = 1 } on && /jle/ { print $3; exit }' code)
+	printf 'block\t0\t-\t-\t0x%016x\tsize=1\n' "0x$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
+	printf 'block\t1\t-\t-\t0x%016x\tsize=64\n' "0x$first" >>run.trace
+	tr-repack -q -t lcov -O exe=prog run.trace >info
+	diff <(grep -E '^DA:1[0-4],' info) <(printf 'DA:%s\n' 11,0 12,0 13,1 14,1)
+}
+
 @test "stack frames of API calls: an offset counts from the function that the frame names, or from the module" {
 	address() { nm prog | awk -v name="$1" '$3 == name { print "0x" $1 }'; }
 	base=$((0x$(readelf -lW prog | awk '$1 == "LOAD" { print substr($3, 3); exit }')))

@@ -13,7 +13,8 @@ enum {
 	V = TR_FUNCTION_VALUE,
 	R = TR_FUNCTION_RETURNS,
 	Y = TR_FUNCTION_SYMBOL,
-	P = TR_FUNCTION_PART
+	P = TR_FUNCTION_PART,
+	M = TR_ROW_STATEMENT | TR_ROW_MARK
 };
 
 /* A table: the function is 0x10 to 0x20 of line 3; file is 1. want: ADDRESS:LINE,... in decimal. */
@@ -38,6 +39,13 @@ static const struct {
 	    { 0x14, 1, 6, 1, S },
 	    { 0x16, 1, 4, 1, S } },
 	  "16:3,18:3,20:6,22:4" },
+	{ "a call that is inlined at the entry has its own line",
+	  0,
+	  { { 0x10, 1, 5, 0, M },
+	    { 0x10, 1, 4, 1, S },
+	    { 0x12, 1, 4, 1, S },
+	    { 0x14, 1, 6, 1, S } },
+	  "16:5,16:3,18:3,20:6" },
 	{ "but not at another column",
 	  0,
 	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 4, 3, S } },
