@@ -394,6 +394,7 @@ void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place)
 	/* a place that only reports lost records must not replace an older file */
 	bool silent = !place->in && cli->output_path;
 
+	p->read_before = p->any_read;
 	p->any_read = p->any_read || (place->format && !silent);
 	if (place->format && p->setting_count)
 		tr_cli_settings_taken(cli, place->format, false);
@@ -453,6 +454,9 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 			return false;
 		if (status != TR_OK)
 			tr_cli_report(cli, &p->err);
+		/* a place that its format cannot open, such as without the program of -O, was not read */
+		if (status == TR_FATAL && !tr_trace_is_open(cli->trace))
+			p->any_read = p->read_before;
 		/* --strict sets stop when the error is reported */
 		if (status == TR_FATAL || cli->stop)
 			return false;

@@ -85,6 +85,7 @@ struct tr_cli_private {
 	bool inputs_known;	    /* inputs has the operands */
 	struct tr_file_group files; /* of tr_cli_sink_at */
 	bool any_read;		    /* some operand, or a member of it, has a known format */
+	bool read_before;	    /* any_read of the places before this one */
 	bool discard;		    /* --strict or a failure: the output is removed */
 
 	/* In a child process: gives a message to the parent, which prints and counts it. */

@@ -324,6 +324,11 @@ void tr_trace_damage(const struct tr_trace *trace, uint64_t *errors, bool *trunc
 	*truncated = trace->segment.truncated;
 }
 
+bool tr_trace_is_open(const struct tr_trace *trace)
+{
+	return trace->reader;
+}
+
 struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace)
 {
 	struct tr_trace_seen seen = trace->seen;

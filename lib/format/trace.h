@@ -73,6 +73,9 @@ enum tr_status tr_trace_step(struct tr_trace *trace, struct tr_trace_place **pla
 enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 			     struct tr_error *err);
 
+/* Whether the current place has a reader: tr_trace_next was called and its format could open it. */
+bool tr_trace_is_open(const struct tr_trace *trace);
+
 /* The current place, or the one just left; NULL before the first. */
 const struct tr_trace_place *tr_trace_here(const struct tr_trace *trace);
 

@@ -275,7 +275,7 @@ need_terminal() {
 	echo 'no trace at all' >text
 	for file in out out.tar; do
 		echo precious >$file
-		for operand in nonexistent text .; do
+		for operand in nonexistent text . "-f trace32 -O exe=nonexistent text"; do
 			for tool in tr-parse 'tr-filter exec' 'tr-tojson --as=array' 'tr-repack -t trec'; do
 				run -2 $tool -o $file $operand
 				[ "$(cat $file)" = precious ]
