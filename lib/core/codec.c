@@ -194,11 +194,12 @@ static bool write_blocks(struct tr_sink *sink, const char *data, size_t len, str
 	return true;
 }
 
-/* Writes what there is, as a block that is not full. */
+/* Writes what there is, as a block that is not full, where there may be such blocks. */
 static bool flush_blocks(struct tr_sink *sink, struct tr_error *err)
 {
 	struct blocks *b = (struct blocks *)sink;
-	return send_magic(b, err) && (b->len == 0 || submit(b, false, err)) && drain(b, err) &&
+	return send_magic(b, err) &&
+	       (b->len == 0 || b->class->only_full || submit(b, false, err)) && drain(b, err) &&
 	       b->inner->flush(b->inner, err);
 }
 

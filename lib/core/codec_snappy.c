@@ -664,6 +664,7 @@ static struct tr_sink *encoder(struct tr_sink *inner, int level, unsigned thread
 	static const struct tr_block_class class = {
 		.size = CHUNK_SIZE, /* apitrace's buffer for one is no larger */
 		.magic = { "at", MAGIC_SIZE },
+		.only_full = true, /* a short chunk like an earlier one is taken for a copy of it */
 		.begin = begin_worker,
 		.end = free,
 		.pack = pack,
