@@ -29,14 +29,19 @@ bool tr_path_is_absolute(struct tr_text path)
 
 struct tr_text tr_path_base(struct tr_text path)
 {
-	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
-	size_t begin = path.len;
+	bool drive = tr_path_has_drive(path);
+	size_t begin = 0;
 
-	/* without a drive, a backslash separates only if the path contains no slash */
-	if (slash && !tr_path_has_drive(path))
-		return tr_text_span(slash + 1, path.data + path.len);
-	while (begin > 0 && !is_separator(path.data[begin - 1]))
-		begin--;
+	for (size_t i = path.len; i > 0; i--) {
+		char c = path.data[i - 1];
+		/* without a drive, a backslash separates only if the path contains no slash */
+		if (c == '\\' && !begin)
+			begin = i;
+		if (c == '/' || (drive && begin)) {
+			begin = begin && drive ? begin : i;
+			break;
+		}
+	}
 	/* the path may have no bytes, and no address */
 	return begin ? (struct tr_text){ path.data + begin, path.len - begin } : path;
 }

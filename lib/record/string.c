@@ -162,12 +162,15 @@ size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to)
 		memcpy(to, "\\x", 2);
 		return 2 + write_hex(to + 2, code, 2);
 	}
+	to[0] = '\\';
+	to[1] = (char)code;
+	if (code == '"' || code == '\\')
+		return 2;
 	if (wide && (is_surrogate(code) || code > 0x10ffff))
 		return write_braces(to, code);
-	if (code >= 0x20 && code != 0x7f && code != '"' && code != '\\' && !is_surrogate(code))
+	if (code >= 0x20 && code != 0x7f && !is_surrogate(code))
 		return tr_utf8_encode((uint32_t)code, to);
-	to[0] = '\\';
-	static const char controls[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
+	static const char controls[] = "\b\t\n\f\r", letters[] = "btnfr";
 	const char *control = code ? strchr(controls, (int)code) : NULL;
 	if (control && code < 0x80) {
 		to[1] = letters[control - controls];

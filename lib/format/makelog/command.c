@@ -178,7 +178,7 @@ static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
 	struct tr_invocation invocation;
 	struct tr_program program;
 
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 1; i < count && !option && !file; i++) {
 		struct tr_text text = words[i].text;
 		char c = text.len ? *text.data : 0;
 		option |= text.len > 1 &&
@@ -254,22 +254,23 @@ size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found)
 	return i < found->count ? i : found->count;
 }
 
-size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found)
+size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
+			    size_t begin)
 {
 	const struct tr_word *words = found->words;
-	size_t begin = tr_makelog_skip_wrappers(found), count = found->count, i = begin;
+	size_t count = found->count, i = begin;
 
 	if (begin == count)
 		return count;
 	enum tr_tool_kind tool = tr_makelog_tool(names, words[i].text);
-	struct tr_text base = tr_path_base(words[i].text);
-	if (tool == TR_TOOL_NONE && tr_command_is_shell(base) && i + 1 < count &&
+	if (tool == TR_TOOL_NONE && tr_command_is_shell(words[i].text) && i + 1 < count &&
 	    tr_makelog_tool(names, words[i + 1].text) == TR_TOOL_LIBTOOL)
 		tool = TR_TOOL_LIBTOOL;
 	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
 		tool = tr_makelog_tool(names, words[++i].text);
 	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
 		return is_plausible(names, tool, words + i, count - i) ? begin : count;
+	struct tr_text base = tr_path_base(words[begin].text);
 	if (tr_makelog_runs_nothing(base))
 		return count;
 	bool links = is_runner(base);

@@ -66,15 +66,15 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 		tr_makelog_tool(&reader->names, parsed->program) != TR_TOOL_NONE);
 }
 
-/* Takes the commands in the argument of sh -c. False: the command is another one. */
-static bool take_script(struct reader *reader, const struct tr_makelog_found *found)
+/* Takes the commands in the argument of sh -c. begin: sh. False: the command is another one. */
+static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin)
 {
-	size_t i = tr_makelog_skip_wrappers(found), before = reader->queue.len;
+	size_t i, before = reader->queue.len;
 	struct tr_makelog_parsed parsed;
 
-	if (found->count - i < 3 || !tr_command_is_shell(found->words[i].text))
+	if (found->count - begin < 3 || !tr_command_is_shell(found->words[begin].text))
 		return false;
-	i = tr_makelog_find_script(found, i);
+	i = tr_makelog_find_script(found, begin);
 	if (!i)
 		return false;
 	struct tr_makelog_script script = { .text = found->words[i].text,
@@ -102,16 +102,16 @@ static void take(void *context, const struct tr_makelog_found *found)
 {
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
+	size_t first = tr_makelog_skip_wrappers(found);
 
-	if (take_script(reader, found))
+	if (take_script(reader, found, first))
 		return;
-	size_t begin = tr_makelog_find_tool(&reader->names, found);
+	size_t begin = tr_makelog_find_tool(&reader->names, found, first);
 	to->failed |= reader->names.failed;
 	if (begin == found->count) {
-		begin = tr_makelog_skip_wrappers(found);
-		if (begin < found->count && !tr_makelog_runs_nothing(found->words[begin].text))
-			tr_strangers_count(&reader->tally.strangers, found->words + begin,
-					   found->count - begin);
+		if (first < found->count && !tr_makelog_runs_nothing(found->words[first].text))
+			tr_strangers_count(&reader->tally.strangers, found->words + first,
+					   found->count - first);
 		return;
 	}
 	reader->tally.commands++;

@@ -146,11 +146,15 @@ struct tr_makelog_found {
 /* False if a line cannot hold a command. Most lines of a log are excluded here. */
 bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line);
 
-/* The index of the word with which the command of a build tool begins; found->count: none. */
-size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found);
-
 /* Skips env, nice and the like with their options and settings. found->count: nothing follows. */
 size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found);
+
+/*
+ * The index of the word with which the command of a build tool begins; found->count: none. begin: the
+ * first word after the wrappers.
+ */
+size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
+			    size_t begin);
 
 /* True for echo, rm and the like, which run none of the words after them. */
 bool tr_makelog_runs_nothing(struct tr_text program);

@@ -40,32 +40,15 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 	tr_buffer_free(&shell->bytes);
 	tr_buffer_free(&shell->spelled);
 	tr_buffer_free(&shell->delimiters);
-	free(shell->ends);
+	tr_arena_free(&shell->arena);
 	free(shell->words);
 	free(shell);
 }
 
-/* Between two words, so that words that need no escapes are the items of a list as they are. */
-static const char separator[] = "\",\"";
-enum { SEPARATOR = sizeof separator - 1 };
-
+/* A word of the command. */
 static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
 {
-	size_t begin = i ? shell->ends[i - 1] + SEPARATOR : 0;
-
-	return (struct tr_text){ shell->bytes.data ? shell->bytes.data + begin : "",
-				 shell->ends[i] - begin };
-}
-
-/* True if a byte of the text needs an escape. */
-static bool has_hard(struct tr_text text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.data[i];
-		if (c < ' ' || c > '~' || c == '"' || c == '\\')
-			return true;
-	}
-	return false;
+	return shell->words[i].text;
 }
 
 /* Changes the directory of the commands that follow. */
@@ -116,29 +99,22 @@ static void change(struct tr_makelog_shell *shell)
 /* Passes the command on. */
 static void deliver(struct tr_makelog_shell *shell)
 {
-	if (shell->count > shell->words_cap &&
-	    !tr_array_grow(&shell->words, &shell->words_cap, shell->count, sizeof *shell->words)) {
-		shell->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < shell->count; i++)
-		shell->words[i] = (struct tr_word){ word(shell, i), i, false };
 	struct tr_makelog_found found = {
 		.words = shell->words,
 		.count = shell->count,
 		.directory = tr_makelog_shell_directory(shell),
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies || shell->cases,
-		.spelled = tr_buffer_text(shell->hard ? &shell->spelled : &shell->bytes),
+		.spelled = tr_buffer_text(&shell->spelled),
 	};
 	shell->take(shell->context, &found);
 }
 
 static void begin_command(struct tr_makelog_shell *shell)
 {
-	shell->bytes.len = 0;
-	shell->count = 0;
-	shell->unexpanded = shell->conditional = shell->skipped = shell->hard = false;
+	tr_arena_reset(&shell->arena);
+	shell->spelled.len = shell->count = 0;
+	shell->unexpanded = shell->conditional = shell->skipped = false;
 }
 
 /* Takes the commands in the arguments of eval, which it joins with blanks. */
@@ -223,85 +199,67 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	return false;
 }
 
-/*
- * Spells the word that begins there, after its separator, for a string of the stream. Words that
- * need no escapes are spelled as they are, so that this costs nothing until one does.
- */
-static void spell(struct tr_makelog_shell *shell, size_t begin, struct tr_text text, bool hard)
-{
-	struct tr_buffer *to = &shell->spelled;
-
-	if (hard && !shell->hard) {
-		shell->hard = true;
-		to->len = 0;
-		tr_buffer_put(to, tr_buffer_text(&shell->bytes).data, begin);
-	}
-	if (!shell->hard)
-		return;
-	if (shell->count)
-		tr_buffer_put_literal(to, "\",\"");
-	if (hard)
-		tr_string_escape(text, to);
-	else
-		tr_buffer_put_text(to, text);
-}
-
 /* Reads the word at pos as a part of the command. */
 static void take_word(struct tr_makelog_shell *shell)
 {
-	size_t begin = shell->bytes.len, skipped = shell->count ? SEPARATOR : 0;
 	bool unexpanded = shell->unexpanded;
+	struct tr_text text = tr_makelog_shell_word(shell);
+	uint64_t number;
 
-	tr_buffer_put(&shell->bytes, separator, skipped);
-	bool rough = tr_makelog_shell_word(shell);
 	if (shell->syntax != TR_MAKELOG_FINE)
 		return;
-	struct tr_text text = { shell->bytes.data ? shell->bytes.data + begin + skipped : "",
-				shell->bytes.len - begin - skipped };
-	uint64_t number;
 	bool redirects = shell->pos < shell->end && (*shell->pos == '<' || *shell->pos == '>');
 	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
 	/* an assignment may have quotes in its value */
 	if (!shell->count && !dropped)
 		dropped = is_assignment(text) || (!shell->quoted && take_reserved(shell, text));
 	if (dropped) {
-		shell->bytes.len = begin;
 		shell->unexpanded = unexpanded;
 		return;
 	}
-	if (!tr_array_room(shell->ends, shell->count, shell->cap)) {
+	if (shell->count)
+		tr_buffer_put_literal(&shell->spelled, "\",\"");
+	tr_string_escape(text, &shell->spelled);
+	text = tr_arena_copy(&shell->arena, text);
+	if (!text.data || !tr_array_room(shell->words, shell->count, shell->cap))
 		shell->failed = true;
-		return;
-	}
-	spell(shell, begin, text, rough && has_hard(text));
-	shell->ends[shell->count++] = shell->bytes.len;
+	else
+		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
+	shell->count += !shell->failed;
 }
 
 /*
- * Takes the next words of a command as long as they consist of plain bytes and a blank follows. Nearly
- * all words are like that. False: the next word is not.
+ * Takes the next words of a command as long as they consist of plain bytes, and a blank or nothing
+ * follows. Nearly all words are like that: they stay in the text, and only their spelling is a copy.
+ * False: there is none.
  */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
-	size_t before = shell->count;
+	enum { SEPARATOR = 3, BLOCK = 16 };
+	const char *p = shell->pos, *end = shell->end, *stop;
 
-	while (shell->count < shell->cap && !shell->hard) {
-		const char *p = shell->pos, *end = tr_makelog_skip_plain(p, shell->end);
-		if (end == p || end == shell->end || *end != ' ' || *p == '#')
+	while ((stop = tr_makelog_skip_plain(p, end)) > p && (stop == end || *stop == ' ')) {
+		size_t len = (size_t)(stop - p), rounded = (len + BLOCK - 1) / BLOCK * BLOCK;
+		char *to = tr_buffer_room(&shell->spelled, SEPARATOR + rounded);
+		if (!to || !tr_array_room(shell->words, shell->count, shell->cap))
 			break;
-		size_t len = (size_t)(end - p);
-		char *to = tr_buffer_room(&shell->bytes, SEPARATOR + len);
-		if (!to)
-			break;
-		memcpy(to, separator, SEPARATOR);
-		memcpy(to + SEPARATOR, p, len);
-		tr_buffer_used(&shell->bytes, SEPARATOR + len);
-		shell->ends[shell->count++] = shell->bytes.len;
-		while (end < shell->end && *end == ' ')
-			end++;
-		shell->pos = end;
+		memcpy(to, "\",\"", SEPARATOR);
+		/* whole blocks, of which the bytes after the word do not count */
+		if ((size_t)(end - p) < rounded)
+			memcpy(to + SEPARATOR, p, len);
+		else
+			for (size_t i = 0; i < len; i += BLOCK)
+				memcpy(to + SEPARATOR + i, p + i, BLOCK);
+		tr_buffer_used(&shell->spelled, SEPARATOR + len);
+		shell->words[shell->count] =
+			(struct tr_word){ tr_text_span(p, stop), shell->count, false };
+		shell->count++;
+		for (p = stop; p < end && *p == ' ';)
+			p++;
 	}
-	return shell->count > before;
+	bool any = p > shell->pos;
+	shell->pos = p;
+	return any;
 }
 
 /* True if the command is a shell that reads its script from standard input. */
@@ -310,7 +268,8 @@ static bool reads_script(const struct tr_makelog_shell *shell)
 	bool reads = shell->count && tr_command_is_shell(word(shell, 0));
 
 	for (size_t i = 1; i < shell->count; i++)
-		reads &= *word(shell, i).data == '-' && !tr_text_is(word(shell, i), "-c");
+		reads &= tr_text_starts(word(shell, i), TR_TEXT("-")) &&
+			 !tr_text_is(word(shell, i), "-c");
 	return reads;
 }
 
@@ -330,7 +289,6 @@ static void add_here(struct tr_makelog_shell *shell, struct tr_text delimiter, b
 static void skip_redirection(struct tr_makelog_shell *shell)
 {
 	const char *begin = shell->pos;
-	size_t len = shell->bytes.len;
 	bool unexpanded = shell->unexpanded, tabs = false;
 
 	while (shell->pos < shell->end && strchr("<>&|", *shell->pos) && *shell->pos)
@@ -343,14 +301,11 @@ static void skip_redirection(struct tr_makelog_shell *shell)
 	}
 	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
 		shell->pos++;
-	tr_makelog_shell_word(shell);
-	if (tr_text_is(redirection, "<<<") && shell->bytes.len > len && reads_script(shell))
-		tr_makelog_shell_script(
-			shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len });
-	if (here && shell->bytes.len > len)
-		add_here(shell, (struct tr_text){ shell->bytes.data + len, shell->bytes.len - len },
-			 tabs);
-	shell->bytes.len = len;
+	struct tr_text target = tr_makelog_shell_word(shell);
+	if (tr_text_is(redirection, "<<<") && target.len && reads_script(shell))
+		tr_makelog_shell_script(shell, target);
+	if (here && target.len)
+		add_here(shell, target, tabs);
 	shell->unexpanded = unexpanded;
 }
 
@@ -521,7 +476,11 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
 	begin_command(shell);
 	run(shell);
-	parsed->program = shell->count ? word(shell, 0) : TR_TEXT("");
+	/* a copy: the text may be gone when it is looked at */
+	shell->bytes.len = 0;
+	if (shell->count)
+		tr_buffer_put_text(&shell->bytes, word(shell, 0));
+	parsed->program = tr_buffer_text(&shell->bytes);
 	parsed->words = shell->count;
 	if (shell->syntax == TR_MAKELOG_FINE && shell->depth)
 		shell->syntax = TR_MAKELOG_UNCLOSED;

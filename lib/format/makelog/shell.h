@@ -5,6 +5,10 @@
 
 #include "format/makelog/makelog.h"
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
 /* The exit status of the last command, where that does not depend on the machine. */
 enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
 
@@ -42,13 +46,11 @@ struct tr_makelog_shell {
 	bool endless; /* a document whose end is not in the text */
 
 	/* of the command */
-	struct tr_buffer bytes; /* its words, one after the other */
-	size_t *ends;
+	struct tr_word *words; /* plain ones are parts of the text, the others in the arena */
 	size_t count, cap;
-	struct tr_word *words;
-	size_t words_cap;
-	struct tr_buffer spelled; /* bytes with escapes, from the first word on that needs them */
-	bool hard;		  /* there is such a word */
+	struct tr_arena arena;
+	struct tr_buffer spelled; /* its words with escapes, and "," between */
+	struct tr_buffer bytes;	  /* the last word that is not plain */
 	bool quoted;		  /* the last word has quotes */
 	bool unexpanded;	  /* any of its words has what a shell would expand */
 	bool conditional;	  /* it follows || */
@@ -59,11 +61,43 @@ struct tr_makelog_shell {
 /* Ends the parsing with an error; the first one counts. */
 void tr_makelog_shell_fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax);
 
-/* The first byte from p on that may be more than itself, or that a string of the stream escapes. */
-const char *tr_makelog_skip_plain(const char *p, const char *end);
+/*
+ * True for bytes that only stand for themselves, within a word and outside of quotes, and that a string
+ * of the stream has without an escape: letters, digits and those of + , - . / : = _ that are frequent.
+ */
+static inline bool tr_makelog_is_plain(char c)
+{
+	char lower = (char)(c | 0x20);
 
-/* Appends the bytes of the word at pos to those of the command. True: some of them are not plain. */
-bool tr_makelog_shell_word(struct tr_makelog_shell *shell);
+	return (lower >= 'a' && lower <= 'z') || (c >= '+' && c <= ':') || c == '=' || c == '_';
+}
+
+/* The first byte from p on that is not plain. */
+static inline const char *tr_makelog_skip_plain(const char *p, const char *end)
+{
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; end - p >= 16; p += 16) {
+		/* a range ends where a sum of signed bytes overflows, so one comparison finds it */
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+		__m128i found = _mm_cmpgt_epi8(_mm_add_epi8(lower, _mm_set1_epi8(INT8_MAX - 'z')),
+					       _mm_set1_epi8(INT8_MAX - 'z' + 'a' - 1));
+		__m128i sign = _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(INT8_MAX - ':')),
+					      _mm_set1_epi8(INT8_MAX - ':' + '+' - 1));
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+		sign = _mm_or_si128(sign, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+		unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(found, sign));
+		if (mask != 0xffff)
+			return p + __builtin_ctz(~mask);
+	}
+#endif
+	while (p < end && tr_makelog_is_plain(*p))
+		p++;
+	return p;
+}
+
+/* Any word at pos. Valid until the next call. */
+struct tr_text tr_makelog_shell_word(struct tr_makelog_shell *shell);
 
 /* The directory of the command; data NULL: unknown. */
 struct tr_text tr_makelog_shell_directory(const struct tr_makelog_shell *shell);

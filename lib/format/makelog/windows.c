@@ -57,11 +57,11 @@ static struct tr_text program_of(struct tr_text text, size_t *after)
  */
 static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
 {
-	const char *mark = memchr(text.data, '>', text.len);
+	const char *mark = tr_path_has_drive(text) ? memchr(text.data, '>', text.len) : NULL;
 	size_t len = mark ? (size_t)(mark - text.data) : 0, after;
 
-	if (!tr_path_has_drive(text) || len < 3 || text.data[2] != '\\' || len + 1 == text.len ||
-	    mark[-1] == ' ' || memchr(text.data, '"', len) || memmem(text.data, len, " -", 2) ||
+	if (len < 3 || text.data[2] != '\\' || len + 1 == text.len || mark[-1] == ' ' ||
+	    memchr(text.data, '"', len) || memmem(text.data, len, " -", 2) ||
 	    memmem(text.data, len, " /", 2))
 		return 0;
 	struct tr_text rest = skip_blanks(without(text, len + 1));

@@ -6,18 +6,6 @@
 #include <string.h>
 
 #include "format/makelog/shell.h"
-#include "record/literal.h"
-
-/*
- * True for bytes that only stand for themselves, within a word and outside of quotes, and that a
- * string of the stream has without an escape.
- */
-static const bool plain[256] = {
-	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['+' ... ':'] = true, ['@'] = true,
-	['_'] = true,	      ['='] = true,	    ['%'] = true,	  ['^'] = true,
-	['{'] = true,	      ['}'] = true,	    ['~'] = true,	  ['!'] = true,
-	[']'] = true,	      ['#'] = true,
-};
 
 /* True for bytes that end a word outside of quotes. */
 static const bool ending[256] = {
@@ -267,34 +255,17 @@ static void take_backslash(struct tr_makelog_shell *shell)
 	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
 }
 
-const char *tr_makelog_skip_plain(const char *p, const char *end)
+struct tr_text tr_makelog_shell_word(struct tr_makelog_shell *shell)
 {
-	const unsigned char *q = (const unsigned char *)p;
-
-	while (end - p >= 4 && (plain[q[0]] & plain[q[1]] & plain[q[2]] & plain[q[3]])) {
-		p += 4;
-		q += 4;
-	}
-	while (p < end && plain[(unsigned char)*p])
-		p++;
-	return p;
-}
-
-bool tr_makelog_shell_word(struct tr_makelog_shell *shell)
-{
-	bool rough = false;
-
 	shell->quoted = false;
+	shell->bytes.len = 0;
 	while (shell->pos < shell->end) {
 		const char *p = tr_makelog_skip_plain(shell->pos, shell->end);
 		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
 		shell->pos = p;
-		if (p == shell->end)
-			return rough;
+		if (p == shell->end || ending[(unsigned char)*p])
+			break;
 		char c = *p;
-		if (ending[(unsigned char)c])
-			return rough;
-		rough = true;
 		shell->pos++;
 		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
 		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
@@ -315,5 +286,5 @@ bool tr_makelog_shell_word(struct tr_makelog_shell *shell)
 			tr_buffer_put_byte(&shell->bytes, c);
 		shell->unexpanded |= c == '*' || c == '?' || c == '[';
 	}
-	return rough;
+	return tr_buffer_text(&shell->bytes);
 }
