@@ -34,7 +34,7 @@ static const struct tr_tool tool = {
 	.name = "tr-symbolize",
 	.usage = "--exe=PROG [OPTION...] [FILE...]",
 	.summary = "Adds the function, file and line of each block of an execution trace, and of "
-		   "the stack frames of API calls, from the debug information of programs.",
+		   "stack frames, from the debug information of programs.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,
@@ -159,8 +159,25 @@ static void put_block(struct symbolize *s, struct tr_record *record)
 }
 
 /*
+ * Finds the address of an offset in the file, of the instruction before it: strace has the address to
+ * which each function returns. False: there is no code.
+ */
+static bool find_in_file(const struct tr_elf *program, uint64_t offset, uint64_t *address)
+{
+	for (size_t i = 0; i < program->head.sections; i++) {
+		const struct tr_code_section *section = &program->sections[i];
+		*address = section->address + (offset - section->offset) - 1;
+		if (section->offset != UINT64_MAX && offset > section->offset &&
+		    offset - section->offset <= section->size)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Finds the address of a stack frame in the file of its module. The offset counts from the function if
- * the frame has one, and else from the module. NULL: it is unknown, or err is filled.
+ * the frame has one, and else from the module; file_offset is better than both. NULL: it is unknown, or
+ * err is filled.
  */
 static struct tr_elf *find_frame(struct symbolize *s, struct tr_record *record, uint64_t *address,
 				 struct tr_error *err)
@@ -168,14 +185,18 @@ static struct tr_elf *find_frame(struct symbolize *s, struct tr_record *record, 
 	struct tr_text module = tr_ask_string(record, "module", err);
 	struct tr_text name = tr_ask_string(record, "function", err);
 	uint64_t offset = tr_ask_number(record, "offset", UINT64_MAX, err);
+	uint64_t in_file = tr_ask_number(record, "file_offset", UINT64_MAX, err);
 	bool failed = false;
-	if (tr_error_is_memory(err) || !module.len || offset == UINT64_MAX || has(record, "file"))
+	if (tr_error_is_memory(err) || !module.len || (offset & in_file) == UINT64_MAX ||
+	    has(record, "file"))
 		return NULL;
 	tr_error_clear(err);
 	struct tr_loaded_program *loaded = tr_programs_module(&s->programs, module, err);
 	if (!loaded)
 		return NULL;
 	const struct tr_elf_head *head = &loaded->program->head;
+	if (in_file != UINT64_MAX)
+		return find_in_file(loaded->program, in_file, address) ? loaded->program : NULL;
 	*address = head->base + offset;
 	if (!name.len)
 		return offset < head->end - head->base ? loaded->program : NULL;

@@ -29,7 +29,7 @@ const char *const tr_computed_symbols[TR_COMPUTED_SYMBOLS] = { "function", "file
 
 static const char *const computed_records[TR_COMPUTED_NAMES] = {
 	"API calls",
-	"API calls with backtraces",
+	"calls with backtraces",
 	"block records",
 	"exit, sys, enter and leave records",
 	"exec records of compilers",
@@ -369,8 +369,6 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 {
 	struct tr_arena *arena = record->arena;
 
-	if (!tr_kind_is_call(record->kind))
-		return NULL;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return NULL;
 	tr_error_clear(err);

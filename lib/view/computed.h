@@ -4,8 +4,8 @@
  *
  *	frame      of call, enter and leave: the number of the frame, from 0 in each trace, in
  *	           which the call returns
- *	backtrace  of call, enter and leave with .bt: a list of what their %frame lines define,
- *	           as maps: module, function, file, line, offset
+ *	backtrace  of records with .bt: a list of what their %frame lines define, as maps: module,
+ *	           function, file, line, offset, file_offset
  *	end        of block: the address after its last byte
  *	duration   in seconds: of exit, since the process was forked, or else first called exec; of
  *	           sys, its `dur`; of an enter and its leave, the time between them

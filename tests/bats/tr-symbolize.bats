@@ -257,6 +257,25 @@ END
 	[[ $stderr == *'note: '*'root/libother.so'* ]]
 }
 
+@test "stack frames of strace: an offset in the file, after the call" {
+	# the address after the call of half in twice is on the line of the next statement
+	printf 'int half(int x) { return x / 2; }\nint main(void)\n{\n\thalf(2);\n\treturn 0;\n}\n' >calls.c
+	for options in -no-pie '-pie -fPIE'; do
+		# shellcheck disable=SC2086 # options
+		${CC:-gcc} -O0 -g $options -o prog calls.c
+		after=0x$(objdump -d --no-show-raw-insn prog | awk '/call.*<half>/ { getline; sub(":", ""); print $1; exit }')
+		read -r address offset < <(readelf -SW prog | sed 's/\[ /[/' | awk '$2 == ".text" { print "0x" $4, "0x" $5 }')
+		in_file=$((after - address + offset))
+		{
+			echo '7 getpid() = 7'
+			printf ' > /srv/prog(wrong+0x10) [0x%x]\n > /srv/prog() [0xffffffff]\n' $in_file
+		} >run.strace
+		run -0 tr-symbolize --exe=prog run.strace
+		diff <(printf '%s\n' "$output") <(tr-parse run.strace | sed "/^%frame.K1/s|\$|\tfile=\"$PWD/calls.c\"\tline=4|")
+		[ "$(tr-filter -c 'backtrace.line == 4' <<<"$output")" -eq 1 ]
+	done
+}
+
 @test "programs of other machines have the lines that they have on this one" {
 	command -v ld.lld >/dev/null || skip 'no ld.lld, which links for other machines'
 	cat >free.c <<'END'

@@ -143,6 +143,7 @@ static void put_sys(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_strace_begin(reader, "sys", call->from, task);
 	tr_buffer_put_text(to, call->name);
 	put_arguments(to, call, &cut);
+	tr_strace_put_frames(reader, call);
 	if (call->result)
 		put_result(to, call->result);
 	tr_strace_emit(reader, task,
@@ -170,6 +171,7 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
 	tr_buffer_put_decimal(&reader->out.head, child);
 	tr_strace_put_clone_flags(flags, &reader->out.head);
+	tr_strace_put_frames(reader, call);
 	tr_strace_emit(reader, task, 0);
 	reader->out_of_memory |= !tr_tasks_fork(&reader->tasks, task, directory, child, flags);
 }

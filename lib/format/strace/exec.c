@@ -387,6 +387,7 @@ void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_buffer_put_literal(to, "\terror=");
 		tr_strace_value(call->result->error, to, NULL);
 	}
+	tr_strace_put_frames(reader, call);
 	tr_strace_emit_exec(reader, task, seen_from);
 	tr_directory_release(seen_from);
 }

@@ -489,11 +489,11 @@ static bool take_own_name(const char **p, const char *end)
 	return true;
 }
 
-/* Whether the line is one that -k prints below a call. */
-static bool is_frame(const char *p, const char *end)
+/* Takes the mark of a line that -k prints below a call; old versions print an empty line at the end. */
+static bool take_frame(const char **p, const char *end)
 {
-	return p == end || tr_strace_take(&p, end, TR_TEXT(" > ")) ||
-	       tr_strace_take(&p, end, TR_TEXT("> /"));
+	*p = tr_strace_skip(*p, end);
+	return *p == end || tr_strace_take(p, end, TR_TEXT("> "));
 }
 
 /* Returns the next word of a line; it is empty at the end. */
@@ -563,10 +563,11 @@ void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 		read_end(tr_text_span(p, end), line);
 	} else if (take_own_name(&p, end) || tr_strace_take(&p, end, TR_TEXT("[ Process PID="))) {
 		read_message(p, end, line);
-	} else if (is_frame(p, end)) {
-		line->type = TR_STRACE_MESSAGE;
 	} else if (is_table(p, end)) {
 		line->type = TR_STRACE_TABLE;
+	} else if (take_frame(&p, end)) {
+		line->type = TR_STRACE_FRAME;
+		line->arguments = tr_text_span(p, end);
 	}
 }
 

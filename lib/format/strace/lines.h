@@ -47,7 +47,8 @@ enum tr_strace_type {
 	TR_STRACE_SUPERSEDED,
 	/* about no task that has a number in the prefix */
 	TR_STRACE_ATTACHED,
-	TR_STRACE_MESSAGE, /* of strace itself, or a stack frame */
+	TR_STRACE_MESSAGE, /* of strace itself */
+	TR_STRACE_FRAME,   /* of the stack, or the empty line after it; arguments is its text */
 	TR_STRACE_TABLE,   /* the head of a table of -c, or a rule in it */
 	TR_STRACE_CUT,	   /* a call without its result */
 	TR_STRACE_UNKNOWN,

@@ -201,6 +201,7 @@ static void put_signal(struct tr_strace_reader *reader, const struct tr_task *ta
 		tr_buffer_put_literal(&reader->out.head, "\tinfo=");
 		tr_strace_value(line->arguments, &reader->out.head, &cut);
 	}
+	tr_strace_put_frames(reader, NULL);
 	tr_strace_emit(reader, task, 0);
 }
 
@@ -269,6 +270,7 @@ static void read_line(struct tr_strace_reader *reader, struct tr_text text)
 		tr_strace_put_raw(reader, text, "no line of strace's");
 		break;
 	case TR_STRACE_MESSAGE:
+	case TR_STRACE_FRAME: /* of nothing that makes a record */
 	case TR_STRACE_TABLE:
 		break;
 	}
@@ -358,6 +360,7 @@ static bool take_between(struct tr_strace_reader *reader, struct tr_text text)
 	tr_strace_line_read(text, &line);
 	switch (line.type) {
 	case TR_STRACE_MESSAGE:
+	case TR_STRACE_FRAME:
 	case TR_STRACE_ATTACHED:
 		read_line(reader, text);
 		return true;
@@ -386,6 +389,32 @@ static bool lacks_memory(const struct tr_strace_reader *reader)
 	return reader->out_of_memory || reader->tasks.origins.failed;
 }
 
+/* Takes a whole line at reader->here, as it is or as the rest of another one. */
+static void take_line(struct tr_strace_reader *reader, struct tr_text line)
+{
+	if (reader->repair.head.len && take_between(reader, line))
+		return;
+	end_head(reader);
+	reader->repair.pieces = 0;
+	take_apart(reader, line);
+}
+
+/* Takes the line that is kept, with the frames that followed it. */
+static void take_kept(struct tr_strace_reader *reader)
+{
+	struct tr_strace_stack *stack = &reader->stack;
+	struct tr_strace_origin here = reader->here;
+
+	if (!stack->kept)
+		return;
+	stack->kept = false;
+	reader->here.line = stack->source_line;
+	reader->here.offset = stack->source_offset;
+	take_line(reader, tr_buffer_text(&stack->line));
+	tr_buffer_reset(&stack->list);
+	reader->here = here;
+}
+
 /* Reads one line, or what remains at the end of the input. */
 static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err)
 {
@@ -397,13 +426,16 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
 	if (status == TR_OK) {
 		line.len -= line.len && line.data[line.len - 1] == '\r';
-		if (!reader->repair.head.len || !take_between(reader, line)) {
-			end_head(reader);
-			reader->repair.pieces = 0;
-			take_apart(reader, line);
-		}
+		if (reader->stack.kept && tr_strace_add_frame(reader, line))
+			return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
+		take_kept(reader);
+		if (tr_strace_may_have_frames(reader))
+			tr_strace_keep_line(reader, line);
+		else
+			take_line(reader, line);
 	} else if (status == TR_END) {
 		reader->ended = true;
+		take_kept(reader);
 		end_head(reader);
 		tr_strace_flush(reader);
 	} else {
@@ -419,8 +451,11 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 
 	tr_arena_reset(&base->arena);
 	while ((status = tr_reader_due(base, record, err)) == TR_END) {
-		/* a pending record must not wait for input that may never come */
-		bool forced = reader->ended || (reader->out.queue.count && tr_reader_is_idle(base));
+		/* no record must wait for input that may never come */
+		bool forced = reader->ended || ((reader->out.queue.count || reader->stack.kept) &&
+						tr_reader_is_idle(base));
+		if (forced)
+			take_kept(reader);
 		if (tr_strace_next_pending(reader, forced))
 			status = lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 		else if (reader->ended)
@@ -445,6 +480,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->cwd);
 	tr_buffer_free(&reader->bytes);
 	tr_buffer_free(&reader->repair.head);
+	tr_strace_stack_free(&reader->stack);
 }
 
 static struct tr_reader *tr_strace_open(const struct tr_read_config *config, struct tr_input *in,
@@ -467,6 +503,7 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 	if (part >= 0)
 		reader->file_pid = (uint64_t)part;
 	reader->tasks.release = tr_strace_state_release;
+	reader->stack.ids = (struct tr_map)TR_MAP_INIT;
 	return &reader->base;
 }
 

@@ -5,6 +5,7 @@
  *	bytes of the log, or of the files of -ff, merged into one (parts.c)
  *	  | tr_input_line
  *	line ------ joined with the rest of it if strace printed into it (strace.c)
+ *	  | with the stack frames after it (frames.c)
  *	  | prefix, body, time (lines.c); pieces of both (text.c)
  *	task ------ the one that the line is about (tasks.c)
  *	  | first and second halves become calls (calls.c)
@@ -108,6 +109,17 @@ struct tr_strace_records {
 	uint64_t orphans;
 };
 
+/* The stack of a call or signal: frames.c. */
+struct tr_strace_stack {
+	bool kept; /* line, whose frames may follow */
+	struct tr_buffer line;
+	uint64_t source_line, source_offset;
+	struct tr_buffer list; /* its frames: "K1,K2" */
+	struct tr_map ids;     /* of the frames that are defined, by their text */
+	struct tr_arena memory;
+	uint64_t last_id;
+};
+
 /* Lines that have to be joined: strace.c. */
 struct tr_strace_repair {
 	struct tr_buffer head;		/* of a line that another one was printed into */
@@ -126,6 +138,7 @@ struct tr_strace_reader {
 	struct tr_strace_origin here; /* the line that is being read */
 	bool in_table;		      /* of -c */
 	struct tr_strace_repair repair;
+	struct tr_strace_stack stack;
 
 	struct tr_tasks tasks;
 	size_t held;	   /* bytes of calls that have begun */
@@ -201,6 +214,21 @@ struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struc
 void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 			const struct tr_strace_done *call, bool failed);
 void tr_strace_exec_free(struct tr_strace_exec *exec);
+
+/* frames.c: the stack frames of -k. */
+
+/* Whether the bytes at hand allow that the next line is a frame. */
+bool tr_strace_may_have_frames(const struct tr_strace_reader *reader);
+/* Keeps the line, which begins at reader->here, until its frames are read. */
+void tr_strace_keep_line(struct tr_strace_reader *reader, struct tr_text line);
+/* Takes the line as a frame of the line that is kept. False: it is none. */
+bool tr_strace_add_frame(struct tr_strace_reader *reader, struct tr_text text);
+/*
+ * Appends the frames of the line that is read to the record in out.head: of a call that ends there,
+ * or of a signal (NULL).
+ */
+void tr_strace_put_frames(struct tr_strace_reader *reader, const struct tr_strace_done *call);
+void tr_strace_stack_free(struct tr_strace_stack *stack);
 
 /* tasks.c: tasks, execs in threads, ends of processes. */
 
