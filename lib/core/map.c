@@ -251,3 +251,58 @@ void tr_id_map_free(struct tr_id_map *map)
 	free(map->slots);
 	*map = (struct tr_id_map)TR_ID_MAP_INIT;
 }
+
+/* Returns the slot of the item with this hash, or the free slot where it would go. */
+static uint32_t *find_item(const struct tr_index *index, const void *items, uint64_t hash)
+{
+	size_t i = (size_t)hash & (index->cap - 1);
+
+	while (index->slots[i] && index->hash(items, index->slots[i] - 1) != hash)
+		i = (i + 1) & (index->cap - 1);
+	return &index->slots[i];
+}
+
+bool tr_index_find(const struct tr_index *index, const void *items, uint64_t hash, uint32_t *number)
+{
+	const uint32_t *slot = index->count ? find_item(index, items, hash) : NULL;
+
+	if (!slot || !*slot)
+		return false;
+	*number = *slot - 1;
+	return true;
+}
+
+/* Doubles the slots, of which three quarters are used. False: memory is exhausted. */
+static bool grow_index(struct tr_index *index, const void *items)
+{
+	struct tr_index larger = { index->hash, NULL, index->count,
+				   index->cap ? index->cap * 2 : FIRST_SLOTS };
+
+	larger.slots = calloc(larger.cap, sizeof *larger.slots);
+	if (!larger.slots)
+		return false;
+	for (size_t i = 0; i < index->cap; i++) {
+		if (index->slots[i])
+			*find_item(&larger, items, index->hash(items, index->slots[i] - 1)) =
+				index->slots[i];
+	}
+	free(index->slots);
+	*index = larger;
+	return true;
+}
+
+bool tr_index_put(struct tr_index *index, const void *items, uint32_t number)
+{
+	if (index->count >= index->cap / 4 * 3 && !grow_index(index, items))
+		return false;
+	uint32_t *slot = find_item(index, items, index->hash(items, number));
+	index->count += !*slot;
+	*slot = number + 1;
+	return true;
+}
+
+void tr_index_free(struct tr_index *index)
+{
+	free(index->slots);
+	*index = (struct tr_index){ .hash = index->hash };
+}

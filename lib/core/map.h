@@ -126,4 +126,25 @@ void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
 
 void tr_id_map_free(struct tr_id_map *map);
 
+/*
+ * Finds items of an array by a hash that the caller keeps for each, in 5 to 11 bytes for an item. The
+ * hash stands for the item, so it has to be one of 64 good bits. Set hash, the rest zero.
+ */
+struct tr_index {
+	uint64_t (*hash)(const void *items, uint32_t number);
+	uint32_t *slots; /* cap of them: 0 or a power of two; 1 + the number of an item, 0: free */
+	size_t count, cap;
+};
+
+/* Sets *number to that of the item with this hash. False: there is none. */
+bool tr_index_find(const struct tr_index *index, const void *items, uint64_t hash,
+		   uint32_t *number);
+
+/* Adds an item, whose hash the caller has set; it replaces one with the same hash. False: memory is
+ * exhausted. */
+bool tr_index_put(struct tr_index *index, const void *items, uint32_t number);
+
+/* Removes all items, and frees the memory. */
+void tr_index_free(struct tr_index *index);
+
 #endif

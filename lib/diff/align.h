@@ -29,16 +29,18 @@
 struct tr_diff_record {
 	uint64_t content; /* hash of all that is compared */
 	uint64_t key;	  /* hash of what makes it the same record, though it may have changed */
-	uint64_t offset : 48; /* in the spool, of its names and its line */
-	uint64_t class : 4;   /* diff.h */
-	uint64_t named : 1;   /* the spool has names before its line that the run chose */
-	uint64_t late : 1;    /* what its names are was known only later: they are in its line */
-	uint64_t moved : 1;   /* its partner is at another place */
-	uint64_t implied : 1; /* the process it belongs to is in one trace only */
-	uint64_t keyed : 1;   /* it has the key that the user chose */
-	uint64_t wanted : 1;  /* a program whose own key is needed (side.c) */
-	uint32_t group;	      /* diff.h */
-	uint32_t match;	      /* its partner; TR_ALIGN_NONE: it has none */
+	uint64_t offset : 48;	/* in the spool, of its names and its line */
+	uint64_t class : 4;	/* diff.h */
+	uint64_t named : 1;	/* the spool has names before its line that the run chose */
+	uint64_t late : 1;	/* what its names are was known only later: they are in its line */
+	uint64_t moved : 1;	/* its partner is at another place */
+	uint64_t implied : 1;	/* the process it belongs to is in one trace only */
+	uint64_t keyed : 1;	/* it has the key that the user chose */
+	uint64_t wanted : 1;	/* it is needed for those that have no partner (side.c) */
+	uint64_t segment : 1;	/* it is the first one of a segment */
+	uint64_t rewritten : 1; /* its line was changed (side.c) */
+	uint32_t group;		/* diff.h */
+	uint32_t match;		/* its partner; TR_ALIGN_NONE: it has none */
 };
 
 /* Records of one side: `list` has the numbers of `count` of them. */

@@ -112,80 +112,90 @@ static size_t count_same(const struct words *a, const struct words *b)
 	return 4 * same >= a->count + b->count ? same : 0;
 }
 
-/* The words of each listed program. NULL: err is filled. */
-static struct words *words_of(struct tr_diff *diff, unsigned which,
-			      const struct tr_align_side *from, struct tr_error *err)
+/* Reads the words of a program. False: err is filled. */
+static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, struct words *words,
+		       struct tr_error *err)
 {
 	struct tr_normal *normal = &diff->sides[which].normal;
-	struct words *words = calloc(from->count + 1, sizeof *words);
 	uint64_t seed = diff->rules.seed;
 
-	for (size_t i = 0; words && i < from->count; i++) {
-		if (!tr_diff_read(diff, which, from->list[i], err).data)
-			goto failed;
-		words[i].record = from->list[i];
-		words[i].program = tr_text_hash(seed, normal->fields[0].text);
-		if (!read_words(seed, tr_normal_find(normal, "argv"), tr_normal_find(normal, "cwd"),
-				&words[i]))
-			goto exhausted;
-	}
-	if (words)
-		return words;
-exhausted:
+	*words = (struct words){ .record = number };
+	if (!tr_diff_read(diff, which, number, err).data)
+		return false;
+	words->program = tr_text_hash(seed, normal->fields[0].text);
+	if (read_words(seed, tr_normal_find(normal, "argv"), tr_normal_find(normal, "cwd"), words))
+		return true;
 	tr_error_memory(err);
-failed:
-	for (size_t i = 0; words && i < from->count; i++)
-		free(words[i].list);
-	free(words);
-	return NULL;
+	return false;
 }
 
+/* Programs of the second trace that have no partner: the words of the first of these. */
+struct candidates {
+	struct words list[LOOKS];
+	size_t count, next; /* of the programs, the first that is not in the list */
+};
+
 /*
- * Pairs programs that have no partner with the one of the same name that has most of their words, but
- * at least half of them. False: err is filled.
+ * Pairs a program of the first trace with the candidate of the same name that has most of its words,
+ * but at least half of them. False: err is filled.
  */
+static bool pair_program(struct tr_diff *diff, const struct words *words,
+			 const struct tr_align_side *programs, struct candidates *candidates,
+			 struct tr_error *err)
+{
+	struct words *list = candidates->list;
+	size_t tried = 0, best = 0, partner = 0;
+
+	for (size_t j = 0; j < LOOKS && tried < CANDIDATES; j++) {
+		if (j == candidates->count) {
+			if (candidates->next == programs->count)
+				break;
+			candidates->count++;
+			if (!load_words(diff, 1, programs->list[candidates->next++], &list[j], err))
+				return false;
+		}
+		if (words->program != list[j].program)
+			continue;
+		tried++;
+		size_t same = count_same(words, &list[j]);
+		if (same > best) {
+			best = same;
+			partner = j;
+		}
+	}
+	if (!best)
+		return true;
+	tr_align_pair(diff->sides[0].records, words->record, diff->sides[1].records,
+		      list[partner].record);
+	free(list[partner].list);
+	candidates->count--;
+	memmove(&list[partner], &list[partner + 1], (candidates->count - partner) * sizeof *list);
+	return true;
+}
+
+/* Pairs programs that have no partner with similar ones. False: err is filled. */
 static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 {
 	struct lists lists = list_class(diff, TR_DIFF_EXEC);
-	struct words *words[2] = { NULL, NULL };
-	bool fine = !lists.failed;
+	const struct tr_align_side *sides = lists.sides;
+	struct candidates *candidates = malloc(sizeof *candidates);
+	bool fine = candidates && !lists.failed;
 
 	if (!fine)
 		tr_error_memory(err);
-	for (unsigned i = 0; fine && i < 2; i++) {
-		words[i] = words_of(diff, i, &lists.sides[i], err);
-		fine = words[i] != NULL;
+	if (candidates)
+		candidates->count = candidates->next = 0;
+	for (size_t i = 0; fine && i < sides[0].count; i++) {
+		struct words words;
+		if (!candidates->count && candidates->next == sides[1].count)
+			break;
+		fine = load_words(diff, 0, sides[0].list[i], &words, err) &&
+		       pair_program(diff, &words, &sides[1], candidates, err);
+		free(words.list);
 	}
-	struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
-	size_t first = 0;
-	for (size_t i = 0; fine && i < lists.sides[0].count; i++) {
-		size_t tried = 0, looks = 0;
-		while (first < lists.sides[1].count &&
-		       b[words[1][first].record].match != TR_ALIGN_NONE)
-			first++;
-		size_t best = 0, partner = 0;
-		for (size_t j = first;
-		     j < lists.sides[1].count && tried < CANDIDATES && looks < LOOKS; j++) {
-			if (b[words[1][j].record].match != TR_ALIGN_NONE)
-				continue;
-			looks++;
-			if (words[0][i].program != words[1][j].program)
-				continue;
-			tried++;
-			size_t same = count_same(&words[0][i], &words[1][j]);
-			if (same > best) {
-				best = same;
-				partner = j;
-			}
-		}
-		if (best)
-			tr_align_pair(a, words[0][i].record, b, words[1][partner].record);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		for (size_t k = 0; words[i] && k < lists.sides[i].count; k++)
-			free(words[i][k].list);
-		free(words[i]);
-	}
+	for (size_t i = 0; candidates && i < candidates->count; i++)
+		free(candidates->list[i].list);
+	free(candidates);
 	free_lists(&lists);
 	return fine;
 }
@@ -195,7 +205,7 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 /* The id of an image. relation: to what has that number. */
 static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t number)
 {
-	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number);
+	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) >> 1;
 }
 
 /* Gives partners among the images of both sides the same id. False: memory is exhausted. */
@@ -211,24 +221,25 @@ static bool name_images(struct tr_diff *diff)
 			return false;
 		for (size_t k = 0; k < side->image_count; k++) {
 			struct tr_diff_image *image = &side->images[k];
-			if (image->exec == TR_ALIGN_NONE)
+			if (image->forked)
 				continue;
-			uint32_t match = side->records[image->exec].match;
+			uint32_t match = side->records[image->program].match;
 			if (match == TR_ALIGN_NONE)
-				image->id = image_id(diff, SINGLE + 8 * i, image->exec);
+				image->id = image_id(diff, SINGLE + 8 * i, image->program);
 			else
-				image->id = image_id(diff, PAIR, i ? match : image->exec);
+				image->id = image_id(diff, PAIR, i ? match : image->program);
 		}
 		for (size_t k = 0; k < side->image_count; k++) {
 			struct tr_diff_image *image = &side->images[k];
-			if (image->exec != TR_ALIGN_NONE)
+			if (!image->forked)
 				continue;
-			if (image->becomes != TR_ALIGN_NONE)
-				image->id = image_id(diff, FORKED, side->images[image->becomes].id);
-			else if (image->parent != TR_ALIGN_NONE)
-				image->id = tr_number_hash(
-					image_id(diff, CHILD, side->images[image->parent].id),
-					children[image->parent]++);
+			if (image->program != TR_DIFF_NONE)
+				image->id = image_id(diff, FORKED, side->images[image->program].id);
+			else if (image->parent != TR_DIFF_NONE)
+				image->id = tr_number_hash(image_id(diff, CHILD,
+								    side->images[image->parent].id),
+							   children[image->parent]++) >>
+					    1;
 			else
 				image->id = image_id(diff, ROOT, roots++);
 		}
@@ -237,41 +248,61 @@ static bool name_images(struct tr_diff *diff)
 	return true;
 }
 
-/* Marks the records of processes that are in one trace only. False: memory is exhausted. */
-static bool imply_records(struct tr_diff *diff)
+static uint64_t id_at(const void *images, uint32_t number)
 {
+	return ((const struct tr_diff_image *)images)[number].id;
+}
+
+/*
+ * Makes the ids of images numbers: those of the first trace, in order, and others for images that
+ * are in the second one only. False: memory is exhausted.
+ */
+static bool number_images(struct tr_diff *diff)
+{
+	struct tr_diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+	struct tr_index index = { .hash = id_at };
 	bool fine = true;
 
-	for (unsigned i = 0; fine && i < 2; i++) {
-		struct tr_diff_side *side = &diff->sides[i], *other = &diff->sides[!i];
-		struct tr_id_map there = TR_ID_MAP_INIT;
-		if (!side->counts[TR_DIFF_EXIT] && !side->counts[TR_DIFF_PROCESS])
-			continue;
-		for (size_t k = 0; fine && k < other->image_count; k++)
-			fine = tr_id_map_put(&there, other->images[k].id, other);
-		for (size_t k = 0; fine && k < side->count; k++) {
-			struct tr_diff_record *record = &side->records[k];
-			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
-				continue;
-			uint64_t id = side->images[record->group].id;
-			record->implied = !tr_id_map_get(&there, id);
-			if (record->class == TR_DIFF_EXIT)
-				record->key = id;
-		}
-		tr_id_map_free(&there);
+	for (uint32_t k = 0; fine && k < a->image_count; k++)
+		fine = tr_index_put(&index, a->images, k);
+	for (uint32_t k = 0; fine && k < b->image_count; k++) {
+		uint32_t number;
+		b->images[k].both = tr_index_find(&index, a->images, b->images[k].id, &number);
+		if (b->images[k].both)
+			a->images[number].both = 1;
+		b->images[k].id = b->images[k].both ? number : a->image_count + k;
 	}
+	for (uint32_t k = 0; fine && k < a->image_count; k++)
+		a->images[k].id = k;
+	tr_index_free(&index);
 	return fine;
 }
 
-/* Sequences. */
-
-static uint64_t sequence_of(const struct tr_diff_side *side, const struct tr_diff_record *record)
+/* Marks the records of processes that are in one trace only. False: memory is exhausted. */
+static bool imply_records(struct tr_diff *diff)
 {
-	uint64_t seed = tr_number_hash(side->normal.rules->seed, record->class);
+	const size_t *a = diff->sides[0].counts, *b = diff->sides[1].counts;
 
-	return record->class == TR_DIFF_PROCESS ? side->images[record->group].id
-						: tr_number_hash(seed, record->group);
+	if (!a[TR_DIFF_EXIT] && !a[TR_DIFF_PROCESS] && !b[TR_DIFF_EXIT] && !b[TR_DIFF_PROCESS])
+		return true;
+	if (!name_images(diff) || !number_images(diff))
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		for (size_t k = 0; k < side->count; k++) {
+			struct tr_diff_record *record = &side->records[k];
+			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
+				continue;
+			const struct tr_diff_image *image = &side->images[record->group];
+			record->implied = !image->both;
+			if (record->class == TR_DIFF_EXIT)
+				record->key = image->id;
+		}
+	}
+	return true;
 }
+
+/* Sequences. */
 
 static bool has_sequences(const struct tr_diff_side *side)
 {
@@ -284,39 +315,49 @@ static bool in_sequence(const struct tr_diff_record *record)
 	return record->class >= TR_DIFF_PROCESS && !record->implied;
 }
 
-/* Numbers the sequences of both sides from 0; record->group is that number then. */
+/*
+ * Numbers the sequences of both sides: those of processes by their images, then those of threads,
+ * then those of kinds. record->group is that number then. False: memory is exhausted.
+ */
 static bool number_sequences(struct tr_diff *diff, size_t *count)
 {
-	struct tr_id_map numbers = TR_ID_MAP_INIT;
+	const struct tr_diff_side *a = &diff->sides[0], *b = &diff->sides[1];
+	struct tr_id_map kinds = TR_ID_MAP_INIT;
+	size_t threads = a->image_count + b->image_count;
 	bool fine = true;
 
-	*count = 0;
+	*count = threads + (a->threads > b->threads ? a->threads : b->threads);
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (!has_sequences(side))
-			continue;
-		for (size_t k = 0; fine && k < side->count; k++) {
+		for (size_t k = 0; fine && has_sequences(side) && k < side->count; k++) {
 			struct tr_diff_record *record = &side->records[k];
 			if (!in_sequence(record))
 				continue;
-			uint64_t id = sequence_of(side, record);
-			uintptr_t number = (uintptr_t)tr_id_map_get(&numbers, id);
-			if (!number) {
-				number = ++*count;
-				fine = tr_id_map_put(&numbers, id, (void *)number);
+			if (record->class == TR_DIFF_PROCESS) {
+				record->group = (uint32_t)side->images[record->group].id;
+			} else if (record->class == TR_DIFF_THREAD) {
+				record->group += (uint32_t)threads;
+			} else {
+				uintptr_t number = (uintptr_t)tr_id_map_get(&kinds, record->group);
+				/* the values of this map are no addresses */
+				if (!number) {
+					number = ++*count;
+					fine = tr_id_map_put(&kinds, record->group, (void *)number);
+				}
+				record->group = (uint32_t)(number - 1);
 			}
-			record->group = (uint32_t)(number - 1);
 		}
 	}
-	tr_id_map_free(&numbers);
+	tr_id_map_free(&kinds);
 	return fine;
 }
 
 /* Lists the records of a side by their sequence; begins has where each begins, and the end. */
-static bool sort_sequences(const struct tr_diff_side *side, size_t count, size_t **begins,
+static bool sort_sequences(const struct tr_diff_side *side, size_t count, uint32_t **begins,
 			   uint32_t **list)
 {
-	size_t *next = calloc(count + 2, sizeof *next), total = 0;
+	uint32_t *next = calloc(count + 2, sizeof *next);
+	size_t total = 0;
 
 	for (size_t k = 0; next && k < side->count; k++) {
 		if (in_sequence(&side->records[k])) {
@@ -339,7 +380,7 @@ static bool sort_sequences(const struct tr_diff_side *side, size_t count, size_t
 
 static bool align_sequences(struct tr_diff *diff, size_t count)
 {
-	size_t *begins[2] = { NULL, NULL };
+	uint32_t *begins[2] = { NULL, NULL };
 	uint32_t *lists[2] = { NULL, NULL };
 	bool fine = true;
 
@@ -448,21 +489,35 @@ static void add_deeds(struct tr_diff *diff, bool add)
 			const struct tr_diff_record *record = &side->records[k];
 			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
 				continue;
-			uint32_t exec = side->images[record->group].exec;
-			uint64_t deed = add ? record->content : -record->content;
-			if (exec != TR_ALIGN_NONE)
-				side->records[exec].content += deed;
+			const struct tr_diff_image *image = &side->images[record->group];
+			if (!image->forked)
+				side->records[image->program].content +=
+					add ? record->content : -record->content;
 		}
 	}
 }
 
-/* Pairs programs. Of equal ones those belong together that did the same. False: err is filled. */
-static bool align_programs(struct tr_diff *diff, struct tr_error *err)
+/* Pairs equal programs. Of several those belong together that did the same. */
+static bool align_equal_programs(struct tr_diff *diff)
 {
 	add_deeds(diff, true);
 	bool fine = align_set(diff, TR_DIFF_EXEC, true);
 	add_deeds(diff, false);
-	/* most programs are the same and need no key */
+	return fine;
+}
+
+/*
+ * Pairs programs. Most are spelled the same, and neither need their environment as the difference to
+ * that of their parent, nor a key. False: err is filled.
+ */
+static bool align_programs(struct tr_diff *diff, struct tr_error *err)
+{
+	if (!diff->sides[0].counts[TR_DIFF_EXEC] || !diff->sides[1].counts[TR_DIFF_EXEC])
+		return true;
+	bool fine = align_equal_programs(diff);
+	if (fine && !tr_diff_compare_environments(diff, err))
+		return false;
+	fine = fine && align_equal_programs(diff);
 	if (fine && !tr_diff_set_keys(diff, err))
 		return false;
 	if (fine && align_set(diff, TR_DIFF_EXEC, false))
@@ -473,12 +528,14 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 {
-	tr_diff_forget_ids(&diff->sides[0]);
-	tr_diff_forget_ids(&diff->sides[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		tr_diff_forget_ids(&diff->sides[i]);
+		diff->sides[i].lines_end = tr_spool_size(diff->sides[i].spool);
+	}
 	if (!tr_diff_learn_objects(diff, err) || !align_programs(diff, err))
 		return false;
 	size_t sequences;
-	if (!name_images(diff) || !imply_records(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
+	if (!imply_records(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
 	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences) ||
 	    !align_sequences(diff, sequences))
 		goto exhausted;

@@ -13,8 +13,9 @@
  * that it makes or its directory and arguments; after that the rest of both traces is compared
  * process by process. What a process did that is in one trace only is not compared.
  *
- * Memory: 32 bytes for each record, and up to 28 more while the traces are aligned; about 100 more for
- * each program. Not thread safe.
+ * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is read, up
+ * to 27 more for each of these, and while both are aligned, up to 28 more for each record. Not thread
+ * safe.
  */
 #ifndef TR_DIFF_DIFF_H
 #define TR_DIFF_DIFF_H
@@ -24,18 +25,33 @@
 #include "diff/align.h"
 #include "diff/normal.h"
 #include "diff/rename.h"
-#include "process/follow.h"
 #include "record/record.h"
 
 struct tr_compilers; /* process/compilers.h */
 
+#define TR_DIFF_NONE INT32_MAX
+
 /* A program that runs in a task: from its exec record, or the fork of the task, to the next exec. */
 struct tr_diff_image {
-	uint32_t exec;	  /* number of its exec record; TR_ALIGN_NONE: forked */
-	uint32_t parent;  /* image; TR_ALIGN_NONE: unknown */
-	uint32_t becomes; /* of a forked one: the image of its first program */
-	int64_t began;	  /* when its process was forked, or called its first exec; see instant.h */
-	uint64_t id;	  /* the same for partners */
+	uint32_t program : 31; /* number of its exec record; if it was forked, the image of its
+				* first program; TR_DIFF_NONE: it has none */
+	uint32_t forked : 1;
+	uint32_t parent : 31; /* image; TR_DIFF_NONE: unknown */
+	uint32_t ended : 1;
+	uint64_t id : 63;  /* the same for partners */
+	uint64_t both : 1; /* the other trace has an image with this id */
+};
+
+/* How records name an image while they are read. */
+struct tr_diff_image_name {
+	uint64_t task; /* hash */
+	uint64_t seq;  /* of its exec record, or of the last one before it; it never falls */
+};
+
+/* The line of a record that was changed, at the end of the spool. */
+struct tr_diff_rewritten {
+	uint32_t number;
+	uint64_t offset;
 };
 
 struct tr_diff_side {
@@ -43,16 +59,27 @@ struct tr_diff_side {
 	size_t count, cap;
 	size_t counts[TR_DIFF_CLASSES];
 	struct tr_spool *spool;
-	struct tr_spool_window window;
+	struct tr_spool_window windows[2]; /* of lines as they were read; of those rewritten */
+	uint64_t lines_end;		   /* where the first ones end in the spool */
+	struct tr_diff_rewritten *rewritten;
+	size_t rewritten_count, rewritten_cap;
 
 	struct tr_diff_image *images;
 	size_t image_count, image_cap;
-	struct tr_id_map names; /* by the hash of a task, a thread or a module: struct entry */
-	struct tr_arena arena;	/* of the entries */
-	struct tr_id_map seqs;	/* of exec records */
+	int64_t *began; /* with --times: when the process of an image was forked, or called its
+			 * first exec; see instant.h */
+	size_t began_cap;
+	/* of the segment that is read */
+	bool segment_begins;
+	size_t first_image;
+	struct tr_diff_image_name *image_names;
+	size_t image_name_cap;
+	struct tr_index tasks;	/* the last image of each */
+	struct tr_id_map seqs;	/* 1 + the image of exec records whose seq is not the highest one */
+	struct tr_id_map names; /* by a hash: 1 + the number of a thread; the hash of a module */
+
 	uint32_t threads;
 	size_t objects_known; /* the first record that was read with all classes of objects */
-	struct tr_follow follow;
 	struct tr_normal normal;
 	struct tr_buffer line, scratch;
 };
@@ -88,6 +115,12 @@ bool tr_diff_begin(struct tr_diff *diff);
 /* line: of the record. False: err is filled. */
 bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, struct tr_text line,
 		 struct tr_error *err);
+
+/*
+ * Makes the environment of each program without a partner the difference to that of its parent.
+ * False: err is filled.
+ */
+bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err);
 
 /* Forgets what the ids mean that were in the lines of a side, and frees the memory for that. */
 void tr_diff_forget_ids(struct tr_diff_side *side);

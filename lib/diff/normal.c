@@ -518,6 +518,10 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 			n->module = tr_text_span(value, p);
 		else if (tr_text_is(key, "dur"))
 			n->spent = tr_text_span(value, p);
+		else if (tr_text_is(key, "parent"))
+			n->parent = tr_text_span(value, p);
+		else if (tr_text_is(key, "child"))
+			n->child = tr_text_span(value, p);
 		return p;
 	}
 	size_t from = n->text.len;
@@ -538,7 +542,7 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 static void begin(struct tr_normal *n)
 {
 	n->count = n->name_count = 0;
-	n->module.data = n->spent.data = NULL;
+	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
 		tr_buffer_reset(&n->text);
 }

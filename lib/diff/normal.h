@@ -82,8 +82,9 @@ struct tr_normal {
 	struct tr_text kind, seq, task, name;
 	struct tr_text module; /* the number of a module; data NULL: none */
 	struct tr_text time;
-	struct tr_text spent; /* the field dur; data NULL: none */
-	int64_t duration;     /* nanoseconds, of the field duration */
+	struct tr_text spent;	      /* the field dur; data NULL: none */
+	struct tr_text parent, child; /* fields of exec and fork records; data NULL: none */
+	int64_t duration;	      /* nanoseconds, of the field duration */
 	char duration_text[TR_REAL_MAX];
 	const struct tr_diff_kind *known;
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */

@@ -5,48 +5,32 @@
 
 #include "core/buffer.h"
 
-/* The slot of a pair, or the free one where it would be. There is a free one. */
-static uint32_t *find_slot(const struct tr_renames *r, uint64_t a, uint64_t b)
+/* The hash of a pair. Both are equal in equal traces, so only one of them is hashed once more. */
+static uint64_t pair_hash(uint64_t a, uint64_t b)
 {
-	/* both are equal in equal traces, so only one of them is hashed once more */
-	size_t at = (size_t)(tr_number_hash(0, a) ^ b) & (r->slot_count - 1);
-
-	for (;; at = (at + 1) & (r->slot_count - 1)) {
-		const struct tr_rename *pair = r->slots[at] ? &r->list[r->slots[at] - 1] : NULL;
-		if (!pair || (pair->a == a && pair->b == b))
-			return &r->slots[at];
-	}
+	return tr_number_hash(0, a) ^ b;
 }
 
-static bool grow(struct tr_renames *r)
+static uint64_t hash_at(const void *items, uint32_t number)
 {
-	size_t count = r->slot_count ? 2 * r->slot_count : 256;
-	uint32_t *slots = calloc(count, sizeof *slots);
+	const struct tr_rename *list = items;
 
-	if (!slots)
-		return false;
-	free(r->slots);
-	r->slots = slots;
-	r->slot_count = count;
-	for (size_t i = 0; i < r->count; i++)
-		*find_slot(r, r->list[i].a, r->list[i].b) = (uint32_t)i + 1;
-	return true;
+	return pair_hash(list[number].a, list[number].b);
 }
 
 bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b)
 {
-	if (2 * (r->count + 1) > r->slot_count && !grow(r))
-		return false;
-	uint32_t *slot = find_slot(r, a, b);
-	if (*slot) {
-		r->list[*slot - 1].votes++;
+	uint32_t place;
+
+	if (tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place)) {
+		r->list[place].votes++;
 		return true;
 	}
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count++] = (struct tr_rename){ a, b, 1, 0 };
-	*slot = (uint32_t)r->count;
-	return true;
+	r->list[r->count] = (struct tr_rename){ a, b, 1, 0 };
+	r->pairs.hash = hash_at;
+	return tr_index_put(&r->pairs, r->list, (uint32_t)r->count++);
 }
 
 /* Most votes first, then in the order of the list. */
@@ -60,51 +44,62 @@ static int by_votes(const void *left, const void *right, void *context)
 	return i < j ? -1 : i > j;
 }
 
+static uint64_t a_at(const void *items, uint32_t number)
+{
+	return ((const struct tr_rename *)items)[number].a;
+}
+
+static uint64_t b_at(const void *items, uint32_t number)
+{
+	return ((const struct tr_rename *)items)[number].b;
+}
+
 bool tr_renames_decide(struct tr_renames *r)
 {
-	struct tr_id_map taken = TR_ID_MAP_INIT; /* names of the second trace */
-	uint32_t *order = malloc((r->count + 1) * sizeof *order);
+	struct tr_index taken = { .hash = b_at }; /* names of the second trace */
+	uint32_t *order = malloc((r->count + 1) * sizeof *order), other;
 	bool fine = order != NULL;
 
+	r->partners.hash = a_at;
 	for (size_t i = 0; fine && i < r->count; i++)
 		order[i] = (uint32_t)i;
 	if (fine)
 		qsort_r(order, r->count, sizeof *order, by_votes, r->list);
 	for (size_t i = 0; fine && i < r->count; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
-		pair->chosen =
-			!tr_id_map_get(&r->partners, pair->a) && !tr_id_map_get(&taken, pair->b);
+		pair->chosen = !tr_index_find(&r->partners, r->list, pair->a, &other) &&
+			       !tr_index_find(&taken, r->list, pair->b, &other);
 		r->conflict |= !pair->chosen;
 		if (pair->chosen)
-			fine = tr_id_map_put(&r->partners, pair->a, pair) &&
-			       tr_id_map_put(&taken, pair->b, pair);
+			fine = tr_index_put(&r->partners, r->list, order[i]) &&
+			       tr_index_put(&taken, r->list, order[i]);
 	}
 	free(order);
-	tr_id_map_free(&taken);
+	tr_index_free(&taken);
 	return fine;
 }
 
 bool tr_renames_partner(const struct tr_renames *r, uint64_t a, uint64_t *b)
 {
-	const struct tr_rename *pair = tr_id_map_get(&r->partners, a);
+	uint32_t place;
+	bool found = tr_index_find(&r->partners, r->list, a, &place);
 
-	if (pair)
-		*b = pair->b;
-	return pair != NULL;
+	if (found)
+		*b = r->list[place].b;
+	return found;
 }
 
 bool tr_renames_agree(const struct tr_renames *r, uint64_t a, uint64_t b)
 {
-	if (!r->slot_count)
-		return true;
-	const uint32_t *slot = find_slot(r, a, b);
-	return !*slot || r->list[*slot - 1].chosen;
+	uint32_t place;
+
+	return !tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place) || r->list[place].chosen;
 }
 
 void tr_renames_free(struct tr_renames *r)
 {
 	free(r->list);
-	free(r->slots);
-	tr_id_map_free(&r->partners);
+	tr_index_free(&r->pairs);
+	tr_index_free(&r->partners);
 	*r = (struct tr_renames){ .list = NULL };
 }

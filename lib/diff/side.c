@@ -6,161 +6,187 @@
 
 #include "process/call.h"
 #include "process/env_line.h"
+#include "process/follow.h"
 #include "process/instant.h"
-#include "process/parent.h"
 #include "process/path.h"
 
-/* A task, a thread or a module that records refer to by its name. */
-struct entry {
-	uint32_t number; /* image of a task; number of a thread */
-	uint64_t hash;	 /* of the path of a module */
-};
+/* Memory for so many records is mapped, so that more of it is mapped without copying. */
+enum { FIRST_RECORDS = 1 << 13 };
+
+/* The hash of the task of an image, by its place in image_names. */
+static uint64_t task_at(const void *names, uint32_t place)
+{
+	return ((const struct tr_diff_image_name *)names)[place].task;
+}
 
 bool tr_diff_begin(struct tr_diff *diff)
 {
 	diff->rules.seed = tr_hash_seed(diff);
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		*side = (struct tr_diff_side){ .spool = tr_spool_new(diff->max_spool) };
+		*side = (struct tr_diff_side){
+			.spool = tr_spool_new(diff->max_spool),
+			.segment_begins = true,
+			.tasks = { .hash = task_at },
+		};
 		side->normal.rules = &diff->rules;
-		if (!side->spool)
+		if (!side->spool || !tr_array_grow(&side->records, &side->cap, FIRST_RECORDS,
+						   sizeof *side->records))
 			return false;
 	}
 	return true;
 }
 
+/* Tasks, threads and modules: what records refer to by a name. */
+
+/* letter: t for a task, c for a thread, m for a module. */
+static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct tr_text name)
+{
+	return tr_text_hash(tr_number_hash(side->normal.rules->seed, (unsigned char)letter), name);
+}
+
+/* What runs in a task: its image; TR_DIFF_NONE: nothing, or it is unknown. */
+static uint32_t image_in(const struct tr_diff_side *side, uint64_t task)
+{
+	uint32_t place;
+
+	if (!tr_index_find(&side->tasks, side->image_names, task, &place))
+		return TR_DIFF_NONE;
+	uint32_t image = (uint32_t)(side->first_image + place);
+	return side->images[image].ended ? TR_DIFF_NONE : image;
+}
+
 /*
- * Returns the entry of a task (letter t), a thread (c) or a module (m). *is_new: it was added and is
- * zero. NULL: memory is exhausted.
+ * Adds an image, which the task runs from now on. began is kept only where durations are compared.
+ * TR_DIFF_NONE: memory is exhausted.
  */
-static struct entry *entry_of(struct tr_diff_side *side, char letter, struct tr_text name,
-			      bool *is_new)
+static uint32_t new_image(struct tr_diff *diff, struct tr_diff_side *side, uint64_t task,
+			  struct tr_diff_image image, int64_t began)
 {
-	uint64_t seed = tr_number_hash(side->normal.rules->seed, (unsigned char)letter);
-	uint64_t id = tr_text_hash(seed, name);
-	struct entry *entry = tr_id_map_get(&side->names, id);
+	size_t count = side->image_count, place = count - side->first_image;
 
-	*is_new = !entry;
-	if (entry)
-		return entry;
-	entry = tr_arena_alloc(&side->arena, sizeof *entry);
-	if (!entry || !tr_id_map_put(&side->names, id, entry))
-		return NULL;
-	*entry = (struct entry){ 0, 0 };
-	return entry;
+	if (count >= TR_DIFF_NONE - 1 || !tr_array_room(side->images, count, side->image_cap) ||
+	    !tr_array_room(side->image_names, place, side->image_name_cap) ||
+	    (diff->times > 0 && !tr_array_room(side->began, count, side->began_cap)))
+		return TR_DIFF_NONE;
+	side->images[count] = image;
+	side->image_names[place] =
+		(struct tr_diff_image_name){ task, place ? side->image_names[place - 1].seq : 0 };
+	if (diff->times > 0)
+		side->began[count] = began;
+	if (!tr_index_put(&side->tasks, side->image_names, (uint32_t)place))
+		return TR_DIFF_NONE;
+	side->image_count++;
+	return (uint32_t)count;
 }
 
-static uint32_t new_image(struct tr_diff_side *side, uint32_t exec, uint32_t parent, int64_t began)
+static uint32_t new_forked(struct tr_diff *diff, struct tr_diff_side *side, uint64_t task,
+			   uint32_t parent, int64_t began)
 {
-	if (side->image_count >= TR_ALIGN_NONE - 1 ||
-	    !tr_array_room(side->images, side->image_count, side->image_cap))
-		return TR_ALIGN_NONE;
-	side->images[side->image_count] = (struct tr_diff_image){
-		.exec = exec, .parent = parent, .becomes = TR_ALIGN_NONE, .began = began
-	};
-	return (uint32_t)side->image_count++;
+	return new_image(
+		diff, side, task,
+		(struct tr_diff_image){ .program = TR_DIFF_NONE, .forked = 1, .parent = parent },
+		began);
 }
 
-/* The entry of a task, which runs something from now on. NULL: memory is exhausted. */
-static struct entry *task_of(struct tr_diff_side *side, struct tr_text task)
+/* The image that runs in a task, which is a new one if it is unknown. TR_DIFF_NONE: as above. */
+static uint32_t image_of(struct tr_diff *diff, struct tr_diff_side *side)
 {
-	bool is_new;
-	struct entry *entry = entry_of(side, 't', task, &is_new);
+	uint64_t task = name_hash(side, 't', side->normal.task);
+	uint32_t image = image_in(side, task);
 
-	if (entry && (is_new || entry->number == TR_ALIGN_NONE))
-		entry->number = new_image(side, TR_ALIGN_NONE, TR_ALIGN_NONE, TR_INSTANT_NONE);
-	return entry && entry->number != TR_ALIGN_NONE ? entry : NULL;
+	return image != TR_DIFF_NONE ? image
+				     : new_forked(diff, side, task, TR_DIFF_NONE, TR_INSTANT_NONE);
 }
 
-/* The image of the parent that an exec record names; NONE if it is not in the trace. */
-static uint32_t find_parent(const struct tr_diff_side *side)
+/* The image of the exec record with that seq; TR_DIFF_NONE: it is unknown. */
+static uint32_t image_with_seq(const struct tr_diff_side *side, uint64_t seq)
 {
-	const struct tr_parent *named = &side->follow.parent;
-	uintptr_t found = 0;
+	size_t count = side->image_count - side->first_image, low = 0, high = count;
+	uintptr_t found = (uintptr_t)tr_id_map_get(&side->seqs, seq);
 
-	if (named->kind == TR_PARENT_RECORD)
-		found = (uintptr_t)tr_id_map_get(&side->seqs, named->seq);
-	return found ? (uint32_t)(found - 1) : TR_ALIGN_NONE;
+	if (found)
+		return (uint32_t)(found - 1);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (side->image_names[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* those that were forked after it have its seq too */
+	if (low == count || side->image_names[low].seq != seq ||
+	    side->images[side->first_image + low].forked)
+		return TR_DIFF_NONE;
+	return (uint32_t)(side->first_image + low);
+}
+
+/* Gives the last image the seq of its record. False: memory is exhausted. */
+static bool name_program(struct tr_diff_side *side, uint32_t image, uint64_t seq)
+{
+	struct tr_diff_image_name *name = &side->image_names[image - side->first_image];
+
+	if (image == side->first_image || seq > name->seq) {
+		name->seq = seq;
+		return true;
+	}
+	/* the values of this map are no addresses, but 1 and the number of the image */
+	return tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
 /* The record with this number begins a program in its task. False: memory is exhausted. */
-static bool begin_program(struct tr_diff_side *side, struct tr_record *record, uint32_t number,
-			  uint32_t *group)
+static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
+			  const struct tr_record *record, uint32_t number, uint32_t *group)
 {
-	struct entry *task = task_of(side, side->normal.task);
-	uint32_t parent = find_parent(side), before;
-	uint64_t seq;
+	const struct tr_normal *normal = &side->normal;
+	uint64_t task = name_hash(side, 't', normal->task), seq;
+	uint32_t before = image_in(side, task), parent = TR_DIFF_NONE;
+	int64_t began = TR_INSTANT_NONE;
 
-	if (!task)
+	if (normal->parent.data && tr_decimal_read(normal->parent, UINT64_MAX, &seq))
+		parent = image_with_seq(side, seq);
+	if (parent == TR_DIFF_NONE && before != TR_DIFF_NONE)
+		parent = side->images[before].forked ? side->images[before].parent : before;
+	if (diff->times > 0 && before != TR_DIFF_NONE)
+		began = side->began[before];
+	if (diff->times > 0 && began == TR_INSTANT_NONE)
+		began = tr_instant_from_text(normal->time);
+	*group = new_image(diff, side, task,
+			   (struct tr_diff_image){ .program = number & INT32_MAX,
+						   .parent = parent & INT32_MAX },
+			   began);
+	if (*group == TR_DIFF_NONE)
 		return false;
-	before = task->number;
-	if (parent == TR_ALIGN_NONE)
-		parent = side->images[before].exec == TR_ALIGN_NONE ? side->images[before].parent
-								    : before;
-	int64_t began = side->images[before].began;
-	if (began == TR_INSTANT_NONE)
-		began = tr_instant_from_text(side->normal.time);
-	uint32_t image = new_image(side, number, parent, began);
-	if (image == TR_ALIGN_NONE)
-		return false;
-	if (side->images[before].exec == TR_ALIGN_NONE)
-		side->images[before].becomes = image;
-	task->number = *group = image;
-	/* the values of this map are no addresses, but 1 and the number of the image */
-	return !tr_cell_number(&record->seq, &seq) ||
-	       tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
-}
-
-/*
- * The line of an exec record, with its environment as the difference to its parent's. data NULL: err
- * is filled.
- */
-static struct tr_text exec_line(struct tr_diff_side *side, struct tr_record *record,
-				struct tr_text line, struct tr_error *err)
-{
-	static const struct tr_text none = { NULL, 0 };
-	struct tr_follow *follow = &side->follow;
-
-	if (tr_follow_record(follow, record, err) == TR_FATAL)
-		return none;
-	if (!follow->own || follow->minimal)
-		return line;
-	struct tr_environment *base = follow->top;
-	if (follow->parent.kind == TR_PARENT_RECORD)
-		base = tr_environments_of(follow->pool, follow->parent.seq);
-	tr_buffer_reset(&side->line);
-	tr_buffer_reset(&side->scratch);
-	enum tr_status known = TR_END;
-	if (base)
-		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
-	if (known == TR_END)
-		return line;
-	if (known == TR_FATAL) {
-		tr_environments_error(follow->pool, err);
-		return none;
-	}
-	struct tr_text map = tr_buffer_text(&side->scratch);
-	if (tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
-			    &side->line))
-		return tr_buffer_text(&side->line);
-	tr_error_memory(err);
-	return none;
+	if (before != TR_DIFF_NONE && side->images[before].forked)
+		side->images[before].program = *group & INT32_MAX;
+	return !tr_cell_number(&record->seq, &seq) || name_program(side, *group, seq);
 }
 
 /* A task has forked a child, of which records may have come before this one. */
-static bool fork_child(struct tr_diff_side *side, struct tr_text child, uint32_t parent)
+static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t parent)
 {
-	bool is_new;
-	struct entry *task = entry_of(side, 't', child, &is_new);
+	uint64_t task = name_hash(side, 't', side->normal.child);
+	uint32_t image = image_in(side, task);
 
-	if (!task)
+	if (image == TR_DIFF_NONE)
+		return new_forked(diff, side, task, parent,
+				  tr_instant_from_text(side->normal.time)) != TR_DIFF_NONE;
+	if (side->images[image].parent == TR_DIFF_NONE)
+		side->images[image].parent = parent & INT32_MAX;
+	return true;
+}
+
+/* The number of the thread of a record from 0, in the order in which they appear. */
+static bool number_thread(struct tr_diff_side *side, uint32_t *number)
+{
+	uint64_t id = name_hash(side, 'c', side->normal.task);
+	uintptr_t found = (uintptr_t)tr_id_map_get(&side->names, id);
+
+	/* the values of this map are no addresses */
+	if (!found && !tr_id_map_put(&side->names, id, (void *)(found = ++side->threads)))
 		return false;
-	if (is_new || task->number == TR_ALIGN_NONE)
-		task->number = new_image(side, TR_ALIGN_NONE, parent,
-					 tr_instant_from_text(side->normal.time));
-	else if (side->images[task->number].parent == TR_ALIGN_NONE)
-		side->images[task->number].parent = parent;
-	return task->number != TR_ALIGN_NONE;
+	*number = (uint32_t)(found - 1);
+	return true;
 }
 
 /* Keys have a seed of their own: the kind and the name are a content too. */
@@ -191,18 +217,15 @@ static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t hash = name_key(side);
-	bool is_new;
 
 	if (!normal->module.data)
 		return hash;
-	bool block = tr_text_is(normal->kind, "block");
-	struct entry *module = entry_of(side, 'm', normal->module, &is_new);
-	*fine = module != NULL;
-	if (!module)
-		return hash;
-	if (!block)
-		module->hash = hash;
-	return block ? tr_number_hash(hash, module->hash) : hash;
+	uint64_t module = name_hash(side, 'm', normal->module);
+	if (tr_text_is(normal->kind, "block"))
+		return tr_number_hash(hash, (uintptr_t)tr_id_map_get(&side->names, module));
+	/* the values of this map are no addresses, but hashes */
+	*fine = tr_id_map_put(&side->names, module, (void *)((uintptr_t)hash | 1));
+	return hash;
 }
 
 /* Takes the key and the group of a record, which is read. False: memory is exhausted. */
@@ -210,34 +233,25 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 			 struct tr_diff_record *entry)
 {
 	struct tr_normal *normal = &side->normal;
-	bool is_new, fine = true;
-	uint32_t number = (uint32_t)side->count;
-	struct entry *named;
-	struct tr_text child;
+	bool fine = true;
 
 	entry->key = entry->class == TR_DIFF_SET ? set_key(side, &fine) : sequence_key(side);
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
-		fine = begin_program(side, record, number, &entry->group);
+		fine = begin_program(diff, side, record, (uint32_t)side->count, &entry->group);
 		entry->key = entry->content; /* see tr_diff_set_keys */
 		break;
 	case TR_DIFF_EXIT:
 	case TR_DIFF_PROCESS:
-		if (!(named = task_of(side, normal->task)))
+		if ((entry->group = image_of(diff, side)) == TR_DIFF_NONE)
 			return false;
-		entry->group = named->number;
-		if (tr_text_is(normal->kind, "fork"))
-			fine = tr_parent_field(record, "child", &child) &&
-			       (!child.data || fork_child(side, child, entry->group));
-		else if (entry->class == TR_DIFF_EXIT)
-			named->number = TR_ALIGN_NONE; /* the next with that id is another one */
+		if (entry->class == TR_DIFF_EXIT)
+			side->images[entry->group].ended = 1;
+		else if (normal->child.data && tr_text_is(normal->kind, "fork"))
+			fine = fork_child(diff, side, entry->group);
 		break;
 	case TR_DIFF_THREAD:
-		if (!(named = entry_of(side, 'c', normal->task, &is_new)))
-			return false;
-		if (is_new)
-			named->number = side->threads++;
-		entry->group = named->number;
+		fine = number_thread(side, &entry->group);
 		break;
 	case TR_DIFF_KIND:
 		entry->group = (uint32_t)tr_text_hash(side->normal.rules->seed, normal->kind);
@@ -292,81 +306,34 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_text text = tr_normal_string(normal, makes, first);
 	*fine = text.data != NULL;
 	hash = tr_text_hash(hash, text);
-	if (driver != TR_ALIGN_NONE && (side->records[driver].key & MAKES))
+	if (driver != TR_DIFF_NONE && (side->records[driver].key & MAKES))
 		hash = tr_number_hash(hash, side->records[driver].key);
 	return hash | MAKES;
 }
 
-/* The exec record of the program that started this one; TR_ALIGN_NONE: unknown. */
-static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
+void tr_diff_forget_ids(struct tr_diff_side *side)
 {
-	uint32_t parent = side->images[side->records[number].group].parent;
-
-	return parent == TR_ALIGN_NONE ? parent : side->images[parent].exec;
+	free(side->image_names);
+	side->image_names = NULL;
+	side->image_name_cap = 0;
+	side->first_image = side->image_count;
+	side->segment_begins = true;
+	tr_index_free(&side->tasks);
+	tr_id_map_free(&side->seqs);
+	tr_id_map_free(&side->names);
 }
 
-bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
-{
-	struct tr_arena arena = { 0 };
-	bool fine = true;
-
-	for (unsigned i = 0; fine && i < 2; i++) {
-		struct tr_diff_side *side = &diff->sides[i];
-		if (!side->counts[TR_DIFF_EXEC])
-			continue;
-		for (uint32_t k = 0; k < side->count; k++) {
-			uint32_t at = k;
-			if (side->records[k].class != TR_DIFF_EXEC ||
-			    side->records[k].match != TR_ALIGN_NONE)
-				continue;
-			for (; at != TR_ALIGN_NONE && !side->records[at].wanted;
-			     at = driver_of(side, at))
-				side->records[at].wanted = 1;
-		}
-		/* drivers come before what they start */
-		for (uint32_t k = 0; fine && k < side->count; k++) {
-			struct tr_record record;
-			if (!side->records[k].wanted || side->records[k].keyed)
-				continue;
-			struct tr_text line = tr_diff_read(diff, i, k, err);
-			tr_arena_reset(&arena);
-			tr_record_init(&record, &arena);
-			fine = line.data && tr_record_from_line(&record, line, err);
-			if (!fine)
-				break;
-			side->records[k].key =
-				exec_key(diff, side, &record, driver_of(side, k), i == 0, &fine);
-			if (!fine)
-				tr_error_memory(err);
-		}
-	}
-	tr_arena_free(&arena);
-	return fine;
-}
-
-/* Writes the number of names and their hashes in front of the line. */
-static bool write_names(struct tr_diff_side *side, struct tr_error *err)
+/* Appends a line to the spool, after the number of its names and their hashes. */
+static bool write_line(struct tr_diff_side *side, struct tr_text line, struct tr_error *err)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t count = normal->name_count;
-	bool fine = tr_spool_write(side->spool, (const char *)&count, sizeof count, err);
+	bool fine = !count || tr_spool_write(side->spool, (const char *)&count, sizeof count, err);
 
 	for (size_t i = 0; fine && i < count; i++)
 		fine = tr_spool_write(side->spool, (const char *)&normal->names[i].hash,
 				      sizeof normal->names[i].hash, err);
-	return fine;
-}
-
-void tr_diff_forget_ids(struct tr_diff_side *side)
-{
-	if (side->names.cap) {
-		tr_id_map_free(&side->names);
-		tr_arena_free(&side->arena);
-	}
-	if (side->seqs.cap)
-		tr_id_map_free(&side->seqs);
-	if (side->follow.pool)
-		tr_follow_free(&side->follow);
+	return fine && tr_spool_write(side->spool, line.data, line.len, err);
 }
 
 bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
@@ -380,18 +347,10 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		tr_diff_forget_ids(side);
 		return true;
 	}
-	if (which == 1)
+	if (which == 1 && !side->count)
 		tr_diff_forget_ids(&diff->sides[0]);
 	if (record->type != TR_RECORD)
 		return true;
-	if (tr_text_is(record->kind, "exec")) {
-		line = exec_line(side, record, line, err);
-		if (!line.data)
-			return false;
-	} else if (tr_text_is(record->kind, "env") &&
-		   tr_follow_record(&side->follow, record, err) == TR_FATAL) {
-		return false;
-	}
 	if (side->count == TR_ALIGN_MOST) {
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d records", TR_ALIGN_MOST);
 		return false;
@@ -410,14 +369,16 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		.offset = tr_spool_size(side->spool),
 		.class = normal->known->class,
 		.named = normal->name_count > 0,
+		.wanted = tr_text_is(normal->kind, "env"),
+		.segment = side->segment_begins,
 		.match = TR_ALIGN_NONE,
 	};
+	side->segment_begins = false;
 	if (!place_record(diff, side, record, entry))
 		goto exhausted;
 	side->count++;
 	side->counts[entry->class]++;
-	return (!entry->named || write_names(side, err)) &&
-	       tr_spool_write(side->spool, line.data, line.len, err);
+	return write_line(side, line, err);
 exhausted:
 	tr_error_memory(err);
 	return false;
@@ -426,12 +387,28 @@ exhausted:
 /* The part of the spool that belongs to a record. data NULL: err is filled. */
 static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
-	uint64_t begin = side->records[number].offset;
-	uint64_t end = number + 1 < side->count ? side->records[number + 1].offset
-						: tr_spool_size(side->spool);
-	size_t len = (size_t)(end - begin);
+	const struct tr_diff_record *record = &side->records[number];
+	uint64_t begin = record->offset;
+	uint64_t end = number + 1 < side->count ? record[1].offset : side->lines_end;
 
-	return (struct tr_text){ tr_spool_look(side->spool, &side->window, begin, len, err), len };
+	if (record->rewritten) {
+		const struct tr_diff_rewritten *list = side->rewritten;
+		size_t low = 0, high = side->rewritten_count;
+		while (low + 1 < high) {
+			size_t middle = low + (high - low) / 2;
+			if (list[middle].number <= number)
+				low = middle;
+			else
+				high = middle;
+		}
+		begin = list[low].offset;
+		end = low + 1 < side->rewritten_count ? list[low + 1].offset
+						      : tr_spool_size(side->spool);
+	}
+	size_t len = (size_t)(end - begin);
+	return (struct tr_text){
+		tr_spool_look(side->spool, &side->windows[record->rewritten], begin, len, err), len
+	};
 }
 
 /* The line of a record, without the names before it. data NULL: err is filled. */
@@ -446,6 +423,159 @@ static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, s
 		line = (struct tr_text){ line.data + before, line.len - before };
 	}
 	return line;
+}
+
+/* The exec record of the program that started this one; TR_DIFF_NONE: unknown. */
+static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
+{
+	uint32_t parent = side->images[side->records[number].group].parent;
+
+	return parent == TR_DIFF_NONE || side->images[parent].forked ? TR_DIFF_NONE
+								     : side->images[parent].program;
+}
+
+/* Marks the programs without a partner, and all that started them. */
+static void mark_wanted(struct tr_diff_side *side)
+{
+	for (uint32_t k = 0; k < side->count; k++) {
+		uint32_t at = k;
+		if (side->records[k].class != TR_DIFF_EXEC ||
+		    side->records[k].match != TR_ALIGN_NONE)
+			continue;
+		for (; at != TR_DIFF_NONE && !side->records[at].wanted; at = driver_of(side, at))
+			side->records[at].wanted = 1;
+	}
+}
+
+/* Reads the line of a record into a record. data NULL: err is filled. */
+static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
+				  struct tr_arena *arena, struct tr_record *record,
+				  struct tr_error *err)
+{
+	struct tr_text line = look_at_line(side, number, err);
+
+	tr_arena_reset(arena);
+	tr_record_init(record, arena);
+	if (line.data && !tr_record_from_line(record, line, err))
+		line.data = NULL;
+	return line;
+}
+
+/*
+ * Writes the line of the record that came last, with its environment as the difference to its
+ * parent's, to side->line, unless that is what it has. False: err is filled.
+ */
+static bool write_difference(struct tr_diff_side *side, const struct tr_follow *follow,
+			     struct tr_text line, struct tr_error *err)
+{
+	struct tr_environment *base = follow->top;
+
+	tr_buffer_reset(&side->line);
+	if (!follow->own || follow->minimal)
+		return true;
+	if (follow->parent.kind == TR_PARENT_RECORD)
+		base = tr_environments_of(follow->pool, follow->parent.seq);
+	tr_buffer_reset(&side->scratch);
+	enum tr_status known = TR_END;
+	if (base)
+		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
+	if (known == TR_FATAL)
+		tr_environments_error(follow->pool, err);
+	if (known != TR_OK)
+		return known == TR_END;
+	struct tr_text map = tr_buffer_text(&side->scratch);
+	bool fine = tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
+				    &side->line);
+	if (!fine)
+		tr_error_memory(err);
+	return fine;
+}
+
+/* Makes the line in side->line that of a record. False: err is filled. */
+static bool rewrite(struct tr_diff *diff, unsigned which, uint32_t number,
+		    const struct tr_record *record, struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_diff_record *entry = &side->records[number];
+	struct tr_text line = tr_buffer_text(&side->line);
+
+	if (!tr_array_room(side->rewritten, side->rewritten_count, side->rewritten_cap) ||
+	    !tr_normal_hash(&side->normal, record, line, which == 0)) {
+		tr_error_memory(err);
+		return false;
+	}
+	side->rewritten[side->rewritten_count++] =
+		(struct tr_diff_rewritten){ number, tr_spool_size(side->spool) };
+	if (entry->key == entry->content)
+		entry->key = side->normal.content;
+	entry->content = side->normal.content;
+	entry->rewritten = 1;
+	entry->named = side->normal.name_count > 0;
+	return write_line(side, line, err);
+}
+
+bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
+{
+	struct tr_arena arena = { 0 };
+	struct tr_follow follow = { .pool = NULL };
+	bool fine = true;
+
+	for (unsigned i = 0; fine && i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		if (!side->counts[TR_DIFF_EXEC])
+			continue;
+		mark_wanted(side);
+		for (uint32_t k = 0; fine && k < side->count; k++) {
+			struct tr_diff_record *entry = &side->records[k];
+			struct tr_record record;
+			if (entry->segment)
+				tr_follow_free(&follow);
+			if (!entry->wanted)
+				continue;
+			entry->wanted = 0;
+			struct tr_text line = read_record(side, k, &arena, &record, err);
+			fine = line.data && tr_follow_record(&follow, &record, err) != TR_FATAL;
+			if (!fine || entry->class != TR_DIFF_EXEC || entry->match != TR_ALIGN_NONE)
+				continue;
+			fine = write_difference(side, &follow, line, err) &&
+			       (!side->line.len || rewrite(diff, i, k, &record, err));
+		}
+		tr_follow_free(&follow);
+	}
+	tr_arena_free(&arena);
+	return fine;
+}
+
+bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
+{
+	struct tr_arena arena = { 0 };
+	bool fine = true;
+
+	for (unsigned i = 0; fine && i < 2; i++) {
+		struct tr_diff_side *side = &diff->sides[i];
+		if (!side->counts[TR_DIFF_EXEC])
+			continue;
+		mark_wanted(side);
+		/* drivers come before what they start */
+		for (uint32_t k = 0; fine && k < side->count; k++) {
+			struct tr_record record;
+			if (!side->records[k].wanted || side->records[k].keyed)
+				continue;
+			struct tr_text line = read_record(side, k, &arena, &record, err);
+			if (!line.data) {
+				fine = false;
+				break;
+			}
+			fine = tr_normal_read(&side->normal, line, i == 0);
+			if (fine)
+				side->records[k].key = exec_key(diff, side, &record,
+								driver_of(side, k), i == 0, &fine);
+			if (!fine)
+				tr_error_memory(err);
+		}
+	}
+	tr_arena_free(&arena);
+	return fine;
 }
 
 bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const char **names,
@@ -517,7 +647,7 @@ static bool add_duration(struct tr_diff_side *side, uint32_t number)
 	if (side->normal.spent.data)
 		duration = tr_instant_from_text(side->normal.spent);
 	else if (record->class == TR_DIFF_EXIT)
-		duration = tr_instant_between(side->images[record->group].began,
+		duration = tr_instant_between(side->began[record->group],
 					      tr_instant_from_text(side->normal.time));
 	return duration == TR_INSTANT_NONE || tr_normal_add_duration(&side->normal, duration);
 }
@@ -547,7 +677,10 @@ void tr_diff_free(struct tr_diff *diff)
 		free(side->records);
 		free(side->images);
 		tr_spool_free(side->spool);
-		tr_buffer_free(&side->window.bytes);
+		free(side->began);
+		free(side->rewritten);
+		tr_buffer_free(&side->windows[0].bytes);
+		tr_buffer_free(&side->windows[1].bytes);
 		tr_diff_forget_ids(side);
 		tr_normal_free(&side->normal);
 		tr_buffer_free(&side->line);

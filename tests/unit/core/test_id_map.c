@@ -33,6 +33,44 @@ static uint64_t id_of(int i)
 	return i % 3 == 0 ? n : i % 3 == 1 ? UINT64_MAX - n : n << 52 | 7;
 }
 
+static uint64_t hash_at(const void *items, uint32_t number)
+{
+	return ((const struct entry *)items)[number].id;
+}
+
+/* True if each item is found by its hash, and nothing else. */
+static bool index_agrees(const struct tr_index *index, const struct entry *entries, uint32_t count)
+{
+	uint32_t found;
+
+	for (uint32_t i = 0; i < IDS; i++) {
+		if (tr_index_find(index, entries, entries[i].id, &found) != (i < count) ||
+		    (i < count && found != i))
+			return false;
+	}
+	return index->count == count;
+}
+
+static void test_index(struct entry *entries)
+{
+	struct tr_index index = { .hash = hash_at };
+	bool fine = index_agrees(&index, entries, 0);
+	uint32_t found;
+
+	for (uint32_t i = 0; i + 1 < IDS; i++) {
+		fine = fine && tr_index_put(&index, entries, i);
+		if (i % 64 == 0)
+			fine = fine && index_agrees(&index, entries, i + 1);
+	}
+	ok(fine && index_agrees(&index, entries, IDS - 1),
+	   "an index finds its items, and no others");
+	entries[IDS - 1].id = entries[0].id;
+	ok(tr_index_put(&index, entries, IDS - 1) && index.count == IDS - 1 &&
+		   tr_index_find(&index, entries, entries[0].id, &found) && found == IDS - 1,
+	   "of two items with one hash the last one put counts");
+	tr_index_free(&index);
+}
+
 int main(void)
 {
 	struct tr_id_map map = TR_ID_MAP_INIT;
@@ -56,6 +94,7 @@ int main(void)
 	ok(tr_id_map_put(&map, 0, entries + 1) && tr_id_map_get(&map, 0) == entries + 1,
 	   "the last one put counts");
 	tr_id_map_free(&map);
+	test_index(entries);
 	free(entries);
 	return done_testing();
 }
