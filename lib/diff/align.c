@@ -171,16 +171,11 @@ static size_t find_near(const struct tr_align_side *side, size_t at,
 	return NEAR;
 }
 
-/* Takes the records off a list that have a partner. */
-static void drop_pairs(struct tr_align_side *side)
+/* Keeps the first `count` of a list of unpaired records, and those from `begin` on. */
+static void keep_rest(struct tr_align_side *side, size_t count, size_t begin)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < side->count; i++) {
-		if (side->records[side->list[i]].match == TR_ALIGN_NONE)
-			side->list[kept++] = side->list[i];
-	}
-	side->count = kept;
+	memmove(side->list + count, side->list + begin, (side->count - begin) * sizeof *side->list);
+	side->count -= begin - count;
 }
 
 /*
@@ -189,7 +184,7 @@ static void drop_pairs(struct tr_align_side *side)
  */
 static void pair_in_order(struct tr_align_side *a, struct tr_align_side *b)
 {
-	size_t i = 0, j = 0, misses = 0;
+	size_t i = 0, j = 0, misses = 0, kept_a = 0, kept_b = 0;
 
 	while (i < a->count && j < b->count && misses < NEAR) {
 		const struct tr_diff_record *left = &a->records[a->list[i]];
@@ -202,11 +197,15 @@ static void pair_in_order(struct tr_align_side *a, struct tr_align_side *b)
 		size_t in_a = find_near(a, i, right), in_b = find_near(b, j, left);
 		bool both = in_a == in_b;
 		misses += both;
-		i += both ? 1 : in_a < in_b ? in_a : 0;
-		j += both ? 1 : in_b < in_a ? in_b : 0;
+		in_a = both ? 1 : in_a < in_b ? in_a : 0;
+		in_b = both ? 1 : in_a ? 0 : in_b;
+		while (in_a-- > 0)
+			a->list[kept_a++] = a->list[i++];
+		while (in_b-- > 0)
+			b->list[kept_b++] = b->list[j++];
 	}
-	drop_pairs(a);
-	drop_pairs(b);
+	keep_rest(a, kept_a, i);
+	keep_rest(b, kept_b, j);
 }
 
 void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)

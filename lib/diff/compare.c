@@ -36,7 +36,11 @@ static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 		*to = (struct tr_align_side){ side->records, malloc((count + 1) * sizeof *to->list),
 					      0 };
 		lists.failed |= !to->list;
-		for (size_t k = 0; to->list && count && k < side->count; k++) {
+		/* of most traces all records are in one set */
+		bool all = class == TR_DIFF_SET && count == side->count;
+		for (; to->list && all && to->count < count; to->count++)
+			to->list[to->count] = (uint32_t)to->count;
+		for (size_t k = 0; to->list && !all && count && k < side->count; k++) {
 			const struct tr_diff_record *record = &side->records[k];
 			if (record->class == class && !record->implied &&
 			    record->match == TR_ALIGN_NONE)
@@ -418,7 +422,7 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
 	const struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
 
-	for (size_t k = 0; k < diff->sides[0].count; k++) {
+	for (size_t k = 0; diff->sides[0].any_named && k < diff->sides[0].count; k++) {
 		const char *left, *right;
 		uint64_t count, other;
 		if (!(a[k].named || a[k].late) || a[k].match == TR_ALIGN_NONE ||

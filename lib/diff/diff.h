@@ -58,6 +58,7 @@ struct tr_diff_side {
 	struct tr_diff_record *records;
 	size_t count, cap;
 	size_t counts[TR_DIFF_CLASSES];
+	bool any_named; /* some record has names that the run chose */
 	struct tr_spool *spool;
 	struct tr_spool_window windows[2]; /* of lines as they were read; of those rewritten */
 	uint64_t lines_end;		   /* where the first ones end in the spool */

@@ -601,25 +601,38 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 }
 
 /* The memo of columns, whose hash is set; it can be that of others, which had this place before. */
-static struct tr_normal_memo *find_memo(struct tr_normal *n, struct tr_text columns, uint64_t *hash)
+static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, struct tr_text columns,
+					uint64_t *hash)
 {
-	*hash = tr_text_hash(n->kind_hash, columns);
+	*hash = tr_text_hash(seed, columns);
 	return &n->memo[*hash % MEMOS];
 }
 
-/* The hash of the field that was read last, whose normal text begins there in the buffer. */
-static uint64_t hash_field(const struct tr_normal *n, const struct tr_normal_field *field,
-			   size_t from)
+/*
+ * The hash of the field that was read last, from a column with that hash. Its normal text begins
+ * there in the buffer, and its hash is that of a column that is spelled so.
+ */
+static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *field, size_t from,
+			   uint64_t column)
 {
 	struct tr_text text = field->text;
-	uint64_t hash = tr_text_hash(n->rules->seed, field->key);
 
 	if (!text.data)
 		text.data = n->text.data + from;
-	bool map = text.len > 1 && *text.data == '{' &&
-		   (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars"));
-	return map ? tr_number_hash(hash, hash_map(n->rules->seed, text))
-		   : tr_text_hash(hash, text);
+	if (text.len > 1 && *text.data == '{' &&
+	    (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars")))
+		return tr_number_hash(tr_text_hash(n->kind_hash, field->key),
+				      hash_map(n->rules->seed, text));
+	if (field->text.data)
+		return column;
+	tr_buffer_reset(&n->scratch);
+	if (field->value.data != field->key.data) {
+		tr_buffer_put_text(&n->scratch, field->key);
+		tr_buffer_put_byte(&n->scratch, '=');
+	}
+	tr_buffer_put_text(&n->scratch, text);
+	n->failed |= n->scratch.failed;
+	return tr_text_hash(n->kind_hash, tr_buffer_text(&n->scratch));
 }
 
 /* What tr_normal_hash learns from the fields of a record, besides their hashes. */
@@ -645,7 +658,7 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		return;
 	}
 	if (column.len >= SHORT && !columns->made.data)
-		memo = find_memo(n, column, &text);
+		memo = find_memo(n, n->kind_hash, column, &text);
 	if (memo && memo->columns == text) {
 		hash = memo->hash;
 	} else {
@@ -658,7 +671,9 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 					     n->module.data <= column.data + column.len;
 			return;
 		}
-		hash = hash_field(n, n->fields, from);
+		if (!memo && n->fields->text.data)
+			text = tr_text_hash(n->kind_hash, column);
+		hash = hash_field(n, n->fields, from, text);
 		bool constant = n->name_count == names;
 		columns->constant &= constant;
 		if (memo && constant)
@@ -709,13 +724,18 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	n->task = cell_column(&record->task, &p);
 	n->name = cell_column(&record->name, &p);
 	p = p < end ? p : end; /* there may be no fields */
-	read_name(n, first);
+	/* nothing is replaced in a number, but by the user */
+	if (record->name.type == TR_CELL_TEXT || n->rules->ignored_count || n->rules->replace)
+		read_name(n, first);
+	else
+		n->name_hash = tr_text_hash(n->kind_hash, n->name);
 	struct tr_text rest = tr_text_span(p, end);
 	struct columns columns = { .made = made_by(n), .constant = true, .hash = n->kind_hash };
 	struct tr_normal_memo *memo = NULL;
 	uint64_t text = 0;
 	if (rest.len <= LONG && !columns.made.data)
-		memo = find_memo(n, rest, &text);
+		/* one column alone has another memo than among others */
+		memo = find_memo(n, ~n->kind_hash, rest, &text);
 	if (memo && memo->columns == text) {
 		columns.hash = memo->hash;
 		columns.path = memo->path;

@@ -376,6 +376,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 	side->segment_begins = false;
 	if (!place_record(diff, side, record, entry))
 		goto exhausted;
+	side->any_named |= entry->named;
 	side->count++;
 	side->counts[entry->class]++;
 	return write_line(side, line, err);
@@ -511,6 +512,7 @@ static bool rewrite(struct tr_diff *diff, unsigned which, uint32_t number,
 	entry->content = side->normal.content;
 	entry->rewritten = 1;
 	entry->named = side->normal.name_count > 0;
+	side->any_named |= entry->named;
 	return write_line(side, line, err);
 }
 
@@ -630,6 +632,7 @@ bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err)
 				return false;
 			fine = tr_normal_hash(normal, &record, line, i == 0);
 			entry->late = entry->content != normal->content;
+			side->any_named |= entry->late;
 			entry->content = normal->content;
 		}
 	}
