@@ -242,26 +242,26 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
  *
  *	work of a child -> tr_cli_job_send -> take of the parent, in the order of the input
  *
- * A child that crashes loses the place that it was reading; the others are read by another child.
- * What a child reports, the parent prints and counts.
+ * Children are started when reading has turned out to be slow; before, and where they would not
+ * help, this process reads. A child that crashes loses the place that it was reading; the others are
+ * read by another child. What a child reports, the parent prints and counts.
  */
 struct tr_cli_jobs {
-	unsigned count; /* of processes that work at the same time */
+	unsigned count; /* of processes that work at the same time, at most 256 */
+	bool heavy;	/* the work is likely to be slow, such as compression */
 
-	/*
-	 * In a child: reads the place, after all that the parent has read so far. again: what the
-	 * parent found in the first results was not enough (see take).
-	 */
-	void (*work)(void *context, struct tr_trace_place *place, bool again);
+	bool skips; /* the next places are probably left out, so no child reads them */
+
+	/* In a child: reads the place. */
+	void (*work)(void *context, struct tr_trace_place *place);
 
 	/* In the parent, for each place: its begin, each message of work, its end. */
 	void (*begin)(void *context, const struct tr_trace_place *place);
-	/* False: work is called again, and its messages are taken from the first one on. */
-	bool (*take)(void *context, const struct tr_trace_place *place, struct tr_text message);
+	void (*take)(void *context, const struct tr_trace_place *place, struct tr_text message);
 	/* complete: false if the child crashed. */
 	void (*end)(void *context, const struct tr_trace_place *place, bool complete);
 
-	/* In this process, for a place that cannot be given to another one: all of it. */
+	/* In this process: all of it, for a place that no other process reads. */
 	void (*here)(void *context, struct tr_trace_place *place);
 
 	bool muted; /* set by take: what the child reports further of this place is not printed */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files and members that child processes read. The parent opens them, detects their formats, and
- * gives them to children in batches, because a process costs as much as a small trace:
+ * Files and members that child processes (workers) read. The parent opens them, detects their
+ * formats, and gives them to workers in batches, through a temporary file for each batch:
  *
- *	parent: step, take -> batch -> fork
- *	child:  put back -> work -> frames -> unnamed temporary file
+ *	parent: step, send -> file of the batch -> order
+ *	worker: receive -> work -> frames, after the places in the file -> report
  *	parent: waits for the oldest batch -> frames -> take of the tool, messages
  *
  * Everything that depends on the order (names, messages and their count, the report) is decided by
  * the parent, so it does not depend on the number of processes. Memory is bounded by the number of
  * batches that wait, and results wait on the disk.
+ *
+ * To give a place away costs time, too, so the parent begins to read the places itself, and starts
+ * workers when reading has turned out to be slow. A batch is so small that it takes a few
+ * milliseconds, or is one place.
  */
 
 #include <errno.h>
@@ -17,24 +21,35 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli_private.h"
 #include "core/file.h"
 
 enum {
-	BATCH_PLACES = 256,
+	BATCH_PLACES = 64,
+	ORDERS = 2, /* that a worker has at most, so that it does not wait for the parent */
 	BATCH_BYTES = 4 << 20,
-	WAITING = 2,		 /* batches for each process */
+	BATCH_NS = 5000000,	 /* the time that a batch is expected to take */
+	START_NS = 10000000,	 /* the time after which workers are started */
+	GAUGED = 256 << 10,	 /* weight after which the cost is measured again */
+	PLACE_WEIGHT = 16 << 10, /* what a place costs beside its bytes, as a number of bytes */
 	FRAME_MAX = 256 << 10,	 /* bytes of a message of the tool, after which it is cut */
-	RESULT_BUFFER = 1 << 20, /* bytes that a child keeps before it writes them */
-	STATUS_ERRNO = 100,	 /* exit status of a child that cannot write: this, and errno */
+	RESULT_BUFFER = 1 << 20, /* bytes that a worker keeps before it writes them */
+	MAX_JOBS = 256,		 /* of -j */
+	STATUS_ERRNO = 100,	 /* exit status of a worker that cannot write: this, and errno */
 };
+
+/* Nanoseconds for each unit of weight: work that costs less is done here; a first guess. */
+static const double least_cost = 2.5, heavy_cost = 50;
 
 enum frame_kind { FRAME_MESSAGE, FRAME_MESSAGE_NOWHERE, FRAME_TOOL, FRAME_END };
 
-/* What is before each frame in the file of a child. It is read by the same program. */
+/* What is before each frame in the file. It is read by the same program. */
 struct frame {
 	uint32_t kind, len;
 };
@@ -47,62 +62,73 @@ struct ending {
 	bool stop, discard;
 };
 
-/* What a child knows of itself. */
+/* Places of a batch that a worker has to read, from at to end of its file. */
+struct order {
+	size_t batch;
+	uint64_t at, end;
+};
+
+/* What a worker knows of itself. */
 struct tr_cli_child {
-	int fd;
+	int fd;			 /* of the batch */
 	struct tr_buffer frames; /* that are not written yet */
 };
 
 /* A place, or a step that failed. */
 struct item {
-	struct tr_trace_taken *taken;
-	enum tr_status status;
+	struct tr_trace_place place; /* without a window; its texts are in texts */
+	char *texts;
 	struct tr_error *err; /* of a step that failed; NULL: none */
+	uint64_t at;	      /* of the place in the file */
 };
 
 struct batch {
+	int fd;
 	struct item items[BATCH_PLACES];
-	size_t count, first; /* first: the first one that the child reads */
-	uint64_t bytes;
-	bool again;	   /* see tr_cli_jobs.work */
-	pid_t pid;	   /* 0: no child runs */
-	int done;	   /* pipe whose other end the child has; -1: it has ended */
-	int result, state; /* file with the frames; of waitpid */
+	size_t count, taken;
+	uint64_t end;				   /* of the places in the file; frames follow */
+	uint64_t weight;			   /* of the places */
+	enum { FILLED, READY, GIVEN, DONE } state; /* DONE: the worker may have died, too */
+	int death;				   /* of waitpid; 0: the worker lives */
+};
+
+struct worker {
+	pid_t pid;
+	int fd;			/* orders to it; for each, the nanoseconds that it took back */
+	size_t batches[ORDERS]; /* of its orders */
+	size_t count;
 };
 
 struct run {
 	struct tr_cli *cli;
 	struct tr_cli_jobs *jobs;
 	void *context;
-	struct batch **waiting; /* in the order of the input */
-	size_t count, running;
+	struct batch *batches; /* a ring */
+	size_t room;
+	size_t first, count;	/* in the order of the input; the last one may be FILLED */
+	struct worker *workers; /* that live */
+	size_t worker_count;
+	bool alone;	    /* no worker can be started */
+	double cost, least; /* nanoseconds for each unit of weight; to be worth a worker */
+	uint64_t weight;    /* that was read here since the cost was measured */
+	int64_t ns;	    /* time of this process, when it was measured */
+	int64_t begun;	    /* time of this process, at the first place */
 };
 
-static void free_batch(struct batch *batch)
+static int64_t cpu_time(void)
 {
-	if (!batch)
-		return;
-	for (size_t i = 0; i < batch->count; i++) {
-		tr_trace_taken_free(batch->items[i].taken);
-		free(batch->items[i].err);
-	}
-	if (batch->done >= 0)
-		close(batch->done);
-	if (batch->result >= 0)
-		close(batch->result);
-	free(batch);
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static struct batch *new_batch(void)
+static uint64_t weight_of(const struct tr_trace_place *place)
 {
-	struct batch *batch = calloc(1, sizeof *batch);
-
-	if (batch)
-		batch->done = batch->result = -1;
-	return batch;
+	return PLACE_WEIGHT + (place->size > 0 ? (uint64_t)place->size : 0);
 }
 
-/* The child: frames, and the work. */
+/* The worker: frames, and the work. */
 
 static void write_frames(struct tr_cli_child *child)
 {
@@ -147,27 +173,21 @@ static void relay(struct tr_cli *cli, bool of_place, const struct tr_error *err)
 		  (struct tr_text){ (const char *)err, len }, TR_TEXT(""));
 }
 
-/* Reads the places of a batch, and ends the process. */
-static __attribute__((noreturn)) void work(const struct run *run, struct batch *batch)
+/* Reads the places of an order. */
+static void work(const struct run *run, const struct order *order)
 {
 	struct tr_cli *cli = run->cli;
 	struct tr_cli_private *p = cli->private;
-	struct tr_cli_child child = { .fd = batch->result, .frames = TR_BUFFER_INIT };
+	int from = run->batches[order->batch].fd;
 
-	tr_cli_output_is_not_ours();
-	p->child = &child;
-	p->relay = relay;
-	for (size_t i = batch->first; i < batch->count && !cli->stop; i++) {
+	for (uint64_t at = order->at; at < order->end && !cli->stop;) {
 		struct tr_trace_place *place;
-		struct item *item = &batch->items[i];
 
-		if (item->status != TR_OK)
-			continue;
 		p->last = NULL;
 		p->settings_taken = 0;
-		enum tr_status status = tr_trace_put_back(cli->trace, item->taken, &place, &p->err);
+		enum tr_status status = tr_trace_receive(cli->trace, from, &at, &place, &p->err);
 		if (status == TR_OK)
-			run->jobs->work(run->context, place, batch->again);
+			run->jobs->work(run->context, place);
 		else
 			tr_cli_report(cli, &p->err);
 		struct ending ending = { tr_trace_seen(cli->trace), p->settings_taken,
@@ -175,74 +195,187 @@ static __attribute__((noreturn)) void work(const struct run *run, struct batch *
 		put_frame(cli, FRAME_END, (struct tr_text){ (char *)&ending, sizeof ending },
 			  TR_TEXT(""));
 		/* a crash at the next place must not lose this one */
-		write_frames(&child);
+		write_frames(p->child);
+		if (status == TR_FATAL && !cli->stop)
+			_exit(STATUS_ERRNO + EIO); /* the other places cannot be found */
+	}
+}
+
+/* Fulfils orders until there are none, or after a stop. */
+static __attribute__((noreturn)) void be_worker(const struct run *run, int fd)
+{
+	struct tr_cli_private *p = run->cli->private;
+	struct tr_cli_child child = { .frames = TR_BUFFER_INIT };
+	struct order order;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	tr_cli_output_is_not_ours();
+	for (size_t i = 0; i < run->worker_count; i++)
+		close(run->workers[i].fd);
+	p->child = &child;
+	p->relay = relay;
+	while (!run->cli->stop && read(fd, &order, sizeof order) == sizeof order) {
+		int64_t ns = cpu_time();
+		child.fd = run->batches[order.batch].fd;
+		work(run, &order);
+		ns = cpu_time() - ns;
+		if (!tr_fd_write(fd, (const char *)&ns, sizeof ns, NULL))
+			break;
 	}
 	_exit(0);
 }
 
-/* The parent: starts a child for each batch. */
+/* The parent: starts workers, and gives orders. */
 
-/* False: err is filled, and no child runs. */
-static bool start(struct run *run, struct batch *batch, struct tr_error *err)
+/* False: no worker can be started. */
+static bool start_worker(struct run *run)
 {
 	int ends[2];
 
-	if (batch->result >= 0)
-		close(batch->result);
-	batch->result = tr_file_unnamed(err);
-	if (batch->result < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;
-	if (pipe(ends) != 0) {
-		tr_error_system(err, errno, "cannot make a pipe");
-		return false;
-	}
-	batch->pid = fork();
-	if (batch->pid == 0) {
+	pid_t pid = fork();
+	if (pid == 0) {
 		close(ends[0]);
-		work(run, batch);
+		be_worker(run, ends[1]);
 	}
 	close(ends[1]);
-	batch->done = ends[0];
-	if (batch->pid > 0) {
-		run->running++;
+	if (pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	run->workers[run->worker_count++] = (struct worker){ .pid = pid, .fd = ends[0] };
+	return true;
+}
+
+/* Makes the files of all batches, which workers inherit, and the first worker. */
+static bool prepare(struct run *run)
+{
+	struct tr_error err;
+
+	if (run->batches)
 		return true;
+	run->room = 2 * (size_t)run->jobs->count + 8;
+	run->workers = calloc(run->jobs->count, sizeof *run->workers);
+	run->batches = calloc(run->room, sizeof *run->batches);
+	bool good = run->workers && run->batches;
+	for (size_t i = 0; run->batches && i < run->room; i++) {
+		run->batches[i].fd = good ? tr_file_unnamed(&err) : -1;
+		good = good && run->batches[i].fd >= 0;
 	}
-	tr_error_system(err, errno, "cannot start a process");
-	batch->pid = 0;
-	close(batch->done);
-	batch->done = -1;
-	return false;
+	return good && start_worker(run);
 }
 
-/* Waits for a child, which has ended or will. */
-static void reap(struct run *run, struct batch *batch)
+/* Notes that a worker has died. Its first batch is done as far as it came, if it did not stop. */
+static void bury(struct run *run, struct worker *worker)
 {
-	if (batch->done < 0)
-		return;
-	while (waitpid(batch->pid, &batch->state, 0) < 0 && errno == EINTR)
+	int death = 0;
+
+	while (waitpid(worker->pid, &death, 0) < 0 && errno == EINTR)
 		;
-	close(batch->done);
-	batch->done = -1;
-	run->running--;
+	close(worker->fd);
+	for (size_t i = 0; i < worker->count; i++)
+		run->batches[worker->batches[i]].state = i || !death ? READY : DONE;
+	if (worker->count)
+		run->batches[worker->batches[0]].death = death;
+	*worker = run->workers[--run->worker_count];
 }
 
-/* Waits until some child has ended. Its end of the pipe is closed then. */
-static void reap_some(struct run *run)
+/* Takes what a worker reports: the end of its first order, or its own. */
+static void take_report(struct run *run, struct worker *worker)
 {
-	struct pollfd *list = calloc(run->count, sizeof *list);
+	struct batch *batch = &run->batches[worker->batches[0]];
+	int64_t ns;
+	ssize_t n = recv(worker->fd, &ns, sizeof ns, MSG_WAITALL);
 
-	if (!list) {
-		reap(run, run->waiting[0]);
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n != (ssize_t)sizeof ns || !worker->count) {
+		bury(run, worker);
 		return;
 	}
-	for (size_t i = 0; i < run->count; i++)
-		list[i].fd = run->waiting[i]->done; /* poll ignores -1 */
-	while (poll(list, run->count, -1) < 0 && errno == EINTR)
-		;
-	for (size_t i = 0; i < run->count; i++)
+	batch->state = DONE;
+	batch->death = 0;
+	if (batch->weight)
+		run->cost = (run->cost + (double)ns / (double)batch->weight) / 2;
+	memmove(worker->batches, worker->batches + 1, --worker->count * sizeof *worker->batches);
+}
+
+/* Takes the reports that are there. wait: waits for one if there is none. */
+static void take_reports(struct run *run, bool wait)
+{
+	struct pollfd list[MAX_JOBS];
+	size_t count = run->worker_count;
+
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct pollfd){ .fd = run->workers[i].fd, .events = POLLIN };
+	if (poll(list, count, wait ? -1 : 0) <= 0)
+		return;
+	/* the last worker takes the place of one that has died */
+	for (size_t i = count; i-- > 0;)
 		if (list[i].revents)
-			reap(run, run->waiting[i]);
-	free(list);
+			take_report(run, &run->workers[i]);
+}
+
+/* The worker with the fewest orders, perhaps a new one. NULL: there is none, or all are busy. */
+static struct worker *idle_worker(struct run *run)
+{
+	struct worker *idle = NULL;
+
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (!idle || run->workers[i].count < idle->count)
+			idle = &run->workers[i];
+	if ((!idle || idle->count) && run->worker_count < run->jobs->count && start_worker(run))
+		idle = &run->workers[run->worker_count - 1];
+	return idle && idle->count < ORDERS ? idle : NULL;
+}
+
+/* Orders the places of a batch that were not taken. False: no worker can take an order now. */
+static bool give(struct run *run, struct batch *batch)
+{
+	struct order order = { (size_t)(batch - run->batches), batch->items[batch->taken].at,
+			       batch->end };
+	struct worker *worker = idle_worker(run);
+
+	if (!worker)
+		return false;
+	if (ftruncate(batch->fd, (off_t)batch->end) != 0 ||
+	    lseek(batch->fd, (off_t)batch->end, SEEK_SET) < 0) {
+		tr_cli_fail(run->cli, "cannot use a temporary file: %s", strerror(errno));
+		run->cli->stop = true;
+		return false;
+	}
+	batch->state = GIVEN;
+	worker->batches[worker->count++] = order.batch;
+	/* a worker that has died meanwhile reports its end */
+	(void)!send(worker->fd, &order, sizeof order, MSG_NOSIGNAL);
+	return true;
+}
+
+static struct batch *batch_at(const struct run *run, size_t i)
+{
+	return &run->batches[(run->first + i) % run->room];
+}
+
+/* Gives the batches that are ready to workers that are not busy. */
+static void give_all(struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if (batch_at(run, i)->state == READY && !give(run, batch_at(run, i)))
+			return;
+}
+
+/* Waits until a batch is done. False: there is no worker. */
+static bool wait_for(struct run *run, const struct batch *batch)
+{
+	for (;;) {
+		give_all(run);
+		if (batch->state == DONE)
+			return true;
+		if (!run->worker_count || run->cli->stop)
+			return false;
+		take_reports(run, true);
+	}
 }
 
 /* The parent: takes the results in the order of the input. */
@@ -285,191 +418,123 @@ static void take_ending(struct run *run, const struct tr_trace_place *place, str
 	p->discard = p->discard || ending.discard;
 }
 
-enum taken { TAKEN, AGAIN, CRASHED };
-
-/* Takes the frames of a place. */
-static enum taken take_frames(struct run *run, const struct tr_trace_place *place,
-			      struct tr_input *in)
+/* Takes the frames of a place. False: its worker has died. */
+static bool take_frames(struct run *run, const struct tr_trace_place *place, struct tr_input *in)
 {
-	bool again = false;
 	struct frame frame;
 	struct tr_text content;
 
 	while (next_frame(in, &frame, &content)) {
-		if (frame.kind == FRAME_END) {
-			if (!again)
-				take_ending(run, place, content);
-			tr_input_skip(in, sizeof frame + frame.len);
-			return again ? AGAIN : TAKEN;
-		}
-		if (!again && frame.kind == FRAME_TOOL)
-			again = !run->jobs->take(run->context, place, content);
-		else if (!again)
+		if (frame.kind == FRAME_TOOL)
+			run->jobs->take(run->context, place, content);
+		else if (frame.kind == FRAME_END)
+			take_ending(run, place, content);
+		else
 			take_message(run, frame.kind == FRAME_MESSAGE ? place : NULL, content);
 		tr_input_skip(in, sizeof frame + frame.len);
+		if (frame.kind == FRAME_END)
+			return true;
 	}
-	return CRASHED;
+	return false;
 }
 
-/* A window on the frames of a batch. NULL: err is filled. */
-static struct tr_input *open_result(const struct batch *batch, struct tr_error *err)
+/* A window on the frames of a file, from an offset on. NULL: memory is exhausted. */
+static struct tr_input *open_frames(int fd, uint64_t begin)
 {
 	const struct tr_limits limits = TR_LIMITS_DEFAULT;
 	struct tr_source *source =
-		lseek(batch->result, 0, SEEK_SET) == 0 ? tr_source_fd(batch->result, false) : NULL;
-	struct tr_input *in = source ? tr_input_new(source, &limits, 0) : NULL;
+		lseek(fd, (off_t)begin, SEEK_SET) >= 0 ? tr_source_fd(fd, false) : NULL;
 
-	if (!in)
-		tr_error_memory(err);
-	return in;
+	return source ? tr_input_new(source, &limits, 0) : NULL;
 }
 
-/* Reports a place whose child has ended before it was read. */
-static void report_crash(struct run *run, const struct batch *batch,
-			 const struct tr_trace_place *place)
+/* Reports a place whose worker has died before it was read, or that no worker can read. */
+static void report_crash(struct run *run, const struct tr_trace_place *place,
+			 const struct batch *batch)
 {
 	static const struct tr_trace_seen nothing = { .truncated = true, .parsed = true };
 	struct tr_error err;
+	int death = batch->death;
 
-	if (WIFSIGNALED(batch->state))
+	if (batch->state != DONE)
+		tr_error_say(&err, TR_CAUSE_SYSTEM,
+			     "left out: no further process can be started to convert it");
+	else if (WIFSIGNALED(death))
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
 			     "left out: the process that converted it was ended by signal %d (%s)",
-			     WTERMSIG(batch->state), strsignal(WTERMSIG(batch->state)));
+			     WTERMSIG(death), strsignal(WTERMSIG(death)));
 	else
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
 			     "left out: the process that converted it cannot store its result: %s",
-			     strerror(WEXITSTATUS(batch->state) - STATUS_ERRNO));
+			     strerror(WEXITSTATUS(death) - STATUS_ERRNO));
 	tr_cli_message_of(run->cli, place, &err);
 	run->jobs->end(run->context, place, false);
 	tr_cli_log_place(run->cli, place, &nothing, true);
 }
 
 /* Reports a step that failed. */
-static void take_failure(struct run *run, const struct item *item)
+static void take_failure(struct run *run, const struct tr_trace_place *place,
+			 const struct tr_error *err)
 {
-	const struct tr_trace_place *place = tr_trace_taken_place(item->taken);
-
-	tr_cli_message_of(run->cli, place, item->err);
-	tr_cli_log_missed(run->cli, place, item->err);
+	tr_cli_message_of(run->cli, place, err);
+	tr_cli_log_missed(run->cli, place, err);
 }
 
-/* Reads a place in this process. */
-static void take_here(struct run *run, struct item *item)
+/* Reads the place that is open in this process. */
+static void take_here(struct run *run, struct tr_trace_place *place)
 {
-	struct tr_cli *cli = run->cli;
-	struct tr_cli_private *p = cli->private;
-	struct tr_trace_place *place;
-
-	p->last = NULL;
-	enum tr_status status = tr_trace_put_back(cli->trace, item->taken, &place, &p->err);
-	if (status != TR_OK) {
-		tr_cli_report(cli, &p->err);
-		return;
-	}
-	tr_cli_log_step(cli);
+	run->cli->private->last = NULL;
+	tr_cli_log_step(run->cli);
 	run->jobs->here(run->context, place);
-	p->last = NULL;
-	tr_cli_log_member(cli);
+	run->cli->private->last = NULL;
+	tr_cli_log_member(run->cli);
 }
 
-/* Runs a child for one place, once more, and takes its frames. */
-static void take_again(struct run *run, const struct item *item)
-{
-	struct batch again = {
-		.items = { *item }, .count = 1, .again = true, .done = -1, .result = -1
-	};
-	const struct tr_trace_place *place = tr_trace_taken_place(item->taken);
-	struct tr_error err;
-	struct tr_input *in = NULL;
-
-	if (start(run, &again, &err)) {
-		reap(run, &again);
-		in = open_result(&again, &err);
-		if (in && take_frames(run, place, in) == CRASHED)
-			report_crash(run, &again, place);
-		tr_input_free(in);
-	}
-	if (!in) {
-		tr_cli_message_of(run->cli, place, &err);
-		run->jobs->end(run->context, place, false);
-	}
-	if (again.result >= 0)
-		close(again.result);
-}
-
-/* Takes the places from batch->first on. False: a child has crashed, and some are left. */
+/* Takes results of a batch (NULL: there are none). False: a worker has died, and some are left. */
 static bool take_places(struct run *run, struct batch *batch, struct tr_input *in)
 {
-	while (batch->first < batch->count && !run->cli->stop) {
-		struct item *item = &batch->items[batch->first++];
-		const struct tr_trace_place *place = tr_trace_taken_place(item->taken);
+	while (batch->taken < batch->count && !run->cli->stop) {
+		const struct item *item = &batch->items[batch->taken++];
 		if (item->err) {
-			take_failure(run, item);
+			take_failure(run, &item->place, item->err);
 			continue;
 		}
 		tr_cli_log_step(run->cli);
 		run->jobs->muted = false;
-		run->jobs->begin(run->context, place);
-		switch (take_frames(run, place, in)) {
-		case TAKEN:
-			break;
-		case AGAIN:
-			take_again(run, item);
-			break;
-		case CRASHED:
-			report_crash(run, batch, place);
-			return batch->first == batch->count;
+		run->jobs->begin(run->context, &item->place);
+		if (!in || !take_frames(run, &item->place, in)) {
+			report_crash(run, &item->place, batch);
+			return batch->taken == batch->count;
 		}
 	}
 	return true;
 }
 
-/* Takes the results of the oldest batch, or does its work where no process can be started. */
-static void take_oldest(struct run *run)
+static void empty_batch(struct batch *batch)
 {
-	struct batch *batch = run->waiting[0];
-	struct tr_error err;
-	struct tr_input *in = NULL;
-	bool done = false;
-
-	while (!done && !run->cli->stop) {
-		reap(run, batch);
-		in = batch->pid ? open_result(batch, &err) : NULL;
-		if (!in)
-			break;
-		done = take_places(run, batch, in);
-		tr_input_free(in);
-		if (!done && !start(run, batch, &err))
-			batch->pid = 0;
+	for (size_t i = 0; i < batch->count; i++) {
+		free(batch->items[i].texts);
+		free(batch->items[i].err);
 	}
-	for (; !done && batch->first < batch->count && !run->cli->stop; batch->first++) {
-		struct item *item = &batch->items[batch->first];
-		if (item->err)
-			take_failure(run, item);
-		else
-			take_here(run, item);
-	}
-	free_batch(batch);
-	run->count--;
-	memmove(run->waiting, run->waiting + 1, run->count * sizeof *run->waiting);
+	*batch = (struct batch){ .fd = batch->fd };
 }
 
-/* Gives a batch to a child as soon as less than the given number work. */
-static void give(struct run *run, struct batch *batch)
+/* Takes the results of the oldest batch. */
+static void take_oldest(struct run *run)
 {
-	struct tr_error err;
+	struct batch *batch = batch_at(run, 0);
 
-	while (run->count && !run->cli->stop &&
-	       (run->count == (size_t)WAITING * run->jobs->count ||
-		run->running == run->jobs->count || run->waiting[0]->done < 0)) {
-		if (run->waiting[0]->done < 0 || run->count == (size_t)WAITING * run->jobs->count)
-			take_oldest(run);
-		else
-			reap_some(run);
+	for (bool done = false; !done && !run->cli->stop;) {
+		struct tr_input *in = NULL;
+		if (wait_for(run, batch) && !(in = open_frames(batch->fd, batch->end)))
+			tr_cli_out_of_memory(run->cli);
+		done = take_places(run, batch, in);
+		tr_input_free(in);
+		batch->state = READY; /* for another worker */
 	}
-	run->waiting[run->count++] = batch;
-	/* if no process can be started, this one does the work when it is the turn of the batch */
-	(void)(!run->cli->stop && start(run, batch, &err));
+	empty_batch(batch);
+	run->first++;
+	run->count--;
 }
 
 static void take_all(struct run *run)
@@ -478,92 +543,173 @@ static void take_all(struct run *run)
 		take_oldest(run);
 }
 
-/* Adds the place of the last step, or its error. False: memory is exhausted, which is reported. */
-static bool add_item(struct run *run, struct batch *batch, enum tr_status status)
-{
-	struct tr_cli *cli = run->cli;
-	struct tr_cli_private *p = cli->private;
-	struct item item = { .status = status };
+/* The parent: reads, or fills batches. */
 
-	if (status != TR_OK && (item.err = malloc(sizeof *item.err)))
-		*item.err = p->err;
-	if (status == TR_OK || item.err)
-		item.taken = tr_trace_take(cli->trace, status == TR_OK, &p->err);
-	else
-		tr_error_memory(&p->err);
-	if (!item.taken) {
-		free(item.err);
-		tr_cli_report(cli, &p->err);
-		return tr_error_is_memory(&p->err) ? tr_cli_out_of_memory(cli) : true;
+/* Finishes the batch that is being filled, and takes results that are there or must be. */
+static void finish_batch(struct run *run)
+{
+	if (!run->count || batch_at(run, run->count - 1)->state != FILLED)
+		return;
+	if (!batch_at(run, run->count - 1)->count) {
+		run->count--;
+		return;
 	}
-	batch->bytes += tr_trace_taken_size(item.taken);
-	batch->items[batch->count++] = item;
+	batch_at(run, run->count - 1)->state = READY;
+	take_reports(run, false);
+	give_all(run);
+	while (run->count && !run->cli->stop &&
+	       (run->count == run->room || batch_at(run, 0)->state == DONE))
+		take_oldest(run);
+}
+
+/* Adds the place of the last step, which is in the file at `at`; err: its step failed. */
+static bool add_item(struct run *run, struct batch *batch, uint64_t at,
+		     const struct tr_trace_place *place, const struct tr_error *err)
+{
+	struct item *item = &batch->items[batch->count];
+	size_t name = place && place->name ? strlen(place->name) + 1 : 0;
+	size_t member = place && place->member ? strlen(place->member) + 1 : 0;
+
+	*item = (struct item){ .texts = malloc(name + member + 1), .at = at };
+	if (place)
+		item->place = *place;
+	item->err = err ? malloc(sizeof *err) : NULL;
+	if (!item->texts || (err && !item->err)) {
+		free(item->texts);
+		free(item->err);
+		return tr_cli_out_of_memory(run->cli);
+	}
+	if (err)
+		*item->err = *err;
+	if (name)
+		item->place.name = memcpy(item->texts, place->name, name);
+	if (member)
+		item->place.member = memcpy(item->texts + name, place->member, member);
+	item->place.in = NULL;
+	batch->count++;
 	return true;
+}
+
+/* The batch that is being filled, perhaps a new one. NULL: there is none. */
+static struct batch *filled_batch(struct run *run)
+{
+	if (run->count && batch_at(run, run->count - 1)->state == FILLED)
+		return batch_at(run, run->count - 1);
+	run->alone = run->alone || !prepare(run);
+	return run->alone ? NULL : batch_at(run, run->count++);
+}
+
+/* Gives the place that is open away. False: it has to be read here, after all before it. */
+static bool send_away(struct run *run, struct tr_trace_place *place)
+{
+	struct batch *batch = filled_batch(run);
+	uint64_t at = batch ? batch->end : 0;
+	struct tr_error *err = &run->cli->private->err;
+
+	if (!batch)
+		return false;
+	enum tr_status status = tr_trace_send(run->cli->trace, batch->fd, &batch->end, err);
+	if (status == TR_END)
+		return false;
+	if (status != TR_OK)
+		return tr_cli_abort(run->cli, err);
+	if (!add_item(run, batch, at, place, NULL))
+		return false;
+	batch->weight += place->member ? PLACE_WEIGHT + (batch->end - at) : weight_of(place);
+	if (batch->count == BATCH_PLACES || batch->end >= BATCH_BYTES ||
+	    (double)batch->weight * run->cost >= BATCH_NS)
+		finish_batch(run);
+	return true;
+}
+
+/* Reads a place here, and measures what that costs. */
+static void read_here(struct run *run, struct tr_trace_place *place)
+{
+	finish_batch(run);
+	take_all(run);
+	if (run->cli->stop)
+		return;
+	run->weight += weight_of(place);
+	take_here(run, place);
+	if (run->weight < GAUGED)
+		return;
+	int64_t now = cpu_time();
+	run->cost = (run->cost + (double)(now - run->ns) / (double)run->weight) / 2;
+	run->ns = now;
+	run->weight = 0;
+}
+
+/* Whether workers should read the next places. */
+static bool is_worth(struct run *run, const struct tr_trace_place *place)
+{
+	if (run->alone || run->jobs->skips)
+		return false;
+	if (!run->begun)
+		run->begun = run->ns = cpu_time(); /* libraries have been loaded */
+	if (run->worker_count && run->cost < run->least / 2) {
+		/* what is slow are the outputs, which are written here in any case */
+		run->least *= 4;
+		finish_batch(run);
+		take_all(run);
+		run->ns = cpu_time();
+		run->weight = 0;
+	}
+	return run->cost >= run->least &&
+	       (run->worker_count ||
+		(double)(run->ns - run->begun) +
+				run->cost * (double)(run->weight + weight_of(place)) >=
+			START_NS);
 }
 
 /* Steps through all places. */
 static void read_all(struct run *run)
 {
 	struct tr_cli *cli = run->cli;
-	struct tr_cli_private *p = cli->private;
-	struct tr_trace_place *place;
-	struct batch *batch = NULL;
+	struct tr_error *err = &cli->private->err;
 	enum tr_status status = TR_OK;
 
 	while (!cli->stop && status != TR_FATAL) {
-		status = tr_trace_step(cli->trace, &place, &p->err);
+		struct tr_trace_place *place;
+		status = tr_trace_step(cli->trace, &place, err);
 		if (status == TR_END)
 			break;
-		if (!batch && !(batch = new_batch())) {
-			tr_cli_out_of_memory(cli);
-			break;
-		}
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
-		if (status == TR_OK)
+		if (status == TR_OK) {
 			tr_cli_note_read(cli, place);
-		if (!add_item(run, batch, status))
-			break;
-		struct item *last = batch->count ? &batch->items[batch->count - 1] : NULL;
-		bool apart = !last || tr_trace_taken_is_apart(last->taken);
-		if (!apart) {
-			/* its rest is in the archive, which cannot be read further before */
-			struct item item = *last;
-			batch->count--;
-			give(run, batch);
-			batch = NULL;
-			take_all(run);
-			if (!cli->stop)
-				take_here(run, &item);
-			tr_trace_taken_free(item.taken);
-		} else if (batch->count == BATCH_PLACES || batch->bytes >= BATCH_BYTES) {
-			give(run, batch);
-			batch = NULL;
+			if (!is_worth(run, place) || !send_away(run, place))
+				read_here(run, place);
+		} else if (!run->count) {
+			take_failure(run, tr_trace_here(cli->trace), err);
+		} else {
+			struct batch *batch = filled_batch(run);
+			if (!add_item(run, batch, batch->end, tr_trace_here(cli->trace), err))
+				break;
+			if (batch->count == BATCH_PLACES)
+				finish_batch(run);
 		}
 	}
-	if (batch && !cli->stop)
-		give(run, batch);
-	else
-		free_batch(batch);
 }
 
 void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context)
 {
-	struct run run = { .cli = cli, .jobs = jobs, .context = context };
+	struct run run = { .cli = cli, .jobs = jobs, .context = context, .least = least_cost };
 
-	run.waiting = calloc((size_t)WAITING * jobs->count, sizeof(struct batch *));
-	if (!run.waiting) {
-		tr_cli_out_of_memory(cli);
-		return;
-	}
+	run.cost = jobs->heavy ? heavy_cost : 0;
+	run.alone = jobs->count < 2;
 	read_all(&run);
+	finish_batch(&run);
 	take_all(&run);
 	/* after a stop nobody needs the results */
-	for (size_t i = 0; i < run.count; i++) {
-		if (run.waiting[i]->done >= 0)
-			kill(run.waiting[i]->pid, SIGKILL);
-		reap(&run, run.waiting[i]);
-		free_batch(run.waiting[i]);
+	while (run.worker_count) {
+		kill(run.workers[0].pid, SIGKILL);
+		bury(&run, &run.workers[0]);
 	}
-	free(run.waiting);
+	for (size_t i = 0; run.batches && i < run.room; i++) {
+		empty_batch(&run.batches[i]);
+		if (run.batches[i].fd >= 0)
+			close(run.batches[i].fd);
+	}
+	free(run.batches);
+	free(run.workers);
 }

@@ -425,17 +425,6 @@ static bool is_made(int dir, const char *name, const struct tr_trace_place *plac
 	       st.st_mtime >= place->mtime;
 }
 
-bool repack_may_be_made(struct repack *r, const struct repack_name *parts,
-			const struct tr_trace_place *place)
-{
-	struct tr_buffer name = TR_BUFFER_INIT;
-	bool made = r->resume && repack_join_name(parts, 0, &name).len && put_path(r, name.data) &&
-		    is_made(AT_FDCWD, r->path.data, place);
-
-	tr_buffer_free(&name);
-	return made;
-}
-
 /*
  * Opens a file below the directory for a place (repack.open_as). The names come from the input, so
  * no component of the path may be a symbolic link or "..": tr_directory_below refuses them.

@@ -95,10 +95,6 @@ bool repack_codec(struct repack *r, const struct tr_format *format,
 struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink,
 			       const struct tr_codec *codec);
 
-/* Whether an earlier run has written the file of this name, as far as it is not numbered. */
-bool repack_may_be_made(struct repack *r, const struct repack_name *name,
-			const struct tr_trace_place *place);
-
 /* tr_repack_jobs.c */
 
 /* Writes every file or member to an output of its own, in child processes. */

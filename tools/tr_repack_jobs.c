@@ -17,7 +17,6 @@ enum step { OPEN, DATA, FINISH, DROP };
 /* The head of each message. */
 struct head {
 	enum step step;
-	bool made;		       /* OPEN: an earlier run seems to have written it */
 	bool noted;		       /* OPEN: see struct repack_name */
 	size_t stem, extension, coded; /* OPEN: the lengths of the texts that follow */
 	const struct tr_codec *codec;  /* OPEN */
@@ -26,11 +25,8 @@ struct head {
 
 struct jobs {
 	struct tr_cli_jobs base;
-	bool again;  /* in a child: no output is left out */
 	bool failed; /* an output of the place could not be opened: no further one is */
 	int before;  /* exit status of the places before */
-	size_t open; /* outputs of the place that were opened */
-	size_t skip; /* the work is done again: outputs that were written before */
 };
 
 /* The sink of an output in a child. */
@@ -92,9 +88,7 @@ static bool open_in_child(struct repack *r, const struct tr_format *format,
 	if (!repack_codec(r, format, place, &codec))
 		return false;
 	struct repack_name name = repack_member_name(r, place, format, codec);
-	r->made = !r->job->again && repack_may_be_made(r, &name, place);
 	struct head head = { .step = OPEN,
-			     .made = r->made,
 			     .noted = name.noted,
 			     .stem = name.stem.len,
 			     .extension = name.extension.len,
@@ -110,10 +104,6 @@ static bool open_in_child(struct repack *r, const struct tr_format *format,
 	}
 	tell(r, &head, tr_buffer_text(&texts));
 	tr_buffer_free(&texts);
-	if (r->made) {
-		free(remote);
-		return true;
-	}
 	*remote = (struct remote){ .base = { .write = remote_write,
 					     .flush = remote_flush,
 					     .finish = remote_finish,
@@ -123,12 +113,11 @@ static bool open_in_child(struct repack *r, const struct tr_format *format,
 }
 
 /* tr_cli_jobs.work */
-static void work(void *context, struct tr_trace_place *place, bool again)
+static void work(void *context, struct tr_trace_place *place)
 {
 	struct repack *r = context;
 
 	r->open = open_in_child;
-	r->job->again = again;
 	repack_one(r, place);
 }
 
@@ -140,7 +129,6 @@ static void begin(void *context, const struct tr_trace_place *place)
 	(void)place;
 	r->job->before = r->cli.status;
 	r->cli.status = 0;
-	r->job->open = r->job->skip = 0;
 	r->made = r->dated = r->job->failed = false;
 }
 
@@ -154,8 +142,8 @@ struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
 	return NULL;
 }
 
-/* Opens an output for a child. False: the child has left out what is not made. */
-static bool open_for_child(struct repack *r, const struct tr_trace_place *place,
+/* Opens an output for a child. */
+static void open_for_child(struct repack *r, const struct tr_trace_place *place,
 			   const struct head *head, struct tr_text texts)
 {
 	struct jobs *jobs = r->job;
@@ -165,39 +153,28 @@ static bool open_for_child(struct repack *r, const struct tr_trace_place *place,
 					       head->coded },
 				    .noted = head->noted };
 
-	jobs->open++;
-	if (jobs->skip) {
-		/* its output is open, and what the child has found before it is taken */
-		jobs->base.muted = jobs->open < jobs->skip;
-		if (jobs->open == jobs->skip)
-			jobs->skip = 0;
-		return true;
-	}
 	r->made = false;
 	if (jobs->failed)
-		return true;
-	jobs->base.muted = jobs->failed = !r->open_as(r, &name, place, head->codec);
-	if (jobs->failed || !head->made || r->made)
-		return true;
-	jobs->base.muted = true;
-	jobs->skip = jobs->open;
-	jobs->open = 0;
-	return false;
+		return;
+	jobs->failed = !r->open_as(r, &name, place, head->codec);
+	/* without -j, what is not written is not read */
+	jobs->base.muted = jobs->failed || r->made;
 }
 
 /* tr_cli_jobs.take */
-static bool take(void *context, const struct tr_trace_place *place, struct tr_text message)
+static void take(void *context, const struct tr_trace_place *place, struct tr_text message)
 {
 	struct repack *r = context;
 	struct head head;
 
 	memcpy(&head, message.data, sizeof head);
 	struct tr_text body = { message.data + sizeof head, message.len - sizeof head };
-	if (head.step == OPEN)
-		return open_for_child(r, place, &head, body);
-	if (r->job->skip || !r->cli.out)
-		return true;
+	if (head.step != OPEN && !r->cli.out)
+		return;
 	switch (head.step) {
+	case OPEN:
+		open_for_child(r, place, &head, body);
+		break;
 	case DATA:
 		tr_output_put_text(r->cli.out, body);
 		break;
@@ -212,7 +189,6 @@ static bool take(void *context, const struct tr_trace_place *place, struct tr_te
 		r->dated = false;
 		break;
 	}
-	return true;
 }
 
 /* tr_cli_jobs.end */
@@ -225,6 +201,7 @@ static void end(void *context, const struct tr_trace_place *place, bool complete
 		tr_output_discard(r->cli.out);
 		r->cli.out = NULL;
 	}
+	r->job->base.skips = r->made;
 	r->troubled += r->cli.status != 0;
 	r->made_only += r->made && !r->cli.status;
 	tr_cli_status(&r->cli, r->job->before);
@@ -238,12 +215,15 @@ static void here(void *context, struct tr_trace_place *place)
 
 	r->job = NULL;
 	repack_one(r, place);
+	job->base.skips = r->made;
 	r->job = job;
 }
 
 void repack_in_jobs(struct repack *r)
 {
 	struct jobs jobs = { .base = { .count = r->jobs,
+				       .heavy = r->codec && r->codec->level_max,
+				       .skips = r->resume,
 				       .work = work,
 				       .begin = begin,
 				       .take = take,

@@ -92,41 +92,27 @@ struct tr_trace_seen {
 struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace);
 
 /*
- * Places that are read later, perhaps by a child process, while the trace steps on.
+ * Places that a child process reads while the trace steps on. They go through a file that both
+ * processes have open, from one end to the other.
  *
- *	tr_trace_step -> tr_trace_take ... tr_trace_put_back -> tr_trace_next
+ *	tr_trace_step -> tr_trace_send -> file -> tr_trace_receive -> tr_trace_next
  */
-struct tr_trace_taken;
-
-enum { TR_TRACE_TAKEN_MAX = 64 << 20 }; /* bytes of a member that are stored */
+enum { TR_TRACE_SENT_MAX = 64 << 20 }; /* bytes of a member that are sent */
 
 /*
- * Takes the current place, of which nothing was read, out of the trace: a file is closed, and the
- * bytes of a member are stored, up to TR_TRACE_TAKEN_MAX in a temporary file. opened: the step
- * returned TR_OK; if not, the place has only a name. NULL: err is filled.
+ * Adds the current place, of which nothing was read, to the file at *end, which moves on: of a file
+ * its name, and of a member its bytes. TR_OK: the trace may step on. TR_END: it has to be read here
+ * and now, because it is a pipe or a large member, or the file has no room. TR_FATAL: memory is
+ * exhausted.
  */
-struct tr_trace_taken *tr_trace_take(struct tr_trace *trace, bool opened, struct tr_error *err);
-
-/* The place, whose window is NULL. Valid until it is put back or freed. */
-const struct tr_trace_place *tr_trace_taken_place(const struct tr_trace_taken *taken);
-
-/* The size in bytes of the file, or of what is stored of the member; 0: unknown. */
-uint64_t tr_trace_taken_size(const struct tr_trace_taken *taken);
+enum tr_status tr_trace_send(struct tr_trace *trace, int fd, uint64_t *end, struct tr_error *err);
 
 /*
- * False: only a part of the member is stored, so it has to be put back before the next step of the
- * trace, and in this process.
+ * Makes the place that begins at *begin in the file the current one, in a child process;
+ * *begin moves to its end. TR_WARN, TR_FATAL: it cannot be read; err is filled.
  */
-bool tr_trace_taken_is_apart(const struct tr_trace_taken *taken);
-
-/*
- * Makes it the current place again, of this trace or of its copy in a child process, once. TR_WARN,
- * TR_FATAL: the file cannot be opened again; err is filled.
- */
-enum tr_status tr_trace_put_back(struct tr_trace *trace, struct tr_trace_taken *taken,
-				 struct tr_trace_place **place, struct tr_error *err);
-
-void tr_trace_taken_free(struct tr_trace_taken *taken);
+enum tr_status tr_trace_receive(struct tr_trace *trace, int fd, uint64_t *begin,
+				struct tr_trace_place **place, struct tr_error *err);
 
 /*
  * The progress: bytes read of all operands, of compressed ones as in the file. total is 0 if a size

@@ -2,9 +2,12 @@
 /*
  * Places that are read later than they are opened. An archive gives one member after the other, so
  * the bytes of a member are stored, in a spool, until it is its turn: as one of the parts of a trace
- * (trace_open.c), or in another process (tr_trace_take). A file is closed and opened again.
+ * (trace_open.c), or in a file through which they go to another process (tr_trace_send). There, a
+ * file that was not a member is opened again.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/spool.h"
 #include "format/trace_private.h"
@@ -20,7 +23,6 @@ struct kept {
 	struct tr_source base;
 	struct tr_trace_store *store;
 	uint64_t offset, end;
-	struct tr_input *rest;	/* the bytes after end, which were not stored; NULL: none */
 	struct tr_error damage; /* the reason why it ended early; no cause: it is whole */
 };
 
@@ -46,24 +48,6 @@ void tr_trace_store_release(struct tr_trace_store *store)
 	free(store);
 }
 
-/* Reads what was not stored. */
-static ssize_t read_rest(struct kept *kept, char *buf, size_t cap, struct tr_error *err)
-{
-	struct tr_input *rest = kept->rest;
-
-	if (!tr_input_more(rest, 1)) {
-		if (rest->damaged)
-			tr_input_error(rest, err);
-		return rest->damaged ? -1 : 0;
-	}
-	size_t len = tr_input_available(rest);
-	if (len > cap)
-		len = cap;
-	memcpy(buf, rest->pos, len);
-	tr_input_skip(rest, len);
-	return (ssize_t)len;
-}
-
 static ssize_t kept_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
 	struct kept *kept = tr_container(source, struct kept, base);
@@ -71,8 +55,6 @@ static ssize_t kept_read(struct tr_source *source, char *buf, size_t cap, struct
 	size_t len = left < cap ? (size_t)left : cap;
 	const char *data;
 
-	if (!left && kept->rest)
-		return read_rest(kept, buf, cap, err);
 	if (!left && kept->damage.cause) {
 		*err = kept->damage;
 		return -1;
@@ -87,18 +69,17 @@ static ssize_t kept_read(struct tr_source *source, char *buf, size_t cap, struct
 	return (ssize_t)len;
 }
 
-static bool kept_would_wait(struct tr_source *source)
-{
-	struct kept *kept = tr_container(source, struct kept, base);
-
-	return kept->rest && tr_input_would_wait(kept->rest);
-}
-
 /* Progress counts the bytes of the archive. */
-static uint64_t kept_raw_offset(struct tr_source *source)
+static uint64_t nothing_raw(struct tr_source *source)
 {
 	(void)source;
 	return 0;
+}
+
+static bool never_waits(struct tr_source *source)
+{
+	(void)source;
+	return false;
 }
 
 static void kept_close(struct tr_source *source)
@@ -106,19 +87,17 @@ static void kept_close(struct tr_source *source)
 	struct kept *kept = tr_container(source, struct kept, base);
 
 	tr_trace_store_release(kept->store);
-	tr_input_free(kept->rest);
 	free(kept);
 }
 
-/* Stores up to max bytes of the window. False: err is filled. */
-static bool store_bytes(struct tr_trace_store *store, struct tr_input *in, uint64_t max,
-			struct kept *kept, struct tr_error *err)
+/* Stores the bytes of the window. False: err is filled. */
+static bool store_bytes(struct tr_trace_store *store, struct tr_input *in, struct kept *kept,
+			struct tr_error *err)
 {
 	bool good = true;
-	uint64_t begin = tr_spool_size(store->spool);
 
-	kept->offset = begin;
-	while (good && tr_spool_size(store->spool) - begin < max && tr_input_more(in, 1)) {
+	kept->offset = tr_spool_size(store->spool);
+	while (good && tr_input_more(in, 1)) {
 		size_t len = tr_input_available(in);
 		good = tr_spool_write(store->spool, in->pos, len, err);
 		tr_input_skip(in, len);
@@ -128,7 +107,7 @@ static bool store_bytes(struct tr_trace_store *store, struct tr_input *in, uint6
 }
 
 struct tr_source *tr_trace_store_input(struct tr_trace_store *store, struct tr_input *in,
-				       uint64_t max, struct tr_error *err)
+				       struct tr_error *err)
 {
 	struct kept *kept = calloc(1, sizeof *kept);
 
@@ -138,17 +117,13 @@ struct tr_source *tr_trace_store_input(struct tr_trace_store *store, struct tr_i
 		return NULL;
 	}
 	*kept = (struct kept){ .base = { .read = kept_read,
-					 .would_wait = kept_would_wait,
+					 .would_wait = never_waits,
 					 .close = kept_close,
-					 .raw_offset = kept_raw_offset },
+					 .raw_offset = nothing_raw },
 			       .store = store };
 	tr_error_clear(&kept->damage);
 	store->references++;
-	bool good = store_bytes(store, in, max, kept, err);
-	if (good && kept->end - kept->offset >= max && tr_input_more(in, 1)) {
-		kept->rest = in;
-		return &kept->base;
-	}
+	bool good = store_bytes(store, in, kept, err);
 	if (in->damaged)
 		tr_input_error(in, &kept->damage);
 	tr_input_free(in);
@@ -158,107 +133,207 @@ struct tr_source *tr_trace_store_input(struct tr_trace_store *store, struct tr_i
 	return NULL;
 }
 
-/* A place that was taken out of the trace. */
-struct tr_trace_taken {
+/* What is in the file before the name, the path of a member and the bytes of a place. */
+struct parcel {
 	struct tr_trace_place place;
-	struct tr_buffer name, member; /* the texts of place */
-	struct tr_input *in;	       /* of a pipe or device, which cannot be opened again */
-	const char *operand;	       /* of a file, which is opened again; else NULL */
-	struct kept *kept;	       /* of a member */
-	uint64_t offset; /* in the member, of its first stored byte: a mark is skipped */
+	size_t name, member;	/* lengths with their NUL; member 0: it is a file */
+	uint64_t offset;	/* in the member, of its first byte here: a mark is skipped */
+	uint64_t bytes;		/* of the member */
+	struct tr_error damage; /* the reason why it ended early; no cause: it is whole */
 };
 
-/* Stores the bytes of the member that is open. False: err is filled. */
-static bool take_member(struct tr_trace *trace, struct tr_trace_taken *taken, struct tr_error *err)
+/* Bytes of a member in the file, and those that are not in it. */
+struct sent {
+	struct tr_source base;
+	int fd;
+	uint64_t at, end;
+	struct tr_input *rest;	/* the bytes after end; NULL: none */
+	struct tr_error damage; /* after them */
+};
+
+/* Reads up to len bytes; fewer are an error only where there are none. -1: err is filled. */
+static ssize_t read_at(int fd, void *buf, size_t len, uint64_t at, struct tr_error *err)
 {
-	struct tr_input *in = trace->in;
-	struct tr_trace_store *store = tr_trace_store_new(&trace->config.read.limits);
+	ssize_t n;
+
+	do {
+		n = pread(fd, buf, len, (off_t)at);
+	} while (n < 0 && errno == EINTR);
+	if (n > 0 || !len)
+		return n;
+	tr_error_system(err, n < 0 ? errno : EIO, "cannot read a temporary file");
+	return -1;
+}
+
+static bool write_at(int fd, const void *data, size_t len, uint64_t *at)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = pwrite(fd, p, len, (off_t)*at);
+		if (n <= 0 && errno != EINTR)
+			return false;
+		if (n > 0) {
+			p += n;
+			len -= (size_t)n;
+			*at += (uint64_t)n;
+		}
+	}
+	return true;
+}
+
+static ssize_t sent_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
+{
+	struct sent *sent = tr_container(source, struct sent, base);
+	struct tr_input *rest = sent->rest;
+	ssize_t n = 0;
+
+	if (sent->at < sent->end) {
+		uint64_t left = sent->end - sent->at;
+		n = read_at(sent->fd, buf, left < cap ? (size_t)left : cap, sent->at, err);
+		sent->at += n > 0 ? (uint64_t)n : 0;
+		return n;
+	}
+	if (rest && tr_input_more(rest, 1)) {
+		size_t len = tr_input_available(rest);
+		n = (ssize_t)(len < cap ? len : cap);
+		memcpy(buf, rest->pos, (size_t)n);
+		tr_input_skip(rest, (size_t)n);
+		return n;
+	}
+	if (rest && rest->damaged)
+		tr_input_error(rest, &sent->damage);
+	if (!sent->damage.cause)
+		return 0;
+	*err = sent->damage;
+	return -1;
+}
+
+static bool sent_would_wait(struct tr_source *source)
+{
+	struct sent *sent = tr_container(source, struct sent, base);
+
+	return sent->at == sent->end && sent->rest && tr_input_would_wait(sent->rest);
+}
+
+static void sent_close(struct tr_source *source)
+{
+	struct sent *sent = tr_container(source, struct sent, base);
+
+	tr_input_free(sent->rest);
+	free(sent);
+}
+
+/*
+ * Sets the window of the place to the bytes of the parcel, which end at end, and then rest, which is
+ * taken over. False: err is filled.
+ */
+static bool open_sent(struct tr_trace *trace, int fd, uint64_t end, const struct parcel *parcel,
+		      struct tr_input *rest, struct tr_error *err)
+{
+	struct sent *sent = malloc(sizeof *sent);
 
 	trace->in = NULL;
-	taken->offset = in->offset;
-	if (!store) {
-		tr_input_free(in);
+	if (sent) {
+		*sent = (struct sent){ .base = { .read = sent_read,
+						 .would_wait = sent_would_wait,
+						 .close = sent_close,
+						 .raw_offset = nothing_raw },
+				       .fd = fd,
+				       .at = end - parcel->bytes,
+				       .end = end,
+				       .rest = rest,
+				       .damage = parcel->damage };
+		trace->in = tr_input_new(&sent->base, &trace->config.read.limits, 0);
+	} else {
+		tr_input_free(rest);
+	}
+	trace->place.in = trace->in;
+	if (!trace->in) {
 		tr_error_memory(err);
 		return false;
 	}
-	struct tr_source *source = tr_trace_store_input(store, in, TR_TRACE_TAKEN_MAX, err);
-	tr_trace_store_release(store);
-	if (source)
-		taken->kept = tr_container(source, struct kept, base);
-	return source;
-}
-
-struct tr_trace_taken *tr_trace_take(struct tr_trace *trace, bool opened, struct tr_error *err)
-{
-	struct tr_trace_taken *taken = calloc(1, sizeof *taken);
-	bool good = true;
-
-	if (!taken) {
-		tr_error_memory(err);
-		return NULL;
-	}
-	if (opened && trace->in && trace->place.member) {
-		good = take_member(trace, taken, err);
-	} else if (opened && trace->in && trace->place.size >= 0 && trace->place.file) {
-		taken->operand = trace->place.file;
-		trace->done_before += (uint64_t)trace->place.size;
-	} else if (opened) {
-		taken->in = trace->in;
-		trace->in = NULL;
-	}
-	tr_input_free(trace->in);
-	trace->in = trace->place.in = NULL;
-	if (!good) {
-		free(taken);
-		return NULL;
-	}
-	taken->place = trace->place;
-	taken->name = trace->name;
-	taken->member = trace->member;
-	trace->name = trace->member = (struct tr_buffer)TR_BUFFER_INIT;
-	trace->place = (struct tr_trace_place){ .size = -1 };
-	return taken;
-}
-
-const struct tr_trace_place *tr_trace_taken_place(const struct tr_trace_taken *taken)
-{
-	return &taken->place;
-}
-
-uint64_t tr_trace_taken_size(const struct tr_trace_taken *taken)
-{
-	if (taken->kept)
-		return taken->kept->end - taken->kept->offset;
-	return taken->place.size < 0 ? 0 : (uint64_t)taken->place.size;
-}
-
-bool tr_trace_taken_is_apart(const struct tr_trace_taken *taken)
-{
-	return !(taken->kept && taken->kept->rest);
-}
-
-/* Makes the window of a member that was stored. */
-static enum tr_status reopen_member(struct tr_trace *trace, struct tr_trace_taken *taken,
-				    struct tr_error *err)
-{
-	struct tr_source *source = &taken->kept->base;
-
-	taken->kept = NULL;
-	trace->in = trace->place.in = tr_input_new(source, &trace->config.read.limits, 0);
-	if (!trace->in)
-		return tr_error_memory(err);
-	trace->in->offset = taken->offset;
-	trace->in->codec = taken->place.codec;
+	trace->in->offset = parcel->offset;
+	trace->in->codec = parcel->place.codec;
 	/* as after the detection of the format, which has looked at the first bytes */
 	tr_input_more(trace->in, 1);
+	return true;
+}
+
+/* Writes the bytes of the member to the file, from at on. TR_END: not all of them are there. */
+static enum tr_status send_member(struct tr_trace *trace, int fd, uint64_t at,
+				  struct parcel *parcel, struct tr_error *err)
+{
+	struct tr_input *in = trace->in;
+	uint64_t end = at;
+
+	while (parcel->bytes < TR_TRACE_SENT_MAX && tr_input_more(in, 1)) {
+		size_t len = tr_input_available(in);
+		if (!write_at(fd, in->pos, len, &end))
+			break;
+		tr_input_skip(in, len);
+		parcel->bytes += len;
+	}
+	if (tr_input_more(in, 1))
+		return open_sent(trace, fd, at + parcel->bytes, parcel, in, err) ? TR_END
+										 : TR_FATAL;
+	if (in->damaged)
+		tr_input_error(in, &parcel->damage);
 	return TR_OK;
 }
 
-/* Opens a file again, which was a trace and not an archive before. */
-static enum tr_status reopen_file(struct tr_trace *trace, const struct tr_trace_taken *taken,
-				  struct tr_error *err)
+enum tr_status tr_trace_send(struct tr_trace *trace, int fd, uint64_t *end, struct tr_error *err)
 {
-	enum tr_status status = tr_trace_open_operand(trace, taken->operand, err);
+	const struct tr_trace_place *place = &trace->place;
+	struct parcel parcel = { .place = *place, .name = trace->name.len };
+	uint64_t begin = *end, at = begin + sizeof parcel;
+	enum tr_status status = TR_OK;
+
+	if (!trace->in || (!place->member && (place->size < 0 || !place->file)))
+		return TR_END;
+	tr_error_clear(&parcel.damage);
+	parcel.member = place->member ? trace->member.len : 0;
+	parcel.offset = trace->in->offset;
+	if (!write_at(fd, trace->name.data, parcel.name, &at) ||
+	    !write_at(fd, trace->member.data, parcel.member, &at))
+		return TR_END;
+	if (place->member)
+		status = send_member(trace, fd, at, &parcel, err);
+	if (status != TR_OK)
+		return status;
+	*end = at + parcel.bytes;
+	if (!write_at(fd, &parcel, sizeof parcel, &begin))
+		return !place->member || open_sent(trace, fd, *end, &parcel, trace->in, err)
+			       ? TR_END
+			       : TR_FATAL;
+	if (!place->member)
+		trace->done_before += (uint64_t)place->size;
+	tr_input_free(trace->in);
+	trace->in = trace->place.in = NULL;
+	return TR_OK;
+}
+
+/* Reads a text, with its NUL, into a buffer. False: err is filled. */
+static bool read_text(int fd, size_t len, uint64_t *at, struct tr_buffer *to, struct tr_error *err)
+{
+	char *room = tr_buffer_room(to, len);
+
+	if (!room) {
+		tr_error_memory(err);
+		return false;
+	}
+	ssize_t n = read_at(fd, room, len, *at, err);
+	if (n < 0 || (size_t)n < len)
+		return false;
+	tr_buffer_used(to, len);
+	*at += len;
+	return true;
+}
+
+/* Opens a file again, which was a trace and not an archive before. */
+static enum tr_status reopen_file(struct tr_trace *trace, const char *operand, struct tr_error *err)
+{
+	enum tr_status status = tr_trace_open_operand(trace, operand, err);
 
 	if (status != TR_END)
 		return status;
@@ -266,35 +341,27 @@ static enum tr_status reopen_file(struct tr_trace *trace, const struct tr_trace_
 	return TR_WARN;
 }
 
-enum tr_status tr_trace_put_back(struct tr_trace *trace, struct tr_trace_taken *taken,
-				 struct tr_trace_place **place, struct tr_error *err)
+enum tr_status tr_trace_receive(struct tr_trace *trace, int fd, uint64_t *begin,
+				struct tr_trace_place **place, struct tr_error *err)
 {
+	struct parcel parcel;
+	uint64_t at = *begin + sizeof parcel;
+
 	tr_trace_close_place(trace);
 	tr_trace_forget_place(trace);
 	*place = &trace->place;
-	if (taken->operand)
-		return reopen_file(trace, taken, err);
-	tr_buffer_free(&trace->name);
-	tr_buffer_free(&trace->member);
-	trace->place = taken->place;
-	trace->name = taken->name;
-	trace->member = taken->member;
-	taken->name = taken->member = (struct tr_buffer)TR_BUFFER_INIT;
-	if (taken->kept)
-		return reopen_member(trace, taken, err);
-	trace->in = trace->place.in = taken->in;
-	taken->in = NULL;
-	return TR_OK;
-}
-
-void tr_trace_taken_free(struct tr_trace_taken *taken)
-{
-	if (!taken)
-		return;
-	if (taken->kept)
-		kept_close(&taken->kept->base);
-	tr_input_free(taken->in);
-	tr_buffer_free(&taken->name);
-	tr_buffer_free(&taken->member);
-	free(taken);
+	if (read_at(fd, &parcel, sizeof parcel, *begin, err) < (ssize_t)sizeof parcel)
+		return TR_FATAL;
+	*begin = at + parcel.name + parcel.member + parcel.bytes;
+	if (!parcel.member)
+		return reopen_file(trace, parcel.place.file, err);
+	tr_buffer_reset(&trace->name);
+	tr_buffer_reset(&trace->member);
+	if (!read_text(fd, parcel.name, &at, &trace->name, err) ||
+	    !read_text(fd, parcel.member, &at, &trace->member, err))
+		return TR_FATAL;
+	trace->place = parcel.place;
+	trace->place.name = trace->name.data;
+	trace->place.member = trace->member.data;
+	return open_sent(trace, fd, *begin, &parcel, NULL, err) ? TR_OK : TR_FATAL;
 }

@@ -478,7 +478,7 @@ enum { WINDOW = 16 << 10 }; /* bytes for each member, of which there may be thou
 static struct tr_input *put_away(struct tr_trace_store *store, struct tr_input *in,
 				 const struct tr_limits *limits, struct tr_error *err)
 {
-	struct tr_source *source = tr_trace_store_input(store, in, UINT64_MAX, err);
+	struct tr_source *source = tr_trace_store_input(store, in, err);
 	struct tr_input *again = source ? tr_input_new(source, limits, WINDOW) : NULL;
 
 	if (source && !again)

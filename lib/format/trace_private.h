@@ -113,11 +113,11 @@ void tr_trace_forget_place(struct tr_trace *trace);
 struct tr_trace_store *tr_trace_store_new(const struct tr_limits *limits);
 
 /*
- * Stores up to max bytes of the window, and some more, and returns a source of all its bytes, which
- * keeps the store. It takes in over: what is not stored is read from it. NULL: err is filled.
+ * Stores the bytes of the window, which it frees, and returns a source of them, which keeps the
+ * store. NULL: err is filled.
  */
 struct tr_source *tr_trace_store_input(struct tr_trace_store *store, struct tr_input *in,
-				       uint64_t max, struct tr_error *err);
+				       struct tr_error *err);
 void tr_trace_store_release(struct tr_trace_store *store);
 
 /* The name that a reader may use; NULL: none. */

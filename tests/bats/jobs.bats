@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-repack -j N: many files and members in child processes, with the result of one process.
+# tr-repack -j N: many files and members in child processes, with the result of one process. Workers are started
+# when reading is slow, which a codec promises: -z.
 
 bats_require_minimum_version 1.5.0
 
@@ -30,13 +31,14 @@ traces() {
 	tar -cf in.tar -C "$top_srcdir" -T list
 	(cd "$top_srcdir" && zip -qr "$BATS_TEST_TMPDIR/in.zip" -@ <"$BATS_TEST_TMPDIR/list")
 	for out in out.tar out.zip out.tar.zst d/; do
-		same ${out%/}.t -t trec -o $out ../../in.tar
+		same ${out%/}.t -t trec -z gzip=1 -o $out ../../in.tar
 	done
+	same plain -t trec -o d/ ../../in.tar
 	same zip -t trec -z xz --verify -o out.7z ../../in.zip
-	same own -o d/ ../../in.tar
+	same own -z zstd -O foreign=yes -o d/ ../../in.tar
 	mapfile -t list <list
-	same files -t trec --verify -o d/ "${list[@]/#/$top_srcdir/}"
-	same strict --strict -t trec -o d/ "${list[@]/#/$top_srcdir/}"
+	same files -t trec -z gzip --verify -o d/ "${list[@]/#/$top_srcdir/}"
+	same strict --strict -t trec -z gzip -o d/ "${list[@]/#/$top_srcdir/}"
 	same compdb -t compdb -o out.tar "${list[@]/#/$top_srcdir/}" ../../in.zip missing
 	grep -q '"result":"ok"' files/3/report
 	grep -q '"result":"unknown"' files/3/report
@@ -51,7 +53,7 @@ traces() {
 	mkfifo pipe
 	for j in 1 3; do
 		cat z.json >pipe &
-		tr-repack -q -j $j -t trec -o $j/ in.tar pipe - z.json <z.json
+		tr-repack -q -j $j -t trec -z gzip=1 -o $j/ in.tar pipe - z.json <z.json
 		(cd $j && sha256sum -- *) >$j.sums
 		rm -r $j
 	done
@@ -89,40 +91,58 @@ traces() {
 	diff -r three/1 three/3
 }
 
+# workers PID: prints the processes that tr-repack has started, each after the ticks that it has worked
+workers() {
+	local child
+	for child in $(pgrep -P "$1"); do
+		awk '{ print $14 + $15, $1 }' "/proc/$child/stat" 2>/dev/null
+	done | sort -rn
+}
+
+@test "small inputs start no process, slow ones do" {
+	command -v strace >/dev/null || skip "strace is not installed"
+	[ -z "$TREC_SANITIZED" ] || skip "a sanitizer makes everything slow"
+	for name in a b c d; do cp z.json $name.json; done
+	strace -f -e trace=clone,clone3,fork,vfork -o one.calls tr-repack -j 2 -t trec -z gzip -o one/ z.json
+	run -1 grep -E '(clone|fork)' one.calls
+	strace -f -e trace=clone,clone3,fork,vfork -o more.calls tr-repack -j 2 -t trec -z gzip -o more/ ?.json
+	grep -E '(clone|fork)' more.calls
+}
+
 @test "a process that crashes loses one trace, and the others are converted" {
 	command -v pgrep >/dev/null || skip "pgrep is not installed"
-	mkfifo pipe
+	for _ in $(seq 120); do cat z.json; done >slow.json
 	cp z.json after.json
-	tr-repack -j 2 --report=report -t trec -o out/ z.json pipe after.json 2>messages 9>&- &
+	tr-repack -j 2 --report=report -t trec -z zstd=19 -o out/ slow.json z.json after.json 2>messages &
 	pid=$!
-	exec 9>pipe
-	cat z.json >&9
-	# the child that reads the pipe waits for more
-	child=
-	for _ in $(seq 200); do
-		child=$(pgrep -P $pid) && grep -q '^State:.S' "/proc/$child/status" && break
-		sleep 0.05
+	# z.json and after.json take less time
+	for _ in $(seq 400); do
+		read -r ticks child < <(workers $pid) && [ "$ticks" -ge 50 ] && break
+		sleep 0.02
 	done
-	sleep 0.3
 	kill -KILL "$child" # a sanitizer would take other signals
-	exec 9>&-
 	status=0
 	wait $pid || status=$?
 	[ $status -eq 2 ]
 	cat messages
-	[[ $(<messages) == "tr-repack: pipe: left out: the process that converted it was ended by signal 9"* ]]
-	[ "$(ls -A out)" = "$(printf '%s\n' after.trec z.trec)" ]
-	cmp <(tr-parse after.json) out/after.trec
+	[[ $(head -1 messages) == "tr-repack: slow.json: left out: the process that converted it was ended by signal 9"* ]]
+	[ "$(ls -A out)" = "$(printf '%s\n' after.trec.zst z.trec.zst)" ]
+	cmp <(tr-parse after.json) <(tr-parse out/after.trec.zst)
 	[ "$(grep -c '"type":"member".*"result":"ok"' report)" -eq 2 ]
-	grep -q '"name":"pipe".*"result":"truncated"' report
+	grep -q '"name":"slow.json".*"result":"truncated"' report
 }
 
 @test "without processes, and without room for results" {
-	tr-repack -t trec -o expected/ z.json "$top_srcdir/tests/data/trec/filter.trec"
-	TMPDIR=$PWD/missing run -0 --separate-stderr tr-repack -j 2 -t trec -o out/ z.json \
+	# more places than the first one, which is read without a process
+	for name in a b c; do cp z.json $name.json; done
+	tr-repack -t trec -z gzip -o expected/ ?.json "$top_srcdir/tests/data/trec/filter.trec"
+	TMPDIR=$PWD/missing run -0 --separate-stderr tr-repack -j 2 -t trec -z gzip -o out/ ?.json \
 		"$top_srcdir/tests/data/trec/filter.trec"
 	[ -z "$stderr" ]
 	diff -r expected out
+	# a place that has no room is read without a process
+	run -0 bash -c "ulimit -f 200; exec tr-repack -j 2 -t trec -z gzip -o small/ ?.json '$top_srcdir/tests/data/trec/filter.trec'"
+	diff -r expected small
 }
 
 @test "any allocation may fail" {
@@ -130,15 +150,17 @@ traces() {
 	[ -z "${TREC_COVERAGE-}" ] || skip "with --enable-coverage the exit of a program crashes where an allocation fails"
 	library=$top_builddir/tests/helper/fail_alloc.so
 	[ -e "$library" ]
-	head -3 z.json >a.json
 	cp "$top_srcdir/tests/data/trec/filter.trec" bad.trec
 	echo bad >>bad.trec
-	TREC_FAIL_ALLOC=0 TREC_FAIL_ALLOC_COUNT=count LD_PRELOAD=$library run -2 tr-repack -j 2 -t trec -o all/ a.json bad.trec
+	# the second file goes to a process
+	for _ in {1..8}; do cat z.json; done >a.json
+	set -- tr-repack -j 2 -t trec -z gzip=1
+	TREC_FAIL_ALLOC=0 TREC_FAIL_ALLOC_COUNT=count LD_PRELOAD=$library run -2 "$@" -o all/ bad.trec a.json z.json
 	[ "$(cat count)" -gt 20 ]
 	for ((nth = 1; nth <= $(cat count); nth++)); do
 		for and_all_after in '' +; do
 			rm -rf out
-			TREC_FAIL_ALLOC=$nth$and_all_after LD_PRELOAD=$library run -2 tr-repack -j 2 -t trec -o out/ a.json bad.trec
+			TREC_FAIL_ALLOC=$nth$and_all_after LD_PRELOAD=$library run -2 "$@" -o out/ bad.trec a.json z.json
 			[ -n "$output" ]
 			# what is there is complete
 			for file in out/*; do
