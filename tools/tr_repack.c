@@ -140,7 +140,7 @@ static void set_option(struct repack *r, int id)
 		r->list = true;
 		break;
 	case JOIN:
-		if (!r->join && !(r->join = join_new()))
+		if (!r->join && !(r->join = join_new(true)))
 			tr_cli_out_of_memory(&r->cli);
 		break;
 	default:
@@ -506,7 +506,7 @@ int main(int argc, char **argv)
 		split_list(r.split);
 	/* a trace file has no marks of parts, so its parts are always put together */
 	if (!r.join && !r.split && !(r.target && r.target->flags & TR_FORMAT_STREAM))
-		r.join = join_new();
+		r.join = join_new(false);
 	cli->config.apart = archive || directory; /* each file becomes an output of its own */
 	if (cli->config.apart && !r.split && r.threads > 1) {
 		r.jobs = r.threads;

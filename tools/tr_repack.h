@@ -162,7 +162,8 @@ void split_list(struct split *split);
 /* Writes the traces of a place as parts. */
 void split_place(struct repack *r, const struct tr_trace_place *place);
 
-struct join *join_new(void);
+/* checks: reports parts that are missing, there twice, or of another trace. NULL: memory. */
+struct join *join_new(bool checks);
 void join_free(struct join *join);
 
 /*

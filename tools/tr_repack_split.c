@@ -5,7 +5,9 @@
  * A part is a stream or a trace file of its own: its header has part=N, and then come the
  * definitions and the context records of the parts before it. These context records have
  * .again=true, and the definitions are those that the other parts have, too, so --join knows which
- * to leave out, also after some records or definitions were filtered out of the parts.
+ * to leave out, also after some records or definitions were filtered out of the parts. Each trailer
+ * but the last has next=LINK, and the header of the next part has after=LINK, a hash of the first
+ * record after the cut: so --join knows whether a part is missing, or of another trace.
  *
  *	split: header, definitions, context -> kept -> the begin of each part
  *	join:  parts -> known definitions and context -> one segment
@@ -44,6 +46,7 @@ struct split {
 
 	/* the part that is written */
 	uint64_t part; /* 0: none was begun */
+	uint64_t link; /* between this part and the next; 0: none is known */
 	bool open;
 	uint64_t records, own;	/* with and without the repeated ones */
 	uint64_t frames, begin; /* begin: bytes before the first record of its own */
@@ -53,8 +56,11 @@ struct split {
 
 struct join {
 	bool on;
+	bool checks;		 /* --join: each part has to be there, once and in order */
+	bool skips;		 /* the segment is left out */
 	uint64_t part;		 /* of the segment */
-	struct tr_buffer header; /* without part=N */
+	uint64_t next;		 /* link to the next part; 0: it is the last one, or unknown */
+	struct tr_buffer header; /* without part=N and after=LINK */
 	struct tr_map seen;	 /* context lines, and the definition of each id */
 	struct tr_arena memory;
 	/*
@@ -198,6 +204,16 @@ static bool put_line(struct repack *r, struct tr_text text, bool again)
 	return repack_put_record(r, &record);
 }
 
+/* Adds the field of a link, if there is one. */
+static void put_link(struct tr_buffer *to, const char *field, uint64_t link)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "\t%s=%" PRIu64, field, link);
+	if (link)
+		tr_buffer_put_text(to, tr_text_from(text));
+}
+
 /* Opens the next part and writes its begin. False: reported. */
 static bool open_part(struct repack *r, const struct tr_trace_place *place)
 {
@@ -221,7 +237,9 @@ static bool open_part(struct repack *r, const struct tr_trace_place *place)
 	if (stream) {
 		tr_buffer_put_literal(&text, "\tpart=");
 		tr_buffer_put_decimal(&text, s->part);
+		put_link(&text, "after", s->link);
 	}
+	s->link = 0;
 	bool good = s->open && put_line(r, tr_buffer_text(&text), false);
 	s->records = s->own = s->frames = 0;
 	for (size_t i = 0; good && i < s->kept_count; i++) {
@@ -250,6 +268,8 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
 		tr_trailer_recount(trailer, s->records, &text);
 	else
 		tr_trailer_put(s->records, 0, false, &text);
+	if (s->format->flags & TR_FORMAT_STREAM)
+		put_link(&text, "next", s->link);
 	bool good = text.failed ? tr_cli_out_of_memory(&r->cli)
 				: put_line(r, tr_buffer_text(&text), false);
 	tr_buffer_free(&text);
@@ -293,7 +313,7 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	s->kept_count = 0;
 	tr_map_clear(&s->by_id);
 	tr_arena_reset(&s->ids);
-	s->part = s->open_calls = 0;
+	s->part = s->link = s->open_calls = 0;
 	return true;
 }
 
@@ -332,6 +352,20 @@ static void count_record(struct split *s, const struct tr_record *record)
 			(tr_call_kinds_of(&s->kinds, record->name.text) & TR_CALL_END_FRAME) != 0;
 }
 
+/* Ends the part before a record, which begins the next one. False: a stop. */
+static bool cut_before(struct repack *r, const struct tr_trace_place *place,
+		       struct tr_record *record)
+{
+	struct split *s = r->split;
+	struct tr_text line = TR_TEXT("");
+	uint64_t seed = tr_number_hash(tr_text_hash(0, tr_buffer_text(&s->header)), s->part);
+
+	if (!line_of(r, record, &s->line, &line) && r->cli.stop)
+		return false;
+	s->link = tr_text_hash(seed, line);
+	return close_part(r, place, NULL);
+}
+
 /* Writes a record to its part. False: a stop. */
 static bool split_record(struct repack *r, const struct tr_trace_place *place,
 			 struct tr_record *record)
@@ -349,7 +383,7 @@ static bool split_record(struct repack *r, const struct tr_trace_place *place,
 	}
 	if (record->type == TR_COMMENT)
 		return !s->open || repack_put_record(r, record);
-	if (s->open && is_full(r) && !close_part(r, place, NULL))
+	if (s->open && is_full(r) && !cut_before(r, place, record))
 		return false;
 	if (!s->open && !open_part(r, place))
 		return false;
@@ -385,9 +419,13 @@ void split_place(struct repack *r, const struct tr_trace_place *place)
 
 /* Joining. */
 
-struct join *join_new(void)
+struct join *join_new(bool checks)
 {
-	return calloc(1, sizeof(struct join));
+	struct join *join = calloc(1, sizeof *join);
+
+	if (join)
+		join->checks = checks;
+	return join;
 }
 
 void join_free(struct join *join)
@@ -411,8 +449,8 @@ static uint64_t number_of(struct tr_record *record, const char *key)
 	return value && value->type == TR_UINT ? value->as.number : 0;
 }
 
-/* Puts the line without a field, "\tKEY=…", into join->line. False: it does not have the field. */
-static bool without(struct join *join, struct tr_text line, const char *key)
+/* Puts the line without a field, "\tKEY=…", into a buffer. False: it does not have the field. */
+static bool without(struct tr_buffer *to, struct tr_text line, const char *key)
 {
 	const char *end = line.data + line.len;
 	const char *at = memmem(line.data, line.len, key, strlen(key));
@@ -420,9 +458,9 @@ static bool without(struct join *join, struct tr_text line, const char *key)
 	if (!at)
 		return false;
 	const char *tab = memchr(at + 1, '\t', (size_t)(end - at - 1));
-	tr_buffer_reset(&join->line);
-	tr_buffer_put_text(&join->line, tr_text_span(line.data, at));
-	tr_buffer_put_text(&join->line, tr_text_span(tab ? tab : end, end));
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, tr_text_span(line.data, at));
+	tr_buffer_put_text(to, tr_text_span(tab ? tab : end, end));
 	return true;
 }
 
@@ -455,29 +493,86 @@ static bool remember(struct repack *r, struct tr_text key, struct tr_text line)
 	       tr_cli_out_of_memory(&r->cli);
 }
 
+/* Reports parts that are missing before this one; the trailer counts that, too. */
+static void miss_parts(struct repack *r, uint64_t first, uint64_t last)
+{
+	r->join->errors++;
+	if (first == last)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
+			      "part %" PRIu64 " of the trace is missing before it", first);
+	else
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
+			      "parts %" PRIu64 " to %" PRIu64 " of the trace are missing before it",
+			      first, last);
+}
+
+/* Checks a part of the trace that is joined. False: it does not belong here. */
+static bool check_part(struct repack *r, struct tr_record *header, uint64_t part)
+{
+	struct join *join = r->join;
+	uint64_t after = number_of(header, "after");
+
+	if (part <= join->part) {
+		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "part %" PRIu64 " comes after part %" PRIu64
+			      ": it is left out, because it is there twice or not in its order",
+			      part, join->part);
+	} else if (part > join->part + 1) {
+		miss_parts(r, join->part + 1, part - 1);
+		return true;
+	} else if (join->next && after && join->next != after) {
+		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "part %" PRIu64 " is left out, because it is of another trace", part);
+	} else {
+		return true;
+	}
+	return false;
+}
+
 /* A header: of the next part, or of another trace. */
 static bool join_header(struct repack *r, struct tr_record **record, struct tr_text line,
 			bool *drop)
 {
 	struct join *join = r->join;
+	struct tr_buffer whole = TR_BUFFER_INIT;
 	uint64_t part = number_of(*record, "part");
-	bool is_part = part && without(join, line, "\tpart=");
+	bool is_part = part && without(&join->line, line, "\tpart=");
 
-	*drop = is_part && join->on && part > join->part &&
-		tr_text_equal(tr_buffer_text(&join->line), tr_buffer_text(&join->header));
-	join->part = part;
-	join->several |= *drop;
-	if (*drop)
+	if (is_part && without(&whole, tr_buffer_text(&join->line), "\tafter=")) {
+		tr_buffer_reset(&join->line);
+		tr_buffer_put_text(&join->line, tr_buffer_text(&whole));
+	}
+	join->line.failed |= whole.failed;
+	tr_buffer_free(&whole);
+	bool same = is_part && join->on &&
+		    tr_text_equal(tr_buffer_text(&join->line), tr_buffer_text(&join->header));
+	bool another = !same || (part == 1 && !join->next);
+	join->skips = join->checks && !another && !check_part(r, *record, part);
+	*drop = join->skips || (same && part > join->part);
+	if (join->skips)
 		return true;
+	join->several |= *drop;
+	if (*drop) {
+		join->part = part;
+		join->next = 0;
+		return true;
+	}
 	if (!join_end(r))
 		return false;
 	join->on = is_part;
+	join->part = part;
+	join->next = 0;
 	tr_map_clear(&join->seen);
 	tr_arena_reset(&join->memory);
 	join->count = join->errors = 0;
 	join->truncated = join->begun = join->several = false;
 	tr_buffer_reset(&join->held);
 	join->held_context = 0;
+	if (join->checks && !is_part)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_FLAW,
+			      "is no part of a trace, as tr-repack -t trec --split writes it");
+	else if (join->checks && part > 1)
+		miss_parts(r, 1, part - 1);
 	if (!is_part)
 		return true;
 	tr_buffer_reset(&join->header);
@@ -533,6 +628,7 @@ static void join_trailer(struct join *join, struct tr_record *trailer)
 
 	join->count += trailer->seq.number;
 	join->errors += number_of(trailer, "errors");
+	join->next = number_of(trailer, "next");
 	join->truncated = join->truncated || cut;
 	join->due = true;
 }
@@ -545,6 +641,13 @@ bool join_end(struct repack *r)
 	if (!join || !join->due)
 		return true;
 	join->due = false;
+	if (join->checks && join->next) {
+		join->errors++;
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
+			      "the parts after part %" PRIu64 " of the trace are missing",
+			      join->part);
+	}
+	join->next = 0;
 	if (join->several && !join->begun)
 		join->count -= join->held_context;
 	else if (!put_held(r))
@@ -565,7 +668,9 @@ bool join_record(struct repack *r, struct tr_record **record, bool *drop)
 	struct tr_buffer text = TR_BUFFER_INIT;
 	bool good = true;
 
-	*drop = false;
+	*drop = join->skips && (*record)->type != TR_HEADER;
+	if (*drop)
+		return true;
 	if (!join->on && (*record)->type != TR_HEADER)
 		return true;
 	bool context = is_context(*record);
@@ -586,7 +691,7 @@ bool join_record(struct repack *r, struct tr_record **record, bool *drop)
 		const char *known = tr_map_get(&join->seen, (*record)->task.text);
 		*drop = known && tr_text_equal(tr_text_from(known), line);
 		good = *drop || remember(r, (*record)->task.text, line);
-	} else if (without(join, line, "\t.again=")) {
+	} else if (without(&join->line, line, "\t.again=")) {
 		struct tr_text once = tr_buffer_text(&join->line);
 		*drop = tr_map_get(&join->seen, once);
 		join->count -= *drop && join->count;

@@ -149,6 +149,56 @@ parts/aXb/in-000002.trec" ]
 	tr-parse -q a.json b.json 2>messages | cmp - joined
 }
 
+@test "a part that is missing, twice, out of order or of another trace is an error that names it" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	tr-repack -t trec --split=records=40 -o p/ a.json
+	[ "$(ls p | wc -l)" -eq 5 ] || { ls p; return 1; }
+	# another trace of the same name and size
+	mkdir other
+	sed 's/zlib/blib/g' a.json >other/a.json
+	(cd other && tr-repack -t trec --split=records=40 -o ../o/ a.json)
+	n() { printf '%s\n' "${@/#/p/a-00000}" | sed 's/$/.trec/; s:^p/a-00000o:o/a-00000:'; }
+	# parts | the message | the parts that are in the output
+	while IFS='|' read -r parts message kept; do
+		# shellcheck disable=SC2086
+		mapfile -t files < <(n $parts)
+		echo "$parts"
+		if [ -z "$message" ]; then
+			run -0 --separate-stderr tr-repack --join -t trec -o joined "${files[@]}"
+			[ -z "$stderr" ]
+			tr-parse a.json | cmp - joined
+			continue
+		fi
+		run -2 --separate-stderr tr-repack --join -t trec -o joined "${files[@]}"
+		[ "$stderr" = "tr-repack: $message" ] || { echo "$stderr"; return 1; }
+		# shellcheck disable=SC2086
+		mapfile -t files < <(n $kept)
+		cmp <(grep '^exec' joined) <(grep -h '^exec' "${files[@]}")
+		# without --join a part is converted by itself
+		tr-repack -q -t klocwork -o one.json "${files[0]}"
+	done <<'END'
+1 2 3 4 5||
+1 3 4 5|p/a-000003.trec: part 2 of the trace is missing before it|1 3 4 5
+1 4 5|p/a-000004.trec: parts 2 to 3 of the trace are missing before it|1 4 5
+2 3 4 5|p/a-000002.trec: part 1 of the trace is missing before it|2 3 4 5
+1 2 3 4|p/a-000004.trec: the parts after part 4 of the trace are missing|1 2 3 4
+1 2 2 3 4 5|p/a-000002.trec:1: part 2 comes after part 2: it is left out, because it is there twice or not in its order|1 2 3 4 5
+1 2 3 4 5 3|p/a-000003.trec:1: part 3 comes after part 5: it is left out, because it is there twice or not in its order|1 2 3 4 5
+1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out, because it is of another trace|1 2 3 4 5
+END
+	# after each part was filtered, too
+	for part in p/*; do
+		tr-filter exec "$part" >"${part##*/}"
+	done
+	run -2 tr-repack --join -t trec -o joined a-00000[1245].trec
+	[ "$output" = "tr-repack: a-000004.trec: part 3 of the trace is missing before it" ]
+	run -2 tr-repack --join -t trec -o joined a.json
+	[ "$output" = "tr-repack: a.json: is no part of a trace, as tr-repack -t trec --split writes it" ]
+	# the result says that it is not whole
+	tr-repack -q --join -t trec -o joined p/*[1-4].trec || [ $? -eq 2 ]
+	[[ $(tail -1 joined) == *'	errors=1' ]]
+}
+
 @test "what does not go together" {
 	run -2 tr-repack --split=records=1 -t trec a
 	[ "${lines[0]}" = "tr-repack: --split needs a directory: -o DIR/" ]
