@@ -47,7 +47,10 @@ static struct tr_text take_last(struct tr_text *path)
 static bool ends_in(struct tr_text path, struct tr_text folders)
 {
 	while (folders.len) {
+		bool more = path.len > 0;
 		struct tr_text wanted = take_last(&folders), folder = take_last(&path);
+		if (!wanted.len)
+			return more && !folder.len; /* both begin at the root */
 		if (!folder.len || (!tr_text_is(wanted, "*") && !tr_text_equal(wanted, folder)))
 			return false;
 	}

@@ -12,11 +12,14 @@
 #include "core/buffer.h"
 #include "core/file.h"
 #include "process/compilers.h"
+#include "process/path.h"
 
 enum {
-	LARGEST = 1 << 20,  /* bytes of a file */
-	MOST_NAMES = 10000, /* adding one moves those after it */
+	LARGEST = 1 << 20,    /* bytes of a file */
+	MOST_NAMES = 10000,   /* adding one moves those after it */
+	MOST_SECTIONS = 1000, /* each of them looks for one of its family and kind */
 	MOST_ITEMS = 100000,
+	LONGEST = 255, /* bytes of an option, or of a text that names files */
 };
 
 /* A list of the table while it grows. */
@@ -263,6 +266,8 @@ static bool begin_section(struct line *line, struct tr_text family)
 				      .like = TR_NO_SECTION,
 				      .linker = TR_NO_SECTION,
 				      .kind = (uint8_t)known };
+	if (own->sections.count - own->base_count >= MOST_SECTIONS)
+		return bad(line, "more than %d sections", MOST_SECTIONS);
 	if (!ADD(own->sections, section))
 		return no_memory(line->err);
 	line->section = &own->sections.items[own->sections.count - 1];
@@ -294,13 +299,12 @@ static bool add_name(struct line *line, struct tr_text word, uint32_t section)
 {
 	struct own *own = line->own;
 	struct tr_program_name name = { .section = section };
-	const char *slash = memrchr(word.data, '/', word.len);
 
 	if (word.len > 4 && memcmp(word.data + word.len - 4, ".exe", 4) == 0) {
 		name.exe = true;
 		word.len -= 4;
 	}
-	name.folders = slash ? (uint32_t)(slash + 1 - word.data) : 0;
+	name.folders = (uint32_t)(word.len - tr_path_base(word).len);
 	if (word.len == name.folders || word.len - name.folders > TR_PROGRAM_NAME_MAX)
 		return bad(line, "not a name of 1 to %d characters: '%.*s'", TR_PROGRAM_NAME_MAX,
 			   WORD(word));
@@ -357,7 +361,7 @@ static bool read_call(struct line *line)
 		tr_buffer_put_text(&own->texts, word);
 	}
 	call.text.len = (uint32_t)own->texts.len - call.text.at;
-	if (own->texts.failed || !ADD(own->calls, call))
+	if (!ADD(own->calls, call))
 		return no_memory(line->err);
 	return add_name(line, first, TR_NO_SECTION);
 }
@@ -422,24 +426,41 @@ static bool read_choice(struct line *line, struct tr_text key, struct tr_text va
 	return true;
 }
 
-/* A property with one value, any text. False: there is none of that name. */
-static bool read_text(struct line *line, struct tr_text key, struct tr_text value)
+/* True for an extension; else err is set. */
+static bool is_extension(const struct line *line, struct tr_text text)
+{
+	return tr_text_starts(text, TR_TEXT(".")) ||
+	       bad(line, "not an extension, such as .c: '%.*s'", WORD(text));
+}
+
+/* A property with one value, any text. False in *known: there is none of that name. */
+static bool read_text(struct line *line, struct tr_text key, struct tr_text value, bool *known)
 {
 	struct tr_section *section = line->section;
-	struct own *own = line->own;
+	const struct {
+		const char *key;
+		struct tr_piece *piece;
+		bool extension, none;
+	} texts[] = { { "prefix", &section->prefix, false, false },
+		      { "compile-only", &section->compile_only, false, true },
+		      { "object", &section->object, true, true },
+		      { "assembly", &section->assembly, true, false },
+		      { "product", &section->product, false, false } };
 
-	if (tr_text_is(key, "prefix"))
-		section->prefix = keep(own, value);
-	else if (tr_text_is(key, "compile-only"))
-		section->compile_only = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
-	else if (tr_text_is(key, "object"))
-		section->object = keep(own, tr_text_is(value, "none") ? TR_TEXT("") : value);
-	else if (tr_text_is(key, "assembly"))
-		section->assembly = keep(own, value);
-	else if (tr_text_is(key, "product"))
-		section->product = keep(own, value);
-	else
-		return false;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		if (!tr_text_is(key, texts[i].key))
+			continue;
+		*known = true;
+		if (texts[i].none && tr_text_is(value, "none"))
+			value.len = 0;
+		else if (texts[i].extension && !is_extension(line, value))
+			return false;
+		if (value.len > LONGEST)
+			return bad(line, "a value of more than %d bytes", LONGEST);
+		*texts[i].piece = keep(line->own, value);
+		return true;
+	}
+	*known = false;
 	return true;
 }
 
@@ -460,6 +481,8 @@ static bool read_sources(struct line *line)
 	struct own *own = line->own;
 
 	for (struct tr_text word; (word = take_word(line)).len;) {
+		if (!is_extension(line, word))
+			return false;
 		own_range(line, SOURCES, &line->section->sources, own->sources.count)->count++;
 		struct tr_piece piece = keep(own, word);
 		if (!ADD(own->sources, piece))
@@ -520,12 +543,10 @@ static bool add_option(struct line *line, struct tr_option_name option, struct t
 		skipped = !tr_text_starts(name, TR_TEXT("-"))	? 0
 			  : tr_text_starts(name, TR_TEXT("--")) ? 2
 								: 1;
-	if (name.len <= skipped || name.len - skipped > 255)
+	if (name.len <= skipped || name.len - skipped > LONGEST)
 		return bad(line, "option without a name, or with a name that is too long");
 	option.at = keep(own, (struct tr_text){ name.data + skipped, name.len - skipped }).at;
 	option.len = (uint8_t)(name.len - skipped);
-	if (own->texts.failed)
-		return no_memory(line->err);
 	for (size_t i = option.at; section->any_case && i < own->texts.len; i++)
 		own->texts.data[i] = tr_lower(own->texts.data[i]);
 	if (own->options.count >= MOST_ITEMS)
@@ -591,9 +612,11 @@ static bool read_options(struct line *line, struct tr_text key)
 
 static bool read_line(struct line *line)
 {
+	bool text = !memchr(line->rest.data, '\0', line->rest.len), known, fine;
 	struct tr_text key = take_word(line);
-	bool known, fine;
 
+	if (!text)
+		return bad(line, "a NUL byte: a text in UTF-8 is expected");
 	if (!key.len || *key.data == '#')
 		return true;
 	if (*key.data == '[')
@@ -611,8 +634,9 @@ static bool read_line(struct line *line)
 	line->begun = true;
 	struct tr_text rest = line->rest, value = take_word(line);
 	if (!tr_text_trimmed(line->rest).len) {
-		fine = read_choice(line, key, value, &known);
-		if (!fine || known || read_text(line, key, value))
+		fine = read_choice(line, key, value, &known) &&
+		       (known || read_text(line, key, value, &known));
+		if (!fine || known)
 			return fine;
 	}
 	line->rest = rest;
@@ -648,11 +672,9 @@ bool tr_compilers_add(struct tr_compilers *table, struct tr_text text, struct tr
 		line.rest = tr_text_span(text.data, lf ? lf : end);
 		text = tr_text_span(lf ? lf + 1 : end, end);
 		line.number++;
-		fine = read_line(&line);
+		fine = read_line(&line) && (!own->texts.failed || no_memory(err));
 	}
 	fine = fine && end_section(&line);
-	if (fine && own->texts.failed)
-		fine = no_memory(err);
 	if (fine)
 		find_linkers(own);
 	publish(own);

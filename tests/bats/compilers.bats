@@ -172,6 +172,12 @@ sources() {
 	head -c 1048577 /dev/zero >big.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=big.txt trace
 	[[ $stderr == *"compilers: big.txt: larger than the limit of 1048576 bytes" ]]
+	seq -f '[f%g driver]' 1001 >bad.txt
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
+	[[ $stderr == *"compilers: bad.txt:1001: more than 1000 sections" ]]
+	printf '[own driver]\nnames a' | iconv -t UTF-16 >bad.txt
+	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
+	[[ $stderr == *"compilers: bad.txt:1: a NUL byte: a text in UTF-8 is expected" ]]
 	for option in compdb:compilers kwspec:config compdb:tools; do
 		run -2 --separate-stderr tr-repack -t ${option%:*} -O ${option#*:}=/dev/null trace
 		[[ $stderr == *"${option#*:}: /dev/null: not a regular file" ]]
