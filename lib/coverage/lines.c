@@ -260,6 +260,18 @@ static bool put_branches(struct maker *maker, const struct tr_loaded_program *lo
 	return good;
 }
 
+/* Adds a function that is entered at a statement. False: memory is exhausted. */
+static bool put_function(struct maker *maker, const struct tr_elf *program, uint32_t file,
+			 uint32_t line, uint32_t name, uint64_t count)
+{
+	if (!tr_array_room(maker->functions, maker->function_count, maker->function_cap))
+		return false;
+	maker->functions[maker->function_count++] =
+		(struct function_item){ file, line, tr_text_from(tr_elf_string(program, name)),
+					count };
+	return true;
+}
+
 /* Adds the statements and functions of a program. False: memory is exhausted. */
 static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 {
@@ -267,6 +279,8 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 	uint32_t *numbers = malloc(program->head.files * sizeof *numbers);
 	uint64_t count = 0;
 	uint32_t last = TR_CODE_NONE;
+	const struct tr_code_inline *call = program->inlines;
+	const struct tr_code_inline *last_call = call + program->head.inlines;
 	bool good = numbers;
 	for (size_t i = 0; good && loaded->counts && i < (size_t)1 << loaded->counts->recent_bits;
 	     i++)
@@ -287,19 +301,19 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 			maker->items[maker->item_count++] =
 				(struct item){ numbers[s->file], s->line,
 					       maker->first_function + s->function, shown };
+		/* functions that are inlined here; the row of their call is at the same address */
+		for (; good && call < last_call && call->first <= s->address; call++)
+			if (call->first == s->address && call->declared_in && call->declared_at)
+				good = put_function(maker, program, numbers[call->declared_in],
+						    call->declared_at, call->linkage, shown);
 		const struct tr_code_function *f =
 			s->function == TR_CODE_NONE ? NULL : &program->functions[s->function];
 		if (!good || !f || s->function == last)
 			continue;
 		last = s->function;
-		if (f->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL) || !f->linkage)
-			continue;
-		good = tr_array_room(maker->functions, maker->function_count, maker->function_cap);
-		if (good)
-			maker->functions[maker->function_count++] = (struct function_item){
-				numbers[s->file], s->line,
-				tr_text_from(tr_elf_string(program, f->linkage)), shown
-			};
+		if (!(f->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL)) && f->linkage)
+			good = put_function(maker, program, numbers[s->file], s->line, f->linkage,
+					    shown);
 	}
 	if (good && loaded->counts)
 		good = put_branches(maker, loaded, numbers);
@@ -381,18 +395,24 @@ static bool add_functions(struct maker *maker)
 
 /*
  * Adds the branches: outcome 0 is taken, 1 is not. Jumps of one number in a line are of copies of an
- * inline function or a template, and add up.
+ * inline function or a template, and add up. Jumps in lines that are no statement are the compiler's,
+ * such as the check of the stack at the closing brace.
  */
 static bool add_branches(struct maker *maker)
 {
+	const struct item *line = maker->items, *end = line + maker->item_count;
 	for (size_t i = 0; i < maker->branch_count;) {
 		const struct branch_item *item = &maker->branches[i];
 		uint64_t counts[] = { 0, 0 };
+		while (line < end && (line->file < item->file ||
+				      (line->file == item->file && line->line < item->line)))
+			line++;
+		bool known = line < end && line->file == item->file && line->line == item->line;
 		for (; i < maker->branch_count && by_branch(item, &maker->branches[i]) == 0; i++) {
 			counts[0] += maker->branches[i].taken;
 			counts[1] += maker->branches[i].fallen;
 		}
-		for (int outcome = 0; outcome < 2; outcome++) {
+		for (int outcome = 0; known && outcome < 2; outcome++) {
 			struct tr_source_branch branch = {
 				.count = maker->counted ? counts[outcome] : counts[outcome] != 0,
 				.block = item->number,

@@ -451,6 +451,13 @@ static bool is_made_by_compiler(const char *name)
 	return false;
 }
 
+/* Returns the name that the linker sees, if it is not that of the source; or NULL. */
+static const char *linkage_name(const struct library *dw, Dwarf_Die *die)
+{
+	const char *linkage = string_of(dw, die, DW_AT_linkage_name);
+	return linkage ? linkage : string_of(dw, die, DW_AT_MIPS_linkage_name);
+}
+
 /* Adds the ranges of a function. */
 static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 {
@@ -467,9 +474,7 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 			continue;
 		if (!described) {
 			const char *name = dw->dwarf_diename(die);
-			const char *linkage = string_of(dw, die, DW_AT_linkage_name);
-			if (!linkage)
-				linkage = string_of(dw, die, DW_AT_MIPS_linkage_name);
+			const char *linkage = linkage_name(dw, die);
 			bool lambda = name && strcmp(name, "operator()") == 0;
 			int line = 0;
 			function.name = put_name(x, name);
@@ -515,39 +520,51 @@ static void put_mark(struct extraction *x, Dwarf_Die *die, uint32_t file, uint32
 }
 
 /*
- * Adds the ranges of an inlined call, and a row for its line: the table has the lines of the function
- * that is called.
+ * Adds the ranges of an inlined call, and rows for its line and for the line of the function that is
+ * called: the table has the lines of its body only.
  */
 static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
 {
 	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
-	Dwarf_Addr base, first, end;
+	Dwarf_Addr base, first, end, entry;
 	Dwarf_Attribute attr;
 	Dwarf_Word line = 0;
-	uint32_t name = 0, file = 0;
+	struct tr_code_inline call = { .depth = depth };
+	int declared = 0;
 	bool described = false;
+	if (dw->dwarf_entrypc(die, &entry) != 0)
+		entry = UINT64_MAX;
 	for (ptrdiff_t at = 0;
 	     !x->failed && (at = dw->dwarf_ranges(die, at, &base, &first, &end)) > 0;) {
 		if (first == 0 || end <= first || !section_of(x, first))
 			continue;
 		if (!described) {
-			name = put_name(x, dw->dwarf_diename(die));
-			file = numbered_file(x, unit, die, DW_AT_call_file);
-			if (!dw->dwarf_attr(die, DW_AT_call_line, &attr) ||
-			    dw->dwarf_formudata(&attr, &line) != 0 || line > UINT32_MAX)
-				line = 0;
+			const char *linkage = linkage_name(dw, die);
+			call.name = put_name(x, dw->dwarf_diename(die));
+			call.linkage = linkage ? put_name(x, linkage) : call.name;
+			call.file = numbered_file(x, unit, die, DW_AT_call_file);
+			if (dw->dwarf_attr(die, DW_AT_call_line, &attr) &&
+			    dw->dwarf_formudata(&attr, &line) == 0 && line <= UINT32_MAX)
+				call.line = (uint32_t)line;
+			call.declared_in = numbered_file(x, unit, die, DW_AT_decl_file);
+			if (dw->dwarf_decl_line(die, &declared) != 0 || declared < 0)
+				declared = 0;
 			described = true;
 		}
 		if (!tr_array_room(to->inlines, to->head.inlines, to->inline_cap)) {
 			x->failed = true;
 			return;
 		}
-		to->inlines[to->head.inlines++] =
-			(struct tr_code_inline){ first, end, name, file, (uint32_t)line, depth };
+		call.first = first;
+		call.end = end;
+		call.declared_at = first == entry ? (uint32_t)declared : 0;
+		to->inlines[to->head.inlines++] = call;
 	}
-	if (described)
-		put_mark(x, die, file, (uint32_t)line);
+	if (!described)
+		return;
+	put_mark(x, die, call.file, call.line);
+	put_mark(x, die, call.declared_in, (uint32_t)declared);
 }
 
 /* Adds a row for a label that is named; compilers give it none. */

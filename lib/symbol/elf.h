@@ -59,9 +59,12 @@ struct tr_code_function {
 /* A range of an inlined call. Sorted by first; an outer call is before the calls in it. */
 struct tr_code_inline {
 	uint64_t first, end;
-	uint32_t name;
-	uint32_t file, line; /* of the call */
+	uint32_t name, linkage; /* as of a function */
+	uint32_t file, line;	/* of the call */
 	uint32_t depth;
+	uint32_t declared_in,
+		declared_at; /* file and line; 0: unknown, or not where it is entered */
+	uint32_t unused;
 };
 
 /* A section of code. */

@@ -6,7 +6,8 @@
  *
  *  - A statement is a row of the line table that begins one (is_stmt) and has a line.
  *  - So is a label that has a name. The labels of a switch have no row, and are no statements.
- *  - So is the line of a call that is inlined, at the entry of the code that is there instead.
+ *  - So are the line of a call that is inlined and that of the function, at the entry of the code that is
+ *    there instead.
  *  - Functions that the compiler made have none: implicit constructors, initialisers of static
  *    objects, thunks. The operator() of a lambda is not one of them.
  *  - The rows at the entry of a function belong to the line of its declaration. So do those that

@@ -184,6 +184,50 @@ END
 	)
 }
 
+@test "each branch and each function is at a line: those of the compiler and inlined ones, too" {
+	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
+	cat >a.c <<'END'
+static inline __attribute__((always_inline)) int
+clamp(int x)
+{
+	if (x > 9)
+		return 9;
+	return x;
+}
+
+static inline __attribute__((always_inline)) int unused(int x)
+{
+	return x + 1;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64] = { 0 };
+	name[clamp(argc)] = 1;
+	if (argc > 100)
+		return unused(argc);
+	return name[1] + !argv;
+}
+END
+	compile -no-pie -fstack-protector-all
+	# each conditional jump of main is the end of a block; the last one checks the stack
+	trace FLAT main | head -n 1 >jumps
+	objdump -d --no-show-raw-insn a | awk '/^[0-9a-f]+ <main>:/ { on = 1 } /^$/ { on = 0 }
+		on && at { sub(":", ""); print at, $1; at = "" }
+		on && $2 ~ /^j[^m]/ { sub(":", "", $1); at = $1 }' | while read -r from to; do
+		printf 'block\t0\t-\t-\t0x%016x\tsize=%d\top=block|br0\n' "0x$from" $((0x$to - 0x$from))
+	done >>jumps
+	[ "$(wc -l <jumps)" -ge 4 ]
+	cat jumps <(trace FLAT main | tail -n 1) | tr-repack -q -t lcov -O exe=a -o a.info
+	grep -qx FN:2,clamp a.info
+	grep -qx FNDA:1,clamp a.info
+	grep -qx FN:9,unused a.info
+	[ "$(grep ^BRDA a.info | cut -d, -f1 | sort | uniq -c | tr -s ' \n' ' ')" = ' 2 BRDA:18 2 BRDA:4 ' ]
+	for kind in BRDA FN; do
+		[ -z "$(comm -23 <(sed -n "s/^$kind:\([0-9]*\),.*/\1/p" a.info | sort -u) <(sed -n 's/^DA:\([0-9]*\),.*/\1/p' a.info | sort -u))" ]
+	done
+}
+
 @test "a jump has the same number in each run, so that runs can be merged" {
 	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
 	cat >b.s <<'END'
