@@ -14,7 +14,7 @@
 enum { FIRST_BLOCK = 16 << 10, POPULATED_BLOCK = 64 << 10, KEPT_BLOCK = 1 << 20 };
 
 struct tr_arena_block {
-	struct tr_arena_block *next;
+	_Alignas(16) struct tr_arena_block *next;
 	size_t size; /* usable bytes after this header */
 };
 

@@ -82,7 +82,7 @@ static bool read_element(struct decoder *d, struct element *e)
 			return true;
 		if (!read_number(d, (unsigned)(upper - LONGEST_INLINE) + 1, &e->length))
 			return false;
-		e->length++;
+		e->length += e->length < SIZE_MAX; /* with 32 bits, no block has so many bytes */
 		return true;
 	case COPY_1:
 		if (!read_number(d, 1, &e->offset))

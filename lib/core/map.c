@@ -24,8 +24,8 @@ uint64_t tr_hash_seed(const void *address)
 /* Every bit of either factor reaches every bit of the result. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	unsigned __int128 product = (unsigned __int128)a * b;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	struct tr_wide product = tr_wide_multiply(a, b);
+	return product.low ^ product.high;
 }
 
 uint64_t tr_text_hash(uint64_t seed, struct tr_text text)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/text.h"
+#include "core/wide.h"
 
 /* A random seed for hashes. address: of anything, used where there is no entropy yet. */
 uint64_t tr_hash_seed(const void *address);
@@ -25,8 +26,8 @@ uint64_t tr_text_hash(uint64_t seed, struct tr_text text);
 static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
 {
 	/* both halves of the product: every bit of the number reaches every bit of the result */
-	unsigned __int128 product = (unsigned __int128)(number ^ seed) * 0x9e3779b97f4a7c15;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	struct tr_wide product = tr_wide_multiply(number ^ seed, 0x9e3779b97f4a7c15);
+	return product.low ^ product.high;
 }
 
 struct tr_map_slot {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wide.h"
+
 enum {
 	EDITS_MAX = 256, /* of Myers' algorithm at once */
 	DEPTH_MAX = 64,	 /* of divisions */
@@ -282,7 +284,7 @@ static struct occurrence *find_slot(const struct occurrences *table, uint64_t ha
 {
 	/* maps the hash to [0, count); the factor lets all its bits reach the upper ones */
 	uint64_t spread = hash * 0x9e3779b97f4a7c15;
-	size_t i = (size_t)((unsigned __int128)spread * table->count >> 64);
+	size_t i = (size_t)tr_wide_multiply(spread, table->count).high;
 
 	for (;; i = i + 1 < table->count ? i + 1 : 0) {
 		struct occurrence *slot = &table->slots[i];

@@ -53,6 +53,7 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 {
 	uint64_t quotes = 0;
 	unsigned len = end - p < 64 ? (unsigned)(end - p) : 64;
+	(void)text; /* only vectors need it */
 #if defined __SSE2__ && !defined TR_PORTABLE
 	/* bytes after the end may not be read, but those before p may */
 	if (len && end - text >= TR_UTF8_BLOCK)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Points in time. All are read into units of 10^-18 s, which is finer than any tracer's clock, in
- * 128 bits; what depends on the first record is added when that is known (tr_moment_write).
- */
+/* Points in time. What depends on the first record is added when that is known (tr_moment_write). */
 
 #include "expr/program.h"
 
@@ -63,9 +60,9 @@ static bool take_fraction(struct scan *s, int64_t *fraction)
 }
 
 /* Reads DIGITS[.DIGITS], limited so that no unit overflows. */
-static bool take_amount(struct scan *s, __int128 *amount)
+static bool take_amount(struct scan *s, struct tr_time *amount)
 {
-	int64_t whole = 0, fraction;
+	int64_t whole = 0;
 
 	if (!is_digit(s))
 		return false;
@@ -74,9 +71,27 @@ static bool take_amount(struct scan *s, __int128 *amount)
 		if (whole > INT64_MAX / 100)
 			return false;
 	}
-	if (!take_fraction(s, &fraction))
+	amount->seconds = whole;
+	return take_fraction(s, &amount->fraction);
+}
+
+/*
+ * Multiplies a time by numerator / denominator; denominator divides 10^9, and numerator is at most
+ * 3600. False: it becomes too large.
+ */
+static bool scale(struct tr_time *time, int64_t numerator, int64_t denominator)
+{
+	enum { HALF = 1000000000 }; /* of the digits of a fraction */
+	int64_t high = time->fraction / HALF * numerator, low = time->fraction % HALF * numerator;
+	int64_t whole;
+
+	high += low / HALF;
+	if (__builtin_mul_overflow(time->seconds, numerator, &whole) || whole > INT64_MAX / 2)
 		return false;
-	*amount = (__int128)whole * second + fraction;
+	whole += high / HALF;
+	time->fraction = (high % HALF * HALF + low % HALF) / denominator +
+			 whole % denominator * (second / denominator);
+	time->seconds = whole / denominator;
 	return true;
 }
 
@@ -98,9 +113,7 @@ static bool read_after(struct scan *s, struct tr_moment *moment)
 		if (!tr_text_is(tr_text_span(s->p, s->end), units[i].name))
 			continue;
 		s->p = s->end;
-		return !__builtin_mul_overflow(moment->amount, units[i].numerator,
-					       &moment->amount) &&
-		       (moment->amount /= units[i].denominator, true);
+		return scale(&moment->amount, units[i].numerator, units[i].denominator);
 	}
 	return false;
 }
@@ -142,7 +155,7 @@ static bool read_clock(struct scan *s, bool basic, struct tr_moment *moment)
 	if (hour > 24 || minute > 59 || seconds > 60 ||
 	    (hour == 24 && (minute || seconds || fraction)))
 		return false;
-	moment->amount = (__int128)((hour * 60 + minute) * 60 + seconds) * second + fraction;
+	moment->amount = (struct tr_time){ (hour * 60 + minute) * 60 + seconds, fraction };
 	return read_zone(s, moment);
 }
 
@@ -157,7 +170,11 @@ static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
 	tm->tm_isdst = -1;
 	if (!moment->has_zone && zone && *zone)
 		return mktime(tm);
-	return timegm(tm) - moment->zone;
+	/* unlike timegm, after 2038 also where time_t has 32 bits; years begin in March */
+	int year = tm->tm_year + 1900 + 400 - (tm->tm_mon < 2), month = (tm->tm_mon + 10) % 12;
+	int64_t days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 +
+		       tm->tm_mday - 1 - 719468 - 146097;
+	return days * DAY + (tm->tm_hour * 60 + tm->tm_min) * 60 + tm->tm_sec - moment->zone;
 }
 
 /* Whether the calendar has this day. */
@@ -187,21 +204,21 @@ static bool read_date(struct scan *s, struct tr_moment *moment)
 		    !read_clock(s, basic, moment))
 			return false;
 	}
-	int64_t clock = (int64_t)(moment->amount / second);
+	int64_t clock = moment->amount.seconds;
 	struct tm tm = { .tm_year = year - 1900,
 			 .tm_mon = month - 1,
 			 .tm_mday = day,
 			 .tm_hour = (int)(clock / 3600),
 			 .tm_min = (int)(clock / 60 % 60),
 			 .tm_sec = (int)(clock % 60) };
-	moment->amount = moment->amount % second + (__int128)to_seconds(moment, &tm) * second;
+	moment->amount.seconds = to_seconds(moment, &tm);
 	return true;
 }
 
 /* True for a plain number of seconds, which is read like other numbers. The scan is a copy. */
 static bool is_seconds(struct scan s)
 {
-	__int128 ignored;
+	struct tr_time ignored;
 
 	take(&s, '-');
 	return take_amount(&s, &ignored) && s.p == s.end;
@@ -244,18 +261,25 @@ static int64_t find_day(const struct tr_moment *moment, int64_t clock, int64_t s
 	return start - (start % DAY + DAY) % DAY + clock - moment->zone;
 }
 
+static struct tr_time negate(struct tr_time time)
+{
+	if (time.fraction == 0)
+		return (struct tr_time){ -time.seconds, 0 };
+	return (struct tr_time){ -time.seconds - 1, second - time.fraction };
+}
+
 /* Appends seconds as decimal digits, without zeros at the end. */
-static void put(__int128 amount, struct tr_buffer *to)
+static void put(struct tr_time amount, struct tr_buffer *to)
 {
 	char fraction[FRACTION_DIGITS];
 	size_t len = FRACTION_DIGITS;
 
-	if (amount < 0) {
+	if (amount.seconds < 0) {
 		tr_buffer_put_byte(to, '-');
-		amount = -amount;
+		amount = negate(amount);
 	}
-	int64_t rest = (int64_t)(amount % second);
-	tr_buffer_put_decimal(to, (uint64_t)(amount / second));
+	int64_t rest = amount.fraction;
+	tr_buffer_put_decimal(to, (uint64_t)amount.seconds);
 	for (size_t i = FRACTION_DIGITS; i > 0; i--, rest /= 10)
 		fraction[i - 1] = (char)('0' + rest % 10);
 	while (len && fraction[len - 1] == '0')
@@ -269,7 +293,7 @@ static void put(__int128 amount, struct tr_buffer *to)
 /* A moment of the first record is added to that record's time; a time of day is put on its date. */
 bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to)
 {
-	__int128 amount = moment->amount, begin;
+	struct tr_time amount = moment->amount, begin;
 
 	if (tr_moment_needs_start(moment)) {
 		struct scan s = { start.data, start.data + start.len };
@@ -277,14 +301,15 @@ bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struc
 		if (!take_amount(&s, &begin) || s.p != s.end)
 			return false;
 		if (negative)
-			begin = -begin;
-		if (moment->type == TR_MOMENT_AFTER)
-			amount += begin;
-		else
-			amount = amount % second + (__int128)find_day(moment,
-								      (int64_t)(amount / second),
-								      (int64_t)(begin / second)) *
-							   second;
+			begin = negate(begin);
+		if (moment->type == TR_MOMENT_AFTER) {
+			amount.seconds += begin.seconds;
+			amount.fraction += begin.fraction;
+			amount.seconds += amount.fraction / second;
+			amount.fraction %= second;
+		} else {
+			amount.seconds = find_day(moment, amount.seconds, begin.seconds);
+		}
 	}
 	put(amount, to);
 	return true;

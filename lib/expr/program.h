@@ -95,11 +95,16 @@ enum tr_moment_type {
 	TR_MOMENT_AFTER,   /* amount: since the first record */
 };
 
+/* Seconds, and a fraction of 0 to 10^18 - 1 in units of 10^-18 s, which is finer than any tracer's clock. */
+struct tr_time {
+	int64_t seconds, fraction;
+};
+
 struct tr_moment {
 	enum tr_moment_type type;
 	bool has_zone;
-	int64_t zone;	 /* seconds east of UTC */
-	__int128 amount; /* in units of 10^-18 s */
+	int64_t zone; /* seconds east of UTC */
+	struct tr_time amount;
 };
 
 /* Parses a point in time. False: the text is not one. */

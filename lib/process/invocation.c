@@ -350,7 +350,7 @@ static bool is_own(const struct parser *parser, const struct tr_option_name *kno
 	const struct tr_compilers *table = parser->program.table;
 
 	return known && table != &tr_compilers_known &&
-	       known - table->options >= tr_compilers_known.option_count;
+	       known >= table->options + tr_compilers_known.option_count;
 }
 
 /* Sets the role of a word, and of the next one if that is its value. Returns how many those are. */

@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "core/text.h"
-
-typedef unsigned __int128 u128;
+#include "core/wide.h"
 
 /* The layout of IEEE 754; a number is mantissa * 2^(exponent - bias - fraction_bits). */
 struct width {
@@ -97,10 +96,10 @@ static struct power power5(int q)
 	unsigned index = (unsigned)(q - POWER_MIN);
 	const uint64_t *row = large[index / STEP];
 	uint64_t factor = small[index % STEP];
-	u128 p0 = (u128)row[2] * factor;
-	u128 p1 = (u128)row[1] * factor + (uint64_t)(p0 >> 64);
-	u128 p2 = (u128)row[0] * factor + (uint64_t)(p1 >> 64);
-	uint64_t a = (uint64_t)(p2 >> 64), b = (uint64_t)p2, c = (uint64_t)p1;
+	struct tr_wide p0 = tr_wide_multiply(row[2], factor);
+	struct tr_wide p1 = tr_wide_multiply_add(row[1], factor, p0.high);
+	struct tr_wide p2 = tr_wide_multiply_add(row[0], factor, p1.high);
+	uint64_t a = p2.high, b = p2.low, c = p1.low;
 	if (a == 0) /* factor 1 */
 		return (struct power){ b, c };
 	int zeros = __builtin_clzll(a);
@@ -330,10 +329,9 @@ struct product {
 /* The product of a power of 128 bits and a factor of 64 bits, in 192 bits. */
 static struct product multiply(struct power power, uint64_t factor, int exponent)
 {
-	u128 low = (u128)power.low * factor;
-	u128 high = (u128)power.high * factor + (uint64_t)(low >> 64);
-	return (struct product){ { (uint64_t)(high >> 64), (uint64_t)high, (uint64_t)low },
-				 exponent };
+	struct tr_wide low = tr_wide_multiply(power.low, factor);
+	struct tr_wide high = tr_wide_multiply_add(power.high, factor, low.high);
+	return (struct product){ { high.high, high.low, low.low }, exponent };
 }
 
 /*
@@ -528,16 +526,16 @@ struct shortest {
  */
 static uint64_t scale64(struct power power, uint64_t factor)
 {
-	u128 low = (u128)power.low * factor;
-	u128 high = (u128)power.high * factor + (uint64_t)(low >> 64);
-	return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+	struct tr_wide low = tr_wide_multiply(power.low, factor);
+	struct tr_wide high = tr_wide_multiply_add(power.high, factor, low.high);
+	return high.high | (high.low > 1);
 }
 
 /* Like scale64, with 64 bits of the power, which are enough for 32-bit numbers. */
 static uint64_t scale32(uint64_t power, uint64_t factor)
 {
-	u128 product = (u128)power * factor;
-	return (uint64_t)(product >> 64) | ((uint32_t)(product >> 32) > 1);
+	struct tr_wide product = tr_wide_multiply(power, factor);
+	return product.high | (product.low >> 32 > 1);
 }
 
 /* The interval that rounds to a number: its ends and the number, times 4 / 10^exponent. */

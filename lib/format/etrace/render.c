@@ -15,6 +15,7 @@
  * tracer itself loses (an empty last argument) gives a note, since no reader can do better.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "core/buffer.h"
 #include "format/etrace/event.h"

@@ -64,8 +64,7 @@ static void put_number(struct tr_buffer *to, const char *name, uint64_t number)
 static void put_rate(struct tr_buffer *to, const char *name, const struct tr_source_share *share)
 {
 	enum { ONE = 10000 };
-	unsigned rate =
-		share->all ? (unsigned)((unsigned __int128)share->hit * ONE / share->all) : ONE;
+	unsigned rate = share->all ? (unsigned)(share->hit * ONE / share->all) : ONE;
 	char text[] = "0.0000";
 	text[0] = rate == ONE ? '1' : '0';
 	for (int i = 5; i > 1; i--, rate /= 10)

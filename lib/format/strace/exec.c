@@ -115,7 +115,7 @@ static bool add_name(struct tr_strace_names *names, const char *base, struct tr_
 	uint32_t *slot = find(names, base, name);
 	if (*slot)
 		return false;
-	if (name.data - base <= UINT32_MAX) { /* later ones are not looked for */
+	if ((uint64_t)(name.data - base) <= UINT32_MAX) { /* later ones are not looked for */
 		*slot = (uint32_t)(name.data - base);
 		names->count++;
 	}

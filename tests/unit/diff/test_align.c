@@ -157,8 +157,8 @@ static void test_long_sets(bool few_upper, const char *what)
 	size_t count = 5000, last = count - 1;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t hash = few_upper ? (i * 7919 % count) | (i % 3) << 40
-					  : (i + 1) * 0x9e3779b97f4a7c15;
+		uint64_t hash = few_upper ? (i * 7919 % count) | (uint64_t)(i % 3) << 40
+					  : (uint64_t)(i + 1) * 0x9e3779b97f4a7c15;
 		for (unsigned side = 0; side < 2; side++) {
 			/* the second is in the other order */
 			size_t at = side ? last - i : i;
