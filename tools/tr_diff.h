@@ -30,13 +30,22 @@ struct tr_shown {
 	struct tr_normal *normal; /* of its side */
 };
 
+/* A change that records have in common. */
+struct tr_diff_pattern {
+	uint64_t hash;
+	uint32_t count;
+	bool shown;
+};
+
 struct tr_diff_show {
 	struct tr_cli *cli;
 	struct tr_diff *diff;
 	struct tr_diff_files *files; /* NULL: they are not compared */
 	enum tr_diff_form form;
 	bool color;
-	struct tr_id_map patterns; /* hash of a change -> 2 * its count, + 1 until it is shown */
+	struct tr_diff_pattern *patterns;
+	size_t pattern_count, pattern_cap;
+	struct tr_index pattern_index;
 	struct tr_shown sides[2];
 	struct tr_buffer text, changes;
 };

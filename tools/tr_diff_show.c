@@ -7,6 +7,7 @@
 
 #include "tr_diff.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "view/json_value.h"
@@ -272,6 +273,11 @@ static uint64_t pattern_of(const struct tr_diff_show *show)
 	return tr_text_hash(kind, tr_buffer_text(&show->changes));
 }
 
+static uint64_t hash_at(const void *patterns, uint32_t number)
+{
+	return ((const struct tr_diff_pattern *)patterns)[number].hash;
+}
+
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	if (difference->what != TR_DIFF_CHANGED)
@@ -279,11 +285,19 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 	if (!load_both(show, difference))
 		return false;
 	compose_changes(show);
-	uint64_t pattern = pattern_of(show);
-	uintptr_t count = (uintptr_t)tr_id_map_get(&show->patterns, pattern);
-	/* the values of this map are no addresses: see tr_diff.h */
-	return (!show->changes.failed &&
-		tr_id_map_put(&show->patterns, pattern, (void *)(count ? count + 2 : 3))) ||
+	uint64_t hash = pattern_of(show);
+	uint32_t place;
+	if (tr_index_find(&show->pattern_index, show->patterns, hash, &place)) {
+		show->patterns[place].count++;
+		return true;
+	}
+	if (show->changes.failed ||
+	    !tr_array_room(show->patterns, show->pattern_count, show->pattern_cap))
+		return tr_cli_out_of_memory(show->cli);
+	place = (uint32_t)show->pattern_count++;
+	show->patterns[place] = (struct tr_diff_pattern){ hash, 1, false };
+	show->pattern_index.hash = hash_at;
+	return tr_index_put(&show->pattern_index, show->patterns, place) ||
 	       tr_cli_out_of_memory(show->cli);
 }
 
@@ -316,22 +330,22 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	static const unsigned colors[] = { RED, GREEN, YELLOW, CYAN };
 	struct tr_buffer *to = &show->text;
 	bool changed = difference->what == TR_DIFF_CHANGED;
-	uintptr_t count = 0;
+	uint32_t place, count = 0;
 
 	if (changed) {
 		compose_changes(show);
-		uint64_t pattern = pattern_of(show);
-		count = (uintptr_t)tr_id_map_get(&show->patterns, pattern);
-		if (!(count & 1))
+		if (!tr_index_find(&show->pattern_index, show->patterns, pattern_of(show),
+				   &place) ||
+		    show->patterns[place].shown)
 			return;
-		/* there is an entry already, so this needs no memory */
-		tr_id_map_put(&show->patterns, pattern, (void *)(count - 1));
+		show->patterns[place].shown = true;
+		count = show->patterns[place].count;
 	}
 	put_color(show, colors[difference->what], to);
 	tr_buffer_put_byte(to, signs[difference->what]);
 	tr_buffer_put_byte(to, ' ');
-	if (count / 2 > 1) {
-		tr_buffer_put_decimal(to, count / 2);
+	if (count > 1) {
+		tr_buffer_put_decimal(to, count);
 		tr_buffer_put_literal(to, " times, first ");
 	}
 	unsigned side = difference->a == TR_ALIGN_NONE;
@@ -509,7 +523,8 @@ void tr_diff_show_free(struct tr_diff_show *show)
 {
 	for (unsigned i = 0; i < 2; i++)
 		tr_arena_free(&show->sides[i].arena);
-	tr_id_map_free(&show->patterns);
+	free(show->patterns);
+	tr_index_free(&show->pattern_index);
 	tr_buffer_free(&show->text);
 	tr_buffer_free(&show->changes);
 }

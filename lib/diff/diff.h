@@ -14,7 +14,7 @@
  * process by process. What a process did that is in one trace only is not compared.
  *
  * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is read, up
- * to 27 more for each of these, and while both are aligned, up to 28 more for each record. Not thread
+ * to 19 more for each of these, and while both are aligned, up to 28 more for each record. Not thread
  * safe.
  */
 #ifndef TR_DIFF_DIFF_H
@@ -38,14 +38,8 @@ struct tr_diff_image {
 	uint32_t forked : 1;
 	uint32_t parent : 31; /* image; TR_DIFF_NONE: unknown */
 	uint32_t ended : 1;
-	uint64_t id : 63;  /* the same for partners */
+	uint64_t id : 63;  /* the same for partners; while a trace is read, a hash of the task */
 	uint64_t both : 1; /* the other trace has an image with this id */
-};
-
-/* How records name an image while they are read. */
-struct tr_diff_image_name {
-	uint64_t task; /* hash */
-	uint64_t seq;  /* of its exec record, or of the last one before it; it never falls */
 };
 
 /* The line of a record that was changed, at the end of the spool. */
@@ -73,8 +67,8 @@ struct tr_diff_side {
 	/* of the segment that is read */
 	bool segment_begins;
 	size_t first_image;
-	struct tr_diff_image_name *image_names;
-	size_t image_name_cap;
+	uint64_t *image_seqs; /* of its exec record, or of the last one before it; it never falls */
+	size_t image_seq_cap;
 	struct tr_index tasks;	/* the last image of each */
 	struct tr_id_map seqs;	/* 1 + the image of exec records whose seq is not the highest one */
 	struct tr_id_map names; /* by a hash: 1 + the number of a thread; the hash of a module */

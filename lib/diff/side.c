@@ -10,13 +10,16 @@
 #include "process/instant.h"
 #include "process/path.h"
 
-/* Memory for so many records is mapped, so that more of it is mapped without copying. */
-enum { FIRST_RECORDS = 1 << 13 };
+/*
+ * Memory for so many items is mapped, so that more of it is mapped without copying. malloc maps less
+ * of it later, when large memory was freed.
+ */
+enum { FIRST_ITEMS = 1 << 14 };
 
-/* The hash of the task of an image, by its place in image_names. */
-static uint64_t task_at(const void *names, uint32_t place)
+/* The hash of the task of an image. */
+static uint64_t task_at(const void *images, uint32_t number)
 {
-	return ((const struct tr_diff_image_name *)names)[place].task;
+	return ((const struct tr_diff_image *)images)[number].id;
 }
 
 bool tr_diff_begin(struct tr_diff *diff)
@@ -30,8 +33,11 @@ bool tr_diff_begin(struct tr_diff *diff)
 			.tasks = { .hash = task_at },
 		};
 		side->normal.rules = &diff->rules;
-		if (!side->spool || !tr_array_grow(&side->records, &side->cap, FIRST_RECORDS,
-						   sizeof *side->records))
+		if (!side->spool ||
+		    !tr_array_grow(&side->records, &side->cap, FIRST_ITEMS,
+				   sizeof *side->records) ||
+		    !tr_array_grow(&side->images, &side->image_cap, FIRST_ITEMS,
+				   sizeof *side->images))
 			return false;
 	}
 	return true;
@@ -39,21 +45,21 @@ bool tr_diff_begin(struct tr_diff *diff)
 
 /* Tasks, threads and modules: what records refer to by a name. */
 
-/* letter: t for a task, c for a thread, m for a module. */
+/* letter: t for a task, c for a thread, m for a module. The hash has 63 bits, as in images. */
 static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct tr_text name)
 {
-	return tr_text_hash(tr_number_hash(side->normal.rules->seed, (unsigned char)letter), name);
+	uint64_t seed = tr_number_hash(side->normal.rules->seed, (unsigned char)letter);
+
+	return tr_text_hash(seed, name) >> 1;
 }
 
 /* What runs in a task: its image; TR_DIFF_NONE: nothing, or it is unknown. */
 static uint32_t image_in(const struct tr_diff_side *side, uint64_t task)
 {
-	uint32_t place;
+	uint32_t image;
+	bool found = tr_index_find(&side->tasks, side->images, task, &image);
 
-	if (!tr_index_find(&side->tasks, side->image_names, task, &place))
-		return TR_DIFF_NONE;
-	uint32_t image = (uint32_t)(side->first_image + place);
-	return side->images[image].ended ? TR_DIFF_NONE : image;
+	return found && !side->images[image].ended ? image : TR_DIFF_NONE;
 }
 
 /*
@@ -66,15 +72,15 @@ static uint32_t new_image(struct tr_diff *diff, struct tr_diff_side *side, uint6
 	size_t count = side->image_count, place = count - side->first_image;
 
 	if (count >= TR_DIFF_NONE - 1 || !tr_array_room(side->images, count, side->image_cap) ||
-	    !tr_array_room(side->image_names, place, side->image_name_cap) ||
+	    !tr_array_room(side->image_seqs, place, side->image_seq_cap) ||
 	    (diff->times > 0 && !tr_array_room(side->began, count, side->began_cap)))
 		return TR_DIFF_NONE;
+	image.id = task & INT64_MAX;
 	side->images[count] = image;
-	side->image_names[place] =
-		(struct tr_diff_image_name){ task, place ? side->image_names[place - 1].seq : 0 };
+	side->image_seqs[place] = place ? side->image_seqs[place - 1] : 0;
 	if (diff->times > 0)
 		side->began[count] = began;
-	if (!tr_index_put(&side->tasks, side->image_names, (uint32_t)place))
+	if (!tr_index_put(&side->tasks, side->images, (uint32_t)count))
 		return TR_DIFF_NONE;
 	side->image_count++;
 	return (uint32_t)count;
@@ -109,13 +115,13 @@ static uint32_t image_with_seq(const struct tr_diff_side *side, uint64_t seq)
 		return (uint32_t)(found - 1);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (side->image_names[middle].seq < seq)
+		if (side->image_seqs[middle] < seq)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	/* those that were forked after it have its seq too */
-	if (low == count || side->image_names[low].seq != seq ||
+	if (low == count || side->image_seqs[low] != seq ||
 	    side->images[side->first_image + low].forked)
 		return TR_DIFF_NONE;
 	return (uint32_t)(side->first_image + low);
@@ -124,10 +130,10 @@ static uint32_t image_with_seq(const struct tr_diff_side *side, uint64_t seq)
 /* Gives the last image the seq of its record. False: memory is exhausted. */
 static bool name_program(struct tr_diff_side *side, uint32_t image, uint64_t seq)
 {
-	struct tr_diff_image_name *name = &side->image_names[image - side->first_image];
+	uint64_t *known = &side->image_seqs[image - side->first_image];
 
-	if (image == side->first_image || seq > name->seq) {
-		name->seq = seq;
+	if (image == side->first_image || seq > *known) {
+		*known = seq;
 		return true;
 	}
 	/* the values of this map are no addresses, but 1 and the number of the image */
@@ -313,14 +319,27 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 
 void tr_diff_forget_ids(struct tr_diff_side *side)
 {
-	free(side->image_names);
-	side->image_names = NULL;
-	side->image_name_cap = 0;
+	free(side->image_seqs);
+	side->image_seqs = NULL;
+	side->image_seq_cap = 0;
 	side->first_image = side->image_count;
 	side->segment_begins = true;
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->names);
+}
+
+/* The first trace was read: gives its memory to the second one. */
+static void begin_second(struct tr_diff *diff)
+{
+	struct tr_diff_side *from = &diff->sides[0], *to = &diff->sides[1];
+
+	if (!to->image_seqs) {
+		to->image_seqs = from->image_seqs;
+		to->image_seq_cap = from->image_seq_cap;
+		from->image_seqs = NULL;
+	}
+	tr_diff_forget_ids(from);
 }
 
 /* Appends a line to the spool, after the number of its names and their hashes. */
@@ -348,7 +367,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		return true;
 	}
 	if (which == 1 && !side->count)
-		tr_diff_forget_ids(&diff->sides[0]);
+		begin_second(diff);
 	if (record->type != TR_RECORD)
 		return true;
 	if (side->count == TR_ALIGN_MOST) {
