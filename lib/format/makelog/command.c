@@ -15,7 +15,8 @@
 #endif
 
 /* Programs that run the command in their arguments, in their own place. */
-static const char *const wrappers[] = { "env", "exec", "command", "time", "nohup", "nice", NULL };
+static const char *const wrappers[] = { "env",	 "exec", "command", "time",
+					"nohup", "nice", "xargs",   NULL };
 /* Programs that have names of compilers and files as arguments, and run neither. */
 static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
 					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
@@ -241,14 +242,17 @@ size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found)
 	size_t i = 0;
 
 	while (i < found->count && tr_text_is_among(tr_path_base(found->words[i].text), wrappers)) {
-		bool nice = tr_text_is(tr_path_base(found->words[i].text), "nice");
+		struct tr_text name = tr_path_base(found->words[i].text);
+		const char *values = tr_text_is(name, "xargs") ? "EILPadns"
+				     : *name.data == 'n'       ? "n"
+							       : "Cu";
 		for (i++; i < found->count; i++) {
 			struct tr_text text = found->words[i].text;
 			bool option = text.len && *text.data == '-';
 			if (!option && !memchr(text.data, '=', text.len))
 				break;
-			i += tr_text_is(text, "-u") || tr_text_is(text, "-C") ||
-			     (nice && tr_text_is(text, "-n"));
+			i += option && text.len == 2 && text.data[1] &&
+			     strchr(values, text.data[1]);
 		}
 	}
 	return i < found->count ? i : found->count;

@@ -224,10 +224,11 @@ size_t tr_makelog_stamp(struct tr_text line)
 	return len + (len && len < line.len && line.data[len] == ' ');
 }
 
-/* Where the name of make or ninja at the beginning of a message ends. 0: it is no message. */
+/* Where the name of make, ninja or waf at the beginning of a message ends. 0: it is no message. */
 static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 {
-	static const char *const makers[] = { "make", "gmake", "mingw32-make", "ninja", NULL };
+	static const char *const makers[] = { "make", "gmake", "mingw32-make", "ninja", "Waf",
+					      "waf",  NULL };
 	const char *colon = memchr(line.data, ':', line.len < 200 ? line.len : 200);
 	size_t end = colon ? (size_t)(colon - line.data) : 0, at;
 	struct tr_text name = { line.data, end };
@@ -248,7 +249,7 @@ static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 	name = tr_tool_base(name);
 	for (size_t i = 0; makers[i]; i++)
 		if (tr_text_is(name, makers[i])) {
-			*ninja = *makers[i] == 'n';
+			*ninja = *makers[i] != 'm' && *makers[i] != 'g';
 			return end + 1;
 		}
 	return 0;
@@ -397,9 +398,9 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 					      NULL };
 	enum { LONGEST = 16 << 10 };
 	bool ninja = false;
-	/* make, gmake, mingw32-make, ninja, or a path; most lines begin with other letters */
+	/* make, gmake, mingw32-make, ninja, waf, or a path; most lines begin with other letters */
 	bool may = line.len && line.len < LONGEST &&
-		   (memchr("mgn/.", *line.data, 5) || tr_path_has_drive(line));
+		   (memchr("mgnwW/.", *line.data, 7) || tr_path_has_drive(line));
 	size_t at = may ? skip_maker(line, level, &ninja) : 0;
 	struct tr_text rest = { line.data + at, line.len - at };
 

@@ -9,8 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "format/makelog/shell.h"
 #include "format/reader_base.h"
 #include "process/command.h"
+#include "process/path.h"
 #include "process/stranger.h"
 #include "record/literal.h"
 
@@ -31,6 +33,7 @@ struct reader {
 	struct tr_buffer plain;	  /* a line without colours */
 	struct tr_buffer logical; /* a line that is continued on others */
 	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
+	struct tr_buffer listed;  /* a line of waf as a shell has it */
 	size_t budget;		  /* bytes in which the end of such lines may be looked for */
 	bool stamped;		  /* a time is in front of the line */
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
@@ -103,6 +106,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
 	size_t first = tr_makelog_skip_wrappers(found);
+	bool unexpanded = found->unexpanded;
 
 	if (take_script(reader, found, first))
 		return;
@@ -114,6 +118,9 @@ static void take(void *context, const struct tr_makelog_found *found)
 					   found->count - first);
 		return;
 	}
+	/* the words that xargs reads are not there */
+	for (size_t i = 0; i < first; i++)
+		unexpanded |= tr_text_is(tr_path_base(found->words[i].text), "xargs");
 	reader->tally.commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
@@ -135,14 +142,14 @@ static void take(void *context, const struct tr_makelog_found *found)
 	}
 	tr_buffer_put_byte(to, '"');
 	tr_buffer_put_literal(to, "]\tflagged=[\"from-log\"");
-	if (found->unexpanded)
+	if (unexpanded)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
 	if (found->conditional)
 		tr_buffer_put_literal(to, ",\"conditional\"");
 	if (directory.data && tr_makelog_where_is_guess(&reader->where))
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
-	reader->tally.unexpanded += found->unexpanded;
+	reader->tally.unexpanded += unexpanded;
 	reader->tally.unplaced += !directory.data;
 }
 
@@ -395,6 +402,36 @@ static char prompt_of(struct tr_text line, struct tr_text command)
 	return *p == '+' && p > line.data && p[-1] == '+' ? 0 : *p;
 }
 
+/*
+ * The command of a line in which waf -v prints it as Python spells lists of strings, as a shell would
+ * have it: runner ['gcc', '-DX="1"', '-c', 'a.c']. Any other line as it is.
+ */
+static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
+{
+	struct tr_text list = text;
+	char quote = 0;
+
+	if (!tr_text_skip(&list, TR_TEXT("runner [")) || list.data[list.len - 1] != ']')
+		return text;
+	tr_buffer_reset(to);
+	for (size_t i = 0; i + 1 < list.len; i++) {
+		char c = list.data[i];
+		if (quote ? c == quote : c == '\'' || c == '"') {
+			quote = quote ? 0 : c;
+			if (quote && list.data[i + 1] == c)
+				tr_buffer_put_literal(to, "''");
+		} else if (quote) {
+			i += c == '\\';
+			if (!tr_makelog_is_plain(list.data[i]))
+				tr_buffer_put_byte(to, '\\');
+			tr_buffer_put_byte(to, list.data[i]);
+		} else if (c == ' ') {
+			tr_buffer_put_byte(to, ' ');
+		}
+	}
+	return tr_buffer_text(to);
+}
+
 /* Queues the commands of the next line. TR_END: the log is over. */
 static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 {
@@ -434,7 +471,8 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 		if (status == TR_OK)
 			status = parse_logical(reader, err);
 	} else {
-		status = parse(reader, text, err);
+		text = take_list(text, &reader->listed);
+		status = reader->listed.failed ? tr_error_memory(err) : parse(reader, text, err);
 	}
 	reader->texts += !reader->queue.len && status == TR_OK && move == TR_MAKELOG_STAYS;
 	if (status == TR_WARN)
@@ -541,6 +579,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->logical);
 	tr_buffer_free(&reader->plain);
 	tr_buffer_free(&reader->joined);
+	tr_buffer_free(&reader->listed);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->names.arena);
 }

@@ -25,6 +25,7 @@
  *	$ gcc ...				GitLab and others, which show a prompt
  *	| gcc ...				the log of a task of Yocto
  *	1>C:\b>cl ...				msbuild's number of a project; the prompt of cmd.exe
+ *	runner ['gcc', '-c', 'a.c']		waf, which also prints its directory: Waf: Entering ...
  *	running: "cc" "-c" "a.c"		crate cc of Rust; cargo -vv adds [NAME VERSION]
  *	Project "C:\b\a.vcxproj" on node 1	msbuild: it builds in C:\b
  *
@@ -70,7 +71,7 @@ size_t tr_makelog_stamp(struct tr_text line);
 enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 
 /*
- * A message about a directory. level: of the make that prints it; -1: of ninja; MSBUILD and below:
+ * A message about a directory. level: of the make that prints it; -1: of ninja or waf; MSBUILD and below:
  * of a node of msbuild, MSBUILD itself of any one.
  */
 enum { TR_MAKELOG_MSBUILD = -2 };
