@@ -186,6 +186,10 @@ static bool read_layout(struct extraction *x, struct tr_error *err)
 		tr_error_say(err, TR_CAUSE_INPUT, "neither a program nor a shared library");
 		return false;
 	}
+	/* the table of sections is the end of most files, so one that is cut has none */
+	size_t table = (size_t)ehdr.e_shnum * ehdr.e_shentsize;
+	if (table && !dw->elf_getdata_rawchunk(x->elf, (int64_t)ehdr.e_shoff, table, ELF_T_BYTE))
+		head->unread++;
 	head->machine = ehdr.e_machine;
 	head->bits = ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? 32 : 64;
 	head->big_endian = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;

@@ -342,6 +342,11 @@ END
 	[[ $stderr == *'a: 1 parts of its debug information cannot be read; their functions and lines are missing'* ]]
 	run -2 --separate-stderr tr-symbolize --exe=a main.trec
 	[[ $output == *'function="main"'* ]]
+	# a file that is cut
+	compile -no-pie
+	head -c -1000 a >cut
+	run -2 --separate-stderr tr-repack -t lcov -O exe=cut main.trec
+	[[ $stderr == *'cut: 1 parts of its debug information cannot be read; '* ]]
 }
 
 @test "a tracefile that is read and written again is the same, in one order" {
