@@ -462,6 +462,23 @@ static const char *linkage_name(const struct library *dw, Dwarf_Die *die)
 	return linkage ? linkage : string_of(dw, die, DW_AT_MIPS_linkage_name);
 }
 
+/*
+ * Whether the names are those of a constructor or destructor. On ARM these return their object. The
+ * linkage name of a constructor has C1 to C5 after its class, or after the arguments of a template.
+ */
+static bool is_structor(const char *name, const char *linkage)
+{
+	const char *p = name && linkage ? strstr(linkage, name) : NULL;
+	if (!p)
+		return name && *name == '~';
+	size_t len = strlen(name);
+	for (p += len; (p = strchr(p, 'C')) != NULL; p++)
+		if (p[1] >= '1' && p[1] <= '5' && (p[2] == 'E' || p[2] == 'I') &&
+		    (p[-1] == 'E' || memcmp(p - len, name, len) == 0))
+			return true;
+	return false;
+}
+
 /* Adds the ranges of a function. */
 static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 {
@@ -490,7 +507,8 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 			    dw->dwarf_hasattr_integrate(die, DW_AT_trampoline) ||
 			    is_made_by_compiler(name) || is_made_by_compiler(linkage))
 				function.flags |= TR_FUNCTION_HIDDEN;
-			if (dw->dwarf_hasattr_integrate(die, DW_AT_type))
+			if (dw->dwarf_hasattr_integrate(die, DW_AT_type) &&
+			    !(to->head.machine == EM_ARM && is_structor(name, linkage)))
 				function.flags |= TR_FUNCTION_VALUE;
 			described = true;
 		}
