@@ -291,6 +291,8 @@ static void take_report(struct run *run, struct worker *worker)
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n != (ssize_t)sizeof ns || !worker->count) {
+		if (n)
+			kill(worker->pid, SIGKILL); /* it lives, and cannot report */
 		bury(run, worker);
 		return;
 	}

@@ -659,6 +659,8 @@ int main(int argc, char **argv)
 			tr_cli_out_of_memory(&t.cli);
 		else if (read_traces(&t))
 			show_all(&t);
+		else
+			tr_cli_abandon(&t.cli); /* an older comparison stays */
 	}
 	free_all(&t);
 	return tr_cli_end(&t.cli);

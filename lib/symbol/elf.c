@@ -208,7 +208,7 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, bool demang
 {
 	int ends[2], status = 0;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		tr_error_system(err, errno, "no pipe");
+		tr_error_system(err, errno, "cannot make a pipe");
 		return false;
 	}
 	pid_t child = fork();

@@ -254,7 +254,7 @@ static enum tr_status disassemble(struct tr_asm_text *view, struct tr_loaded_pro
 	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		tr_error_system(err, errno, "no pipe");
+		tr_error_system(err, errno, "cannot make a pipe");
 		return TR_FATAL;
 	}
 	int failed = posix_spawn_file_actions_init(&actions);

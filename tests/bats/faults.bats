@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Every allocation and every write(2) of a tool fails once, one after the other.
+# Every allocation, every write(2) and every other system call of some kinds fails once, one after the other.
 # A tool then ends in one of two ways: with status 0 and the right output, or
-# with status 2 and a message. The file of -o is right or not there.
+# with status 2 and a message. The file of -o is right or not there, or the old one.
 
 bats_require_minimum_version 1.5.0
 
@@ -541,4 +541,144 @@ END
 	for style in tree dot script; do
 		without_space tr-totext --style=$style build.trec
 	done
+}
+
+# complete OUTPUT: it is expected, or what was there before, or a directory with some files of expected
+complete() {
+	local file
+	case $1 in
+	*/) for file in "$1"*; do [ ! -e "$file" ] || cmp -s "$file" "expected/${file##*/}" || return 1; done ;;
+	*) cmp -s "$1" expected || [ "$(tr -d '\0' <"$1")" = old ] ;;
+	esac
+}
+
+# calls_fail OUTPUT TOOL ARGUMENT...: each call of each kind fails
+calls_fail() {
+	local out=$1 usual=0 kind count n
+	shift
+	rm -rf expected "${out%/}"
+	env LD_PRELOAD="$helper/fail_call.so" TREC_FAIL_CALL=none TREC_FAIL_CALL_COUNT=counts "$@" -o "$out" 2>messages </dev/null || usual=$?
+	[ "$usual" -le 1 ]
+	mv "${out%/}" expected
+	while read -r kind count <&4; do
+		sample "$count"
+		for n in "${points[@]}"; do
+			rm -rf "${out%/}"
+			[[ $out == */ ]] || echo old >"$out"
+			faulty call "$kind:$n" timeout 60 "$@" -o "$out"
+			if [ "$status" -eq "$usual" ] && diff -rq "${out%/}" expected && nothing_left; then
+				continue
+			fi
+			# what was read before a failure is decodable, and is kept
+			if [ "$status" -eq 2 ] && [ -s messages ] && nothing_left && { [ "$kind" = read ] || complete "$out"; }; then
+				continue
+			fi
+			echo "$kind $n of $count failing: $* -o $out: status $status"
+			cat messages
+			ls -lA
+			return 1
+		done
+	done 4<counts
+}
+
+@test "read, open, close, rename, fsync, mmap, starts of threads and processes fail in every tool" {
+	needs_preload
+	MAX_POINTS=${TREC_FAULT_RUNS:-2}
+	streams
+	sed 's/"-c"/"-C"/; 4d' trace.trec >other.trec
+	for codec in gzip xz zstd; do "$codec" -qk trace.json; done
+	cp large.json again.json
+	tar -cf in.tar large.json again.json
+	zip -q in.zip trace.json
+	printf 'int main(void)\n{\n\treturn 0;\n}\n' >prog.c
+	gcc -O0 -g -no-pie -o prog prog.c
+	printf 'section\t0\t-\t-\tHISTORY\tbits=64\nblock\t1\t-\t-\t0x%s\tsize=4\top=block|br0\n' \
+		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
+	cp "$top_srcdir/tests/data/apitrace/threads.trace" "$top_srcdir/tests/data/etrace/small.nfsdb" .
+	while read -r output command; do
+		# shellcheck disable=SC2086
+		calls_fail $output $command || return
+	done <<'END'
+out tr-parse trace.json
+out tr-parse trace.json.gz
+out tr-parse trace.json.xz
+out tr-parse trace.json.zst
+out tr-parse in.zip
+out tr-parse --blob-dir=blobs threads.trace
+out tr-filter exec large.trec
+out tr-filter --rebase exec trace.trec
+out tr-repack -z zstd large.trec
+out tr-repack -j 2 -z zstd large.trec
+out tr-repack --verify -t klocwork -z gzip trace.trec
+out tr-repack -t lcov -O exe=prog run.trace
+out.tar tr-repack -t trec in.tar
+out.tar tr-repack -j 2 -t trec -z gzip=1 in.tar
+out.zip tr-repack -t trec in.tar
+out/ tr-repack --verify -t trec in.tar
+out/ tr-repack -j 2 -t trec -z gzip=1 large.json again.json
+out/ tr-repack --split=records=5 -t trec trace.json
+out tr-stat trace.json
+out tr-tojson trace.trec
+out tr-tohtml trace.json
+out tr-totext --style=tree trace.json
+out tr-filter -O exe=prog block run.trace
+out tr-symbolize --exe=prog run.trace
+out tr-diff trace.trec other.trec
+out tr-envdiff --base=none trace.trec
+out tr-deps small.nfsdb
+END
+}
+
+# recorder_fails OPTION...: memory, writes and calls of tr-record OPTION... fail, where it watches and where it starts the command
+recorder_fails() {
+	local name value names kind count n
+	# shellcheck disable=SC2016
+	set -- tr-record "$@" -o out -- sh -c 'cat trace.json | wc -l >lines; exit 0'
+	names() { tr-filter -q --fields=name exec out 2>/dev/null | sort; }
+	faulty call none "$@"
+	[ "$status" -eq 0 ]
+	names >expected
+	[ -s expected ]
+	sed 's/^/call /' count >counts
+	for name in alloc write; do
+		faulty $name 0 "$@"
+		echo "$name - $(<count)" >>counts
+	done
+	while read -r name kind count <&4; do
+		sample "$count"
+		for n in "${points[@]}"; do
+			rm -f out
+			case $name in
+			call) value=$kind:$n ;;
+			write) value=$n:ENOSPC ;;
+			*) value=$n ;;
+			esac
+			faulty "$name" "$value" timeout 60 "$@"
+			# with 0, the whole record; with 2, a message
+			if [ "$status" -eq 0 ] && [ ! -s messages ] && names | cmp -s - expected; then
+				continue
+			fi
+			if [ "$status" -eq 2 ] && [ -s messages ]; then
+				continue
+			fi
+			echo "$name $kind $n of $count failing: $*: status $status"
+			cat messages out
+			return 1
+		done
+	done 4<counts
+}
+
+@test "memory, the disk and calls fail in tr-record" {
+	needs_preload
+	MAX_POINTS=${TREC_FAULT_RUNS:-3}
+	recorder_fails
+	recorder_fails --files
+	recorder_fails --wrap
+}
+
+@test "memory, the disk and calls fail in tr-record with strace" {
+	needs_preload
+	command -v strace >/dev/null || skip "strace is not installed"
+	MAX_POINTS=${TREC_FAULT_RUNS:-2}
+	recorder_fails --backend=strace
 }
