@@ -202,6 +202,10 @@ database() {
 	run -2 --separate-stderr tr-parse -f makelog --max-record=1M log
 	[[ $stderr == *"log:2:"* ]]
 	[[ $output == *'"a\u0000b.c"'* && $output == *'"d.c"'* ]]
+	{ printf 'cc -c'; yes ' a' | head -n 1000000 | tr -d '\n'; printf '\ncc -c b.c\n'; } >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: a command with more than 1000000 words: left out"* ]]
+	[[ $output == *'"b.c"'* && $output != *'"a"'* ]]
 	# within scripts, too, a part that cannot be read is reported, and the others are read
 	printf '%s\n' "sh -c \"sh -c 'cc -c a.c\"; cc -c b.c" 'eval "cc -c \"c.c"' >log
 	run -2 --separate-stderr tr-parse -f makelog log

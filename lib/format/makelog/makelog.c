@@ -51,6 +51,7 @@ static const char *const reasons[] = {
 	[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
 	[TR_MAKELOG_UNBALANCED] = "a command with a bracket too many: left out",
 	[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
+	[TR_MAKELOG_TOO_LONG] = "a command with more than 1000000 words: left out",
 };
 
 /*
@@ -300,7 +301,7 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 			return status;
 	}
 	if (parsed.syntax != TR_MAKELOG_FINE) {
-		bool command = reader->queue.len > queued || parsed.syntax == TR_MAKELOG_TOO_DEEP ||
+		bool command = reader->queue.len > queued || parsed.syntax >= TR_MAKELOG_TOO_DEEP ||
 			       is_broken_command(reader, text, &parsed);
 		reader->queue.len = queued;
 		reader->tally = tally;

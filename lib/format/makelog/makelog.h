@@ -203,8 +203,9 @@ enum tr_makelog_syntax {
 	TR_MAKELOG_UNCLOSED,   /* a quote or a bracket has no end */
 	TR_MAKELOG_UNBALANCED, /* a bracket where none can be */
 	TR_MAKELOG_TOO_DEEP,   /* more subshells than TR_MAKELOG_DEPTH */
+	TR_MAKELOG_TOO_LONG,   /* more words than TR_MAKELOG_WORDS, which no system can run */
 };
-enum { TR_MAKELOG_DEPTH = 1000 };
+enum { TR_MAKELOG_DEPTH = 1000, TR_MAKELOG_WORDS = 1000000 };
 
 struct tr_makelog_shell;
 

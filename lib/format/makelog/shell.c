@@ -199,6 +199,13 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	return false;
 }
 
+/* True if one more word fits into the list. */
+static bool has_room(struct tr_makelog_shell *shell)
+{
+	return shell->count < TR_MAKELOG_WORDS &&
+	       tr_array_room(shell->words, shell->count, shell->cap);
+}
+
 /* Reads the word at pos as a part of the command. */
 static void take_word(struct tr_makelog_shell *shell)
 {
@@ -221,11 +228,13 @@ static void take_word(struct tr_makelog_shell *shell)
 		tr_buffer_put_literal(&shell->spelled, "\",\"");
 	tr_string_escape(text, &shell->spelled);
 	text = tr_arena_copy(&shell->arena, text);
-	if (!text.data || !tr_array_room(shell->words, shell->count, shell->cap))
+	if (shell->count >= TR_MAKELOG_WORDS)
+		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
+	else if (!text.data || !has_room(shell))
 		shell->failed = true;
 	else
 		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
-	shell->count += !shell->failed;
+	shell->count += shell->syntax == TR_MAKELOG_FINE && !shell->failed;
 }
 
 /*
@@ -241,7 +250,7 @@ static bool take_plain_words(struct tr_makelog_shell *shell)
 	while ((stop = tr_makelog_skip_plain(p, end)) > p && (stop == end || *stop == ' ')) {
 		size_t len = (size_t)(stop - p), rounded = (len + BLOCK - 1) / BLOCK * BLOCK;
 		char *to = tr_buffer_room(&shell->spelled, SEPARATOR + rounded);
-		if (!to || !tr_array_room(shell->words, shell->count, shell->cap))
+		if (!to || !has_room(shell))
 			break;
 		memcpy(to, "\",\"", SEPARATOR);
 		/* whole blocks, of which the bytes after the word do not count */
