@@ -66,13 +66,18 @@ with_log() {
 		on && /^DA:/ { print $2 "\t" $3 }' prog.info | merge >log.lines
 }
 
-# compare SOURCE EMULATOR: prints figures, also into figures.EMULATOR; fails where the results contradict each other
+# compare SOURCE EMULATOR: prints figures, also into figures.EMULATOR, and the lines that only one of them
+# knows into lines.EMULATOR; fails where the results contradict each other
 compare() {
 	join -j 1 gcov.lines log.lines >both
 	join -v 1 gcov.lines log.lines | cut -d' ' -f1 >missing
 	join -v 2 gcov.lines log.lines | cut -d' ' -f1 >extra
 	echo "$1: gcov $(wc -l <gcov.lines), ours $(wc -l <log.lines), missing: $(paste -sd' ' missing), extra: $(paste -sd' ' extra)" |
 		tee -a "figures.$2"
+	# whether an opening brace has a row depends on the processor
+	while read -r line; do
+		sed -n "${line}p" "$1" | grep -qE '^\s*\{$' || echo "$1:$line"
+	done < <(cat missing extra) >>"lines.$2"
 	[ -s both ]
 	awk '$2 != $3 { print "line " $1 ": gcov " $2 ", ours " $3; bad = 1 } END { exit bad }' both
 	# no row in the line table: a label of a switch, a jump, the head of an endless loop, a macro without
@@ -126,17 +131,17 @@ for_all() {
 	for_all qemu-x86_64 gcc g++ -static
 }
 
-@test "PowerPC, 32 bits, big endian: the figures of x86-64" {
+@test "PowerPC, 32 bits, big endian: the lines of x86-64" {
 	for_all qemu-ppc powerpc-linux-gnu-gcc powerpc-linux-gnu-g++ -static
 	for_all qemu-x86_64 gcc g++ -static
-	diff figures.qemu-x86_64 figures.qemu-ppc
+	diff lines.qemu-x86_64 lines.qemu-ppc
 }
 
-@test "ARM, 32 bits, ARM and Thumb instructions: the figures of x86-64" {
+@test "ARM, 32 bits, ARM and Thumb instructions: the lines of x86-64" {
 	for_all qemu-x86_64 gcc g++ -static
 	for mode in -mthumb -marm; do
-		rm -f figures.qemu-arm
-		for_all qemu-arm arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ -static $mode
-		diff figures.qemu-x86_64 figures.qemu-arm
+		rm -f lines.qemu-arm
+		for_all qemu-arm arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ -static -Wno-psabi $mode
+		diff lines.qemu-x86_64 lines.qemu-arm
 	done
 }
