@@ -6,8 +6,9 @@
 		text, sizeof(text) - 1 \
 	}
 /* clang-format off */
-#define KIND(name, class) { TEXT(name), TR_DIFF_##class, { NULL, 0 }, NULL }
-#define KIND_WITHOUT(name, class, fields) { TEXT(name), TR_DIFF_##class, { NULL, 0 }, fields }
+#define KIND(name, class) { TEXT(name), TR_DIFF_##class, { NULL, 0 }, NULL, NULL }
+#define KIND_WITHOUT(name, class, fields) { TEXT(name), TR_DIFF_##class, { NULL, 0 }, fields, NULL }
+#define KIND_BY(name, class, keys) { TEXT(name), TR_DIFF_##class, { NULL, 0 }, NULL, keys }
 /* clang-format on */
 
 /* Fields that contain numbers of other records, process ids or times. */
@@ -20,11 +21,23 @@ static const struct tr_text of_module[] = { TEXT("id"), { NULL, 0 } };
 static const struct tr_text of_block[] = { TEXT("module"), { NULL, 0 } };
 static const struct tr_text of_envset[] = { TEXT("tasks"), { NULL, 0 } };
 
+/* Of a call only the first field counts: the file that it is about. */
+static const struct tr_text by_file[] = { TEXT("path="), TEXT("from="), { NULL, 0 } };
+static const struct tr_text by_line[] = { TEXT("line="), { NULL, 0 } };
+static const struct tr_text by_branch[] = {
+	TEXT("line="), TEXT("block="), TEXT("branch="), { NULL, 0 }
+};
+static const struct tr_text by_function[] = { TEXT("function="), { NULL, 0 } };
+
 /* The most frequent ones first. */
 static const struct tr_diff_kind kinds[] = {
-	KIND("sys", PROCESS),
+	KIND_BY("sys", PROCESS, by_file),
 	KIND("call", THREAD),
-	{ TEXT("block"), TR_DIFF_SET, TEXT("module"), of_block },
+	{ TEXT("block"), TR_DIFF_SET, TEXT("module"), of_block, NULL },
+	KIND_BY("srcline", SET, by_line),
+	KIND_BY("srcbranch", SET, by_branch),
+	KIND_BY("srcfunction", SET, by_function),
+	KIND("source", SET),
 	KIND_WITHOUT("exec", EXEC, of_exec),
 	KIND_WITHOUT("fork", PROCESS, of_task),
 	KIND_WITHOUT("exit", EXIT, of_task),
@@ -34,7 +47,7 @@ static const struct tr_diff_kind kinds[] = {
 	KIND("leave", THREAD),
 	KIND("unit", SET),
 	KIND_WITHOUT("use", SET, of_use),
-	{ TEXT("module"), TR_DIFF_SET, TEXT("id"), of_module },
+	{ TEXT("module"), TR_DIFF_SET, TEXT("id"), of_module, NULL },
 	KIND("meta", SET),
 	KIND("env", SET),
 	KIND_WITHOUT("envset", SET, of_envset),

@@ -24,7 +24,9 @@ struct tr_diff_kind {
 	struct tr_text name;
 	enum tr_diff_class class;
 	struct tr_text module; /* the field that refers to a module, which has a number per trace */
-	const struct tr_text *left_out; /* fields, up to one without data; NULL: none */
+	/* fields, each of these lists up to one without data; NULL: none */
+	const struct tr_text *left_out;
+	const struct tr_text *keys; /* the record is another one if they differ, with their "=" */
 };
 
 /* Returns the kind of that name; all other kinds have one without a name. */

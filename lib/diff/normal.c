@@ -334,6 +334,12 @@ static const char *put_value(struct tr_normal *n, const char *value, const char 
 		if (*p == '"') {
 			p = put_string(n, p + 1, end, first);
 			p += p < end;
+			if (p - begin == sizeof "\"mtime\"" - 1 && end - p > 1 &&
+			    memcmp(begin, "\"mtime\":\"", (size_t)(p - begin) + 2) == 0) {
+				/* an entry of a map that says when something was made */
+				flush(n, p);
+				n->copied = p = tr_normal_string_end(p + 1, end);
+			}
 		} else if (*p == '@') {
 			flush(n, p);
 			p += p + 1 < end && p[1] != '\t' ? 2 : 1;
@@ -679,9 +685,11 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		if (memo && constant)
 			*memo = (struct tr_normal_memo){ .columns = text, .hash = hash };
 	}
-	if (!columns->any && tr_text_is(n->kind, "sys") &&
-	    (tr_text_starts(column, TR_TEXT("path=")) || tr_text_starts(column, TR_TEXT("from="))))
-		columns->path = hash;
+	for (const struct tr_text *key = n->known->keys; key && key->data; key++) {
+		if ((n->known->class == TR_DIFF_SET || !columns->any) &&
+		    tr_text_starts(column, *key))
+			columns->path = tr_number_hash(columns->path, hash);
+	}
 	columns->any = true;
 	columns->hash = tr_number_hash(columns->hash, hash);
 }

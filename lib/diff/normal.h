@@ -89,7 +89,7 @@ struct tr_normal {
 	const struct tr_diff_kind *known;
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
 	uint64_t content;	       /* after tr_normal_hash: of all that is compared */
-	uint64_t path;	  /* after tr_normal_hash: of the file of a system call, or 0 */
+	uint64_t path;	  /* after tr_normal_hash: of the fields that are a key (kind.h), or 0 */
 	uint64_t letters; /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;

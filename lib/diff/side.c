@@ -146,7 +146,9 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t task = name_hash(side, 't', normal->task), seq;
-	uint32_t before = image_in(side, task), parent = TR_DIFF_NONE;
+	/* without tasks, as in databases, no program follows another one */
+	bool absent = tr_text_is(normal->task, "-");
+	uint32_t before = absent ? TR_DIFF_NONE : image_in(side, task), parent = TR_DIFF_NONE;
 	int64_t began = TR_INSTANT_NONE;
 
 	if (normal->parent.data && tr_decimal_read(normal->parent, UINT64_MAX, &seq))
@@ -201,17 +203,17 @@ static uint64_t key_seed(const struct tr_diff_side *side)
 	return tr_number_hash(side->normal.rules->seed, 1);
 }
 
-/* The key of most records: their kind and name, which alone are a content too. */
+/* The kind and the name, which alone are a content too. */
 static uint64_t name_key(const struct tr_diff_side *side)
 {
 	return tr_number_hash(side->normal.name_hash, 1);
 }
 
 /*
- * The key of a record that is compared in an order: the function or system call, and the file, since
- * a call with another file is another call.
+ * The key of most records: their kind and name, and of some a field, since a call with another file
+ * is another call.
  */
-static uint64_t sequence_key(const struct tr_diff_side *side)
+static uint64_t field_key(const struct tr_diff_side *side)
 {
 	uint64_t path = side->normal.path, hash = name_key(side);
 
@@ -222,7 +224,7 @@ static uint64_t sequence_key(const struct tr_diff_side *side)
 static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
-	uint64_t hash = name_key(side);
+	uint64_t hash = field_key(side);
 
 	if (!normal->module.data)
 		return hash;
@@ -241,7 +243,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_normal *normal = &side->normal;
 	bool fine = true;
 
-	entry->key = entry->class == TR_DIFF_SET ? set_key(side, &fine) : sequence_key(side);
+	entry->key = entry->class == TR_DIFF_SET ? set_key(side, &fine) : field_key(side);
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
 		fine = begin_program(diff, side, record, (uint32_t)side->count, &entry->group);
