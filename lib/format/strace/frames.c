@@ -19,13 +19,18 @@
 /* Frames of which the definitions are known; then it begins anew, with new ids. */
 enum { FRAMES = 1 << 16 };
 
-bool tr_strace_may_have_frames(const struct tr_strace_reader *reader)
+/* Returns where a frame has its '>'. In the files of -ff, the pid is before each line. */
+static const char *mark_of(const char *p, const char *end)
 {
-	const char *p = reader->base.in->pos, *end = reader->base.in->end;
-
-	/* a file of -ff has the pid before each line */
 	while (p < end && ((*p >= '0' && *p <= '9') || *p == ' '))
 		p++;
+	return p;
+}
+
+bool tr_strace_may_have_frames(const struct tr_strace_reader *reader)
+{
+	const char *end = reader->base.in->end, *p = mark_of(reader->base.in->pos, end);
+
 	return p == end || *p == '>';
 }
 
@@ -163,12 +168,14 @@ bool tr_strace_add_frame(struct tr_strace_reader *reader, struct tr_text text)
 {
 	struct tr_strace_stack *stack = &reader->stack;
 	struct tr_strace_line line;
+	const char *end = text.data + text.len, *p = mark_of(text.data, end);
 
-	tr_strace_line_read(text, &line);
-	if (line.type != TR_STRACE_FRAME)
+	/* whether a line is kept depends on the bytes at hand, so it must not make a difference */
+	if (p == end || *p != '>')
 		return false;
-	if (!line.arguments.len)
-		return true;
+	tr_strace_line_read(text, &line);
+	if (line.type != TR_STRACE_FRAME || !line.arguments.len)
+		return false;
 	uint64_t id = define(reader, line.arguments);
 	tr_buffer_put_text(&stack->list, stack->list.len ? TR_TEXT(",K") : TR_TEXT("K"));
 	tr_buffer_put_decimal(&stack->list, id);
