@@ -400,6 +400,8 @@ static bool add_functions(struct maker *maker)
  */
 static bool add_branches(struct maker *maker)
 {
+	if (!maker->item_count)
+		return true; /* and no address to count from */
 	const struct item *line = maker->items, *end = line + maker->item_count;
 	for (size_t i = 0; i < maker->branch_count;) {
 		const struct branch_item *item = &maker->branches[i];

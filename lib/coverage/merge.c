@@ -78,23 +78,30 @@ static bool is_in(const char *const *list, struct tr_text key)
 	return false;
 }
 
-/* Values are parsed and written again: the same value of two traces has one spelling then. */
+/*
+ * Values are parsed and written again: the same value of two traces has one spelling then. TR_WARN:
+ * one that is malformed is left out, and the others are written.
+ */
 enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip,
 			       struct tr_buffer *to, struct tr_error *err)
 {
+	enum tr_status status = TR_OK;
+
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
-	for (size_t i = 0; i < record->count; i++) {
+	for (size_t i = 0; i < record->count && status != TR_FATAL; i++) {
 		struct tr_field *field = &record->fields[i];
 		if (field->key.data && is_in(skip, field->key))
 			continue;
 		struct tr_value *value = tr_field_value(record, field, err);
-		if (!value)
-			return tr_error_status(err);
+		if (!value) {
+			status = tr_error_status(err);
+			continue;
+		}
 		tr_field_begin(field->key, to);
 		tr_literal_write(value, to);
 	}
-	return to->failed ? tr_error_memory(err) : TR_OK;
+	return to->failed ? tr_error_memory(err) : status;
 }
 
 enum tr_status tr_merge_header(struct tr_record *header, const char *format, struct tr_buffer *to,

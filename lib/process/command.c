@@ -12,12 +12,12 @@
 
 struct tr_text tr_command_executable(struct tr_record *record)
 {
-	struct tr_text bytes = { NULL, 0 };
+	struct tr_text bytes;
 
 	if (record->name.type == TR_CELL_TEXT &&
-	    !tr_cell_bytes(record->name.text, record->arena, &bytes, NULL))
-		bytes.data = NULL;
-	return bytes;
+	    tr_cell_bytes(record->name.text, record->arena, &bytes, NULL))
+		return bytes;
+	return (struct tr_text){ NULL, 0 };
 }
 
 bool tr_command_failed(struct tr_record *record)

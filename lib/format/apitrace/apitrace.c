@@ -158,8 +158,13 @@ bool tr_apitrace_begins(const char *p, const char *end)
 	if (p == end || (unsigned char)*p > TR_APITRACE_VERSION || !looks_like_head(p, end))
 		return false;
 	int bits = weigh(&parse, p, end);
+	/* within a stream, bytes that only begin like a head are data, which stay with their event */
+	struct tr_record head;
+	tr_apitrace_parse_begin(&parse, p, end, 0);
+	tr_record_init(&head, &parse.arena);
+	bool bad = !tr_apitrace_parse_head(&parse, &head) && parse.outcome == TR_APITRACE_BAD;
 	tr_apitrace_parse_free(&parse);
-	return bits >= FURTHER;
+	return bits >= FURTHER && !bad;
 }
 
 /*
