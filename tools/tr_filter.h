@@ -94,6 +94,8 @@ struct tr_filter_cover {
 	const char *path;
 	bool common;
 	struct tr_covered *covered;
+	bool read;
+	bool noted; /* that it has nothing to compare with */
 };
 
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };

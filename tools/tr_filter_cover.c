@@ -11,7 +11,7 @@
 
 void tr_filter_add_cover(struct tr_filter *filter, const char *path, bool common)
 {
-	struct tr_filter_cover cover = { path, common, NULL };
+	struct tr_filter_cover cover = { path, common, NULL, false, false };
 
 	if (tr_array_room(filter->covers, filter->cover_count, filter->cover_cap))
 		cover.covered = tr_covered_new();
@@ -61,28 +61,44 @@ bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place 
 	for (size_t i = 0; i < filter->cover_count && !cover; i++)
 		if (place->file == filter->covers[i].path)
 			cover = &filter->covers[i];
+	/* without one of them, which was reported, the result would be another one */
+	for (size_t i = 0; i < filter->cover_count && !cover; i++)
+		if (!filter->covers[i].read)
+			tr_cli_abandon(filter->cli);
 	if (!cover)
 		return false;
+	cover->read = true;
 	while (tr_cli_next_here(filter->cli, &record))
 		if (!report(filter, record, tr_covered_add(cover->covered, record, &err), &err))
 			break;
-	if (!tr_covered_end(cover->covered) && !filter->cli->stop)
+	if (!tr_covered_end(cover->covered) && !filter->cli->stop) {
 		tr_cli_fail(filter->cli,
 			    "--%s=%s: no blocks, units or source lines are there to compare with",
 			    cover->common ? "common" : "minus", cover->path);
+		tr_cli_abandon(filter->cli);
+	}
 	return true;
 }
 
 bool tr_filter_in_covers(struct tr_filter *filter, struct tr_record *record)
 {
 	for (size_t i = 0; i < filter->cover_count; i++) {
-		const struct tr_filter_cover *cover = &filter->covers[i];
+		struct tr_filter_cover *cover = &filter->covers[i];
 		enum tr_covered_answer answer;
 		struct tr_error err;
 		enum tr_status status =
 			tr_covered_test(cover->covered, record, cover->common, &answer, &err);
 		if (!report(filter, record, status, &err) || status == TR_WARN)
 			return false;
+		if (answer == TR_COVERED_NO && !cover->noted &&
+		    !tr_covered_has_kind(cover->covered, record)) {
+			cover->noted = true;
+			tr_cli_note(filter->cli, "--%s=%s has no %s to compare with",
+				    cover->common ? "common" : "minus", cover->path,
+				    tr_text_is(record->kind, "block")  ? "blocks"
+				    : tr_text_is(record->kind, "unit") ? "units"
+								       : "source lines");
+		}
 		if (record->type == TR_RECORD && answer == TR_COVERED_OTHER &&
 		    tr_context_kind(record->kind) < 0)
 			return false;

@@ -39,6 +39,9 @@ struct unit {
 	struct object *sets[TR_UNIT_SETS];
 };
 
+/* What records are about. */
+enum { CODE, UNITS, LINES, KINDS };
+
 struct tr_covered {
 	struct object **objects;
 	size_t object_count, object_cap;
@@ -49,7 +52,7 @@ struct tr_covered {
 	struct tr_sources sources;
 	struct tr_buffer key; /* scratch */
 	struct tr_arena memory;
-	bool any;
+	bool any[KINDS];
 };
 
 struct tr_covered *tr_covered_new(void)
@@ -258,7 +261,7 @@ static enum tr_status add_unit(struct tr_covered *covered, struct tr_record *rec
 			if (!tr_ranges_add(unit->sets[set]->ranges, range_of(bit)))
 				status = tr_error_memory(err);
 	}
-	covered->any |= status == TR_OK;
+	covered->any[UNITS] |= status == TR_OK;
 	return status;
 }
 
@@ -349,7 +352,7 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 		return TR_OK;
 	if (tr_text_is(record->kind, "block")) {
 		enum tr_status status = place_block(covered, record, &object, &range, err);
-		covered->any |= status == TR_OK;
+		covered->any[CODE] |= status == TR_OK;
 		if (status == TR_OK && object && !tr_ranges_add(object->ranges, range))
 			return tr_error_memory(err);
 		return status;
@@ -357,7 +360,7 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 	if (tr_text_is(record->kind, "unit"))
 		return add_unit(covered, record, err);
 	enum tr_status status = tr_sources_put(&covered->sources, record, err);
-	covered->any |= status == TR_OK;
+	covered->any[LINES] |= status == TR_OK;
 	if (status == TR_END)
 		status = follow(covered, record, err);
 	return status == TR_END ? TR_OK : status;
@@ -367,7 +370,14 @@ bool tr_covered_end(struct tr_covered *covered)
 {
 	tr_sources_sort(&covered->sources);
 	begin_segment(covered);
-	return covered->any;
+	return covered->any[CODE] || covered->any[UNITS] || covered->any[LINES];
+}
+
+bool tr_covered_has_kind(const struct tr_covered *covered, const struct tr_record *record)
+{
+	return covered->any[tr_text_is(record->kind, "block")  ? CODE
+			    : tr_text_is(record->kind, "unit") ? UNITS
+							       : LINES];
 }
 
 enum tr_status tr_covered_test(struct tr_covered *covered, struct tr_record *record, bool common,

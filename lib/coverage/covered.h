@@ -31,6 +31,12 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 /* Ends the trace: tests may follow. False: it contains nothing that can be covered. */
 bool tr_covered_end(struct tr_covered *covered);
 
+/*
+ * Whether the trace contains what such a record is about: code (block), source units (unit) or source
+ * lines (all others).
+ */
+bool tr_covered_has_kind(const struct tr_covered *covered, const struct tr_record *record);
+
 enum tr_covered_answer {
 	TR_COVERED_NO,	  /* the trace has not covered it */
 	TR_COVERED_YES,	  /* the trace has covered all of it */

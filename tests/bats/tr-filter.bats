@@ -587,7 +587,19 @@ to_stream() {
 	cmp <(tr-filter --merge all.trace) <(tr-filter --merge <(tr-filter --minus=some.trace all.trace) <(tr-filter --common=some.trace all.trace))
 	run -2 tr-filter --minus=z.json all.trace
 	[[ $output == *'--minus=z.json: no blocks, units or source lines are there to compare with'* ]]
-	run -2 tr-filter --minus=missing all.trace
-	[[ $output == *missing* ]]
+	# and that of another format has no records of this kind
+	printf 'TN:\nSF:/a.c\nDA:1,1\nend_of_record\n' >lines.info
+	run -0 --separate-stderr tr-filter -c --minus=lines.info all.trace
+	[ "$output" -eq "$all" ]
+	[ "$(grep -c 'note: --minus=lines.info has no blocks to compare with' <<<"$stderr")" -eq 1 ]
+	run -1 --separate-stderr tr-filter -c --common=all.trace lines.info
+	[[ $stderr == *'note: --common=all.trace has no source lines to compare with'* ]]
+	# without the file there is no result, which would be a wrong one
+	for file in missing z.json; do
+		run -2 --separate-stderr tr-filter -o wrong --minus=$file all.trace
+		[[ $stderr == *$file* && ! -e wrong ]]
+		run -2 --separate-stderr tr-filter --minus=$file all.trace
+		[ -z "$output" ]
+	done
 	run -2 tr-filter -o some.trace --minus=some.trace all.trace
 }
