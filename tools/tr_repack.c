@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -398,11 +399,15 @@ static int open_parent(struct repack *r, const struct tr_trace_place *place, con
 
 	if (r->root < 0)
 		r->root = tr_directory_open(r->directory, true, &why);
-	if (r->root >= 0 && !leads_through_file(r, path))
+	bool is_long = r->path.len > PATH_MAX; /* no tool could open the file */
+	if (r->root >= 0 && !is_long && !leads_through_file(r, path))
 		dir = tr_directory_below(r->root, path, name, &why);
 	if (dir >= 0)
 		return dir;
-	if (why.sys_errno)
+	if (r->root >= 0 && is_long)
+		tr_error_set(&err, TR_CAUSE_LIMIT, "cannot be created: a path has at most %d bytes",
+			     PATH_MAX - 1);
+	else if (why.sys_errno)
 		tr_error_system(&err, why.sys_errno, "cannot create %s", r->path.data);
 	else
 		tr_error_set(&err, why.cause, "cannot create %s: %s", r->path.data, why.text);

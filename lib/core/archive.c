@@ -411,8 +411,10 @@ static enum tr_status judge(struct tr_archive *archive, int result, struct tr_er
 		const char *what = archive->lib.archive_error_string(archive->reader);
 		if (archive->broken)
 			what = "nothing can be read after the damage";
-		tr_error_set(err, TR_CAUSE_INPUT, "%s: %s", archive->format,
-			     what ? what : "damaged");
+		what = what ? what : "damaged";
+		/* some texts of libarchive end in LF */
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: %.*s", archive->format,
+			     (int)strcspn(what, "\n"), what);
 	}
 	archive->broken = archive->broken || archive->failed || result <= ARCHIVE_FATAL;
 	return archive->broken ? TR_FATAL : TR_WARN;
