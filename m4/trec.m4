@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: MIT
-# AX_TREC_SWITCHES: --enable-{werror,hardening,asan,ubsan,coverage,fuzz} and our warnings.
+# AX_TREC_SWITCHES: --enable-{werror,hardening,asan,ubsan,tsan,coverage,fuzz} and our warnings.
 # They end up in TREC_CFLAGS and TREC_LDFLAGS, so that CFLAGS stays the user's.
 AC_DEFUN([AX_TREC_SWITCHES], [
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])],
@@ -11,6 +11,8 @@ AC_DEFUN([AX_TREC_SWITCHES], [
     [], [enable_asan=no])
   AC_ARG_ENABLE([ubsan], [AS_HELP_STRING([--enable-ubsan], [UndefinedBehaviorSanitizer, errors are fatal])],
     [], [enable_ubsan=no])
+  AC_ARG_ENABLE([tsan], [AS_HELP_STRING([--enable-tsan], [ThreadSanitizer, without the other two])],
+    [], [enable_tsan=no])
   AC_ARG_ENABLE([coverage], [AS_HELP_STRING([--enable-coverage], [gcov instrumentation])],
     [], [enable_coverage=no])
   AC_ARG_ENABLE([fuzz], [AS_HELP_STRING([--enable-fuzz], [libFuzzer targets (needs clang)])],
@@ -19,7 +21,7 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   TREC_LDFLAGS=
   AS_IF([test "$enable_werror" = yes], [TREC_CFLAGS="$TREC_CFLAGS -Werror"])
   # sanitizers find more, and do not go with fortified functions; tests/bench/run shows no cost
-  AS_IF([test "$enable_hardening$enable_asan$enable_ubsan$enable_fuzz" = yesnonono], [
+  AS_IF([test "$enable_hardening$enable_asan$enable_ubsan$enable_tsan$enable_fuzz" = yesnononono], [
     AX_TREC_HARDEN([-fstack-protector-strong], [])
     AX_TREC_HARDEN([-fstack-clash-protection], [])
     AX_TREC_HARDEN([-fcf-protection], [])
@@ -35,6 +37,7 @@ AC_DEFUN([AX_TREC_SWITCHES], [
   AS_IF([test "$enable_ubsan" = yes], [
     trec_sanitize="${trec_sanitize:+$trec_sanitize,}undefined"
     TREC_CFLAGS="$TREC_CFLAGS -fno-sanitize-recover=undefined"])
+  AS_IF([test "$enable_tsan" = yes], [trec_sanitize=thread])
   AS_IF([test -n "$trec_sanitize"], [
     TREC_CFLAGS="$TREC_CFLAGS -fsanitize=$trec_sanitize -fno-omit-frame-pointer"
     TREC_LDFLAGS="$TREC_LDFLAGS -fsanitize=$trec_sanitize"])
