@@ -41,9 +41,9 @@ void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 
 bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more)
 {
-	size_t here = (size_t)(parse->p - parse->start);
+	uint64_t here = (uint64_t)(parse->p - parse->start);
 	parse->outcome = TR_APITRACE_SHORT;
-	parse->need = more < SIZE_MAX - here ? here + (size_t)more : SIZE_MAX;
+	parse->need = more < UINT64_MAX - here ? here + more : UINT64_MAX;
 	return false;
 }
 
@@ -102,8 +102,8 @@ static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
 		return false;
 	uint64_t left = (uint64_t)(parse->end - parse->p);
 	if (left < parse->owed || n > (left - parse->owed) / least) {
-		bool huge = n > (SIZE_MAX - parse->owed) / least;
-		return tr_apitrace_short(parse, huge ? SIZE_MAX : n * least + parse->owed);
+		bool huge = n > (UINT64_MAX - parse->owed) / least;
+		return tr_apitrace_short(parse, huge ? UINT64_MAX : n * least + parse->owed);
 	}
 	*count = (size_t)n;
 	return true;

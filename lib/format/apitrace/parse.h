@@ -67,7 +67,7 @@ struct tr_apitrace_parse {
 	bool deep;    /* a value had more brackets than allowed, and was skipped */
 	struct tr_apitrace_signature *defined, **last; /* in the unit, in their order */
 	enum tr_apitrace_outcome outcome;
-	size_t need;
+	uint64_t need;
 	struct tr_error error;
 	bool flawed; /* something is wrong, but nothing is lost: flaw says what */
 	struct tr_error flaw;

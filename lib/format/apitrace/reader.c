@@ -283,8 +283,9 @@ static bool parse_head(struct reader *reader)
 static bool get_more(struct reader *reader)
 {
 	struct tr_input *in = reader->base.in;
-	size_t before = tr_input_available(in), need = reader->parse.need;
-	if (need > reader->base.max_record || !tr_input_more(in, need))
+	size_t before = tr_input_available(in);
+	uint64_t need = reader->parse.need;
+	if (need > reader->base.max_record || need > SIZE_MAX || !tr_input_more(in, (size_t)need))
 		return false;
 	if (need < LARGE_UNIT)
 		return true;
@@ -520,7 +521,7 @@ static enum tr_status report_cut(struct reader *reader, struct tr_error *err)
 	struct tr_input *in = reader->base.in;
 	size_t size = tr_input_available(in);
 	reader->ended = !reader->begun || !find_stream(reader, &size);
-	tr_error_set(err, TR_CAUSE_CUT, "truncated: at least %zu bytes needed, %zu left",
+	tr_error_set(err, TR_CAUSE_CUT, "truncated: at least %" PRIu64 " bytes needed, %zu left",
 		     reader->parse.need, size);
 	tr_error_at_offset(err, in->offset);
 	name_call(reader, err, "");
@@ -536,11 +537,11 @@ static enum tr_status report_cut(struct reader *reader, struct tr_error *err)
 static enum tr_status report_short(struct reader *reader, struct tr_error *err)
 {
 	struct tr_input *in = reader->base.in;
-	size_t need = reader->parse.need;
+	uint64_t need = reader->parse.need;
 	if (need > reader->base.max_record) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
-			     "the next event needs at least %zu bytes, the limit is %" PRIu64
-			     " (--max-record raises it)",
+			     "the next event needs at least %" PRIu64
+			     " bytes, the limit is %" PRIu64 " (--max-record raises it)",
 			     need, reader->base.max_record);
 		tr_error_at_offset(err, in->offset);
 		return resume(reader, err);
