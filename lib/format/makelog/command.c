@@ -303,6 +303,17 @@ size_t tr_makelog_find_script(const struct tr_makelog_found *found, size_t shell
 	return script && i < found->count ? i : 0;
 }
 
+size_t tr_makelog_find_remote(const struct tr_makelog_found *found, size_t ssh)
+{
+	size_t i = ssh + 1;
+
+	for (; i < found->count && tr_text_starts(found->words[i].text, TR_TEXT("-")); i++) {
+		struct tr_text text = found->words[i].text;
+		i += text.len == 2 && memchr("BDEFIJLOPQRSWbceilmopw", text.data[1], 22);
+	}
+	return i + 2 == found->count ? i + 1 : 0;
+}
+
 struct tr_text tr_makelog_directory_of(const struct tr_makelog_found *found, size_t begin,
 				       struct tr_buffer *to)
 {

@@ -70,19 +70,23 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 		tr_makelog_tool(&reader->names, parsed->program) != TR_TOOL_NONE);
 }
 
-/* Takes the commands in the argument of sh -c. begin: sh. False: the command is another one. */
+/* Takes the commands in the argument of sh -c, or of ssh. begin: sh. False: the command is another one. */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin)
 {
 	size_t i, before = reader->queue.len;
 	struct tr_makelog_parsed parsed;
 
-	if (found->count - begin < 3 || !tr_command_is_shell(found->words[begin].text))
+	if (found->count - begin < 3)
 		return false;
-	i = tr_makelog_find_script(found, begin);
+	bool remote = tr_text_is(tr_tool_base(found->words[begin].text), "ssh");
+	if (!remote && !tr_command_is_shell(found->words[begin].text))
+		return false;
+	i = remote ? tr_makelog_find_remote(found, begin) : tr_makelog_find_script(found, begin);
 	if (!i)
 		return false;
+	struct tr_text unknown = { NULL, 0 };
 	struct tr_makelog_script script = { .text = found->words[i].text,
-					    .directory = found->directory,
+					    .directory = remote ? unknown : found->directory,
 					    .conditional = found->conditional };
 	if (reader->depth == DEPTH - 1) {
 		if (tr_makelog_may_hold(&reader->names, script.text))

@@ -166,6 +166,9 @@ bool tr_makelog_runs_nothing(struct tr_text program);
  */
 size_t tr_makelog_find_script(const struct tr_makelog_found *found, size_t shell);
 
+/* The same for ssh HOST SCRIPT, where the script is one word. */
+size_t tr_makelog_find_remote(const struct tr_makelog_found *found, size_t ssh);
+
 /*
  * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It is
  * joined in to. Without them it is that of the shell.
