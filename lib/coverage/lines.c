@@ -311,9 +311,11 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 		if (!good || !f || s->function == last)
 			continue;
 		last = s->function;
+		/* at its declaration: another call may be inlined at the entry */
+		bool declared = f->file && f->line;
 		if (!(f->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL)) && f->linkage)
-			good = put_function(maker, program, numbers[s->file], s->line, f->linkage,
-					    shown);
+			good = put_function(maker, program, numbers[declared ? f->file : s->file],
+					    declared ? f->line : s->line, f->linkage, shown);
 	}
 	if (good && loaded->counts)
 		good = put_branches(maker, loaded, numbers);

@@ -807,6 +807,10 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 		struct tr_code_function *in = function_at(to, known, address);
 		if (in && thumb)
 			in->flags |= TR_FUNCTION_THUMB;
+		/* lambdas have no linkage name, and all the same name */
+		if (in && in->first == address && in->linkage == in->name &&
+		    strcmp(to->strings.data + in->name, "operator()") == 0)
+			in->linkage = put_name(x, name);
 		if (in || address + sym.st_size < address || !section_of(x, address))
 			continue;
 		if (!tr_array_room(to->functions, to->head.functions, to->function_cap)) {

@@ -228,6 +228,32 @@ END
 	done
 }
 
+@test "a function is at its declaration, and no two functions of a file have one name" {
+	command -v g++ >/dev/null || skip 'no g++'
+	cat >names.cc <<'END'
+static inline __attribute__((always_inline)) int clamp(int x)
+{
+	return x > 9 ? 9 : x;
+}
+
+int main(int argc, char **)
+{
+	int n = clamp(argc);
+	auto one = [](int x) { return x + 1; };
+	auto two = [n](int x) { return x + n; };
+	return one(n) + two(n);
+}
+END
+	for options in '-O2 -fno-inline' -O0; do
+		# shellcheck disable=SC2086 # options
+		g++ -g -no-pie $options -o a names.cc
+		trace FLAT main | tr-repack -q -t lcov -O exe=a -o a.info
+		grep -qx FN:6,main a.info
+		[ -z "$(sed -n 's/^FN:[0-9]*,//p' a.info | sort | uniq -d)" ]
+	done
+	tr-repack -q -t lcov -O exe=a -O demangle=yes <(trace FLAT main) | grep -qxF 'FN:10,main::{lambda(int)#2}::operator()(int) const'
+}
+
 @test "a jump has the same number in each run, so that runs can be merged" {
 	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
 	cat >b.s <<'END'
