@@ -35,7 +35,7 @@ enum {
 };
 
 static const struct tr_option options[] = {
-	{ BRIEF, 'q', "brief", NULL, "print only whether the traces differ" },
+	{ BRIEF, 0, "brief", NULL, "print only whether the traces differ" },
 	{ SUMMARY, 's', "summary", NULL, "print only how many records of each kind differ" },
 	{ JSON, 0, "json", NULL, "print one JSON object for each difference" },
 	{ AS, 0, "as", "text|json|trec",

@@ -107,8 +107,9 @@ bool tr_diff_files_add(struct tr_diff_files *files, unsigned side, uint32_t numb
 
 /*
  * Appends a line for each input of a program that is only in the second trace, if what wrote it is
- * new or has changed. False: memory is exhausted.
+ * new or has changed; or a list of all of these, as trec spells it. False: memory is exhausted.
  */
-bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, struct tr_buffer *to);
+bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, bool list,
+			       struct tr_buffer *to);
 
 #endif

@@ -348,7 +348,8 @@ static bool is_old(const struct tr_diff_files *files, const struct tr_deps_comma
 	       sides[0].records[record->match].content == record->content;
 }
 
-bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, struct tr_buffer *to)
+bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, bool list,
+			       struct tr_buffer *to)
 {
 	enum { MOST = 5 };
 	const struct tr_deps_command *program = tr_id_map_get(&files->sides[1].commands, number);
@@ -360,15 +361,27 @@ bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, str
 		return false;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct item *item = &files->items[i];
-		if (!item->step || is_old(files, item->step) || ++count > MOST)
+		if (!item->step || is_old(files, item->step))
 			continue;
-		tr_buffer_put_literal(to, "    because ");
-		put_quoted(item->path, to);
-		tr_buffer_put_literal(to, " was written by ");
-		put_quoted(item->label, to);
-		tr_buffer_put_byte(to, '\n');
+		count++;
+		if (list) {
+			tr_buffer_put_text(to, count == 1 ? TR_TEXT("[{\"input\":")
+							  : TR_TEXT(",{\"input\":"));
+			put_quoted(item->path, to);
+			tr_buffer_put_literal(to, ",\"writer\":");
+			put_quoted(item->label, to);
+			tr_buffer_put_byte(to, '}');
+		} else if (count <= MOST) {
+			tr_buffer_put_literal(to, "    because ");
+			put_quoted(item->path, to);
+			tr_buffer_put_literal(to, " was written by ");
+			put_quoted(item->label, to);
+			tr_buffer_put_byte(to, '\n');
+		}
 	}
-	if (count > MOST) {
+	if (list && count)
+		tr_buffer_put_byte(to, ']');
+	if (!list && count > MOST) {
 		tr_buffer_put_literal(to, "    and ");
 		tr_buffer_put_decimal(to, count - MOST);
 		tr_buffer_put_literal(to, " more inputs were written\n");

@@ -355,7 +355,7 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	if (changed)
 		tr_buffer_put_text(to, tr_buffer_text(&show->changes));
 	if (difference->what == TR_DIFF_ADDED && show->files &&
-	    !tr_diff_files_put_reasons(show->files, difference->b, to))
+	    !tr_diff_files_put_reasons(show->files, difference->b, false, to))
 		to->failed = true;
 	if (difference->what == TR_DIFF_MOVED) {
 		tr_buffer_put_literal(to, "    now ");
@@ -432,6 +432,23 @@ static bool put_json_field(struct tr_diff_show *show, bool *any, const struct tr
 	return true;
 }
 
+/* Appends why a program ran again, if that is known. False: reported. */
+static bool put_json_reasons(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	struct tr_normal_field list = { .key = TR_TEXT("because") };
+
+	if (difference->what != TR_DIFF_ADDED || !show->files)
+		return true;
+	tr_buffer_reset(&show->changes);
+	if (!tr_diff_files_put_reasons(show->files, difference->b, true, &show->changes))
+		return tr_cli_out_of_memory(show->cli);
+	list.value = tr_buffer_text(&show->changes);
+	if (!list.value.len)
+		return true;
+	tr_buffer_put_literal(&show->text, ",\"because\":");
+	return put_json_value(show, 1, &list);
+}
+
 static const char *const words[] = { "removed", "added", "changed", "moved" };
 
 static bool put_json(struct tr_diff_show *show, const struct tr_difference *difference)
@@ -474,7 +491,9 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 		if ((i > 0 || a) && (!a || !tr_normal_partner(b, i, a)))
 			fine = put_json_field(show, &any, NULL, &b->fields[i]);
 	}
-	tr_buffer_put_literal(to, "}}\n");
+	tr_buffer_put_byte(to, '}');
+	fine = fine && put_json_reasons(show, difference);
+	tr_buffer_put_literal(to, "}\n");
 	return fine;
 }
 

@@ -38,6 +38,8 @@ many() {
 		{ $tool --help=formats && $tool --help=all; } | sed -E -e '/^Examples:/,$d' -e '/^ +--[^ ]+$/d' >help
 		[ -s help ]
 		run -1 grep -E '^.{80}' help
+		# no letter has two meanings
+		[ -z "$(grep -oE '^  -., ' help | sort | uniq -d)" ]
 	done
 }
 

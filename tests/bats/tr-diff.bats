@@ -134,6 +134,20 @@ END
 	[ "${#lines[@]}" -eq 5 ]
 }
 
+@test "why a program ran again, as JSON" {
+	printf 'exec\t0\t-\t1\t/bin/make\tcwd="/s"\nsys\t1\t-\t1\topenat\tpath="Makefile"\t->\treturn=3\n' >a
+	{
+		cat a
+		printf 'fork\t2\t-\t1\t-\tchild=2\nexec\t3\t-\t2\t/s/configure\tparent=0\tcwd="/s"\n'
+		printf 'sys\t4\t-\t2\topenat\tpath="a\\u0001.h"\tflags=O_WRONLY|O_CREAT|O_TRUNC\t->\treturn=3\n'
+		printf 'fork\t5\t-\t1\t-\tchild=3\nexec\t6\t-\t3\t/bin/cc\tparent=0\tcwd="/s"\n'
+		printf 'sys\t7\t-\t3\topenat\tpath="a\\u0001.h"\tflags=O_RDONLY\t->\treturn=3\n'
+	} >b
+	run -1 tr-diff --files --json a b
+	run -0 jq -c 'select(.because) | [.key, .because]' <<<"$output"
+	[ "$output" = '["/bin/cc",[{"input":"/s/a\u0001.h","writer":"/s/configure"}]]' ]
+}
+
 @test "what is not two traces" {
 	printf 'call\t0\t-\t0\ta\t->\n' >a
 	run -2 tr-diff a
