@@ -173,8 +173,10 @@ static struct tr_text absolute(struct tr_text path)
 
 	tr_path_join(tr_text_from(working ? working : "/"), path, &joined);
 	free(working);
-	if (joined.failed)
+	if (joined.failed) {
 		tr_buffer_free(&joined);
+		return (struct tr_text){ 0 };
+	}
 	return directory(tr_buffer_text(&joined));
 }
 

@@ -268,6 +268,8 @@ static enum tr_status disassemble(struct tr_asm_text *view, struct tr_loaded_pro
 	close(ends[1]);
 	if (failed) {
 		close(ends[0]);
+		if (failed == ENOMEM)
+			return tr_error_memory(err);
 		tr_error_system(err, failed, "cannot be run: objdump of binutils disassembles");
 		tr_error_name(err, tr_text_from(view->objdump));
 		return TR_FATAL;
