@@ -16,7 +16,7 @@
 #include "core/input.h"
 
 /* Bytes that are kept in memory only: of a small spool, and of the end of a large one. */
-enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 64 << 10 };
+enum { MEMORY_SIZE = 1 << 20, TAIL_SIZE = 256 << 10 };
 
 struct tr_spool {
 	uint64_t max, size;
