@@ -37,6 +37,7 @@ enum {
 	BATCH_NS = 5000000,	 /* the time that a batch is expected to take */
 	START_NS = 10000000,	 /* the time after which workers are started */
 	GAUGED = 256 << 10,	 /* weight after which the cost is measured again */
+	GAUGED_FIRST = 64 << 10, /* the same for the first time */
 	PLACE_WEIGHT = 16 << 10, /* what a place costs beside its bytes, as a number of bytes */
 	FRAME_MAX = 256 << 10,	 /* bytes of a message of the tool, after which it is cut */
 	RESULT_BUFFER = 1 << 20, /* bytes that a worker keeps before it writes them */
@@ -45,7 +46,7 @@ enum {
 };
 
 /* Nanoseconds for each unit of weight: work that costs less is done here; a first guess. */
-static const double least_cost = 2.5, heavy_cost = 50;
+static const double least_cost = 2, heavy_cost = 50;
 
 enum frame_kind { FRAME_MESSAGE, FRAME_MESSAGE_NOWHERE, FRAME_TOOL, FRAME_END };
 
@@ -110,6 +111,7 @@ struct run {
 	size_t worker_count;
 	bool alone;	    /* no worker can be started */
 	double cost, least; /* nanoseconds for each unit of weight; to be worth a worker */
+	bool measured;	    /* cost is not a guess */
 	uint64_t weight;    /* that was read here since the cost was measured */
 	int64_t ns;	    /* time of this process, when it was measured */
 	int64_t begun;	    /* time of this process, at the first place */
@@ -126,6 +128,15 @@ static int64_t cpu_time(void)
 static uint64_t weight_of(const struct tr_trace_place *place)
 {
 	return PLACE_WEIGHT + (place->size > 0 ? (uint64_t)place->size : 0);
+}
+
+/* Sets the cost after work of this weight; the last work counts half. */
+static void measure(struct run *run, int64_t ns, uint64_t weight)
+{
+	double cost = (double)ns / (double)weight;
+
+	run->cost = run->measured ? (run->cost + cost) / 2 : cost;
+	run->measured = true;
 }
 
 /* The worker: frames, and the work. */
@@ -299,7 +310,7 @@ static void take_report(struct run *run, struct worker *worker)
 	batch->state = DONE;
 	batch->death = 0;
 	if (batch->weight)
-		run->cost = (run->cost + (double)ns / (double)batch->weight) / 2;
+		measure(run, ns, batch->weight);
 	memmove(worker->batches, worker->batches + 1, --worker->count * sizeof *worker->batches);
 }
 
@@ -633,10 +644,10 @@ static void read_here(struct run *run, struct tr_trace_place *place)
 		return;
 	run->weight += weight_of(place);
 	take_here(run, place);
-	if (run->weight < GAUGED)
+	if (run->weight < (run->measured ? GAUGED : GAUGED_FIRST))
 		return;
 	int64_t now = cpu_time();
-	run->cost = (run->cost + (double)(now - run->ns) / (double)run->weight) / 2;
+	measure(run, now - run->ns, run->weight);
 	run->ns = now;
 	run->weight = 0;
 }
@@ -648,7 +659,7 @@ static bool is_worth(struct run *run, const struct tr_trace_place *place)
 		return false;
 	if (!run->begun)
 		run->begun = run->ns = cpu_time(); /* libraries have been loaded */
-	if (run->worker_count && run->cost < run->least / 2) {
+	if (run->worker_count && run->cost < run->least) {
 		/* what is slow are the outputs, which are written here in any case */
 		run->least *= 4;
 		finish_batch(run);
