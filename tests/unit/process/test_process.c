@@ -81,6 +81,15 @@ static struct tr_text take(struct tr_text *rest)
 	return word;
 }
 
+/* Takes a word that is a number; another one is 0. */
+static uint64_t take_number(struct tr_text *rest)
+{
+	uint64_t number = 0;
+
+	tr_decimal_read(take(rest), UINT64_MAX, &number);
+	return number;
+}
+
 /* Command lines. */
 
 static void split(struct runner *r, struct tr_text kind, struct tr_text rest)
@@ -119,7 +128,7 @@ static void show(struct runner *r, struct tr_text rest)
 {
 	struct tr_record record;
 	struct tr_buffer shown = TR_BUFFER_INIT;
-	size_t limit = strtoul(take(&rest).data, NULL, 10);
+	size_t limit = (size_t)take_number(&rest);
 
 	if (read_record(r, unescape(rest, &r->arena), &record) &&
 	    tr_command_show(&record, limit, &shown))
@@ -372,7 +381,7 @@ static void put_words(struct runner *r, struct tr_text line)
 
 static struct tr_environment *env_of(struct runner *r, struct tr_text *rest)
 {
-	size_t i = strtoul(take(rest).data, NULL, 10);
+	uint64_t i = take_number(rest);
 
 	return i <= r->env_count ? r->envs[i] : NULL;
 }
