@@ -122,10 +122,11 @@ END
 	[ "$(tr-filter -c 'exec and name == "/bin/true"' out.trec)" -eq 1 ]
 	[ "$(tr-filter -c exit out.trec)" -eq 3 ]
 	run -3 --separate-stderr tr-record --backend=preload --no-wait -o out.trec -- \
-		sh -c '(sleep 0.6; /bin/true; echo alive >alive) >/dev/null 2>&1 & exit 3'
+		sh -c '(until [ -e go ]; do sleep 0.1; done; /bin/true; echo alive >alive) >/dev/null 2>&1 & exit 3'
 	[[ $stderr == *"note: processes that the command left behind are not recorded further"* ]]
 	[ "$(tail -n 1 out.trec)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
-	for _ in $(seq 50); do
+	touch go
+	for _ in $(seq 100); do
 		[ ! -s alive ] || break
 		sleep 0.1
 	done
