@@ -57,6 +57,8 @@ interrupt() {
 }
 
 @test "slow, short and interrupted pipes change nothing" {
+	# LeakSanitizer, which traces the process at its end, may wait for ever for one that is stopped meanwhile
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	while IFS='|' read -r input command; do
 		usual=0
 		# shellcheck disable=SC2086
