@@ -343,59 +343,62 @@ static enum tr_makelog_move move_of_project(struct tr_text line, int *level, str
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path)
 {
 	/* what make 4.3 prints in its languages, as far as they translate it */
-	static const char *const enters[] = { "Entering directory",
-					      "wird betreten",
-					      "on entre dans le ",
-					      "se entra en el ",
-					      "ingresso nella ",
-					      "Entrando no ",
-					      "a entrar na pasta",
-					      "Går till katalog",
-					      "Går til katalog",
-					      "Siirrytään hakemistoon",
-					      "wordt binnengegaan",
-					      "Wejście do ",
-					      "Vstupuje se do ",
-					      "вход в каталог",
-					      "входимо до каталогу",
-					      "влизане в ",
-					      "Улазим у ",
-					      "Ulazi se u ",
-					      "Memasuki direktori",
-					      "Ag dul isteach",
-					      "Vào thư mục",
-					      "に入ります",
-					      "들어감",
-					      "进入目录",
-					      "進入目錄",
-					      NULL };
-	static const char *const leaves[] = { "Leaving directory",
-					      "wird verlassen",
-					      "on quitte le ",
-					      "se sale del ",
-					      "uscita dalla ",
-					      "Saindo do ",
-					      "a sair da pasta",
-					      "Lämnar katalogen",
-					      "Forlader katalog",
-					      "Poistutaan hakemistosta",
-					      "wordt verlaten",
-					      "Opuszczenie ",
-					      "Opouští se ",
-					      "выход из каталога",
-					      "Залишаю каталог",
-					      "излизане от ",
-					      "Напуштам ",
-					      "Izlazi se iz ",
-					      "Meninggalkan direktori",
-					      "Ag dul amach",
-					      "Rời khỏi thư mục",
-					      "Rời thư mục",
-					      "から出ます",
-					      "나감",
-					      "离开目录",
-					      "離開目錄",
-					      NULL };
+	static const struct {
+		enum tr_makelog_move move;
+		const char *text;
+	} messages[] = {
+		{ TR_MAKELOG_ENTERS, "Entering directory" },
+		{ TR_MAKELOG_LEAVES, "Leaving directory" },
+		{ TR_MAKELOG_ENTERS, "wird betreten" },
+		{ TR_MAKELOG_LEAVES, "wird verlassen" },
+		{ TR_MAKELOG_ENTERS, "on entre dans le " },
+		{ TR_MAKELOG_LEAVES, "on quitte le " },
+		{ TR_MAKELOG_ENTERS, "se entra en el " },
+		{ TR_MAKELOG_LEAVES, "se sale del " },
+		{ TR_MAKELOG_ENTERS, "ingresso nella " },
+		{ TR_MAKELOG_LEAVES, "uscita dalla " },
+		{ TR_MAKELOG_ENTERS, "Entrando no " },
+		{ TR_MAKELOG_LEAVES, "Saindo do " },
+		{ TR_MAKELOG_ENTERS, "a entrar na pasta" },
+		{ TR_MAKELOG_LEAVES, "a sair da pasta" },
+		{ TR_MAKELOG_ENTERS, "Går till katalog" },
+		{ TR_MAKELOG_LEAVES, "Lämnar katalogen" },
+		{ TR_MAKELOG_ENTERS, "Går til katalog" },
+		{ TR_MAKELOG_LEAVES, "Forlader katalog" },
+		{ TR_MAKELOG_ENTERS, "Siirrytään hakemistoon" },
+		{ TR_MAKELOG_LEAVES, "Poistutaan hakemistosta" },
+		{ TR_MAKELOG_ENTERS, "wordt binnengegaan" },
+		{ TR_MAKELOG_LEAVES, "wordt verlaten" },
+		{ TR_MAKELOG_ENTERS, "Wejście do " },
+		{ TR_MAKELOG_LEAVES, "Opuszczenie " },
+		{ TR_MAKELOG_ENTERS, "Vstupuje se do " },
+		{ TR_MAKELOG_LEAVES, "Opouští se " },
+		{ TR_MAKELOG_ENTERS, "вход в каталог" },
+		{ TR_MAKELOG_LEAVES, "выход из каталога" },
+		{ TR_MAKELOG_ENTERS, "входимо до каталогу" },
+		{ TR_MAKELOG_LEAVES, "Залишаю каталог" },
+		{ TR_MAKELOG_ENTERS, "влизане в " },
+		{ TR_MAKELOG_LEAVES, "излизане от " },
+		{ TR_MAKELOG_ENTERS, "Улазим у " },
+		{ TR_MAKELOG_LEAVES, "Напуштам " },
+		{ TR_MAKELOG_ENTERS, "Ulazi se u " },
+		{ TR_MAKELOG_LEAVES, "Izlazi se iz " },
+		{ TR_MAKELOG_ENTERS, "Memasuki direktori" },
+		{ TR_MAKELOG_LEAVES, "Meninggalkan direktori" },
+		{ TR_MAKELOG_ENTERS, "Ag dul isteach" },
+		{ TR_MAKELOG_LEAVES, "Ag dul amach" },
+		{ TR_MAKELOG_ENTERS, "Vào thư mục" },
+		{ TR_MAKELOG_LEAVES, "Rời khỏi thư mục" },
+		{ TR_MAKELOG_ENTERS, "に入ります" },
+		{ TR_MAKELOG_LEAVES, "から出ます" },
+		{ TR_MAKELOG_ENTERS, "들어감" },
+		{ TR_MAKELOG_LEAVES, "나감" },
+		{ TR_MAKELOG_ENTERS, "进入目录" },
+		{ TR_MAKELOG_LEAVES, "离开目录" },
+		{ TR_MAKELOG_ENTERS, "進入目錄" },
+		{ TR_MAKELOG_LEAVES, "離開目錄" },
+		{ TR_MAKELOG_LEAVES, "Rời thư mục" },
+	};
 	enum { LONGEST = 16 << 10 };
 	bool ninja = false;
 	/* make, gmake, mingw32-make, ninja, waf, or a path; most lines begin with other letters */
@@ -409,11 +412,8 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 	if (!at || !find_path(rest, path))
 		return TR_MAKELOG_STAYS;
 	*level = ninja ? -1 : *level;
-	for (size_t i = 0; enters[i]; i++)
-		if (memmem(rest.data, rest.len, enters[i], strlen(enters[i])))
-			return TR_MAKELOG_ENTERS;
-	for (size_t i = 0; leaves[i]; i++)
-		if (memmem(rest.data, rest.len, leaves[i], strlen(leaves[i])))
-			return TR_MAKELOG_LEAVES;
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+		if (memmem(rest.data, rest.len, messages[i].text, strlen(messages[i].text)))
+			return messages[i].move;
 	return TR_MAKELOG_STAYS;
 }
