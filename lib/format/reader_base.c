@@ -185,11 +185,17 @@ enum tr_status tr_reader_note_end(struct tr_reader *reader, tr_reader_note *cons
 	return TR_END;
 }
 
-bool tr_reader_is_idle(const struct tr_reader *reader)
+bool tr_reader_pauses(const struct tr_reader *reader, unsigned milliseconds)
 {
-	enum { IDLE = 1000 /* milliseconds */ };
 	struct tr_input *in = reader->in;
 	size_t available = tr_input_available(in);
 
-	return !(available && memchr(in->pos, '\n', available)) && tr_input_idle(in, IDLE);
+	return !(available && memchr(in->pos, '\n', available)) && tr_input_idle(in, milliseconds);
+}
+
+bool tr_reader_is_idle(const struct tr_reader *reader)
+{
+	enum { IDLE = 1000 /* milliseconds */ };
+
+	return tr_reader_pauses(reader, IDLE);
 }

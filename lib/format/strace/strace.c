@@ -446,11 +446,20 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
+	enum { SOON = 20 /* milliseconds */ };
 	struct tr_strace_reader *reader = tr_container(base, struct tr_strace_reader, base);
 	enum tr_status status;
 
 	tr_arena_reset(&base->arena);
 	while ((status = tr_reader_due(base, record, err)) == TR_END) {
+		/* strace writes a stack at once, and most logs have none */
+		if (reader->stack.kept && !reader->stack.ids.count &&
+		    tr_reader_pauses(base, SOON)) {
+			take_kept(reader);
+			if (lacks_memory(reader))
+				return tr_error_memory(err);
+			continue;
+		}
 		/* no record must wait for input that may never come */
 		bool forced = reader->ended || ((reader->out.queue.count || reader->stack.kept) &&
 						tr_reader_is_idle(base));
