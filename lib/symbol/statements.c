@@ -35,12 +35,16 @@ static bool is_brace(const struct tr_code_row *row, const struct tr_code_row *br
 	return brace && row->line == brace->line && row->column == brace->column;
 }
 
-/* Returns where the statements of a function end: before the last rows at its closing brace. */
+/*
+ * Returns where the statements of a function end: before the last rows at its closing brace. All rows
+ * of a function that is within a macro are at one place; its entry is kept.
+ */
 static const struct tr_code_row *before_brace(const struct tr_code_row *row,
-					      const struct tr_code_row *end)
+					      const struct tr_code_row *end, uint64_t entry)
 {
 	const struct tr_code_row *brace = find_brace(row, end);
-	while (end > row && (!is_statement(end - 1) || is_brace(end - 1, brace)))
+	while (end > row && end[-1].address != entry &&
+	       (!is_statement(end - 1) || is_brace(end - 1, brace)))
 		end--;
 	return end;
 }
@@ -58,7 +62,7 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 	/* jumps to the end of a function without a value go to a row that begins no statement */
 	const struct tr_code_row *brace = NULL;
 	if (value)
-		end = before_brace(row, end);
+		end = before_brace(row, end, function->first);
 	else if (function && function->flags & TR_FUNCTION_RETURNS)
 		brace = find_brace(row, end);
 	bool has_entry = function && function->line &&

@@ -12,6 +12,15 @@
 		} \
 	} while (0)
 #define EACH(i, n) for (int i = 0; i < (n); i++)
+#define GETTER(name) \
+	static int name(void) \
+	{ \
+		return name##_value; \
+	}
+
+static int width_value = 4, height_value = 5;
+GETTER(width)
+GETTER(height)
 
 static int clamp(int x, int low, int high)
 {
@@ -34,5 +43,7 @@ int main(int argc, char **argv)
 	best += clamp(best, 0, 3) + clamp(-1, 0, 3);
 	if (argc > 1 && argv[1][0] == 'x' || argc > 7)
 		best = MAX(argc, 7);
-	return best != 9;
+	if (best > 100)
+		best = height();
+	return best != 5 + width();
 }
