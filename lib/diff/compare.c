@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/stream.h"
+
 /* How many programs one that has changed is compared with, and how many are looked at for that. */
 enum { CANDIDATES = 64, LOOKS = 1024 };
 
@@ -212,17 +214,87 @@ static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t
 	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) >> 1;
 }
 
-/* Gives partners among the images of both sides the same id. False: memory is exhausted. */
+/* The records of both sides, for tr_streams_pair. */
+static bool pair_streams(struct tr_diff *diff, struct tr_streams *streams, bool threads,
+			 bool in_order)
+{
+	struct tr_align_side records[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		records[i] = (struct tr_align_side){ diff->sides[i].records, NULL,
+						     diff->sides[i].count };
+	return tr_streams_pair(streams, records, threads, in_order);
+}
+
+/* Of several programs with one key those belong together that do most of the same. */
+static bool pair_programs_by_deeds(struct tr_diff *diff)
+{
+	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
+	struct tr_diff_record *records[] = { diff->sides[0].records, diff->sides[1].records };
+	bool fine = true;
+
+	for (unsigned i = 0; fine && i < 2; i++) {
+		const struct tr_diff_side *side = &diff->sides[i];
+		fine = tr_streams_begin(&streams[i], side->image_count);
+		for (uint32_t k = 0; fine && k < side->image_count; k++) {
+			const struct tr_diff_image *image = &side->images[k];
+			if (!image->forked && records[i][image->program].match == TR_ALIGN_NONE)
+				fine = tr_streams_add(&streams[i], k,
+						      records[i][image->program].key);
+		}
+	}
+	fine = fine && pair_streams(diff, streams, false, false);
+	for (size_t k = 0; fine && k < streams[0].count; k++) {
+		const struct tr_diff_record *a = &streams[0].list[k];
+		if (a->match == TR_ALIGN_NONE)
+			continue;
+		uint32_t other = streams[1].list[a->match].group;
+		tr_align_pair(records[0], diff->sides[0].images[a->group].program, records[1],
+			      diff->sides[1].images[other].program);
+	}
+	tr_streams_free(streams);
+	return fine;
+}
+
+/* Numbers the threads of the second trace as their partners. False: memory is exhausted. */
+static bool pair_threads(struct tr_diff *diff)
+{
+	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
+	const uint32_t a_threads = diff->sides[0].threads;
+	struct tr_diff_side *b = &diff->sides[1];
+	bool fine = true;
+
+	if (a_threads <= 1 && b->threads <= 1)
+		return true;
+	for (unsigned i = 0; fine && i < 2; i++) {
+		fine = tr_streams_begin(&streams[i], diff->sides[i].threads);
+		for (uint32_t k = 0; fine && k < diff->sides[i].threads; k++)
+			fine = tr_streams_add(&streams[i], k, 0);
+	}
+	fine = fine && pair_streams(diff, streams, true, true);
+	for (size_t k = 0; fine && k < b->count; k++) {
+		struct tr_diff_record *record = &b->records[k];
+		if (record->class != TR_DIFF_THREAD)
+			continue;
+		uint32_t match = streams[1].list[record->group].match;
+		record->group = match == TR_ALIGN_NONE ? a_threads + record->group : match;
+	}
+	tr_streams_free(streams);
+	return fine;
+}
+
+/*
+ * Gives partners among the images of both sides the same id. The partner of a process that calls no
+ * exec is a child of the partner of the program that started it, or of a child of that.
+ */
 static bool name_images(struct tr_diff *diff)
 {
-	enum { PAIR, SINGLE, FORKED, CHILD, ROOT };
+	enum { PAIR, SINGLE, FORKED, CHILD, ROOT, ALIKE, ALONE };
+	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
+	bool fine = true;
 
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		uint32_t *children = calloc(side->image_count + 1, sizeof *children);
-		uint32_t roots = 0;
-		if (!children)
-			return false;
 		for (size_t k = 0; k < side->image_count; k++) {
 			struct tr_diff_image *image = &side->images[k];
 			if (image->forked)
@@ -233,23 +305,35 @@ static bool name_images(struct tr_diff *diff)
 			else
 				image->id = image_id(diff, PAIR, i ? match : image->program);
 		}
-		for (size_t k = 0; k < side->image_count; k++) {
+		fine = tr_streams_begin(&streams[i], side->image_count);
+		for (uint32_t k = 0; fine && k < side->image_count; k++) {
 			struct tr_diff_image *image = &side->images[k];
+			uint32_t parent = image->parent;
 			if (!image->forked)
 				continue;
 			if (image->program != TR_DIFF_NONE)
 				image->id = image_id(diff, FORKED, side->images[image->program].id);
-			else if (image->parent != TR_DIFF_NONE)
-				image->id = tr_number_hash(image_id(diff, CHILD,
-								    side->images[image->parent].id),
-							   children[image->parent]++) >>
-					    1;
+			else if (parent != TR_DIFF_NONE &&
+				 (parent < k || !side->images[parent].forked))
+				image->id = image_id(diff, CHILD, side->images[parent].id);
 			else
-				image->id = image_id(diff, ROOT, roots++);
+				image->id = image_id(diff, ROOT, 0);
+			if (image->program == TR_DIFF_NONE)
+				fine = tr_streams_add(&streams[i], k, image->id);
 		}
-		free(children);
 	}
-	return true;
+	fine = fine && pair_streams(diff, streams, false, true);
+	for (unsigned i = 0; fine && i < 2; i++) {
+		for (uint32_t k = 0; k < streams[i].count; k++) {
+			const struct tr_diff_record *stream = &streams[i].list[k];
+			diff->sides[i].images[stream->group].id =
+				stream->match == TR_ALIGN_NONE
+					? image_id(diff, ALONE + 8 * i, k)
+					: image_id(diff, ALIKE, i ? stream->match : k);
+		}
+	}
+	tr_streams_free(streams);
+	return fine;
 }
 
 static uint64_t id_at(const void *images, uint32_t number)
@@ -330,7 +414,7 @@ static bool number_sequences(struct tr_diff *diff, size_t *count)
 	size_t threads = a->image_count + b->image_count;
 	bool fine = true;
 
-	*count = threads + (a->threads > b->threads ? a->threads : b->threads);
+	*count = threads + a->threads + b->threads;
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
 		for (size_t k = 0; fine && has_sequences(side) && k < side->count; k++) {
@@ -524,7 +608,7 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 	fine = fine && align_equal_programs(diff);
 	if (fine && !tr_diff_set_keys(diff, err))
 		return false;
-	if (fine && align_set(diff, TR_DIFF_EXEC, false))
+	if (fine && pair_programs_by_deeds(diff) && align_set(diff, TR_DIFF_EXEC, false))
 		return pair_similar(diff, err);
 	tr_error_memory(err);
 	return false;
@@ -539,7 +623,7 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!tr_diff_learn_objects(diff, err) || !align_programs(diff, err))
 		return false;
 	size_t sequences;
-	if (!imply_records(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
+	if (!imply_records(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
 	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences) ||
 	    !align_sequences(diff, sequences))
 		goto exhausted;

@@ -10,12 +10,13 @@
  *
  * Records of processes are compared within their process, calls within their thread; entries of
  * databases, blocks and units wherever they are. A process is known by its program, and by the file
- * that it makes or its directory and arguments; after that the rest of both traces is compared
- * process by process. What a process did that is in one trace only is not compared.
+ * that it makes or its directory and arguments, or else, as threads are, by what it does (stream.h);
+ * after that the rest of both traces is compared process by process. What a process did that is in one
+ * trace only is not compared.
  *
  * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is read, up
- * to 19 more for each of these, and while both are aligned, up to 28 more for each record. Not thread
- * safe.
+ * to 19 more for each of these, and while both are aligned, up to 28 more for each record, and 60 for
+ * each process that called no exec. Not thread safe.
  */
 #ifndef TR_DIFF_DIFF_H
 #define TR_DIFF_DIFF_H
