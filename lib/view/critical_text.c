@@ -61,7 +61,7 @@ struct tr_critical_text *tr_critical_text_new(const struct tr_critical_text_conf
 					   .arena = TR_ARENA_INIT,
 					   .scratch = TR_BUFFER_INIT };
 	tr_forest_init(&text->forest, config->max_spool, describe, text);
-	tr_file_uses_init(&text->uses);
+	tr_file_uses_init(&text->uses, true);
 	return text;
 }
 

@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "core/input.h"
-#include "core/input.h"
 #include "deps/file_call.h"
 
 enum { HELD_BYTES = 1 << 20 };
 
-void tr_file_uses_init(struct tr_file_uses *uses)
+void tr_file_uses_init(struct tr_file_uses *uses, bool times)
 {
-	*uses = (struct tr_file_uses){ .held = TR_BUFFER_INIT };
+	*uses = (struct tr_file_uses){ .times = times, .held = TR_BUFFER_INIT };
 }
 
 /* TR_WARN means that a field is malformed: then the record has no uses. */
@@ -40,7 +39,7 @@ static bool start(struct tr_file_uses *uses)
 	const char *p = uses->held.data, *end = p ? p + uses->held.len : NULL;
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
-	uses->tracker.times = uses->graph.details = true;
+	uses->tracker.times = uses->graph.details = uses->times;
 	uses->following = true;
 	fine = !uses->graph.failed;
 	while (fine && p < end) {
@@ -131,6 +130,14 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+bool tr_file_use_counts(const struct tr_deps_use *use, bool *reads, bool *writes)
+{
+	*reads = tr_deps_is_reader(use);
+	/* a rename or link makes the path, as a write does */
+	*writes = tr_deps_is_writer(use) || use->does & (TR_DOES_RENAME | TR_DOES_LINK);
+	return use->path && !use->path->directory && !use->path->special && (*reads || *writes);
+}
+
 /* A program may have several uses of a file, one for each version of it; these become one. */
 bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **list, size_t *count)
 {
@@ -142,12 +149,8 @@ bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **lis
 		return false;
 	for (const struct tr_deps_command *c = uses->graph.first_command; c; c = c->next) {
 		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
-			bool reads = tr_deps_is_reader(use);
-			/* a rename or link makes the path, as a write does */
-			bool writes = tr_deps_is_writer(use) ||
-				      use->does & (TR_DOES_RENAME | TR_DOES_LINK);
-			if (!use->path || use->path->directory || use->path->special ||
-			    (!reads && !writes))
+			bool reads, writes;
+			if (!tr_file_use_counts(use, &reads, &writes))
 				continue;
 			(*list)[n++] = (struct tr_file_use){ tr_deps_program(c), use->path, reads,
 							     writes, use->first };
@@ -171,7 +174,7 @@ bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **lis
 void tr_file_uses_clear(struct tr_file_uses *uses)
 {
 	tr_file_uses_free(uses);
-	tr_file_uses_init(uses);
+	tr_file_uses_init(uses, uses->times);
 }
 
 void tr_file_uses_free(struct tr_file_uses *uses)

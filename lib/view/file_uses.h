@@ -18,6 +18,7 @@
 #include "deps/tracker.h"
 
 struct tr_file_uses {
+	bool times;	/* know when the uses of a file were closed, which takes twice the memory */
 	bool following; /* the segment has file calls */
 	struct tr_deps_graph graph;
 	struct tr_deps_tracker tracker;
@@ -33,12 +34,15 @@ struct tr_file_use {
 	uint64_t first;
 };
 
-void tr_file_uses_init(struct tr_file_uses *uses);
+void tr_file_uses_init(struct tr_file_uses *uses, bool times);
 
 /* Takes a record that is no header and no trailer. False: memory is exhausted. */
 bool tr_file_uses_put(struct tr_file_uses *uses, struct tr_record *record);
 
 bool tr_file_uses_finish(struct tr_file_uses *uses);
+
+/* Whether a use reads or writes a file; not if it is of a device, a directory or a pipe. */
+bool tr_file_use_counts(const struct tr_deps_use *use, bool *reads, bool *writes);
 
 /*
  * Allocates the list, by program in the order in which they began, and then by first use. Devices,

@@ -1078,7 +1078,7 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 	html->timeline.steps = &timeline_steps;
 	html->timeline.kinds.ask = config->call_kinds;
 	tr_forest_init(&html->forest, config->max_spool, describe, html);
-	tr_file_uses_init(&html->uses);
+	tr_file_uses_init(&html->uses, true);
 	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
 	if (html->tracker && html->lines)

@@ -7,7 +7,8 @@
 #include "process/call.h"
 #include "process/command.h"
 
-enum { READ = 1, WRITTEN = 2 };
+/* Marks of a path: what its latest program did with it and, OF_TRACE times that, what any did. */
+enum { READ = 1, WRITTEN = 2, OF_TRACE = 4 };
 
 /* A program. While its segment is read, only the first members are set. */
 struct row {
@@ -24,7 +25,7 @@ void tr_stat_files_init(struct tr_stat_files *files, const struct tr_stat_config
 					 .compilers = config->compilers,
 					 .rows = TR_BUFFER_INIT,
 					 .arena = TR_ARENA_INIT };
-	tr_file_uses_init(&files->uses);
+	tr_file_uses_init(&files->uses, false);
 }
 
 bool tr_stat_files_put(struct tr_stat_files *files, struct tr_record *record)
@@ -91,46 +92,77 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 	return fine;
 }
 
-/* Adds a file to the sums of its program and, once, to those of the trace. */
-static void count_file(struct tr_stat_files *files, struct row *row, const struct tr_file_use *use)
+/*
+ * Adds a file to the sums of its program and, once, to those of the trace. A program may have several
+ * uses of a file, which count once: marks in the path say what was counted of its latest user.
+ */
+static void count_file(struct tr_stat_files *files, struct row *row, const struct tr_deps_use *use)
 {
-	uint32_t *seen = &use->path->set;
+	struct tr_deps_path *path = use->path;
+	bool reads, writes;
 
-	row->read += use->reads;
-	row->written += use->writes;
-	files->read += use->reads && !(*seen & READ);
-	files->written += use->writes && !(*seen & WRITTEN);
-	*seen |= (use->reads ? READ : 0) | (use->writes ? WRITTEN : 0);
+	if (!tr_file_use_counts(use, &reads, &writes))
+		return;
+	if (path->user != row)
+		path->set &= ~(uint32_t)(READ | WRITTEN);
+	path->user = row;
+	unsigned does = (reads ? READ : 0) | (writes ? WRITTEN : 0), fresh = does & ~path->set;
+	row->read += fresh & READ ? 1 : 0;
+	row->written += fresh & WRITTEN ? 1 : 0;
+	fresh = does & ~(path->set / OF_TRACE);
+	files->read += fresh & READ ? 1 : 0;
+	files->written += fresh & WRITTEN ? 1 : 0;
+	path->set |= does | does * OF_TRACE;
 }
 
-/* A row for each program: of files from the list, of bytes from the commands. */
+/* The first of these commands that is no program of its own. */
+static const struct tr_deps_command *forked(const struct tr_deps_command *command)
+{
+	while (command && command->program)
+		command = command->sibling;
+	return command;
+}
+
+/* Counts what a command did, and the processes that it forked, as far as they called no exec. */
+static void count_command(struct tr_stat_files *files, struct row *row,
+			  const struct tr_deps_command *top)
+{
+	const struct tr_deps_command *next, *command = top;
+
+	while (command) {
+		row->bytes_read = sum(row->bytes_read, command->bytes_read);
+		row->bytes_written = sum(row->bytes_written, command->bytes_written);
+		files->bytes_read = sum(files->bytes_read, command->bytes_read);
+		files->bytes_written = sum(files->bytes_written, command->bytes_written);
+		for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
+			count_file(files, row, use);
+		next = forked(command->children);
+		for (; !next && command != top; command = command->parent)
+			next = forked(command->sibling);
+		command = next;
+	}
+}
+
+/* A row for each program; the first is for what has no exec record. */
 static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *count)
 {
-	struct tr_deps_graph *graph = &files->uses.graph;
-	struct tr_file_use *list;
-	size_t uses, n = 0;
+	const struct tr_deps_command *first = files->uses.graph.first_command, *c;
+	size_t n = 1;
 
-	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next)
+	for (c = first; c; c = c->next)
 		n += c->program;
-	*rows = calloc(n + 1, sizeof **rows); /* the first is for what has no exec record */
-	if (!*rows || !tr_file_uses_list(&files->uses, &list, &uses))
+	struct row *row = *rows = calloc(n, sizeof **rows);
+	if (!row)
 		return false;
-	*count = 1;
-	for (struct tr_deps_command *c = graph->first_command; c; c = c->next) {
-		const struct tr_deps_command *program = tr_deps_program(c);
+	*count = n;
+	for (c = first; c; c = c->next) {
 		if (c->program) {
-			c->place = (uint32_t)*count;
-			(*rows)[(*count)++] = (struct row){ .program = c, .order = *count };
+			*++row = (struct row){ .program = c, .order = (uint64_t)(row - *rows) };
+			count_command(files, row, c);
+		} else if (!c->parent) {
+			count_command(files, *rows, c);
 		}
-		struct row *row = &(*rows)[program ? program->place : 0];
-		row->bytes_read = sum(row->bytes_read, c->bytes_read);
-		row->bytes_written = sum(row->bytes_written, c->bytes_written);
-		files->bytes_read = sum(files->bytes_read, c->bytes_read);
-		files->bytes_written = sum(files->bytes_written, c->bytes_written);
 	}
-	for (size_t i = 0; i < uses; i++)
-		count_file(files, &(*rows)[list[i].program ? list[i].program->place : 0], &list[i]);
-	free(list);
 	return true;
 }
 
