@@ -235,8 +235,10 @@ static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 
 	while (name.len && name.data[name.len - 1] == ' ')
 		name.len--; /* French has a blank there */
+	if (!name.len)
+		return 0;
 	*level = 0;
-	if (name.len && name.data[name.len - 1] == ']') {
+	if (name.data[name.len - 1] == ']') {
 		for (at = name.len - 1; at > 0 && name.data[at - 1] != '[';)
 			at--;
 		uint64_t number;
@@ -247,12 +249,10 @@ static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 		name.len = at - 1;
 	}
 	name = tr_tool_base(name);
-	for (size_t i = 0; makers[i]; i++)
-		if (tr_text_is(name, makers[i])) {
-			*ninja = *makers[i] != 'm' && *makers[i] != 'g';
-			return end + 1;
-		}
-	return 0;
+	if (!tr_text_is_among(name, makers))
+		return 0;
+	*ninja = *name.data != 'm' && *name.data != 'g';
+	return end + 1;
 }
 
 /* Finds a path between the quotes that make has in its languages. False: there is none. */
@@ -412,6 +412,13 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 	if (!at || !find_path(rest, path))
 		return TR_MAKELOG_STAYS;
 	*level = ninja ? -1 : *level;
+	/* nearly all logs are in English */
+	bool enters = tr_text_starts(rest, TR_TEXT(" Entering directory"));
+	if (enters || tr_text_starts(rest, TR_TEXT(" Leaving directory")))
+		return enters ? TR_MAKELOG_ENTERS : TR_MAKELOG_LEAVES;
+	/* only ninja, which has no other language, prints a relative path; others quote targets */
+	if (!tr_path_is_absolute(*path))
+		return TR_MAKELOG_STAYS;
 	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
 		if (memmem(rest.data, rest.len, messages[i].text, strlen(messages[i].text)))
 			return messages[i].move;

@@ -238,12 +238,37 @@ static void change(struct tr_text *directory, struct tr_text path, struct tr_buf
 	*directory = tr_buffer_text(joined);
 }
 
+/*
+ * False if a line is none of Windows. Most lines are excluded here: a backslash in them, if any, escapes
+ * a quote or a blank, and they do not begin with a program that needs no folder to be one of Windows.
+ */
+static bool may_be_windows(struct tr_makelog_names *names, struct tr_text text)
+{
+	text = skip_blanks(text);
+	const char *end = text.data + text.len, *p = text.data;
+	size_t after;
+
+	if (tr_path_has_drive(text) || (text.len && *text.data == '"'))
+		return true;
+	while ((p = memchr(p, '\\', (size_t)(end - p)))) {
+		if (end - p > 1 && p[1] != '"' && p[1] != ' ')
+			return true;
+		p += end - p > 1 ? 2 : 1;
+	}
+	struct tr_text program = program_of(text, &after);
+	enum tr_tool_kind tool = tr_makelog_tool(names, program);
+	return tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_LAUNCHER || is_program(program, "cmd");
+}
+
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
 			      struct tr_text directory, tr_makelog_take *take, void *context,
 			      bool *failed)
 {
 	struct programs programs;
 	struct tr_buffer joined = TR_BUFFER_INIT;
+
+	if (!may_be_windows(names, text))
+		return false;
 	size_t prompt = skip_prompt(names, text);
 	struct tr_text line = skip_blanks(without(text, prompt)), script = script_of_cmd(line);
 	bool windows = prompt || script.data, more = true;
