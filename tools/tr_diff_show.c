@@ -324,6 +324,14 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	}
 }
 
+/* True if a record is shown for all that its process did. */
+static bool is_alone(const struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	unsigned side = difference->a == TR_ALIGN_NONE;
+
+	return show->diff->sides[side].records[side ? difference->b : difference->a].alone;
+}
+
 static void put_text(struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	static const char signs[] = { '-', '+', '~', '>' };
@@ -354,6 +362,8 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	tr_buffer_put_byte(to, '\n');
 	if (changed)
 		tr_buffer_put_text(to, tr_buffer_text(&show->changes));
+	if (is_alone(show, difference))
+		tr_buffer_put_literal(to, "    and the rest of its process\n");
 	if (difference->what == TR_DIFF_ADDED && show->files &&
 	    !tr_diff_files_put_reasons(show->files, difference->b, false, to))
 		to->failed = true;
@@ -492,6 +502,8 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 			fine = put_json_field(show, &any, NULL, &b->fields[i]);
 	}
 	tr_buffer_put_byte(to, '}');
+	if (is_alone(show, difference))
+		tr_buffer_put_literal(to, ",\"whole_process\":true");
 	fine = fine && put_json_reasons(show, difference);
 	tr_buffer_put_literal(to, "}\n");
 	return fine;

@@ -34,7 +34,10 @@ struct tr_diff_record {
 	uint64_t named : 1;	/* the spool has names before its line that the run chose */
 	uint64_t late : 1;	/* what its names are was known only later: they are in its line */
 	uint64_t moved : 1;	/* its partner is at another place */
-	uint64_t implied : 1;	/* the process it belongs to is in one trace only */
+	uint64_t implied : 1;	/* the process it belongs to is in one trace only, which another
+				 * record says */
+	uint64_t alone : 1;	/* the process it belongs to is in one trace only, which no other
+				 * record says */
 	uint64_t keyed : 1;	/* it has the key that the user chose */
 	uint64_t wanted : 1;	/* it is needed for those that have no partner (side.c) */
 	uint64_t segment : 1;	/* it is the first one of a segment */

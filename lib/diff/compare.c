@@ -366,7 +366,17 @@ static bool number_images(struct tr_diff *diff)
 	return fine;
 }
 
-/* Marks the records of processes that are in one trace only. False: memory is exhausted. */
+/* True if a program that is in one trace only says so for this image, or a child's fork does. */
+static bool is_listed(const struct tr_diff_side *side, const struct tr_diff_image *image)
+{
+	return !image->forked || image->program != TR_DIFF_NONE ||
+	       (image->parent != TR_DIFF_NONE && !side->images[image->parent].both);
+}
+
+/*
+ * Marks the records of processes that are in one trace only, but for the first one where no other
+ * record says so. False: memory is exhausted.
+ */
 static bool imply_records(struct tr_diff *diff)
 {
 	const size_t *a = diff->sides[0].counts, *b = diff->sides[1].counts;
@@ -377,12 +387,19 @@ static bool imply_records(struct tr_diff *diff)
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
+		for (size_t k = 0; k < side->image_count; k++)
+			side->images[k].ended = 0;
 		for (size_t k = 0; k < side->count; k++) {
 			struct tr_diff_record *record = &side->records[k];
 			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
 				continue;
-			const struct tr_diff_image *image = &side->images[record->group];
+			struct tr_diff_image *image = &side->images[record->group];
 			record->implied = !image->both;
+			if (record->implied && !image->ended && !is_listed(side, image)) {
+				record->implied = 0;
+				record->alone = 1;
+			}
+			image->ended = 1;
 			if (record->class == TR_DIFF_EXIT)
 				record->key = image->id;
 		}
