@@ -263,6 +263,8 @@ static void compose_changes(struct tr_diff_show *show)
 		if (!tr_normal_partner(b, i, a))
 			put_change(show, NULL, &b->fields[i]);
 	}
+	if (!show->changes.len)
+		tr_buffer_put_literal(&show->changes, "    order of fields\n");
 }
 
 /* The hash of the change that was composed last, and of the kind that it concerns. */
@@ -502,6 +504,8 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 			fine = put_json_field(show, &any, NULL, &b->fields[i]);
 	}
 	tr_buffer_put_byte(to, '}');
+	if (difference->what == TR_DIFF_CHANGED && !any)
+		tr_buffer_put_literal(to, ",\"reason\":\"order of fields\"");
 	if (is_alone(show, difference))
 		tr_buffer_put_literal(to, ",\"whole_process\":true");
 	fine = fine && put_json_reasons(show, difference);

@@ -124,6 +124,10 @@ END
 	[ "${lines[0]}" = '{"what":"changed","kind":"call","key":"a","seq":[0,7],"fields":{"x":[1,2],"y":["\u0001",null],"z":[null,[1.5]]}}' ]
 	[ "${lines[1]}" = '{"what":"added","kind":"call","key":"b","seq":[null,8],"fields":{}}' ]
 	[ "${#lines[@]}" -eq 2 ]
+	printf 'call\t1\t-\t0\tc\ty="\\u0001"\tx=1\t->\n' >c
+	sed 's/\ta\t/\tc\t/' a >d
+	run -1 tr-diff --json d c
+	[ "$output" = '{"what":"changed","kind":"call","key":"c","seq":[0,1],"fields":{},"reason":"order of fields"}' ]
 	run -1 tr-diff --as=trec a b
 	[ "$(tr-filter --raw --fields=name,diff call <<<"$output")" = $'a\tbefore\na\tafter\nb\tadded' ]
 	run -1 tr-diff -s a b
