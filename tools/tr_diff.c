@@ -49,9 +49,10 @@ static const struct tr_option options[] = {
 	  "paths below the first directory, in A, are those below the second, in B (repeatable)" },
 	{ SAME, 0, "same", "REGEX=TEXT",
 	  "compare strings as if TEXT were there instead of what REGEX matches (repeatable)" },
-	{ AS_IS, 0, "as-is", "addresses|objects|temporary",
-	  "compare such names as they are; without it, an address, an object of OpenGL or a "
-	  "temporary file may have another name in B, but one in all of B (repeatable)" },
+	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
+	  "compare such values as they are; without it, an address, an object of OpenGL, a "
+	  "temporary file, a descriptor or a task may have another name in B, but one in all of B, "
+	  "and readings of clocks and of the system's state are not compared (repeatable)" },
 	{ TIMES, 0, "times", "FACTOR",
 	  "compare durations too: one is longer by this factor and by 0.01 s" },
 	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",
@@ -300,6 +301,9 @@ static void choose_as_is(struct tool_diff *t)
 	t->diff.rules.addresses |= choice == 0;
 	t->diff.rules.objects |= choice == 1;
 	t->diff.rules.temporary |= choice == 2;
+	t->diff.rules.descriptors |= choice == 3;
+	t->diff.rules.tasks |= choice == 4;
+	t->diff.rules.readings |= choice == 5;
 }
 
 static void read_options(struct tool_diff *t)

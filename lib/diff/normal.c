@@ -74,8 +74,29 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 	return false;
 }
 
-/* Classes of names, besides those of objects. */
-enum { TEMPORARY = 1, ADDRESS };
+/* Classes of names, besides those of objects; after RUN, those of enum tr_run_value. */
+enum { TEMPORARY = 1, ADDRESS, RUN, TASK = RUN + TR_RUN_TASK, READING = RUN + TR_RUN_READING };
+
+static bool is_descriptor(uint64_t class)
+{
+	return class > RUN && class < TASK;
+}
+
+/*
+ * A descriptor is known by what was opened, which only tr_normal_hash knows: it reads the records in
+ * their order.
+ */
+static uint64_t hash_name(struct tr_normal *n, uint64_t class, struct tr_text text)
+{
+	uint64_t number;
+
+	if (!is_descriptor(class) || !n->in_order || !tr_decimal_read(text, UINT64_MAX, &number))
+		return tr_text_hash(tr_number_hash(n->rules->seed, class), text);
+	number = tr_open_files_name(&n->files, tr_text_hash(n->rules->seed, n->task), number,
+				    (enum tr_run_value)(class - RUN));
+	n->failed |= !number;
+	return tr_number_hash(tr_number_hash(n->rules->seed, RUN), number);
+}
 
 static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text)
 {
@@ -83,8 +104,7 @@ static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text)
 		n->failed = true;
 		return;
 	}
-	uint64_t seed = tr_number_hash(n->rules->seed, class);
-	n->names[n->name_count++] = (struct tr_run_name){ tr_text_hash(seed, text), text };
+	n->names[n->name_count++] = (struct tr_run_name){ hash_name(n, class, text), text };
 	tr_buffer_put_byte(&n->text, '*');
 }
 
@@ -307,13 +327,63 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
+/* The class of a field of a process, or of a member of it, with its value; 0: it is compared as it is. */
+static uint64_t class_of(const struct tr_normal *n, struct tr_text key, const char *value)
+{
+	static const char dup[] = "\tcmd=F_DUPFD";
+	enum tr_run_value is = tr_run_value(n->call, key);
+
+	if (is == TR_RUN_READING)
+		return n->rules->readings ? 0 : READING;
+	if (is == TR_RUN_TASK)
+		return n->rules->tasks ? 0 : TASK;
+	if (is == TR_RUN_PLAIN || n->rules->descriptors)
+		return 0;
+	/* most calls of fcntl return something else */
+	if (is == TR_RUN_OPENED && tr_text_starts(n->name, TR_TEXT("fcntl")) &&
+	    !memmem(n->name.data, (size_t)(value - n->name.data), dup, sizeof dup - 1))
+		return 0;
+	return RUN + is;
+}
+
+/* The class of the member of a structure whose value begins at p. */
+static uint64_t class_of_member(const struct tr_normal *n, const char *value, const char *p)
+{
+	const char *end = p - 1, *begin = end;
+
+	while (begin > value && (is_alphanumeric(begin[-1]) || begin[-1] == '_'))
+		begin--;
+	return class_of(n, tr_text_span(begin, end), p);
+}
+
+/* True if a number is a name. The descriptors 0 to 2 and task 1 are the same in all runs. */
+static bool is_name(uint64_t class, struct tr_text number, char before)
+{
+	bool run = class > RUN && class <= READING;
+
+	if (!class || *number.data == '0' || before == '(' ||
+	    (in_name(before) && !(class == TASK && before == '-')))
+		return false;
+	return !run || number.len > 1 || *number.data > '2';
+}
+
+/* Returns the end of a member that is a string or a number. */
+static const char *member_end(const char *p, const char *end)
+{
+	if (*p == '"')
+		return tr_normal_string_end(p, end);
+	while (p < end && in_name(*p))
+		p++;
+	return p;
+}
+
 /*
- * Reads a value up to the TAB after it, or the end, and replaces what a run chooses. objects: the
- * class of the objects whose numbers are in it, or 0. Numbers of tables (@E3) are those of
- * definitions, which each trace counts itself. A number below a page is no address.
+ * Reads a value up to the TAB after it, or the end, and replaces what a run chooses. class: of the
+ * numbers in it, or 0. Numbers of tables (@E3) are those of definitions, which each trace counts
+ * itself. A number below a page is no address.
  */
-static const char *put_value(struct tr_normal *n, const char *value, const char *end,
-			     uint64_t objects, bool first)
+static const char *put_value(struct tr_normal *n, struct tr_text key, const char *value,
+			     const char *end, uint64_t class, bool first)
 {
 	static const bool stops[256] = {
 		['\n'] = true, ['\t'] = true, ['"'] = true, ['@'] = true, ['0'] = true,
@@ -331,12 +401,21 @@ static const char *put_value(struct tr_normal *n, const char *value, const char 
 			return p;
 		char before = p > value ? p[-1] : '=';
 		const char *begin = p;
-		if (*p == '"') {
+		uint64_t of = class;
+		if (n->in_process && before == '=' && p > value &&
+		    (of = class_of_member(n, value, p)) == READING) {
+			flush(n, p);
+			n->copied = p = member_end(p, end);
+		} else if (*p == '"' && is_descriptor(class) &&
+			   (before == '[' || (before >= '0' && before <= '9'))) {
+			p++; /* select has ["3 5"] */
+		} else if (*p == '"') {
 			p = put_string(n, p + 1, end, first);
 			p += p < end;
 			if (p - begin == sizeof "\"mtime\"" - 1 && end - p > 1 &&
-			    memcmp(begin, "\"mtime\":\"", (size_t)(p - begin) + 2) == 0) {
-				/* an entry of a map that says when something was made */
+			    memcmp(begin, "\"mtime\":\"", (size_t)(p - begin) + 2) == 0 &&
+			    tr_text_is(key, "extra")) {
+				/* when an output was made, in the log of ninja */
 				flush(n, p);
 				n->copied = p = tr_normal_string_end(p + 1, end);
 			}
@@ -355,10 +434,11 @@ static const char *put_value(struct tr_normal *n, const char *value, const char 
 			n->copied = p;
 		} else {
 			p = skip_digits(p, end);
-			if (!objects || *begin == '0' || in_name(before) || before == '(')
+			struct tr_text number = tr_text_span(begin, p);
+			if (!is_name(of, number, before))
 				continue;
 			flush(n, begin);
-			add_name(n, objects, tr_text_span(begin, p));
+			add_name(n, of, number);
 			n->copied = p;
 		}
 	}
@@ -501,6 +581,13 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 	return text;
 }
 
+/* Finds out which values of a system call a run chooses. */
+static void set_call(struct tr_normal *n)
+{
+	n->in_process = n->known->class == TR_DIFF_PROCESS;
+	n->call = n->in_process ? tr_run_call(n->name) : NULL;
+}
+
 /* Reads the column at p, which is not empty, and returns its end. */
 static const char *put_field(struct tr_normal *n, const char *p, const char *end, bool first,
 			     struct tr_text made, bool *result)
@@ -535,18 +622,27 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 	field->result = *result;
 	field->names = n->name_count;
 	n->copied = value;
-	uint64_t objects = 0;
-	if (value < end && (made.data || n->objects.count))
-		objects = objects_in(n, field, *value, made);
-	p = put_value(n, value, end, objects, first);
+	uint64_t class = 0;
+	if (n->in_process)
+		class = class_of(n, key, value);
+	else if (value < end && (made.data || n->objects.count))
+		class = objects_in(n, field, *value, made);
+	if (class == READING) {
+		p = memchr(value, '\t', (size_t)(end - value));
+		n->copied = p = p ? p : end;
+		tr_buffer_put_byte(&n->text, '*');
+	} else {
+		p = put_value(n, key, value, end, class, first);
+	}
 	field->value = tr_text_span(value, p);
 	set_text(n, field, from);
 	return p;
 }
 
 /* Prepares for the next record. */
-static void begin(struct tr_normal *n)
+static void begin(struct tr_normal *n, bool in_order)
 {
+	n->in_order = in_order;
 	n->count = n->name_count = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
@@ -560,7 +656,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	const char *p = line.data;
 	bool result = false;
 
-	begin(n);
+	begin(n, false);
 	set_kind(n, next_column(&tabs, &p));
 	n->seq = next_column(&tabs, &p);
 	n->time = next_column(&tabs, &p);
@@ -572,6 +668,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	name->key = TR_TEXT("name");
 	name->value = n->name;
 	name->text = read_name(n, first);
+	set_call(n);
 	if (n->text.len)
 		name->text.data = NULL; /* see set_text */
 	struct tr_text made = made_by(n);
@@ -606,11 +703,14 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 	return sum + tr_text_hash(seed, tr_text_span(begin, end));
 }
 
-/* The memo of columns, whose hash is set; it can be that of others, which had this place before. */
+/*
+ * The memo of columns, whose hash is set; it can be that of others, which had this place before. What
+ * a column means can depend on the call.
+ */
 static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, struct tr_text columns,
 					uint64_t *hash)
 {
-	*hash = tr_text_hash(seed, columns);
+	*hash = tr_text_hash(n->call ? tr_number_hash(seed, (uintptr_t)n->call) : seed, columns);
 	return &n->memo[*hash % MEMOS];
 }
 
@@ -677,9 +777,10 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 					     n->module.data <= column.data + column.len;
 			return;
 		}
-		if (!memo && n->fields->text.data)
-			text = tr_text_hash(n->kind_hash, column);
-		hash = hash_field(n, n->fields, from, text);
+		uint64_t plain = text;
+		if ((!memo || n->call) && n->fields->text.data)
+			plain = tr_text_hash(n->kind_hash, column);
+		hash = hash_field(n, n->fields, from, plain);
 		bool constant = n->name_count == names;
 		columns->constant &= constant;
 		if (memo && constant)
@@ -690,7 +791,9 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		    tr_text_starts(column, *key))
 			columns->path = tr_number_hash(columns->path, hash);
 	}
-	columns->any = true;
+	/* the directory of a file comes before it */
+	columns->any |= !n->in_process || !(tr_text_starts(column, TR_TEXT("dirfd=")) ||
+					    tr_text_starts(column, TR_TEXT("olddirfd=")));
 	columns->hash = tr_number_hash(columns->hash, hash);
 }
 
@@ -716,6 +819,20 @@ static inline struct tr_text cell_column(const struct tr_cell *cell, const char 
 	return (struct tr_text){ *p - len - 1, len };
 }
 
+/* A thread has the descriptors of its parent; those of a task that ended are forgotten. */
+static void follow_task(struct tr_normal *n, struct tr_text fields)
+{
+	static const char shared[] = "CLONE_FILES";
+	uint64_t seed = n->rules->seed;
+
+	if (n->known->class == TR_DIFF_EXIT)
+		tr_open_files_end(&n->files, tr_text_hash(seed, n->task));
+	else if (n->in_process && n->child.data &&
+		 memmem(fields.data, fields.len, shared, sizeof shared - 1))
+		n->failed |= !tr_open_files_share(&n->files, tr_text_hash(seed, n->task),
+						  tr_text_hash(seed, n->child));
+}
+
 bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct tr_text line,
 		    bool first)
 {
@@ -725,7 +842,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	if (!n->memo && !(n->memo = calloc(MEMOS, sizeof *n->memo)))
 		return false;
 	const char *p = line.data + record->kind.len + 1;
-	begin(n);
+	begin(n, true);
 	set_kind(n, (struct tr_text){ line.data, record->kind.len });
 	n->seq = cell_column(&record->seq, &p);
 	n->time = cell_column(&record->time, &p);
@@ -737,6 +854,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		read_name(n, first);
 	else
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);
+	set_call(n);
 	struct tr_text rest = tr_text_span(p, end);
 	struct columns columns = { .made = made_by(n), .constant = true, .hash = n->kind_hash };
 	struct tr_normal_memo *memo = NULL;
@@ -764,12 +882,13 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		};
 	n->content = tr_number_hash(n->name_hash, columns.hash);
 	n->path = columns.path;
+	follow_task(n, rest);
 	return !n->failed && !n->text.failed;
 }
 
 struct tr_text tr_normal_string(struct tr_normal *n, struct tr_text string, bool first)
 {
-	begin(n);
+	begin(n, false);
 	put_cell(n, string, first);
 	flush(n, string.data + string.len);
 	return n->text.failed || n->failed ? (struct tr_text){ NULL, 0 } : tr_buffer_text(&n->text);
@@ -838,5 +957,6 @@ void tr_normal_free(struct tr_normal *n)
 	tr_buffer_free(&n->text);
 	tr_buffer_free(&n->scratch);
 	tr_id_map_free(&n->objects);
+	tr_open_files_free(&n->files);
 	*n = (struct tr_normal){ .rules = NULL };
 }

@@ -7,7 +7,7 @@
  *
  * Left out are fields that say when and where something ran: times, tasks, numbers of records and
  * definitions. Names that a run chooses are a "*" in the normal text: addresses, objects of OpenGL,
- * temporary files. They are listed apart, because a name that was one thing in the first trace has
+ * temporary files, descriptors, tasks. They are listed apart, because a name that was one thing in the first trace has
  * to be one thing in the second (rename.h).
  *
  * Not thread safe.
@@ -23,6 +23,7 @@
 #include "core/map.h"
 #include "core/text.h"
 #include "diff/kind.h"
+#include "diff/run_value.h"
 #include "record/literal.h"
 #include "record/record.h"
 
@@ -38,8 +39,9 @@ struct tr_normal_ignored {
 };
 
 struct tr_normal_rules {
-	uint64_t seed;			    /* of all hashes: tr_hash_seed */
-	bool addresses, objects, temporary; /* compare these as they are */
+	uint64_t seed; /* of all hashes: tr_hash_seed */
+	/* compare these as they are */
+	bool addresses, objects, temporary, descriptors, tasks, readings;
 	struct tr_normal_ignored *ignored;
 	size_t ignored_count;
 	const struct tr_normal_root *roots;
@@ -98,8 +100,12 @@ struct tr_normal {
 	struct tr_buffer text, scratch;
 	const char *copied;	  /* the part of the line before it is in text */
 	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created: values */
-	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
-	bool failed;		     /* memory is exhausted */
+	struct tr_normal_memo *memo;	/* NULL: nothing was hashed yet */
+	const struct tr_run_call *call; /* NULL: nothing is known of it */
+	bool in_process;		/* it is a system call, or another record of a process */
+	bool in_order;			/* the records are read by tr_normal_hash, in their order */
+	struct tr_open_files files;
+	bool failed; /* memory is exhausted */
 };
 
 /*

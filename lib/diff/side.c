@@ -329,6 +329,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->names);
+	tr_open_files_free(&side->normal.files);
 }
 
 /* The first trace was read: gives its memory to the second one. */
@@ -676,6 +677,26 @@ static bool add_duration(struct tr_diff_side *side, uint32_t number)
 	return duration == TR_INSTANT_NONE || tr_normal_add_duration(&side->normal, duration);
 }
 
+/*
+ * Gives the names of a record, which was read again, the hashes that they had in its place: these tell
+ * descriptors apart. False: err is filled.
+ */
+static bool take_names(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+{
+	struct tr_normal *normal = &side->normal;
+	uint64_t count;
+
+	if (!side->records[number].named || side->records[number].late)
+		return true;
+	struct tr_text part = look(side, number, err);
+	if (!part.data)
+		return false;
+	memcpy(&count, part.data, sizeof count);
+	for (size_t i = 0; i < count && i < normal->name_count; i++)
+		memcpy(&normal->names[i].hash, part.data + (1 + i) * sizeof count, sizeof count);
+	return true;
+}
+
 struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t number,
 			    struct tr_error *err)
 {
@@ -689,6 +710,8 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 	    (diff->add_fields && side->records[number].class == TR_DIFF_EXEC &&
 	     !diff->add_fields(diff->context, which, number, &side->normal))) {
 		tr_error_memory(err);
+		line.data = NULL;
+	} else if (!take_names(side, number, err)) {
 		line.data = NULL;
 	}
 	return line;
