@@ -112,6 +112,7 @@ struct tool_diff {
 	size_t ignored_count, ignored_cap;
 	struct tr_normal_root *roots;
 	size_t root_count, root_cap;
+	bool *roots_found; /* the first trace has it */
 	struct same *same;
 	size_t same_count, same_cap;
 	bool too_slow; /* an expression of --same took too long on a string */
@@ -193,8 +194,20 @@ static void add_root(struct tool_diff *t)
 	}
 	struct tr_normal_root root = { absolute(tr_text_span(t->cli.argument, colon)),
 				       absolute(tr_text_from(colon + 1)) };
+	if (root.from.data && tr_text_is(root.from, "/"))
+		tr_cli_usage(&t->cli,
+			     "--root=%s: every path is below /; exchange the traces, and use "
+			     "--root=%s:/",
+			     t->cli.argument, colon + 1);
+	/* the slash of what is below comes after it */
+	if (root.to.data && tr_text_is(root.to, "/"))
+		root.to.len = 0;
 	if (root.from.data && root.to.data && tr_array_room(t->roots, t->root_count, t->root_cap)) {
-		t->roots[t->root_count++] = root;
+		/* the longest one that matches counts: it comes first */
+		size_t at = t->root_count++;
+		for (; at > 0 && t->roots[at - 1].from.len < root.from.len; at--)
+			t->roots[at] = t->roots[at - 1];
+		t->roots[at] = root;
 		return;
 	}
 	free((char *)root.from.data);
@@ -395,6 +408,20 @@ static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 	return count;
 }
 
+/* Remembers which directories of --root are in a line of the first trace. */
+static void find_roots(struct tool_diff *t, struct tr_text line)
+{
+	for (size_t i = 0; i < t->root_count; i++) {
+		struct tr_text from = t->roots[i].from, rest = line;
+		while (!t->roots_found[i] &&
+		       (rest.data = memmem(rest.data, rest.len, from.data, from.len))) {
+			rest = tr_text_span(rest.data + from.len, line.data + line.len);
+			t->roots_found[i] = *rest.data == '/' || *rest.data == '"' ||
+					    *rest.data == '\t' || *rest.data == ':';
+		}
+	}
+}
+
 static void take(struct tool_diff *t, struct tr_record *record)
 {
 	struct tr_text line = { NULL, 0 };
@@ -412,6 +439,8 @@ static void take(struct tool_diff *t, struct tr_record *record)
 			return;
 		if (count)
 			count->totals[t->side]++;
+		if (t->side == 0)
+			find_roots(t, line);
 	}
 	if (!tr_diff_put(&t->diff, t->side, record, line, &err) ||
 	    (t->show.files && !tr_diff_files_put(t->show.files, t->side, record, &err)))
@@ -580,6 +609,12 @@ static void show_all(struct tool_diff *t)
 			tr_cli_note(&t->cli, "--ignore=%.*s: no compared field has this name",
 				    (int)key.len, key.data);
 	}
+	for (size_t i = 0; i < t->root_count; i++) {
+		struct tr_text from = t->roots[i].from;
+		if (!t->roots_found[i])
+			tr_cli_note(&t->cli, "--root=%.*s: no path in A is below this directory",
+				    (int)from.len, from.data);
+	}
 	if (t->cli.stop || !t->differ)
 		return;
 	tr_cli_status(&t->cli, 1);
@@ -614,6 +649,7 @@ static bool prepare(struct tool_diff *t)
 	t->diff.max_spool = t->cli.config.read.limits.max_spool;
 	t->scratch = t->same_count ? tr_regex_scratch_new() : NULL;
 	t->join = tr_join_new();
+	t->roots_found = calloc(t->root_count + 1, sizeof *t->roots_found);
 	for (unsigned i = 0; t->by && i < 2; i++) {
 		t->computed[i] = tr_computed_new(tr_format_call_kinds, t->diff.compilers);
 		if (!t->computed[i])
@@ -623,8 +659,8 @@ static bool prepare(struct tool_diff *t)
 		t->diff.add_fields = add_fields;
 		t->show.files = tr_diff_files_new(&t->diff);
 	}
-	return t->join && (t->show.files || !t->compare_files) && (t->scratch || !t->same_count) &&
-	       tr_diff_begin(&t->diff);
+	return t->join && t->roots_found && (t->show.files || !t->compare_files) &&
+	       (t->scratch || !t->same_count) && tr_diff_begin(&t->diff);
 }
 
 static void free_all(struct tool_diff *t)
@@ -648,6 +684,7 @@ static void free_all(struct tool_diff *t)
 		free((char *)t->roots[i].to.data);
 	}
 	free(t->roots);
+	free(t->roots_found);
 	free(t->ignored);
 	free(t->kinds);
 }

@@ -47,6 +47,7 @@ struct tr_diff_show {
 	size_t pattern_count, pattern_cap;
 	struct tr_index pattern_index;
 	struct tr_shown sides[2];
+	bool own; /* changes are composed as the traces spell them, otherwise as they are compared */
 	struct tr_buffer text, changes;
 };
 

@@ -23,7 +23,8 @@
 
 /* A file that a program read or wrote. */
 struct item {
-	struct tr_text path, label; /* normal, spelled without quotes; label.data NULL: none */
+	/* spelled without quotes: as they are compared, and as they are; label.data NULL: none */
+	struct tr_text path, label, own_path, own_label;
 	const struct tr_deps_command *step;
 	size_t order; /* a later use of one file counts */
 };
@@ -205,15 +206,18 @@ static bool add_item(struct tr_diff_files *files, unsigned which, const struct t
 	struct tr_buffer spelled = { 0 };
 	tr_string_escape(tr_buffer_text(&files->scratch), &spelled);
 	bool fine = !files->scratch.failed && !spelled.failed;
-	if (fine)
+	if (fine) {
+		item.own_path = tr_arena_copy(&files->arena, tr_buffer_text(&spelled));
 		item.path = copy_normal(files, which, tr_buffer_text(&spelled));
+	}
 	tr_buffer_free(&spelled);
-	if (!fine || !item.path.data)
+	if (!fine || !item.path.data || !item.own_path.data)
 		return false;
 	if (files->sides[which].normal.name_count > 0)
 		return true; /* a temporary file, whose name the run chose */
 	if (step) {
-		item.label = copy_normal(files, which, label_of(step));
+		item.own_label = label_of(step);
+		item.label = copy_normal(files, which, item.own_label);
 		if (!item.label.data)
 			return false;
 	}
@@ -293,47 +297,54 @@ static void put_quoted(struct tr_text text, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
+/* Appends the files as a map to what wrote them, or as a list. own: as they are in their trace. */
+static void put_items(const struct tr_diff_files *files, bool map, bool own, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, map ? '{' : '[');
+	for (size_t i = 0; i < files->count; i++) {
+		const struct item *item = &files->items[i];
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		put_quoted(own ? item->own_path : item->path, to);
+		if (!map)
+			continue;
+		tr_buffer_put_byte(to, ':');
+		if (item->label.data)
+			put_quoted(own ? item->own_label : item->label, to);
+		else
+			tr_buffer_put_literal(to, "null");
+	}
+	tr_buffer_put_byte(to, map ? '}' : ']');
+}
+
 bool tr_diff_files_add(struct tr_diff_files *files, unsigned which, uint32_t number,
 		       struct tr_normal *normal)
 {
 	const struct tr_deps_command *program =
 		tr_id_map_get(&files->sides[which].commands, number);
 	struct tr_buffer *to = &files->texts[which];
-	size_t inputs;
+	size_t ends[2][2];
 
 	if (!program || !tr_diff_files_known(files))
 		return true;
 	tr_buffer_reset(to);
-	if (!list_items(files, which, program, true))
-		return false;
-	tr_buffer_put_byte(to, '{');
-	for (size_t i = 0; i < files->count; i++) {
-		const struct item *item = &files->items[i];
-		if (i > 0)
-			tr_buffer_put_byte(to, ',');
-		put_quoted(item->path, to);
-		tr_buffer_put_byte(to, ':');
-		if (item->label.data)
-			put_quoted(item->label, to);
-		else
-			tr_buffer_put_literal(to, "null");
+	for (unsigned i = 0; i < 2; i++) {
+		if (!list_items(files, which, program, i == 0))
+			return false;
+		for (unsigned own = 0; own < 2; own++) {
+			put_items(files, i == 0, own, to);
+			ends[i][own] = to->len;
+		}
 	}
-	tr_buffer_put_byte(to, '}');
-	inputs = to->len;
-	if (!list_items(files, which, program, false))
-		return false;
-	tr_buffer_put_byte(to, '[');
-	for (size_t i = 0; i < files->count; i++) {
-		if (i > 0)
-			tr_buffer_put_byte(to, ',');
-		put_quoted(files->items[i].path, to);
+	const char *text = tr_buffer_text(to).data;
+	for (unsigned i = 0; !to->failed && i < 2; i++) {
+		const char *begin = text + (i ? ends[0][1] : 0), *middle = text + ends[i][0];
+		if (!tr_normal_add(normal, i ? TR_TEXT("outputs") : TR_TEXT("inputs"),
+				   tr_text_span(begin, middle)))
+			return false;
+		normal->fields[normal->count - 1].value = tr_text_span(middle, text + ends[i][1]);
 	}
-	tr_buffer_put_byte(to, ']');
-	struct tr_text text = tr_buffer_text(to);
-	return !to->failed &&
-	       tr_normal_add(normal, TR_TEXT("inputs"), (struct tr_text){ text.data, inputs }) &&
-	       tr_normal_add(normal, TR_TEXT("outputs"),
-			     tr_text_span(text.data + inputs, text.data + text.len));
+	return !to->failed;
 }
 
 /* True if a step of the second trace is in the first one, and has not changed. */
@@ -367,15 +378,15 @@ bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, boo
 		if (list) {
 			tr_buffer_put_text(to, count == 1 ? TR_TEXT("[{\"input\":")
 							  : TR_TEXT(",{\"input\":"));
-			put_quoted(item->path, to);
+			put_quoted(item->own_path, to);
 			tr_buffer_put_literal(to, ",\"writer\":");
-			put_quoted(item->label, to);
+			put_quoted(item->own_label, to);
 			tr_buffer_put_byte(to, '}');
 		} else if (count <= MOST) {
 			tr_buffer_put_literal(to, "    because ");
-			put_quoted(item->path, to);
+			put_quoted(item->own_path, to);
 			tr_buffer_put_literal(to, " was written by ");
-			put_quoted(item->label, to);
+			put_quoted(item->own_label, to);
 			tr_buffer_put_byte(to, '\n');
 		}
 	}

@@ -62,9 +62,15 @@ static void put_value(struct tr_buffer *to, struct tr_text value)
 	tr_buffer_put_hex(to, tr_text_hash(0, value), 16);
 }
 
-static void put_part(struct tr_diff_show *show, char sign, struct tr_text text)
+/* A value or a part of one: as it is compared, and as its trace spells it. */
+struct part {
+	struct tr_text text, own;
+};
+
+static void put_part(struct tr_diff_show *show, char sign, struct part part)
 {
 	struct tr_buffer *to = &show->changes;
+	struct tr_text text = show->own ? part.own : part.text;
 
 	tr_buffer_put_byte(to, ' ');
 	put_color(show, sign == '-' ? RED : GREEN, to);
@@ -95,14 +101,38 @@ static bool next_item(const char **p, const char *end, struct tr_text *item)
 	return true;
 }
 
-/* The items of a list or map between its brackets. Returns their number, at most max. */
-static size_t split(struct tr_text value, struct tr_text *items, size_t max)
+/* The parts of a string between blanks, or the items of a list or map between its brackets. */
+static size_t split_text(struct tr_text value, bool words, struct tr_text *parts)
 {
 	const char *p = value.data + 1, *end = value.data + value.len - 1;
 	size_t count = 0;
 
-	while (count < max && next_item(&p, end, &items[count]))
-		count++;
+	if (!words) {
+		while (count < WORDS_MAX && next_item(&p, end, &parts[count]))
+			count++;
+		return count;
+	}
+	for (; count < WORDS_MAX && p < end; count++) {
+		const char *blank = memchr(p, ' ', (size_t)(end - p));
+		parts[count] = tr_text_span(p, blank ? blank : end);
+		p = blank ? blank + 1 : end;
+	}
+	return count;
+}
+
+/* Splits both texts of a value. Returns the number of parts; WORDS_MAX: there are too many. */
+static size_t split(struct part value, bool words, struct part *parts)
+{
+	struct tr_text texts[WORDS_MAX];
+	size_t count = split_text(value.text, words, texts);
+
+	for (size_t i = 0; i < count; i++)
+		parts[i].text = parts[i].own = texts[i];
+	/* what was replaced may have had blanks */
+	if (split_text(value.own, words, texts) == count) {
+		for (size_t i = 0; i < count; i++)
+			parts[i].own = texts[i];
+	}
 	return count;
 }
 
@@ -115,22 +145,22 @@ static struct tr_text name_of(struct tr_text entry)
 }
 
 /* Shows the words of two lists that differ, between those that both begin and end with. */
-static void put_lists(struct tr_diff_show *show, const struct tr_text *a, size_t a_count,
-		      const struct tr_text *b, size_t b_count)
+static void put_lists(struct tr_diff_show *show, const struct part *a, size_t a_count,
+		      const struct part *b, size_t b_count)
 {
 	size_t begin = 0;
 
-	while (begin < a_count && begin < b_count && tr_text_equal(a[begin], b[begin]))
+	while (begin < a_count && begin < b_count && tr_text_equal(a[begin].text, b[begin].text))
 		begin++;
 	while (a_count > begin && b_count > begin &&
-	       tr_text_equal(a[a_count - 1], b[b_count - 1])) {
+	       tr_text_equal(a[a_count - 1].text, b[b_count - 1].text)) {
 		a_count--;
 		b_count--;
 	}
 	size_t j = begin;
 	for (size_t i = begin; i < a_count; i++) {
 		size_t k = j;
-		while (k < b_count && !tr_text_equal(a[i], b[k]))
+		while (k < b_count && !tr_text_equal(a[i].text, b[k].text))
 			k++;
 		if (k == b_count) {
 			put_part(show, '-', a[i]);
@@ -148,22 +178,17 @@ static void put_lists(struct tr_diff_show *show, const struct tr_text *a, size_t
  * Shows the words of two strings that differ; command lines in variables are such strings. False:
  * one of them is no string of several words.
  */
-static bool put_words(struct tr_diff_show *show, struct tr_text a, struct tr_text b)
+static bool put_words(struct tr_diff_show *show, struct part a, struct part b)
 {
-	const struct tr_text strings[] = { a, b };
-	struct tr_text words[2][WORDS_MAX];
-	size_t counts[2] = { 0, 0 };
+	const struct part strings[] = { a, b };
+	struct part words[2][WORDS_MAX];
+	size_t counts[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		const char *p = strings[i].data + 1, *end = strings[i].data + strings[i].len - 1;
-		if (strings[i].len < 2 || *strings[i].data != '"' ||
-		    !memchr(p, ' ', (size_t)(end - p)))
+		struct tr_text text = strings[i].text;
+		if (text.len < 2 || *text.data != '"' || !memchr(text.data, ' ', text.len))
 			return false;
-		while (p < end && counts[i] < WORDS_MAX) {
-			const char *blank = memchr(p, ' ', (size_t)(end - p));
-			words[i][counts[i]++] = tr_text_span(p, blank ? blank : end);
-			p = blank ? blank + 1 : end;
-		}
+		counts[i] = split(strings[i], true, words[i]);
 		if (counts[i] == WORDS_MAX)
 			return false;
 	}
@@ -171,31 +196,45 @@ static bool put_words(struct tr_diff_show *show, struct tr_text a, struct tr_tex
 	return true;
 }
 
-/* The value of a map's entry, whose name is `name`. */
-static struct tr_text value_of(struct tr_text entry, struct tr_text name)
+static struct tr_text after_name(struct tr_text entry)
 {
-	size_t used = name.len < entry.len ? name.len + 1 : entry.len;
+	size_t used = name_of(entry).len + 1;
 
+	used = used < entry.len ? used : entry.len;
 	return (struct tr_text){ entry.data + used, entry.len - used };
 }
 
+/* The value of a map's entry. */
+static struct part value_of(struct part entry)
+{
+	return (struct part){ after_name(entry.text), after_name(entry.own) };
+}
+
+/* The place of the entry with the name of `entry`, or count. */
+static size_t find_entry(struct part entry, const struct part *map, size_t count)
+{
+	struct tr_text name = name_of(entry.text);
+	size_t i = 0;
+
+	while (i < count && !tr_text_equal(name, name_of(map[i].text)))
+		i++;
+	return i;
+}
+
 /* Shows the entries of two maps that differ; their order does not matter. */
-static void put_maps(struct tr_diff_show *show, const struct tr_text *a, size_t a_count,
-		     const struct tr_text *b, size_t b_count)
+static void put_maps(struct tr_diff_show *show, const struct part *a, size_t a_count,
+		     const struct part *b, size_t b_count)
 {
 	for (size_t i = 0; i < a_count; i++) {
-		size_t j = 0;
-		while (j < b_count && !tr_text_equal(name_of(a[i]), name_of(b[j])))
-			j++;
-		if (j < b_count && tr_text_equal(a[i], b[j]))
+		size_t j = find_entry(a[i], b, b_count);
+		if (j < b_count && tr_text_equal(a[i].text, b[j].text))
 			continue;
-		struct tr_text name = name_of(a[i]);
 		size_t before = show->changes.len;
 		if (j < b_count) {
 			tr_buffer_put_byte(&show->changes, ' ');
-			tr_buffer_put_text(&show->changes, name);
+			tr_buffer_put_text(&show->changes, name_of(a[i].text));
 			tr_buffer_put_byte(&show->changes, ':');
-			if (put_words(show, value_of(a[i], name), value_of(b[j], name)))
+			if (put_words(show, value_of(a[i]), value_of(b[j])))
 				continue;
 			show->changes.len = before;
 		}
@@ -204,55 +243,74 @@ static void put_maps(struct tr_diff_show *show, const struct tr_text *a, size_t 
 			put_part(show, '+', b[j]);
 	}
 	for (size_t j = 0; j < b_count; j++) {
-		size_t i = 0;
-		while (i < a_count && !tr_text_equal(name_of(a[i]), name_of(b[j])))
-			i++;
-		if (i == a_count)
+		if (find_entry(b[j], a, a_count) == a_count)
 			put_part(show, '+', b[j]);
 	}
+}
+
+/* Splits two lists or maps, *open says which. False: they are none, or too long. */
+static bool split_both(const struct tr_normal_field *a, const struct tr_normal_field *b, char *open,
+		       struct part (*items)[WORDS_MAX], size_t *counts)
+{
+	*open = a && b && a->value.len && b->value.len ? *a->value.data : '\0';
+	if ((*open != '[' && *open != '{') || *b->value.data != *open ||
+	    tr_text_equal(a->text, b->text))
+		return false;
+	counts[0] = split((struct part){ a->text, a->value }, false, items[0]);
+	counts[1] = split((struct part){ b->text, b->value }, false, items[1]);
+	return counts[0] < WORDS_MAX && counts[1] < WORDS_MAX;
+}
+
+/* True if two fields differ only because --root changed the first one. */
+static bool differ_by_root(const struct tr_normal_field *a, const struct tr_normal_field *b)
+{
+	return a && b && tr_text_equal(a->value, b->value) && !tr_text_equal(a->text, b->text);
 }
 
 /* Shows what changed in a field; a or b may be NULL. */
 static void put_change(struct tr_diff_show *show, const struct tr_normal_field *a,
 		       const struct tr_normal_field *b)
 {
-	struct tr_text items[2][WORDS_MAX];
-	char open = a && b && a->value.len && b->value.len ? *a->value.data : '\0';
+	struct part items[2][WORDS_MAX], left = { 0 }, right = { 0 };
+	const bool own = show->own, by_root = differ_by_root(a, b);
+	size_t counts[2];
+	char open;
 
+	if (a)
+		left = (struct part){ by_root ? a->text : a->value, a->value };
+	if (b)
+		right = (struct part){ b->value, b->value };
+	show->own = own && !by_root;
 	tr_buffer_put_literal(&show->changes, "    ");
 	tr_buffer_put_text(&show->changes, a ? a->key : b->key);
 	tr_buffer_put_byte(&show->changes, ':');
-	if ((open == '[' || open == '{') && *b->value.data == open &&
-	    !tr_text_equal(a->text, b->text)) {
-		size_t a_count = split(a->text, items[0], WORDS_MAX);
-		size_t b_count = split(b->text, items[1], WORDS_MAX);
-		if (a_count < WORDS_MAX && b_count < WORDS_MAX) {
-			if (open == '{')
-				put_maps(show, items[0], a_count, items[1], b_count);
-			else
-				put_lists(show, items[0], a_count, items[1], b_count);
-			tr_buffer_put_byte(&show->changes, '\n');
-			return;
-		}
+	if (split_both(a, b, &open, items, counts)) {
+		if (open == '{')
+			put_maps(show, items[0], counts[0], items[1], counts[1]);
+		else
+			put_lists(show, items[0], counts[0], items[1], counts[1]);
+	} else if (!a || !b || tr_text_equal(a->text, b->text) ||
+		   !put_words(show, (struct part){ a->text, a->value },
+			      (struct part){ b->text, b->value })) {
+		if (a)
+			put_part(show, '-', left);
+		if (b)
+			put_part(show, '+', right);
+		if (a && b && !a->is_duration && tr_text_equal(a->text, b->text))
+			tr_buffer_put_literal(&show->changes, " (elsewhere they are not the same)");
 	}
-	if (a && b && !tr_text_equal(a->text, b->text) && put_words(show, a->text, b->text)) {
-		tr_buffer_put_byte(&show->changes, '\n');
-		return;
-	}
-	if (a)
-		put_part(show, '-', a->value);
-	if (b)
-		put_part(show, '+', b->value);
-	if (a && b && !a->is_duration && tr_text_equal(a->text, b->text))
-		tr_buffer_put_literal(&show->changes, " (elsewhere they are not the same)");
+	if (by_root)
+		tr_buffer_put_literal(&show->changes, " (after --root)");
 	tr_buffer_put_byte(&show->changes, '\n');
+	show->own = own;
 }
 
-/* Composes what changed between both sides, which are loaded. */
-static void compose_changes(struct tr_diff_show *show)
+/* Composes what changed between both sides, which are loaded. own: as the traces spell it. */
+static void compose_changes(struct tr_diff_show *show, bool own)
 {
 	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
 
+	show->own = own;
 	tr_buffer_reset(&show->changes);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct tr_normal_field *other = tr_normal_partner(a, i, b);
@@ -286,7 +344,7 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 		return true;
 	if (!load_both(show, difference))
 		return false;
-	compose_changes(show);
+	compose_changes(show, false);
 	uint64_t hash = pattern_of(show);
 	uint32_t place;
 	if (tr_index_find(&show->pattern_index, show->patterns, hash, &place)) {
@@ -343,13 +401,14 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	uint32_t place, count = 0;
 
 	if (changed) {
-		compose_changes(show);
+		compose_changes(show, false);
 		if (!tr_index_find(&show->pattern_index, show->patterns, pattern_of(show),
 				   &place) ||
 		    show->patterns[place].shown)
 			return;
 		show->patterns[place].shown = true;
 		count = show->patterns[place].count;
+		compose_changes(show, true);
 	}
 	put_color(show, colors[difference->what], to);
 	tr_buffer_put_byte(to, signs[difference->what]);
@@ -420,17 +479,65 @@ static bool put_json_value(struct tr_diff_show *show, unsigned side,
 	       tr_cli_out_of_memory(show->cli);
 }
 
-static bool put_json_field(struct tr_diff_show *show, bool *any, const struct tr_normal_field *a,
-			   const struct tr_normal_field *b)
+/* Appends a map with those entries that the other one does not have. */
+static void put_other_entries(const struct part *map, size_t count, const struct part *other,
+			      size_t other_count, struct tr_buffer *to)
+{
+	bool any = false;
+
+	tr_buffer_put_byte(to, '{');
+	for (size_t i = 0; i < count; i++) {
+		size_t j = find_entry(map[i], other, other_count);
+		if (j < other_count && tr_text_equal(map[i].text, other[j].text))
+			continue;
+		if (any)
+			tr_buffer_put_byte(to, ',');
+		any = true;
+		tr_buffer_put_text(to, map[i].own);
+	}
+	tr_buffer_put_byte(to, '}');
+}
+
+/* Leaves in both environments only what differs. */
+static void reduce_environments(struct tr_diff_show *show, struct tr_normal_field *a,
+				struct tr_normal_field *b)
+{
+	struct part items[2][WORDS_MAX];
+	size_t counts[2], middle;
+	char open;
+
+	if (!tr_text_starts(a->key, TR_TEXT("env")) || !split_both(a, b, &open, items, counts) ||
+	    open != '{')
+		return;
+	tr_buffer_reset(&show->changes);
+	put_other_entries(items[0], counts[0], items[1], counts[1], &show->changes);
+	middle = show->changes.len;
+	put_other_entries(items[1], counts[1], items[0], counts[0], &show->changes);
+	struct tr_text both = tr_buffer_text(&show->changes);
+	a->value = (struct tr_text){ both.data, middle };
+	b->value = (struct tr_text){ both.data + middle, both.len - middle };
+}
+
+/* Appends both values of a field. *reason is set if these do not show why they differ. */
+static bool put_json_field(struct tr_diff_show *show, const char **reason,
+			   const struct tr_normal_field *a, const struct tr_normal_field *b)
 {
 	struct tr_buffer *to = &show->text;
 	unsigned side = a == NULL;
+	struct tr_normal_field copies[2];
 	struct tr_text key;
 	struct tr_error err;
 
-	if (*any)
+	if (a && b && a != show->sides[0].normal->fields) {
+		copies[0] = *a;
+		copies[1] = *b;
+		reduce_environments(show, &copies[0], &copies[1]);
+		a = &copies[0];
+		b = &copies[1];
+	}
+	if (to->data[to->len - 1] != '{')
 		tr_buffer_put_byte(to, ',');
-	*any = true;
+	*reason = differ_by_root(a, b) ? "--root" : NULL;
 	if (!tr_cell_bytes(a ? a->key : b->key, &show->sides[side].arena, &key, &err))
 		key = a ? a->key : b->key;
 	tr_json_view_name(key, to);
@@ -469,7 +576,8 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 	unsigned side = difference->a == TR_ALIGN_NONE;
 	const struct tr_normal *a = side ? NULL : show->sides[0].normal;
 	const struct tr_normal *b = difference->b == TR_ALIGN_NONE ? NULL : show->sides[1].normal;
-	bool any = false, fine = (!a || parse(show, 0)) && (!b || parse(show, 1));
+	bool fine = (!a || parse(show, 0)) && (!b || parse(show, 1));
+	const char *reason = "order of fields";
 
 	if (!fine)
 		return false;
@@ -497,15 +605,18 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 		if (i == 0 && !b)
 			continue;
 		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
-			fine = put_json_field(show, &any, &a->fields[i], other);
+			fine = put_json_field(show, &reason, &a->fields[i], other);
 	}
 	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {
 		if ((i > 0 || a) && (!a || !tr_normal_partner(b, i, a)))
-			fine = put_json_field(show, &any, NULL, &b->fields[i]);
+			fine = put_json_field(show, &reason, NULL, &b->fields[i]);
 	}
 	tr_buffer_put_byte(to, '}');
-	if (difference->what == TR_DIFF_CHANGED && !any)
-		tr_buffer_put_literal(to, ",\"reason\":\"order of fields\"");
+	if (difference->what == TR_DIFF_CHANGED && reason) {
+		tr_buffer_put_literal(to, ",\"reason\":\"");
+		tr_buffer_put_text(to, tr_text_from(reason));
+		tr_buffer_put_byte(to, '"');
+	}
 	if (is_alone(show, difference))
 		tr_buffer_put_literal(to, ",\"whole_process\":true");
 	fine = fine && put_json_reasons(show, difference);

@@ -128,6 +128,16 @@ END
 	sed 's/\ta\t/\tc\t/' a >d
 	run -1 tr-diff --json d c
 	[ "$output" = '{"what":"changed","kind":"call","key":"c","seq":[0,1],"fields":{},"reason":"order of fields"}' ]
+	# of an environment only what changed; paths as they are in their trace
+	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/o"\tenv={"A":"1","B":"/o/x","C":"/o"}\n' >c
+	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/n"\tenv={"A":"1","B":"/n/y","C":"/n","D":"2"}\n' >d
+	run -1 tr-diff --json --root=/o:/n c d
+	run -0 jq -c .fields <<<"$output"
+	[ "$output" = '{"envdiff":[{"B":"/o/x"},{"B":"/n/y","D":"2"}]}' ]
+	printf 'call\t0\t-\t0\ta\tx="/o"\t->\n' >c
+	run -1 tr-diff --json --root=/o:/n c c
+	run -0 jq -c '[.fields.x, .reason]' <<<"$output"
+	[ "$output" = '[["/o","/o"],"--root"]' ]
 	run -1 tr-diff --as=trec a b
 	[ "$(tr-filter --raw --fields=name,diff call <<<"$output")" = $'a\tbefore\na\tafter\nb\tadded' ]
 	run -1 tr-diff -s a b
@@ -162,6 +172,8 @@ END
 	[[ $stderr == *"missing"* ]]
 	run -2 tr-diff --root=x a a
 	run -2 tr-diff --root=x: a a
+	run -2 tr-diff --root=/:/x a a
+	[ "${lines[0]}" = "tr-diff: --root=/:/x: every path is below /; exchange the traces, and use --root=/x:/" ]
 	run -2 tr-diff --times=0.5 a a
 	run -2 tr-diff --tolerance=ulp a a
 	run -2 tr-diff --tolerance=-1 a a
@@ -170,6 +182,9 @@ END
 	# options that change nothing, or cannot be applied
 	run -0 tr-diff --ignore=name,nothing a a
 	[ "$output" = "tr-diff: note: --ignore=nothing: no compared field has this name" ]
+	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/srv/a"\targv=["/srv/one/"]\n' >b
+	run -0 tr-diff --root=/srv/a:/srv/a --root=/srv/on:/x --root=/srv/one:/srv/one b b
+	[ "$output" = "tr-diff: note: --root=/srv/on: no path in A is below this directory" ]
 	printf 'call\t0\t-\t0\t%s!\t->\n' "$(printf 'a%.0s' {1..60})" >b
 	run -2 --separate-stderr tr-diff '--same=(a+)+$=x' b b
 	[[ $stderr == "tr-diff: --same takes too long on some strings"* ]]
