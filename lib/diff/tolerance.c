@@ -16,52 +16,73 @@
 /* A shorter difference of durations is that of chance. */
 static const int64_t least_difference = TR_INSTANT_SECOND / 100;
 
-/*
- * Takes the real number that begins at *p, with its sign, and skips it: it has a point or an
- * exponent. *ordinal: numbers of its width in their order.
- */
-static bool take_real(const char **p, const char *end, double *value, int64_t *ordinal)
-{
-	const char *begin = *p, *at = begin;
-	bool real = false;
-	uint64_t bits;
+/* A number with a sign, and a point or an exponent; "f" follows one of 32 bits. */
+struct number {
+	struct tr_text digits;
+	bool real, narrow;
+};
 
+/* True for what can be before a number: it does not continue a word, base64 or hexadecimal digits. */
+static bool can_precede(const char *begin, const char *p)
+{
+	/* the key of a map ends with a quote and a colon */
+	return p == begin || strchr("[{(,= ", p[-1]) ||
+	       (p[-1] == ':' && p - begin >= 2 && p[-2] == '"');
+}
+
+/* Takes the number that begins at *p, and skips it. False: the text there is none. */
+static bool take_number(const char **p, const char *end, struct number *number)
+{
+	const char *at = *p;
+
+	*number = (struct number){ .real = false };
 	at += at < end && *at == '-';
-	if (at == end || *at < '0' || *at > '9' || (end - at > 1 && at[1] == 'x'))
+	if (at == end || *at < '0' || *at > '9')
 		return false;
 	for (; at < end && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' ||
-			    (*at == '-' && at[-1] == 'e'));
+			    ((*at == '-' || *at == '+') && at[-1] == 'e'));
 	     at++)
-		real |= *at == '.' || *at == 'e';
-	struct tr_text text = tr_text_span(begin, at);
-	if (!real)
+		number->real |= *at == '.' || *at == 'e';
+	number->digits = tr_text_span(*p, at);
+	number->narrow = number->real && at < end && *at == 'f';
+	*p = at += number->narrow;
+	return at == end || strchr("]}), ", *at);
+}
+
+/* The value of a number, and the numbers of its width in their order. narrow: it has 32 bits. */
+static bool read_number(struct tr_text digits, bool narrow, double *value, int64_t *ordinal)
+{
+	uint64_t bits;
+	uint32_t low;
+	float number;
+
+	if (!tr_real64_read(digits, &bits))
 		return false;
-	if (at < end && *at == 'f') {
-		uint32_t narrow;
-		float number;
-		if (!tr_real32_read(text, &narrow))
-			return false;
-		memcpy(&number, &narrow, sizeof number);
-		*value = (double)number;
-		*ordinal = narrow >> 31 ? -(int64_t)(narrow & INT32_MAX) : (int64_t)narrow;
-		at++;
-	} else {
-		if (!tr_real64_read(text, &bits))
-			return false;
-		memcpy(value, &bits, sizeof *value);
-		*ordinal = bits >> 63 ? -(int64_t)(bits & INT64_MAX) : (int64_t)bits;
-	}
-	*p = at;
+	memcpy(value, &bits, sizeof *value);
+	*ordinal = bits >> 63 ? -(int64_t)(bits & INT64_MAX) : (int64_t)bits;
+	if (!narrow)
+		return true;
+	if (!tr_real32_read(digits, &low))
+		return false;
+	memcpy(&number, &low, sizeof number);
+	*value = (double)number;
+	*ordinal = low >> 31 ? -(int64_t)(low & INT32_MAX) : (int64_t)low;
 	return true;
 }
 
-static bool are_near(const struct tr_diff *diff, double a, int64_t a_ordinal, double b,
-		     int64_t b_ordinal)
+/* True if two numbers are near each other: of different widths, as the one that has less digits. */
+static bool are_near(const struct tr_diff *diff, const struct number *a, const struct number *b)
 {
-	uint64_t steps = a_ordinal < b_ordinal ? (uint64_t)b_ordinal - (uint64_t)a_ordinal
-					       : (uint64_t)a_ordinal - (uint64_t)b_ordinal;
+	bool narrow = a->narrow || b->narrow;
+	int64_t left, right;
+	double x, y;
 
-	return fabs(a - b) <= diff->tolerance || steps <= diff->ulps;
+	if (!read_number(a->digits, narrow, &x, &left) ||
+	    !read_number(b->digits, narrow, &y, &right))
+		return false;
+	uint64_t steps =
+		left < right ? (uint64_t)right - (uint64_t)left : (uint64_t)left - (uint64_t)right;
+	return fabs(x - y) <= diff->tolerance || steps <= diff->ulps;
 }
 
 /* True if two texts differ only in real numbers that are near each other. */
@@ -70,20 +91,17 @@ static bool are_near_texts(const struct tr_diff *diff, struct tr_text a, struct 
 	const char *p = a.data, *p_end = p + a.len, *q = b.data, *q_end = q + b.len;
 
 	while (p < p_end && q < q_end) {
-		double left, right;
-		int64_t left_ordinal, right_ordinal;
 		const char *p_after = p, *q_after = q;
-		/* a number that continues a word is a part of it */
-		bool word = p > a.data &&
-			    (p[-1] == '_' || (tr_lower(p[-1]) >= 'a' && tr_lower(p[-1]) <= 'z'));
+		struct number left, right;
 		if (*p == '"' && *q == '"') {
 			p_after = tr_normal_string_end(p, p_end);
 			q_after = tr_normal_string_end(q, q_end);
 			if (!tr_text_equal(tr_text_span(p, p_after), tr_text_span(q, q_after)))
 				return false;
-		} else if (!word && take_real(&p_after, p_end, &left, &left_ordinal) &&
-			   take_real(&q_after, q_end, &right, &right_ordinal)) {
-			if (!are_near(diff, left, left_ordinal, right, right_ordinal))
+		} else if (can_precede(a.data, p) && can_precede(b.data, q) &&
+			   take_number(&p_after, p_end, &left) &&
+			   take_number(&q_after, q_end, &right) && (left.real || right.real)) {
+			if (!are_near(diff, &left, &right))
 				return false;
 		} else if (*p == *q) {
 			p_after = p + 1;
