@@ -649,6 +649,34 @@ static void begin(struct tr_normal *n, bool in_order)
 		tr_buffer_reset(&n->text);
 }
 
+/* Orders fields by key, and those of one key as in the record. */
+static int by_key(const void *left, const void *right, void *context)
+{
+	const struct tr_normal_field *fields = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = tr_text_compare(fields[a].key, fields[b].key);
+
+	return order ? order : a < b ? -1 : 1;
+}
+
+/* Sorts the fields of a record for tr_normal_partner. False: memory is exhausted. */
+static bool sort_fields(struct tr_normal *n)
+{
+	if (n->order_cap < n->count &&
+	    !tr_array_grow(&n->order, &n->order_cap, n->count, sizeof *n->order))
+		return false;
+	for (size_t i = 0; i < n->count; i++)
+		n->order[i] = (uint32_t)i;
+	qsort_r(n->order, n->count, sizeof *n->order, by_key, n->fields);
+	for (size_t i = 0; i < n->count; i++) {
+		struct tr_normal_field *field = &n->fields[n->order[i]];
+		const struct tr_normal_field *last = i ? &n->fields[n->order[i - 1]] : NULL;
+		field->same = last && tr_text_equal(last->key, field->key) ? last->same + 1 : 0;
+	}
+	n->sorted = n->count;
+	return true;
+}
+
 bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 {
 	const char *end = line.data + line.len - 1;
@@ -684,6 +712,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 		n->fields[i].text.data = text;
 		text += n->fields[i].text.len;
 	}
+	n->failed |= !sort_fields(n);
 	return !n->failed;
 }
 
@@ -761,6 +790,7 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 
 	if (tr_text_is(column, "->")) {
 		columns->result = true;
+		columns->hash = tr_number_hash(columns->hash, 1);
 		return;
 	}
 	if (column.len >= SHORT && !columns->made.data)
@@ -906,14 +936,26 @@ const struct tr_normal_field *tr_normal_find(const struct tr_normal *n, const ch
 const struct tr_normal_field *tr_normal_partner(const struct tr_normal *from, size_t index,
 						const struct tr_normal *to)
 {
-	struct tr_text key = from->fields[index].key;
-	size_t before = 0;
+	const struct tr_normal_field *field = &from->fields[index];
+	size_t low = 0, high = to->sorted;
 
-	for (size_t i = 0; i < index; i++)
-		before += tr_text_equal(from->fields[i].key, key);
-	for (size_t i = 0; i < to->count; i++) {
-		if (tr_text_equal(to->fields[i].key, key) && before-- == 0)
+	/* those that were added are few */
+	for (size_t i = to->sorted; index >= from->sorted && i < to->count; i++) {
+		if (tr_text_equal(to->fields[i].key, field->key))
 			return &to->fields[i];
+	}
+	if (index >= from->sorted)
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct tr_normal_field *other = &to->fields[to->order[middle]];
+		int order = tr_text_compare(other->key, field->key);
+		if (order == 0 && other->same == field->same)
+			return other;
+		if (order < 0 || (order == 0 && other->same < field->same))
+			low = middle + 1;
+		else
+			high = middle;
 	}
 	return NULL;
 }
@@ -952,6 +994,7 @@ bool tr_normal_add(struct tr_normal *n, struct tr_text key, struct tr_text text)
 void tr_normal_free(struct tr_normal *n)
 {
 	free(n->fields);
+	free(n->order);
 	free(n->names);
 	free(n->memo);
 	tr_buffer_free(&n->text);

@@ -64,6 +64,7 @@ struct tr_normal_field {
 	struct tr_text key;   /* as in the line; of the name cell "name" */
 	struct tr_text value; /* as in the line; of the name cell the cell */
 	struct tr_text text;  /* normal; the value if nothing was replaced */
+	uint32_t same;	      /* how many fields with this key come before it */
 	size_t names;	  /* index of the first of its names; the next field's index ends them */
 	bool result;	  /* it is after "->" */
 	bool is_duration; /* it is that of the record, which tr_normal_add_duration added */
@@ -95,6 +96,8 @@ struct tr_normal {
 	uint64_t letters; /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
+	uint32_t *order; /* the first `sorted` fields by their keys; the others were added */
+	size_t sorted, order_cap;
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
 	struct tr_buffer text, scratch;

@@ -195,3 +195,15 @@ END
 	run -2 --separate-stderr tr-diff a b
 	[ "${#lines[@]}" -eq 2 ]
 }
+
+# a search through all fields for each of them takes minutes
+@test "a record with many fields" {
+	for first in 0 1; do
+		printf 'news\t0\t-\t-\tn'
+		seq -f "$first,%.0f" 100000 | awk -F, '{ printf "\tk%d=%d", $2, $2 % 1000 ? 1 : $1 }'
+		echo
+	done | split -l 1 - fields.
+	run -1 timeout 30 tr-diff fields.aa fields.ab
+	[ "${#lines[@]}" -eq 101 ]
+	[[ ${lines[1]} == "    k1000: - 0 + 1" ]]
+}
