@@ -9,6 +9,7 @@
 #include "core/map.h"
 #include "process/path.h"
 #include "symbol/demangle.h"
+#include "symbol/jump.h"
 
 void tr_dwarf_free(struct tr_dwarf *dwarf)
 {
@@ -826,6 +827,35 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 	unite_functions(to);
 }
 
+/*
+ * Marks the last row at the closing brace of a function with a value whose code calls something: there
+ * variables are destroyed. What such a brace has otherwise only leaves the function.
+ */
+static void mark_call(struct extraction *x, const struct tr_code_function *function)
+{
+	enum { CODE_MAX = 1024 };
+	const struct tr_elf_head *head = &x->to->head;
+	struct tr_code_row *rows = x->to->rows;
+	uint64_t end = end_of_code(x, function->first, function->end);
+	size_t n = tr_array_search(i, 0, head->rows, rows[i].address < end), first = n;
+	while (first && rows[first - 1].address > function->first &&
+	       end - rows[first - 1].address <= CODE_MAX &&
+	       rows[first - 1].line == rows[n - 1].line)
+		first--;
+	if (first == n)
+		return;
+	uint8_t bytes[CODE_MAX];
+	struct tr_code code = { head->machine, head->big_endian,
+				function->flags & TR_FUNCTION_THUMB, bytes,
+				end - rows[first].address };
+	size_t call = code_before(x, end, code.size, bytes) ? tr_jump_last_call(&code) : SIZE_MAX;
+	if (call == SIZE_MAX)
+		return;
+	while (rows[n - 1].address > rows[first].address + call)
+		n--;
+	rows[n - 1].flags |= TR_ROW_CALLS;
+}
+
 /* Reads an open module. False: err is filled. */
 static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_error *err)
 {
@@ -860,6 +890,11 @@ static bool read_module(struct extraction *x, Dwfl_Module *module, struct tr_err
 	unite_functions(to);
 	if (!x->failed)
 		read_symbols(x, module);
+	for (size_t i = 0; i < head->functions && !x->failed; i++) {
+		unsigned kept = TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS;
+		if ((to->functions[i].flags & (kept | TR_FUNCTION_HIDDEN)) == kept)
+			mark_call(x, &to->functions[i]);
+	}
 	return true;
 }
 

@@ -26,6 +26,7 @@ enum {
 	TR_ROW_END = 1,	      /* the first address after a sequence */
 	TR_ROW_STATEMENT = 2, /* a place for a breakpoint */
 	TR_ROW_MARK = 4,      /* not of the table: a label or an inlined call begins there */
+	TR_ROW_CALLS = 8,     /* last in a function with a value, and its code calls something */
 };
 
 /* A row of a line table. Sorted by address; the end of a sequence is before the next one. */

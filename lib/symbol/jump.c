@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decodes as much of each instruction set as is needed to find conditional jumps. Sources: the
+ * Decodes as much of each instruction set as is needed to find conditional jumps and calls. Sources: the
  * architecture manuals of Intel, Arm, IBM (Power ISA), RISC-V, SPARC and MIPS.
  */
 #include "symbol/jump.h"
@@ -267,4 +267,66 @@ size_t tr_jump_find(const struct tr_code *code)
 		return SIZE_MAX;
 	last -= slot ? 8 : 4;
 	return is_conditional(machine, word_at(code, last, 4)) ? last : SIZE_MAX;
+}
+
+/* Whether an instruction of x86 is a call. */
+static bool is_x86_call(const struct tr_code *code)
+{
+	size_t at = 0;
+	while (at + 1 < code->size &&
+	       (code->bytes[at] == 0xf2 || code->bytes[at] == 0x67 || code->bytes[at] == 0x3e ||
+		(code->machine == EM_X86_64 && (code->bytes[at] & 0xf0) == 0x40)))
+		at++;
+	return code->bytes[at] == 0xe8 || (code->bytes[at] == 0xff && at + 1 < code->size &&
+					   (code->bytes[at + 1] & 0x38) == 0x10);
+}
+
+/* Whether the code, which is one instruction, is a call. */
+static bool is_call(const struct tr_code *code)
+{
+	uint32_t word = word_at(code, 0, 4), half = word_at(code, 0, 2),
+		 second = word_at(code, 2, 2);
+	switch (code->machine) {
+	case EM_386:
+	case EM_X86_64:
+		return is_x86_call(code);
+	case EM_ARM:
+		if (code->thumb) /* blx of a register; bl and blx */
+			return code->size == 2
+				       ? (half & 0xff80) == 0x4780
+				       : (half & 0xf800) == 0xf000 && (second & 0xc000) == 0xc000;
+		return (word & 0x0f000000) == 0x0b000000 || (word & 0xfe000000) == 0xfa000000 ||
+		       (word & 0x0ffffff0) == 0x012fff30;
+	case EM_AARCH64:
+		return (word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000;
+	case EM_PPC:
+	case EM_PPC64: /* b, bc, bclr and bcctr that set the link register */
+		return (word & 1) && (word >> 26 == 16 || word >> 26 == 18 ||
+				      (word >> 26 == 19 &&
+				       ((word & 0x7fe) == 16 << 1 || (word & 0x7fe) == 528 << 1)));
+	case EM_RISCV: /* c.jalr; jal and jalr with ra */
+		return code->size == 2 ? (half & 0xf07f) == 0x9002 && (half & 0xf80)
+				       : (word & 0xfff) == 0x0ef || (word & 0x7fff) == 0x0e7;
+	}
+	return false;
+}
+
+size_t tr_jump_last_call(const struct tr_code *code)
+{
+	struct tr_code one = *code;
+	size_t last = SIZE_MAX;
+	bool conditional = false;
+	if (tr_jump_has_slot(code->machine))
+		return last;
+	for (size_t at = 0; at < code->size; at += one.size) {
+		one.bytes = code->bytes + at;
+		one.size = code->size - at;
+		one.size = tr_jump_instruction(&one);
+		if (!one.size)
+			break;
+		if (!conditional && is_call(&one))
+			last = at;
+		conditional = tr_jump_find(&one) == 0;
+	}
+	return last;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditional jumps in machine code. The branch bits of a trace also occur on unconditional jumps,
+ * Conditional jumps and calls in machine code. The branch bits of a trace also occur on unconditional jumps,
  * so the last instruction of a block must be decoded to know whether there was a choice.
  */
 #ifndef TR_SYMBOL_JUMP_H
@@ -30,6 +30,12 @@ size_t tr_jump_find(const struct tr_code *code);
  * unknown.
  */
 size_t tr_jump_instruction(const struct tr_code *code);
+
+/*
+ * Returns the offset of the last call of a function, or SIZE_MAX. A call that a conditional jump just
+ * before it can pass over, as that of the stack protector, is none. Machines with a delay slot: none.
+ */
+size_t tr_jump_last_call(const struct tr_code *code);
 
 /* Whether jumps of the machine have a delay slot: the instruction after them is executed, too. */
 bool tr_jump_has_slot(uint16_t machine);

@@ -36,14 +36,15 @@ static bool is_brace(const struct tr_code_row *row, const struct tr_code_row *br
 }
 
 /*
- * Returns where the statements of a function end: before the last rows at its closing brace. All rows
- * of a function that is within a macro are at one place; its entry is kept.
+ * Returns where the statements of a function end: before the last rows at its closing brace, unless
+ * these call something. All rows of a function that is within a macro are at one place; its entry is
+ * kept.
  */
 static const struct tr_code_row *before_brace(const struct tr_code_row *row,
 					      const struct tr_code_row *end, uint64_t entry)
 {
 	const struct tr_code_row *brace = find_brace(row, end);
-	while (end > row && end[-1].address != entry &&
+	while (end > row && end[-1].address != entry && !(end[-1].flags & TR_ROW_CALLS) &&
 	       (!is_statement(end - 1) || is_brace(end - 1, brace)))
 		end--;
 	return end;

@@ -13,7 +13,8 @@
  *  - The rows at the entry of a function belong to the line of its declaration. So do those that
  *    follow at the same line and column: the opening brace, where the stack protector begins.
  *  - The closing brace of a function that returns a value is no statement: the last rows at the
- *    highest line and column, if the function ends in a return instruction.
+ *    highest line and column, if the function ends in a return instruction. But where their code
+ *    calls functions it is one: there variables are destroyed, on return or after an exception.
  *  - The closing brace of a function without a value is a statement at each of its rows, because the
  *    code that all ways out of the function share can have a row that begins no statement.
  */

@@ -81,10 +81,10 @@ compare() {
 	[ -s both ]
 	awk '$2 != $3 { print "line " $1 ": gcov " $2 ", ours " $3; bad = 1 } END { exit bad }' both
 	# no row in the line table: a label of a switch, a jump, the head of an endless loop, a macro without
-	# code, and a brace. gcov has that of a function with a value where an exception destroys variables.
+	# code, and the opening brace of a function on some processors
 	while read -r line; do
 		sed -n "${line}p" "$1" | grep -qE \
-			'^\s*((case .*|default):( \{)?|(continue|break|return);|for \(;;\) \{|va_end\(.*\);|[{}])$'
+			'^\s*((case .*|default):( \{)?|(continue|break|return);|for \(;;\) \{|va_end\(.*\);|\{)$'
 	done <missing
 	# gcov leaves out: the closing brace of a function without a value, and a function that is only inlined
 	while read -r line; do
@@ -117,13 +117,12 @@ for_all() {
 	for_each 'lines/*.c*' qemu-x86_64 gcc g++
 }
 
-@test "x86-64: ten programs of ordinary size miss 2.0 % of the lines at most, and 1 % are extra" {
+@test "x86-64: ten programs of ordinary size miss 2 % of the lines at most, and 1 % are extra" {
 	for_each 'programs/*.c*' qemu-x86_64 gcc g++
-	# the percentages count in tenths, and are rounded
 	awk -F': |, ' '
 		{ gcov += substr($2, 6); missing += split($5, list, " "); extra += split($7, list, " ") }
 		END { print gcov, missing, extra
-			exit !(NR == 10 && gcov > 1000 && 1000 * missing / gcov < 20.5 && 100 * extra <= gcov) }' \
+			exit !(NR == 10 && gcov > 1000 && 100 * missing <= 2 * gcov && 100 * extra <= gcov) }' \
 		figures.qemu-x86_64
 }
 

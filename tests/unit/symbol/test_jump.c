@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditional jumps at the end of blocks, as GNU as assembles them for each machine. */
+/* Conditional jumps at the end of blocks, and calls, as GNU as assembles them for each machine. */
 #include "symbol/jump.h"
 
 #include <elf.h>
@@ -76,6 +76,57 @@ static const struct {
 	{ "no code", EM_X86_64, false, false, "", -1 },
 };
 
+/* The last call. */
+static const struct {
+	const char *name;
+	uint16_t machine;
+	bool big, thumb;
+	const char *bytes;
+	int at;
+} calls[] = {
+	{ "x86-64: call, mov", EM_X86_64, false, false, "e8f80b0000 89d8", 0 },
+	{ "x86-64: a call that je passes over", EM_X86_64, false, false, "7405 e8f80b0000 c9 c3",
+	  -1 },
+	{ "x86-64: a call after a mov that je passes over", EM_X86_64, false, false,
+	  "7408 4889c7 e8f80b0000 c3", 5 },
+	{ "x86-64: two calls, and that of the stack protector", EM_X86_64, false, false,
+	  "e8f80b0000 90 ffd0 7405 e8f80b0000 c9", 6 },
+	{ "x86-64: call of r12", EM_X86_64, false, false, "41ffd4", 0 },
+	{ "x86-64: jmp of rax", EM_X86_64, false, false, "ffe0", -1 },
+	{ "x86-64: the bytes of a call in a number", EM_X86_64, false, false, "b8e8000000 c3", -1 },
+	{ "i386: inc and dec are no prefixes", EM_386, false, false, "40 c3", -1 },
+	{ "i386: call of memory", EM_386, false, false, "ff5004", 0 },
+	{ "ARM: bl", EM_ARM, false, false, "fcffffeb", 0 },
+	{ "ARM: blx of r3", EM_ARM, false, false, "33ff2fe1", 0 },
+	{ "ARM: b", EM_ARM, false, false, "fcffffea", -1 },
+	{ "ARM: beq, bl", EM_ARM, false, false, "0000000a fcffffeb 0088bde8", -1 },
+	{ "Thumb: bl", EM_ARM, false, true, "1846 fff7fcff", 2 },
+	{ "Thumb: blx of r3", EM_ARM, false, true, "9847", 0 },
+	{ "Thumb: bx lr", EM_ARM, false, true, "7047", -1 },
+	{ "Thumb: b.w", EM_ARM, false, true, "fff7febf", -1 },
+	{ "AArch64: bl", EM_AARCH64, false, false, "00000094", 0 },
+	{ "AArch64: blr", EM_AARCH64, false, false, "60003fd6", 0 },
+	{ "AArch64: b.eq, bl", EM_AARCH64, false, false, "40000054 00000094", -1 },
+	{ "PowerPC: bl", EM_PPC, true, false, "48000001", 0 },
+	{ "PowerPC: bctrl", EM_PPC, true, false, "4e800421", 0 },
+	{ "PowerPC: b, blr", EM_PPC, true, false, "48000008 4e800020", -1 },
+	{ "RISC-V: jal", EM_RISCV, false, false, "ef000000", 0 },
+	{ "RISC-V: jalr of ra", EM_RISCV, false, false, "e7800000", 0 },
+	{ "RISC-V: c.jalr of a5", EM_RISCV, false, false, "8297", 0 },
+	{ "RISC-V: ret, c.ebreak", EM_RISCV, false, false, "67800000 0290", -1 },
+	{ "MIPS: jal is not looked for", EM_MIPS, true, false, "0c000000 00000000", -1 },
+};
+
+/* Fills the bytes of hex digits with blanks between them; returns their number. */
+static size_t read_hex(const char *p, uint8_t *bytes)
+{
+	size_t size = 0;
+	for (; *p; p += *p == ' ' ? 1 : 2)
+		if (*p != ' ')
+			bytes[size++] = (uint8_t)(tr_hex_digit(p[0]) << 4 | tr_hex_digit(p[1]));
+	return size;
+}
+
 /* Whether the blanks of a case are where instructions end. */
 static bool has_ends(const char *bytes, struct tr_code code)
 {
@@ -94,11 +145,7 @@ int main(void)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t bytes[32];
-		size_t size = 0;
-		for (const char *p = cases[i].bytes; *p; p += *p == ' ' ? 1 : 2)
-			if (*p != ' ')
-				bytes[size++] =
-					(uint8_t)(tr_hex_digit(p[0]) << 4 | tr_hex_digit(p[1]));
+		size_t size = read_hex(cases[i].bytes, bytes);
 		struct tr_code code = { cases[i].machine, cases[i].big, cases[i].thumb, bytes,
 					size };
 		size_t at = tr_jump_find(&code);
@@ -117,6 +164,22 @@ int main(void)
 			if (tr_jump_instruction(&code) > cut)
 				ok(false, "%s: an instruction of more than %zu bytes",
 				   cases[i].name, cut);
+			free(copy);
+		}
+	}
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		uint8_t bytes[32];
+		size_t size = read_hex(calls[i].bytes, bytes);
+		for (size_t cut = 0; cut <= size; cut++) {
+			uint8_t *copy = malloc(cut + !cut);
+			if (!copy)
+				return 1;
+			memcpy(copy, bytes, cut);
+			struct tr_code code = { calls[i].machine, calls[i].big, calls[i].thumb,
+						copy, cut };
+			size_t at = tr_jump_last_call(&code), want = (size_t)(ptrdiff_t)calls[i].at;
+			if (cut == size || (at != SIZE_MAX && (want == SIZE_MAX || at > want)))
+				ok(at == want, "%s, %zu bytes", calls[i].name, cut);
 			free(copy);
 		}
 	}

@@ -14,7 +14,8 @@ enum {
 	R = TR_FUNCTION_RETURNS,
 	Y = TR_FUNCTION_SYMBOL,
 	P = TR_FUNCTION_PART,
-	M = TR_ROW_STATEMENT | TR_ROW_MARK
+	M = TR_ROW_STATEMENT | TR_ROW_MARK,
+	C = TR_ROW_STATEMENT | TR_ROW_CALLS
 };
 
 /* A table: the function is 0x10 to 0x20 of line 3; file is 1. want: ADDRESS:LINE,... in decimal. */
@@ -69,6 +70,14 @@ static const struct {
 	    { 0x18, 1, 7, 1, S },
 	    { 0x1a, 1, 7, 1, S } },
 	  "16:3,18:6" },
+	{ "it stays where it destroys variables, to the last row that does",
+	  V | R,
+	  { { 0x10, 1, 4, 1, S },
+	    { 0x12, 1, 6, 1, S },
+	    { 0x16, 1, 7, 1, S },
+	    { 0x18, 1, 7, 1, C },
+	    { 0x1a, 1, 7, 1, S } },
+	  "16:3,18:6,22:7,24:7" },
 	{ "it stays without a value",
 	  R,
 	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x18, 1, 7, 1, S } },
