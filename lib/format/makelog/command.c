@@ -23,37 +23,44 @@ static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm"
 					  "grep",  "install", "touch", "which", "type", "mkdir",
 					  "chmod", "strip",   "make",  NULL };
 
-bool tr_makelog_runs_nothing(struct tr_text program)
-{
-	return tr_text_is_among(tr_path_base(program), no_runners);
-}
-
-static enum tr_tool_kind find_kind(const struct tr_makelog_names *names, struct tr_text name)
+static struct tr_makelog_program describe(const struct tr_makelog_names *names, struct tr_text name)
 {
 	struct tr_program program = tr_program_find(names->compilers, name, NULL, 0);
+	struct tr_text path_base = tr_path_base(name), tool_base = tr_tool_base(name);
+	/* "--c99" is an option, not a compiler with a prefix */
+	bool option = *name.data == '-';
 
-	return program.calls ? TR_TOOL_DRIVER : program.kind;
+	return (struct tr_makelog_program){
+		.tool = option		? TR_TOOL_NONE
+			: program.calls ? TR_TOOL_DRIVER
+					: (uint8_t)program.kind,
+		.calls = program.calls,
+		.shell = tr_command_is_shell(name),
+		.remote = tr_text_is(tool_base, "ssh"),
+		.cmd = tr_text_equal_in_any_case(tool_base, TR_TEXT("cmd")),
+		.wrapper = tr_text_is_among(path_base, wrappers),
+		.no_runner = tr_text_is_among(path_base, no_runners),
+	};
 }
 
-enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program)
+struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name)
 {
-	unsigned hash = (unsigned)program.len;
+	const unsigned char *bytes = (const unsigned char *)name.data;
+	unsigned hash = (unsigned)name.len;
 
-	/* "--c99" is an option, not a compiler with a prefix */
-	if (!program.len || *program.data == '-')
-		return TR_TOOL_NONE;
-	if (program.len > sizeof names->slots->name)
-		return find_kind(names, program);
-	for (size_t i = 0; i < program.len; i++)
-		hash = hash * 31 + (unsigned char)program.data[i];
+	if (!name.len)
+		return (struct tr_makelog_program){ 0 };
+	if (name.len > sizeof names->slots->name)
+		return describe(names, name);
+	hash = ((hash * 31 + bytes[0]) * 31 + bytes[name.len / 2]) * 31 + bytes[name.len - 1];
 	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);
-	if (names->slots[hash].len != program.len ||
-	    memcmp(names->slots[hash].name, program.data, program.len) != 0) {
-		memcpy(names->slots[hash].name, program.data, program.len);
-		names->slots[hash].len = (uint8_t)program.len;
-		names->slots[hash].tool = (uint8_t)find_kind(names, program);
+	if (names->slots[hash].len != name.len ||
+	    memcmp(names->slots[hash].name, name.data, name.len) != 0) {
+		memcpy(names->slots[hash].name, name.data, name.len);
+		names->slots[hash].len = (uint8_t)name.len;
+		names->slots[hash].program = describe(names, name);
 	}
-	return names->slots[hash].tool;
+	return names->slots[hash].program;
 }
 
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -137,17 +144,13 @@ bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text)
 
 	if (!first.len || drive)
 		return drive;
-	char last = first.data[first.len - 1];
-	if (blank && last != ':' && tr_makelog_tool(names, first) != TR_TOOL_NONE &&
-	    !is_label(first, text))
+	if (first.data[first.len - 1] == ':')
+		return has_sign(text);
+	struct tr_makelog_program program = tr_makelog_program(names, first);
+	if (blank && program.tool != TR_TOOL_NONE && !is_label(first, text))
 		return true;
-	if (has_sign(text) || tr_text_is(first, "{"))
-		return true;
-	/* sh, env, exec, command, nice, time, nohup, cmd, eval; most lines begin with other letters */
-	return strchr("hvcepdl", last) && last &&
-	       (tr_command_is_shell(first) || tr_text_is(first, "eval") ||
-		tr_text_is_among(tr_path_base(first), wrappers) ||
-		tr_text_equal_in_any_case(tr_tool_base(first), TR_TEXT("cmd")));
+	return program.shell || program.wrapper || program.cmd || tr_text_is(first, "eval") ||
+	       tr_text_is(first, "{") || has_sign(text);
 }
 
 /* True for x.c, but not for 12.2 and the end of a sentence. */
@@ -170,14 +173,14 @@ static struct tr_program find_program(struct tr_makelog_names *names, const stru
 }
 
 /* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
-static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
+static bool is_plausible(struct tr_makelog_names *names, struct tr_makelog_program known,
 			 const struct tr_word *words, size_t count)
 {
+	enum tr_tool_kind tool = (enum tr_tool_kind)known.tool;
 	bool driver =
 		tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_COMPILER;
 	bool option = false, file = false;
 	struct tr_invocation invocation;
-	struct tr_program program;
 
 	for (size_t i = 1; i < count && !option && !file; i++) {
 		struct tr_text text = words[i].text;
@@ -190,9 +193,9 @@ static bool is_plausible(struct tr_makelog_names *names, enum tr_tool_kind tool,
 	if (count > 1 && words[1].text.len && words[1].text.data[words[1].text.len - 1] == '=' &&
 	    words[1].text.len <= 2)
 		return false;
-	if (!driver)
+	if (!driver || (option && !known.calls))
 		return file || option;
-	program = find_program(names, words, count);
+	struct tr_program program = find_program(names, words, count);
 	if (option || program.kind == TR_TOOL_NONE)
 		return program.kind != TR_TOOL_NONE;
 	tr_arena_reset(&names->arena);
@@ -237,11 +240,12 @@ static bool is_run(struct tr_makelog_names *names, const struct tr_word *words, 
 	return invocation.sources && invocation.mode == TR_MODE_COMPILE;
 }
 
-size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found)
+size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
+				const struct tr_makelog_found *found)
 {
 	size_t i = 0;
 
-	while (i < found->count && tr_text_is_among(tr_path_base(found->words[i].text), wrappers)) {
+	while (i < found->count && tr_makelog_program(names, found->words[i].text).wrapper) {
 		struct tr_text name = tr_path_base(found->words[i].text);
 		const char *values = tr_text_is(name, "xargs") ? "EILPadns"
 				     : *name.data == 'n'       ? "n"
@@ -266,20 +270,19 @@ size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_make
 
 	if (begin == count)
 		return count;
-	enum tr_tool_kind tool = tr_makelog_tool(names, words[i].text);
-	if (tool == TR_TOOL_NONE && tr_command_is_shell(words[i].text) && i + 1 < count &&
-	    tr_makelog_tool(names, words[i + 1].text) == TR_TOOL_LIBTOOL)
-		tool = TR_TOOL_LIBTOOL;
-	while (tool == TR_TOOL_LAUNCHER && i + 1 < count)
-		tool = tr_makelog_tool(names, words[++i].text);
-	if (tool != TR_TOOL_NONE && tool != TR_TOOL_LAUNCHER)
-		return is_plausible(names, tool, words + i, count - i) ? begin : count;
-	struct tr_text base = tr_path_base(words[begin].text);
-	if (tr_makelog_runs_nothing(base))
+	struct tr_makelog_program first = tr_makelog_program(names, words[i].text), program = first;
+	if (program.tool == TR_TOOL_NONE && program.shell && i + 1 < count &&
+	    tr_makelog_program(names, words[i + 1].text).tool == TR_TOOL_LIBTOOL)
+		program.tool = TR_TOOL_LIBTOOL;
+	while (program.tool == TR_TOOL_LAUNCHER && i + 1 < count)
+		program = tr_makelog_program(names, words[++i].text);
+	if (program.tool != TR_TOOL_NONE && program.tool != TR_TOOL_LAUNCHER)
+		return is_plausible(names, program, words + i, count - i) ? begin : count;
+	if (first.no_runner)
 		return count;
-	bool links = is_runner(base);
+	bool links = is_runner(tr_path_base(words[begin].text));
 	for (i = begin + 1; i < count && i < begin + 64; i++) {
-		tool = tr_makelog_tool(names, words[i].text);
+		uint8_t tool = tr_makelog_program(names, words[i].text).tool;
 		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
 		    is_run(names, words + i, count - i, links))
 			return i;

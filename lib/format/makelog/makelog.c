@@ -65,9 +65,9 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 		return false;
 	if (tr_text_is(parsed->program, "eval"))
 		return true;
+	struct tr_makelog_program program = tr_makelog_program(&reader->names, parsed->program);
 	return memmem(text.data, text.len, " -", 2) &&
-	       (tr_command_is_shell(parsed->program) ||
-		tr_makelog_tool(&reader->names, parsed->program) != TR_TOOL_NONE);
+	       (program.shell || program.tool != TR_TOOL_NONE);
 }
 
 /* Takes the commands in the argument of sh -c, or of ssh. begin: sh. False: the command is another one. */
@@ -78,15 +78,18 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 
 	if (found->count - begin < 3)
 		return false;
-	bool remote = tr_text_is(tr_tool_base(found->words[begin].text), "ssh");
-	if (!remote && !tr_command_is_shell(found->words[begin].text))
+	struct tr_makelog_program program =
+		tr_makelog_program(&reader->names, found->words[begin].text);
+	if (!program.remote && !program.shell)
 		return false;
-	i = remote ? tr_makelog_find_remote(found, begin) : tr_makelog_find_script(found, begin);
+	i = program.remote ? tr_makelog_find_remote(found, begin)
+			   : tr_makelog_find_script(found, begin);
 	if (!i)
 		return false;
 	struct tr_text unknown = { NULL, 0 };
 	struct tr_makelog_script script = { .text = found->words[i].text,
-					    .directory = remote ? unknown : found->directory,
+					    .directory =
+						    program.remote ? unknown : found->directory,
 					    .conditional = found->conditional };
 	if (reader->depth == DEPTH - 1) {
 		if (tr_makelog_may_hold(&reader->names, script.text))
@@ -110,7 +113,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 {
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
-	size_t first = tr_makelog_skip_wrappers(found);
+	size_t first = tr_makelog_skip_wrappers(&reader->names, found);
 	bool unexpanded = found->unexpanded;
 
 	if (take_script(reader, found, first))
@@ -118,7 +121,8 @@ static void take(void *context, const struct tr_makelog_found *found)
 	size_t begin = tr_makelog_find_tool(&reader->names, found, first);
 	to->failed |= reader->names.failed;
 	if (begin == found->count) {
-		if (first < found->count && !tr_makelog_runs_nothing(found->words[first].text))
+		if (first < found->count &&
+		    !tr_makelog_program(&reader->names, found->words[first].text).no_runner)
 			tr_strangers_count(&reader->tally.strangers, found->words + first,
 					   found->count - first);
 		return;
@@ -202,7 +206,8 @@ static bool ends_quote(struct reader *reader, struct tr_text line, bool tools)
 	if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS)
 		return true;
 	return tools && blank &&
-	       tr_makelog_tool(&reader->names, tr_text_span(text.data, blank)) != TR_TOOL_NONE;
+	       tr_makelog_program(&reader->names, tr_text_span(text.data, blank)).tool !=
+		       TR_TOOL_NONE;
 }
 
 /*

@@ -116,22 +116,30 @@ bool tr_makelog_where_is_about_next(const struct tr_makelog_where *where, char p
 /* The lines that follow are about that directory; data NULL: unknown. cwd.failed: memory. */
 void tr_makelog_where_follow(struct tr_makelog_where *where, char prompt, struct tr_text directory);
 
+/* What the name of a program says about it. All zero: nothing. */
+struct tr_makelog_program {
+	uint8_t tool;	/* enum tr_tool_kind; a driver if its first argument decides, as of zig */
+	bool calls;	/* its first argument does */
+	bool shell;	/* as tr_command_is_shell */
+	bool remote;	/* ssh */
+	bool cmd;	/* the shell of Windows */
+	bool wrapper;	/* env, nice and the like, which run the command in their arguments */
+	bool no_runner; /* echo, rm and the like, which run none of the words after them */
+};
+
 /* Names of programs, of which those that were seen before are remembered. Zero it. */
 struct tr_makelog_names {
 	struct tr_compilers *compilers; /* NULL: those that are built in; owned by the reader */
 	struct tr_arena arena;		/* of the command that is looked at */
 	bool failed;			/* memory is exhausted */
 	struct {
-		char name[30];
-		uint8_t len, tool;
+		struct tr_makelog_program program;
+		uint8_t len;
+		char name[56];
 	} slots[256];
 };
 
-/*
- * The kind of program with this name. A program whose first argument decides, such as zig, is a
- * driver.
- */
-enum tr_tool_kind tr_makelog_tool(struct tr_makelog_names *names, struct tr_text program);
+struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name);
 
 /* A simple command, as it is taken from a command line. Valid during the call. */
 struct tr_makelog_found {
@@ -148,7 +156,8 @@ struct tr_makelog_found {
 bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line);
 
 /* Skips env, nice and the like with their options and settings. found->count: nothing follows. */
-size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found);
+size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
+				const struct tr_makelog_found *found);
 
 /*
  * The index of the word with which the command of a build tool begins; found->count: none. begin: the
@@ -156,9 +165,6 @@ size_t tr_makelog_skip_wrappers(const struct tr_makelog_found *found);
  */
 size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
 			    size_t begin);
-
-/* True for echo, rm and the like, which run none of the words after them. */
-bool tr_makelog_runs_nothing(struct tr_text program);
 
 /*
  * Finds the script of sh -c among the words after the shell, as in "sh -ec SCRIPT" and "bash -o

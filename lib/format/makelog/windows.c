@@ -67,10 +67,8 @@ static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
 	struct tr_text rest = skip_blanks(without(text, len + 1));
 	if (mark[1] != ' ')
 		return len + 1;
-	struct tr_text program = program_of(rest, &after);
-	return tr_makelog_tool(names, program) != TR_TOOL_NONE || is_program(program, "cmd")
-		       ? len + 1
-		       : 0;
+	struct tr_makelog_program program = tr_makelog_program(names, program_of(rest, &after));
+	return program.tool != TR_TOOL_NONE || program.cmd ? len + 1 : 0;
 }
 
 /*
@@ -135,7 +133,7 @@ static void find_programs(struct tr_makelog_names *names, struct tr_text text,
 		while (programs->rest.len && *programs->rest.data == ' ')
 			programs->rest = without(programs->rest, 1);
 		struct tr_text program = program_of(programs->rest, &after);
-		programs->tool = tr_makelog_tool(names, program);
+		programs->tool = (enum tr_tool_kind)tr_makelog_program(names, program).tool;
 		programs->list[programs->count++] = program;
 		programs->rest = without(programs->rest, after);
 	}
@@ -255,9 +253,8 @@ static bool may_be_windows(struct tr_makelog_names *names, struct tr_text text)
 			return true;
 		p += end - p > 1 ? 2 : 1;
 	}
-	struct tr_text program = program_of(text, &after);
-	enum tr_tool_kind tool = tr_makelog_tool(names, program);
-	return tool == TR_TOOL_DRIVER_CL || tool == TR_TOOL_LAUNCHER || is_program(program, "cmd");
+	struct tr_makelog_program program = tr_makelog_program(names, program_of(text, &after));
+	return program.tool == TR_TOOL_DRIVER_CL || program.tool == TR_TOOL_LAUNCHER || program.cmd;
 }
 
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
