@@ -193,17 +193,20 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 		shell->skipped = true;
 		return false;
 	}
-	for (size_t i = 0; silent[i]; i++)
-		if (tr_text_is(text, silent[i]))
-			return true;
-	return false;
+	return tr_text_is_among(text, silent);
 }
 
-/* True if one more word fits into the list. */
-static bool has_room(struct tr_makelog_shell *shell)
+/* Adds a word to the command. False: it has too many, or memory is exhausted. */
+static inline bool add_word(struct tr_makelog_shell *shell, struct tr_text text)
 {
-	return shell->count < TR_MAKELOG_WORDS &&
-	       tr_array_room(shell->words, shell->count, shell->cap);
+	if (shell->count >= TR_MAKELOG_WORDS)
+		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
+	else if (!text.data || !tr_array_room(shell->words, shell->count, shell->cap))
+		shell->failed = true;
+	else
+		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
+	shell->count++;
+	return shell->syntax == TR_MAKELOG_FINE && !shell->failed;
 }
 
 /* Reads the word at pos as a part of the command. */
@@ -227,14 +230,7 @@ static void take_word(struct tr_makelog_shell *shell)
 	if (shell->count)
 		tr_buffer_put_literal(&shell->spelled, "\",\"");
 	tr_string_escape(text, &shell->spelled);
-	text = tr_arena_copy(&shell->arena, text);
-	if (shell->count >= TR_MAKELOG_WORDS)
-		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
-	else if (!text.data || !has_room(shell))
-		shell->failed = true;
-	else
-		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
-	shell->count += shell->syntax == TR_MAKELOG_FINE && !shell->failed;
+	add_word(shell, tr_arena_copy(&shell->arena, text));
 }
 
 /*
@@ -244,31 +240,29 @@ static void take_word(struct tr_makelog_shell *shell)
  */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
-	enum { SEPARATOR = 3, BLOCK = 16 };
-	const char *p = shell->pos, *end = shell->end, *stop;
+	enum { SEPARATOR = 3 };
+	const char *begin = shell->pos, *p = begin, *end = shell->end;
 
-	while ((stop = tr_makelog_skip_plain(p, end)) > p && (stop == end || *stop == ' ')) {
-		size_t len = (size_t)(stop - p), rounded = (len + BLOCK - 1) / BLOCK * BLOCK;
-		char *to = tr_buffer_room(&shell->spelled, SEPARATOR + rounded);
-		if (!to || !has_room(shell))
+	while (p < end) {
+		char *to = tr_buffer_room(&shell->spelled, SEPARATOR + TR_MAKELOG_PLAIN_MAX);
+		if (!to)
 			break;
+		size_t separator = shell->count ? SEPARATOR : 0;
 		memcpy(to, "\",\"", SEPARATOR);
-		/* whole blocks, of which the bytes after the word do not count */
-		if ((size_t)(end - p) < rounded)
-			memcpy(to + SEPARATOR, p, len);
-		else
-			for (size_t i = 0; i < len; i += BLOCK)
-				memcpy(to + SEPARATOR + i, p + i, BLOCK);
-		tr_buffer_used(&shell->spelled, SEPARATOR + len);
-		shell->words[shell->count] =
-			(struct tr_word){ tr_text_span(p, stop), shell->count, false };
-		shell->count++;
-		for (p = stop; p < end && *p == ' ';)
+		size_t len = tr_makelog_copy_plain(p, end, to + separator);
+		struct tr_text text = { p, len };
+		if (!len || (p + len < end && p[len] != ' '))
+			break;
+		for (p += len; p < end && *p == ' ';)
 			p++;
+		if (!shell->count && (is_assignment(text) || take_reserved(shell, text)))
+			continue;
+		tr_buffer_used(&shell->spelled, separator + len);
+		if (!add_word(shell, text))
+			return true;
 	}
-	bool any = p > shell->pos;
 	shell->pos = p;
-	return any;
+	return p > begin;
 }
 
 /* True if the command is a shell that reads its script from standard input. */
@@ -459,7 +453,7 @@ static void run(struct tr_makelog_shell *shell)
 			shell->pos = lf ? lf : shell->end;
 		} else {
 			shell->dangling = false;
-			if (!shell->count || !take_plain_words(shell))
+			if (!take_plain_words(shell))
 				take_word(shell);
 		}
 	}

@@ -27,6 +27,19 @@ static void fail_quote(struct tr_makelog_shell *shell)
 	tr_makelog_shell_fail(shell, TR_MAKELOG_UNCLOSED);
 }
 
+/* Takes the plain bytes at pos. */
+static void take_plain(struct tr_makelog_shell *shell)
+{
+	char *to;
+	size_t len = TR_MAKELOG_PLAIN_MAX;
+
+	while (len == TR_MAKELOG_PLAIN_MAX && (to = tr_buffer_room(&shell->bytes, len))) {
+		len = tr_makelog_copy_plain(shell->pos, shell->end, to);
+		tr_buffer_used(&shell->bytes, len);
+		shell->pos += len;
+	}
+}
+
 /* Takes '...' after its first quote. */
 static void take_single(struct tr_makelog_shell *shell)
 {
@@ -215,7 +228,10 @@ static void take_dollar(struct tr_makelog_shell *shell)
 /* Takes "..." after its first quote. */
 static void take_double(struct tr_makelog_shell *shell)
 {
-	while (shell->pos < shell->end && *shell->pos != '"') {
+	for (;;) {
+		take_plain(shell);
+		if (shell->pos == shell->end || *shell->pos == '"')
+			break;
 		char c = *shell->pos++;
 		if (c == '\\' && shell->pos < shell->end) {
 			char next = *shell->pos;
@@ -260,9 +276,8 @@ struct tr_text tr_makelog_shell_word(struct tr_makelog_shell *shell)
 	shell->quoted = false;
 	shell->bytes.len = 0;
 	while (shell->pos < shell->end) {
-		const char *p = tr_makelog_skip_plain(shell->pos, shell->end);
-		tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
-		shell->pos = p;
+		take_plain(shell);
+		const char *p = shell->pos;
 		if (p == shell->end || ending[(unsigned char)*p])
 			break;
 		char c = *p;
