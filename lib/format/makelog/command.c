@@ -39,6 +39,7 @@ static struct tr_makelog_program describe(const struct tr_makelog_names *names, 
 		.remote = tr_text_is(tool_base, "ssh"),
 		.cmd = tr_text_equal_in_any_case(tool_base, TR_TEXT("cmd")),
 		.wrapper = tr_text_is_among(path_base, wrappers),
+		.reads_words = tr_text_is(path_base, "xargs"),
 		.no_runner = tr_text_is_among(path_base, no_runners),
 	};
 }
@@ -241,15 +242,19 @@ static bool is_run(struct tr_makelog_names *names, const struct tr_word *words, 
 }
 
 size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
-				const struct tr_makelog_found *found)
+				const struct tr_makelog_found *found,
+				struct tr_makelog_program *program, bool *reads_words)
 {
-	size_t i = 0;
-
-	while (i < found->count && tr_makelog_program(names, found->words[i].text).wrapper) {
+	*reads_words = false;
+	for (size_t i = 0; i < found->count;) {
+		*program = tr_makelog_program(names, found->words[i].text);
+		if (!program->wrapper)
+			return i;
 		struct tr_text name = tr_path_base(found->words[i].text);
-		const char *values = tr_text_is(name, "xargs") ? "EILPadns"
-				     : *name.data == 'n'       ? "n"
-							       : "Cu";
+		const char *values = program->reads_words ? "EILPadns"
+				     : *name.data == 'n'  ? "n"
+							  : "Cu";
+		*reads_words |= program->reads_words;
 		for (i++; i < found->count; i++) {
 			struct tr_text text = found->words[i].text;
 			bool option = text.len && *text.data == '-';
@@ -259,18 +264,18 @@ size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
 			     strchr(values, text.data[1]);
 		}
 	}
-	return i < found->count ? i : found->count;
+	return found->count;
 }
 
 size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
-			    size_t begin)
+			    size_t begin, struct tr_makelog_program first)
 {
 	const struct tr_word *words = found->words;
 	size_t count = found->count, i = begin;
 
 	if (begin == count)
 		return count;
-	struct tr_makelog_program first = tr_makelog_program(names, words[i].text), program = first;
+	struct tr_makelog_program program = first;
 	if (program.tool == TR_TOOL_NONE && program.shell && i + 1 < count &&
 	    tr_makelog_program(names, words[i + 1].text).tool == TR_TOOL_LIBTOOL)
 		program.tool = TR_TOOL_LIBTOOL;

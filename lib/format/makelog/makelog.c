@@ -70,17 +70,17 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 	       (program.shell || program.tool != TR_TOOL_NONE);
 }
 
-/* Takes the commands in the argument of sh -c, or of ssh. begin: sh. False: the command is another one. */
-static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin)
+/*
+ * Takes the commands in the argument of sh -c, or of ssh, which is the program at begin. False: the command is
+ * another one.
+ */
+static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin,
+			struct tr_makelog_program program)
 {
 	size_t i, before = reader->queue.len;
 	struct tr_makelog_parsed parsed;
 
-	if (found->count - begin < 3)
-		return false;
-	struct tr_makelog_program program =
-		tr_makelog_program(&reader->names, found->words[begin].text);
-	if (!program.remote && !program.shell)
+	if (found->count - begin < 3 || (!program.remote && !program.shell))
 		return false;
 	i = program.remote ? tr_makelog_find_remote(found, begin)
 			   : tr_makelog_find_script(found, begin);
@@ -113,23 +113,21 @@ static void take(void *context, const struct tr_makelog_found *found)
 {
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
-	size_t first = tr_makelog_skip_wrappers(&reader->names, found);
-	bool unexpanded = found->unexpanded;
+	struct tr_makelog_program program;
+	bool unexpanded; /* or the words that xargs reads are not there */
+	size_t first = tr_makelog_skip_wrappers(&reader->names, found, &program, &unexpanded);
 
-	if (take_script(reader, found, first))
+	unexpanded |= found->unexpanded;
+	if (take_script(reader, found, first, program))
 		return;
-	size_t begin = tr_makelog_find_tool(&reader->names, found, first);
+	size_t begin = tr_makelog_find_tool(&reader->names, found, first, program);
 	to->failed |= reader->names.failed;
 	if (begin == found->count) {
-		if (first < found->count &&
-		    !tr_makelog_program(&reader->names, found->words[first].text).no_runner)
+		if (first < found->count && !program.no_runner)
 			tr_strangers_count(&reader->tally.strangers, found->words + first,
 					   found->count - first);
 		return;
 	}
-	/* the words that xargs reads are not there */
-	for (size_t i = 0; i < first; i++)
-		unexpanded |= tr_text_is(tr_path_base(found->words[i].text), "xargs");
 	reader->tally.commands++;
 	tr_cell_escape(found->words[begin].text, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;

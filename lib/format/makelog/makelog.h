@@ -118,13 +118,14 @@ void tr_makelog_where_follow(struct tr_makelog_where *where, char prompt, struct
 
 /* What the name of a program says about it. All zero: nothing. */
 struct tr_makelog_program {
-	uint8_t tool;	/* enum tr_tool_kind; a driver if its first argument decides, as of zig */
-	bool calls;	/* its first argument does */
-	bool shell;	/* as tr_command_is_shell */
-	bool remote;	/* ssh */
-	bool cmd;	/* the shell of Windows */
-	bool wrapper;	/* env, nice and the like, which run the command in their arguments */
-	bool no_runner; /* echo, rm and the like, which run none of the words after them */
+	uint8_t tool;	  /* enum tr_tool_kind; a driver if its first argument decides, as of zig */
+	bool calls;	  /* its first argument does */
+	bool shell;	  /* as tr_command_is_shell */
+	bool remote;	  /* ssh */
+	bool cmd;	  /* the shell of Windows */
+	bool wrapper;	  /* env, nice and the like, which run the command in their arguments */
+	bool reads_words; /* xargs */
+	bool no_runner;	  /* echo, rm and the like, which run none of the words after them */
 };
 
 /* Names of programs, of which those that were seen before are remembered. Zero it. */
@@ -155,16 +156,20 @@ struct tr_makelog_found {
 /* False if a line cannot hold a command. Most lines of a log are excluded here. */
 bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line);
 
-/* Skips env, nice and the like with their options and settings. found->count: nothing follows. */
+/*
+ * Skips env, nice and the like with their options and settings. found->count: nothing follows.
+ * *program: the one that follows. *reads_words: one of the wrappers is xargs.
+ */
 size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
-				const struct tr_makelog_found *found);
+				const struct tr_makelog_found *found,
+				struct tr_makelog_program *program, bool *reads_words);
 
 /*
  * The index of the word with which the command of a build tool begins; found->count: none. begin: the
- * first word after the wrappers.
+ * first word after the wrappers, which is the name of first.
  */
 size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
-			    size_t begin);
+			    size_t begin, struct tr_makelog_program first);
 
 /*
  * Finds the script of sh -c among the words after the shell, as in "sh -ec SCRIPT" and "bash -o
