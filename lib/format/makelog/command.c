@@ -137,21 +137,23 @@ static bool is_label(struct tr_text program, struct tr_text text)
 	return !memmem(text.data, text.len, " -", 2) && !memmem(text.data, text.len, " /", 2);
 }
 
-bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text)
+bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text,
+			 struct tr_makelog_program *first)
 {
 	const char *blank = memchr(text.data, ' ', text.len);
 	bool drive = tr_path_has_drive(text) || (text.len && *text.data == '"');
-	struct tr_text first = { text.data, blank ? (size_t)(blank - text.data) : text.len };
+	struct tr_text word = { text.data, blank ? (size_t)(blank - text.data) : text.len };
 
-	if (!first.len || drive)
+	*first = (struct tr_makelog_program){ 0 };
+	if (!word.len || drive)
 		return drive;
-	if (first.data[first.len - 1] == ':')
+	if (word.data[word.len - 1] == ':')
 		return has_sign(text);
-	struct tr_makelog_program program = tr_makelog_program(names, first);
-	if (blank && program.tool != TR_TOOL_NONE && !is_label(first, text))
+	*first = tr_makelog_program(names, word);
+	if (blank && first->tool != TR_TOOL_NONE && !is_label(word, text))
 		return true;
-	return program.shell || program.wrapper || program.cmd || tr_text_is(first, "eval") ||
-	       tr_text_is(first, "{") || has_sign(text);
+	return first->shell || first->wrapper || first->cmd || tr_text_is(word, "eval") ||
+	       tr_text_is(word, "{") || has_sign(text);
 }
 
 /* True for x.c, but not for 12.2 and the end of a sentence. */

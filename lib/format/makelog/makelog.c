@@ -92,7 +92,7 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 						    program.remote ? unknown : found->directory,
 					    .conditional = found->conditional };
 	if (reader->depth == DEPTH - 1) {
-		if (tr_makelog_may_hold(&reader->names, script.text))
+		if (tr_makelog_may_hold(&reader->names, script.text, &program))
 			reader->left_out = "commands in more than 7 nested scripts: left out";
 		return true;
 	}
@@ -287,14 +287,17 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
 {
 	size_t queued = reader->queue.len;
-	struct tally tally = reader->tally;
 	struct tr_makelog_parsed parsed;
+	struct tr_makelog_program first;
 	bool session = tr_makelog_where_is_about_next(&reader->where, reader->prompt, text);
 
-	if (is_quoted_source(text) || (!session && !tr_makelog_may_hold(&reader->names, text)))
+	if (is_quoted_source(text) ||
+	    (!tr_makelog_may_hold(&reader->names, text, &first) && !session))
 		return TR_OK;
+	struct tally tally = reader->tally;
 	reader->left_out = NULL;
-	if (tr_makelog_windows_parse(&reader->names, text, tr_makelog_where_now(&reader->where),
+	if (tr_makelog_may_be_windows(text, first) &&
+	    tr_makelog_windows_parse(&reader->names, text, tr_makelog_where_now(&reader->where),
 				     take, reader, &reader->queue.failed))
 		return TR_OK;
 	struct tr_makelog_script script = { .text = text,

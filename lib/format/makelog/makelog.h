@@ -153,8 +153,12 @@ struct tr_makelog_found {
 	struct tr_text spelled;
 };
 
-/* False if a line cannot hold a command. Most lines of a log are excluded here. */
-bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line);
+/*
+ * False if a line cannot hold a command. Most lines of a log are excluded here. *first: what its first
+ * word says, unless that has a colon or quotes.
+ */
+bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line,
+			 struct tr_makelog_program *first);
 
 /*
  * Skips env, nice and the like with their options and settings. found->count: nothing follows.
@@ -203,6 +207,9 @@ bool tr_makelog_automake_depbase(struct tr_text command, struct tr_buffer *to,
 
 /* Is called for each command. */
 typedef void tr_makelog_take(void *context, const struct tr_makelog_found *found);
+
+/* False if a line is none of Windows. Most lines are excluded here. first: of tr_makelog_may_hold. */
+bool tr_makelog_may_be_windows(struct tr_text line, struct tr_makelog_program first);
 
 /*
  * Takes the commands of a command line of Windows. directory: where it begins; data NULL: unknown.

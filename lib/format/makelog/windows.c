@@ -237,24 +237,21 @@ static void change(struct tr_text *directory, struct tr_text path, struct tr_buf
 }
 
 /*
- * False if a line is none of Windows. Most lines are excluded here: a backslash in them, if any, escapes
- * a quote or a blank, and they do not begin with a program that needs no folder to be one of Windows.
+ * Where a backslash escapes a quote or a blank, it separates no folders, and only programs of Windows
+ * have commands without folders.
  */
-static bool may_be_windows(struct tr_makelog_names *names, struct tr_text text)
+bool tr_makelog_may_be_windows(struct tr_text text, struct tr_makelog_program first)
 {
-	text = skip_blanks(text);
 	const char *end = text.data + text.len, *p = text.data;
-	size_t after;
 
-	if (tr_path_has_drive(text) || (text.len && *text.data == '"'))
+	if (tr_path_has_drive(text) || *text.data == '"')
 		return true;
 	while ((p = memchr(p, '\\', (size_t)(end - p)))) {
 		if (end - p > 1 && p[1] != '"' && p[1] != ' ')
 			return true;
 		p += end - p > 1 ? 2 : 1;
 	}
-	struct tr_makelog_program program = tr_makelog_program(names, program_of(text, &after));
-	return program.tool == TR_TOOL_DRIVER_CL || program.tool == TR_TOOL_LAUNCHER || program.cmd;
+	return first.tool == TR_TOOL_DRIVER_CL || first.tool == TR_TOOL_LAUNCHER || first.cmd;
 }
 
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
@@ -263,9 +260,6 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 {
 	struct programs programs;
 	struct tr_buffer joined = TR_BUFFER_INIT;
-
-	if (!may_be_windows(names, text))
-		return false;
 	size_t prompt = skip_prompt(names, text);
 	struct tr_text line = skip_blanks(without(text, prompt)), script = script_of_cmd(line);
 	bool windows = prompt || script.data, more = true;
