@@ -581,6 +581,24 @@ static void print_summary(struct tool_diff *t)
 	}
 }
 
+/* Says so if the traces are mostly equal but for a directory. */
+static void suggest_root(struct tool_diff *t)
+{
+	struct tr_buffer paths[2] = { { 0 }, { 0 } };
+	struct tr_error err;
+	bool found = false;
+
+	if (t->root_count)
+		return;
+	if (!tr_diff_find_root(&t->diff, paths, &found, &err))
+		tr_cli_abort(&t->cli, &err);
+	else if (found)
+		tr_cli_note(&t->cli, "most differences are gone with --root=%.*s:%.*s",
+			    (int)paths[0].len, paths[0].data, (int)paths[1].len, paths[1].data);
+	tr_buffer_free(&paths[0]);
+	tr_buffer_free(&paths[1]);
+}
+
 static void show_all(struct tool_diff *t)
 {
 	struct tr_error err;
@@ -617,6 +635,7 @@ static void show_all(struct tool_diff *t)
 	}
 	if (t->cli.stop || !t->differ)
 		return;
+	suggest_root(t);
 	tr_cli_status(&t->cli, 1);
 	if (t->show.form == TR_DIFF_SUMMARY)
 		print_summary(t);

@@ -2,7 +2,8 @@
 /*
  * tr-diff. The path of the data: tr_diff.c has the options, reads both traces (lib/diff) and visits
  * what differs; tr_diff_show.c shows a difference as text, JSON or records, tr_diff_frames.c
- * counts the frames in which there are any, and tr_diff_files.c knows who read and wrote which file.
+ * counts the frames in which there are any, tr_diff_files.c knows who read and wrote which file, and
+ * tr_diff_hint.c suggests --root.
  */
 #ifndef TR_TOOLS_TR_DIFF_H
 #define TR_TOOLS_TR_DIFF_H
@@ -84,6 +85,13 @@ void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t r
 void tr_diff_put_frames(const struct tr_diff_frames *frames, struct tr_buffer *to);
 
 void tr_diff_frames_free(struct tr_diff_frames *frames);
+
+/*
+ * Sets *found if --root with two directories would make most differences go away, and then
+ * paths[0] and paths[1] to these. False: err is filled.
+ */
+bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
+		       struct tr_error *err);
 
 /*
  * What the programs of both traces read and wrote: memory grows with distinct uses of files. NULL:

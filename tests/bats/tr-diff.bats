@@ -9,36 +9,37 @@ setup() {
 	data=$top_srcdir/tests/data
 }
 
-# Runs one case: name, options, and the files a, b and want.
+# Runs one case: name, options, and the files a, b, want and notes.
 run_case() {
 	local status=0
 	# shellcheck disable=SC2086
 	tr-diff --color=never $2 a b >got 2>err || status=$?
-	if ! diff want got || [ -s err ] || [ "$status" -ne "$([ -s want ] && echo 1 || echo 0)" ]; then
+	if ! diff want got || ! diff notes err || [ "$status" -ne "$([ -s want ] && echo 1 || echo 0)" ]; then
 		echo "case: $1"
 		cat err
 		return 1
 	fi
 	# the other way round: what was added is removed, and as many records changed and moved
 	status=0
-	tr-diff --json a b | jq -r .what | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
-	tr-diff --json b a | jq -r .what | sort | diff forth -
+	tr-diff -q --json a b | jq -r .what | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
+	tr-diff -q --json b a | jq -r .what | sort | diff forth -
 }
 
 @test "the rules" {
 	local count=0 name= options= line
-	: >a && : >b && : >want
+	: >a && : >b && : >want && : >notes
 	while IFS= read -r line; do
 		case $line in
 		'# '*) name=${line#??} ;;
 		'? '*) options=${line#??} ;;
 		'a '*) printf '%s\n' "${line#??}" >>a ;;
 		'b '*) printf '%s\n' "${line#??}" >>b ;;
+		'! '*) printf 'tr-diff: note: %s\n' "${line#??}" >>notes ;;
 		'= '*) printf '%s\n' "${line#??}" >>want ;;
 		.)
 			run_case "$name" "$options"
 			count=$((count + 1)) options=
-			: >a && : >b && : >want
+			: >a && : >b && : >want && : >notes
 			;;
 		esac
 	done <"$data/diff/changes.cases"

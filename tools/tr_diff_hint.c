@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the directories for --root that would make most differences go away. */
+
+#include "tr_diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2000 /* records of a side that are looked at */ };
+
+/* Records that differ: the hashes of their contents with a root. */
+struct contents {
+	uint64_t list[MOST];
+	size_t count;
+};
+
+static bool differs(const struct tr_diff *diff, unsigned side, size_t number)
+{
+	const struct tr_diff_record *record = &diff->sides[side].records[number];
+
+	return !record->implied &&
+	       (record->match == TR_ALIGN_NONE ||
+		diff->sides[!side].records[record->match].content != record->content);
+}
+
+/* Takes the text of an absolute path: the directory or the name of a record. False: it has none. */
+static bool take_path(const struct tr_normal *normal, struct tr_buffer *to)
+{
+	const struct tr_normal_field *field = tr_normal_find(normal, "cwd");
+	struct tr_text path = field ? field->value : normal->name;
+
+	if (field && path.len > 2)
+		path = (struct tr_text){ path.data + 1, path.len - 2 };
+	if (!path.len || *path.data != '/')
+		return false;
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, path);
+	return !to->failed;
+}
+
+/* Takes a path of the first record of each side that differs and has one. *found: both have. */
+static bool take_paths(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
+		       struct tr_error *err)
+{
+	*found = true;
+	for (unsigned i = 0; *found && i < 2; i++) {
+		size_t looks = 0;
+		*found = false;
+		for (uint32_t k = 0; !*found && looks < MOST && k < diff->sides[i].count; k++) {
+			if (!differs(diff, i, k))
+				continue;
+			looks++;
+			if (!tr_diff_read(diff, i, k, err).data)
+				return false;
+			*found = take_path(&diff->sides[i].normal, &paths[i]);
+		}
+	}
+	return true;
+}
+
+/* Takes off what both paths end with, by whole names. */
+static void strip_common(struct tr_text *a, struct tr_text *b)
+{
+	size_t same = 0, slash = 0;
+
+	while (same < a->len && same < b->len &&
+	       a->data[a->len - 1 - same] == b->data[b->len - 1 - same]) {
+		same++;
+		if (a->data[a->len - same] == '/' && same < a->len && same < b->len)
+			slash = same;
+	}
+	a->len -= slash;
+	b->len -= slash;
+}
+
+static int by_hash(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Hashes the records of a side that differ again, with other rules. False: err is filled. */
+static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_normal_rules *rules,
+		       struct contents *to, struct tr_error *err)
+{
+	struct tr_normal normal = { .rules = rules };
+	bool fine = true;
+
+	tr_normal_learn_objects(&normal, &diff->sides[side].normal);
+	to->count = 0;
+	for (uint32_t k = 0; fine && to->count < MOST && k < diff->sides[side].count; k++) {
+		struct tr_record record;
+		if (!differs(diff, side, k))
+			continue;
+		struct tr_text line = tr_diff_read(diff, side, k, err);
+		tr_record_init(&record, NULL);
+		if (!line.data || !tr_record_from_line(&record, line, err)) {
+			fine = false;
+		} else if (!tr_normal_hash(&normal, &record, line, side == 0)) {
+			tr_error_memory(err);
+			fine = false;
+		} else {
+			to->list[to->count++] = normal.content;
+		}
+	}
+	tr_normal_free(&normal);
+	qsort(to->list, to->count, sizeof *to->list, by_hash);
+	return fine;
+}
+
+/* True if most of the contents of each side are also those of the other one. */
+static bool are_mostly_equal(const struct contents *a, const struct contents *b)
+{
+	size_t same = 0;
+
+	for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+		bool left = a->list[i] <= b->list[j], right = b->list[j] <= a->list[i];
+		same += left && right;
+		i += left;
+		j += right;
+	}
+	return 2 * same > a->count && 2 * same > b->count;
+}
+
+bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
+		       struct tr_error *err)
+{
+	struct tr_normal_root root;
+	struct tr_normal_rules rules = diff->rules;
+	struct contents *contents = malloc(2 * sizeof *contents);
+	bool fine = contents != NULL;
+
+	*found = false;
+	if (!contents)
+		tr_error_memory(err);
+	fine = fine && take_paths(diff, paths, found, err);
+	if (fine && *found) {
+		root = (struct tr_normal_root){ tr_buffer_text(&paths[0]),
+						tr_buffer_text(&paths[1]) };
+		strip_common(&root.from, &root.to);
+		paths[0].len = root.from.len;
+		paths[1].len = root.to.len;
+		rules.roots = &root;
+		rules.root_count = 1;
+		for (unsigned i = 0; fine && i < 2; i++)
+			fine = hash_again(diff, i, &rules, &contents[i], err);
+		*found = fine && !tr_text_equal(root.from, root.to) &&
+			 are_mostly_equal(&contents[0], &contents[1]);
+	}
+	free(contents);
+	return fine;
+}
