@@ -661,18 +661,15 @@ bool join_end(struct repack *r)
 	return good;
 }
 
-bool join_record(struct repack *r, struct tr_record **record, bool *drop)
+/* Not in line, so that records of a trace without parts do not pay for its registers. */
+static __attribute__((noinline)) bool join_part(struct repack *r, struct tr_record **record,
+						bool *drop)
 {
 	struct join *join = r->join;
 	struct tr_text line;
 	struct tr_buffer text = TR_BUFFER_INIT;
 	bool good = true;
 
-	*drop = join->skips && (*record)->type != TR_HEADER;
-	if (*drop)
-		return true;
-	if (!join->on && (*record)->type != TR_HEADER)
-		return true;
 	bool context = is_context(*record);
 	if (!context && (*record)->type == TR_RECORD)
 		return join->begun || put_held(r);
@@ -703,4 +700,12 @@ bool join_record(struct repack *r, struct tr_record **record, bool *drop)
 	if (!good || (*record)->type == TR_HEADER)
 		return good;
 	return hold(r, *record, drop);
+}
+
+bool join_record(struct repack *r, struct tr_record **record, bool *drop)
+{
+	bool header = (*record)->type == TR_HEADER;
+
+	*drop = r->join->skips && !header;
+	return *drop || (!r->join->on && !header) || join_part(r, record, drop);
 }

@@ -2,6 +2,7 @@
 #include "view/stat.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "record/ask.h"
@@ -58,6 +59,25 @@ static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *
 	struct tr_text bytes = tr_ask_cell(cell, record->arena, &err);
 	stat->failed |= !bytes.data;
 	return bytes.data ? tr_tally_count(tally, bytes) : NULL;
+}
+
+/*
+ * False: the record has none of the fields error, failed and dur. Most calls of a log are such, and
+ * their lines need not be split.
+ */
+static bool may_have_outcome(const struct tr_record *record)
+{
+	const char *p = record->rest.data, *end = p + record->rest.len;
+
+	if (record->split || !record->line.data)
+		return true;
+	while (p < end && (p = memchr(p, '\t', (size_t)(end - p))) && end - p > 2) {
+		if ((p[1] == 'e' && p[2] == 'r') || (p[1] == 'f' && p[2] == 'a') ||
+		    (p[1] == 'd' && p[2] == 'u'))
+			return true;
+		p++;
+	}
+	return false;
 }
 
 /* Counts the error of a record that failed. */
@@ -127,9 +147,10 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 		return tr_stat_blocks_put(&stat->blocks, record);
 	if ((sort == CALL || sort == LEAVE) && !tr_stat_calls_put(&stat->calls, record, entry))
 		return false;
-	if (sort == SYS || sort == EXEC)
+	bool outcome = (sort == SYS || sort == EXEC) && may_have_outcome(record);
+	if (outcome)
 		count_error(stat, record);
-	if (sort == SYS) {
+	if (outcome && sort == SYS) {
 		int64_t duration;
 		if (!tr_instant_from_field(record, "dur", &duration))
 			return false;
