@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/temporary.h"
 #include "process/instant.h"
 #include "record/tabs.h"
 
@@ -108,93 +109,16 @@ static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text)
 	tr_buffer_put_byte(&n->text, '*');
 }
 
-static bool is_alphanumeric(char c)
-{
-	return (c >= '0' && c <= '9') || (tr_lower(c) >= 'a' && tr_lower(c) <= 'z');
-}
-
-/* True for a byte that continues the name of a file. */
-static bool in_name(char c)
-{
-	return is_alphanumeric(c) || c == '.' || c == '_' || c == '-' || c == '+' || c == '~' ||
-	       c == '%' || (unsigned char)c >= 0x80;
-}
-
-static size_t count_alphanumeric(const char *p, const char *end)
-{
-	const char *q = p;
-
-	while (q < end && is_alphanumeric(*q))
-		q++;
-	return (size_t)(q - p);
-}
-
-/*
- * The length of the random part of a file's name at p, or 0; *before is that of the part before it.
- * begin: of the path, because in /tmp small letters alone are a random name as well.
- * These are the shapes of gcc (ccXXXXXX), ar (stXXXXXX), mktemp(1) (tmp.XXXXXXXXXX), Python (tmpxxxxxxxx),
- * CMake and make's job server (GMfifo123), and the kernel's names of what has no path (pipe:[123]).
- */
-static size_t random_part(const char *begin, const char *p, const char *end, size_t *before)
-{
-	static const struct {
-		struct tr_text prefix;
-		size_t least, most;
-		bool extension; /* one may follow */
-		bool word;	/* small letters alone are a word: "ccache.o" */
-	} shapes[] = {
-		{ KEY("cc"), 6, 6, true, true },
-		{ KEY("st"), 6, 6, false, true },
-		{ KEY("tmp."), 6, 12, false, false },
-		{ KEY("tmp"), 8, 8, false, true },
-		{ KEY("TryCompile-"), 6, 6, false, false },
-		{ KEY("cmTC_"), 5, 5, true, false },
-		{ KEY("pipe:["), 1, 20, false, false },
-		{ KEY("socket:["), 1, 20, false, false },
-		{ KEY("GMfifo"), 1, 10, false, false },
-	};
-
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		const char *prefix = shapes[i].prefix.data;
-		size_t len = shapes[i].prefix.len;
-		if (*p != *prefix || !tr_text_starts(tr_text_span(p, end), shapes[i].prefix))
-			continue;
-		size_t random = count_alphanumeric(p + len, end);
-		const char *after = p + len + random;
-		if (prefix[len - 1] == '[' && (after == end || *after != ']'))
-			continue;
-		if (random < shapes[i].least || random > shapes[i].most)
-			continue;
-		if (after < end && in_name(*after) && !(shapes[i].extension && *after == '.'))
-			continue;
-		size_t small = 0;
-		while (small < random && p[len + small] >= 'a' && p[len + small] <= 'z')
-			small++;
-		bool in_tmp = p - begin >= 5 && memcmp(p - 5, "/tmp/", 5) == 0;
-		if (shapes[i].word && small == random && !in_tmp)
-			continue;
-		*before = len;
-		return random;
-	}
-	return 0;
-}
-
-/* True for the letters with which the names of random_part begin. */
-static bool begins_random(char c)
-{
-	return c == 'c' || c == 't' || c == 'T' || c == 'p' || c == 's' || c == 'G';
-}
-
 /* The length of the root of the first trace that begins at p, at the begin of a path, or 0. */
 static size_t root_at(const struct tr_normal *n, const char *begin, const char *p, const char *end,
 		      struct tr_text *to)
 {
-	if (p > begin && in_name(p[-1]) && !(p - begin == 2 && begin[0] == '-'))
+	if (p > begin && tr_in_file_name(p[-1]) && !(p - begin == 2 && begin[0] == '-'))
 		return 0;
 	for (size_t i = 0; i < n->rules->root_count; i++) {
 		const struct tr_normal_root *root = &n->rules->roots[i];
 		if (tr_text_starts(tr_text_span(p, end), root->from) &&
-		    (p + root->from.len == end || !in_name(p[root->from.len]))) {
+		    (p + root->from.len == end || !tr_in_file_name(p[root->from.len]))) {
 			*to = root->to;
 			return root->from.len;
 		}
@@ -260,16 +184,24 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 			continue;
 		}
 		p += p < end && *p == '/';
-		if (p < end && !n->rules->temporary && begins_random(*p) &&
-		    (len = random_part(begin, p, end, &before)) > 0) {
-			p += before;
-			flush(n, p);
-			add_name(n, TEMPORARY, (struct tr_text){ p, len });
-			n->copied = p += len;
-		}
+		const char *name = p;
+		len = 0;
+		if (p < end && !n->rules->temporary && tr_begins_temporary(*p))
+			len = tr_temporary_begin(begin, p, end, &before);
 		while ((p = find_any(p, end, '"', '\\', '/')) < end && *p == '\\')
 			p += 2;
-		if (p >= end)
+		p = p < end ? p : end;
+		if (!len && !n->rules->temporary && tr_ends_temporary(begin, name, p))
+			len = tr_temporary_end(begin, name, p, &before);
+		if (len) {
+			flush(n, name + before);
+			n->copied = name + before + len;
+			add_name(n, TEMPORARY, (struct tr_text){ name + before, len });
+			/* a name in the root directory has a slash in its prefix */
+			p = p < n->copied ? n->copied : p;
+			continue;
+		}
+		if (p == end)
 			return end;
 		if (*p == '"')
 			return p;
@@ -283,10 +215,12 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 static inline const char *skip_plain(const struct tr_normal *n, const char *p, const char *end,
 				     bool first)
 {
-	if (n->rules->replace || (first && n->rules->root_count) || p == end || begins_random(*p))
+	const char *stop = find_any(p, end, '"', '\\', '/');
+
+	if (n->rules->replace || (first && n->rules->root_count) || p == end ||
+	    tr_begins_temporary(*p) || tr_ends_temporary(p, p, stop))
 		return NULL;
-	p = find_any(p, end, '"', '\\', '/');
-	return p == end || *p == '"' ? p : NULL;
+	return stop == end || *stop == '"' ? stop : NULL;
 }
 
 /* Like read_string; replaces also what the user replaces. */
@@ -351,7 +285,7 @@ static uint64_t class_of_member(const struct tr_normal *n, const char *value, co
 {
 	const char *end = p - 1, *begin = end;
 
-	while (begin > value && (is_alphanumeric(begin[-1]) || begin[-1] == '_'))
+	while (begin > value && (tr_is_alphanumeric(begin[-1]) || begin[-1] == '_'))
 		begin--;
 	return class_of(n, tr_text_span(begin, end), p);
 }
@@ -362,7 +296,7 @@ static bool is_name(uint64_t class, struct tr_text number, char before)
 	bool run = class > RUN && class <= READING;
 
 	if (!class || *number.data == '0' || before == '(' ||
-	    (in_name(before) && !(class == TASK && before == '-')))
+	    (tr_in_file_name(before) && !(class == TASK && before == '-')))
 		return false;
 	return !run || number.len > 1 || *number.data > '2';
 }
@@ -372,7 +306,7 @@ static const char *member_end(const char *p, const char *end)
 {
 	if (*p == '"')
 		return tr_normal_string_end(p, end);
-	while (p < end && in_name(*p))
+	while (p < end && tr_in_file_name(*p))
 		p++;
 	return p;
 }
@@ -424,7 +358,7 @@ static const char *put_value(struct tr_normal *n, struct tr_text key, const char
 			p += p + 1 < end && p[1] != '\t' ? 2 : 1;
 			n->copied = p = skip_digits(p, end);
 		} else if (*p == '0' && end - p > 2 && p[1] == 'x' && before != '(' &&
-			   before != '|' && !in_name(before)) {
+			   before != '|' && !tr_in_file_name(before)) {
 			uint64_t number;
 			p = skip_hex(p + 2, end, &number);
 			if (n->rules->addresses || number < PAGE)

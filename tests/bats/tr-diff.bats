@@ -46,6 +46,19 @@ run_case() {
 	[ "$count" -ge 25 ]
 }
 
+@test "names of temporary files" {
+	local what one other count=0
+	while read -r what one other; do
+		case $what in [=!]) ;; *) continue ;; esac
+		printf 'news\t0\t-\t-\tn\tpath="%s"\n' "$one" >a
+		printf 'news\t0\t-\t-\tn\tpath="%s"\n' "$other" >b
+		if tr-diff --brief a b >/dev/null; then [ "$what" = = ]; else [ "$what" = ! ]; fi ||
+			{ echo "$what $one $other" && return 1; }
+		count=$((count + 1))
+	done <"$data/diff/temporary.names"
+	[ "$count" -ge 60 ]
+}
+
 # tests/long/diff-changes does this with 2,000
 @test "a change at random is all that is reported" {
 	local trace seed count=0 most=8
