@@ -16,7 +16,7 @@
 #include "format/ltrace/ltrace.h"
 #include "record/literal.h"
 
-enum { DEPTH = 50, FLOAT_DIGITS = 15, OCTAL_DIGITS = 3 };
+enum { DEPTH = 50, FLOAT_DIGITS = 15, OCTAL_DIGITS = 3, EFFORT = 64, EFFORT_MIN = 4096 };
 
 static const char escapes[] = "a\ab\bt\tn\nv\vf\fr\r\\\\"; /* letter, byte */
 
@@ -44,11 +44,28 @@ static void put_byte(unsigned char c, struct tr_buffer *to)
 
 /*
  * The literal that is being made: depth counts open brackets, which are limited; bytes is scratch.
+ * A quote or bracket that is not closed is searched for up to the end of the line, and a line can
+ * have many. What may be looked at is limited, and the arguments after that are text.
  */
 struct spelling {
 	struct tr_buffer *to, *bytes;
 	unsigned depth;
+	size_t effort; /* bytes and values that may still be looked at */
 };
+
+static struct spelling spelling(size_t len, struct tr_buffer *bytes, struct tr_buffer *to)
+{
+	return (struct spelling){ to, bytes, 0, len * EFFORT + EFFORT_MIN };
+}
+
+/* Takes n from the effort. False: too little is left. */
+static bool spend(struct spelling *s, size_t n)
+{
+	bool enough = n <= s->effort;
+
+	s->effort = enough ? s->effort - n : 0;
+	return enough;
+}
 
 /* Whether the text at p begins with the word. */
 static bool starts(const char *p, const char *end, struct tr_text word)
@@ -129,7 +146,7 @@ static const char *spell_string(struct spelling *s, const char *p, const char *e
 {
 	unsigned char byte = 0;
 
-	for (const char *q = p + 1; q < end; q++) {
+	for (const char *q = p + 1; q < end && spend(s, 1); q++) {
 		q += *q == '\\';
 		if (q >= end || *q != '"')
 			continue;
@@ -269,6 +286,8 @@ static const char *spell_items(struct spelling *s, const char *p, const char *en
 
 	tr_buffer_put_byte(s->to, list ? '[' : '{');
 	for (; p && !starts(p, end, close); n++) {
+		if (!spend(s, 1))
+			return NULL;
 		if (list && starts(p, end, TR_TEXT("... ]"))) {
 			tr_buffer_put_literal(s->to, "]...");
 			return p + 5;
@@ -317,7 +336,7 @@ static const char *spell_value(struct spelling *s, const char *p, const char *en
 static const char *spell_argument(struct spelling *s, const char *p, const char *end)
 {
 	size_t begin = s->to->len;
-	const char *q = spell_value(s, p, end);
+	const char *q = s->effort ? spell_value(s, p, end) : NULL;
 
 	if (s->to->failed || (q && (q == end || starts(q, end, TR_TEXT(", ")))))
 		return q ? q : end;
@@ -331,7 +350,7 @@ static const char *spell_argument(struct spelling *s, const char *p, const char 
 size_t tr_ltrace_put_arguments(struct tr_text arguments, char prefix, size_t first,
 			       struct tr_buffer *bytes, struct tr_buffer *to)
 {
-	struct spelling s = { to, bytes, 0 };
+	struct spelling s = spelling(arguments.len, bytes, to);
 	const char *p = arguments.data, *end = p + arguments.len;
 
 	for (; arguments.len; first++) {
@@ -349,7 +368,7 @@ size_t tr_ltrace_put_arguments(struct tr_text arguments, char prefix, size_t fir
 
 void tr_ltrace_put_literal(struct tr_text text, struct tr_buffer *bytes, struct tr_buffer *to)
 {
-	struct spelling s = { to, bytes, 0 };
+	struct spelling s = spelling(text.len, bytes, to);
 	size_t begin = to->len;
 
 	if (spell_value(&s, text.data, text.data + text.len) == text.data + text.len || to->failed)
