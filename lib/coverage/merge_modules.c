@@ -59,7 +59,8 @@ struct merge {
 	uint32_t *numbers; /* of its modules, from 1, by id; 0: there is none */
 	bool left_out;
 
-	struct tr_buffer header; /* of the first trace */
+	struct tr_buffer header;	  /* of the first trace */
+	struct tr_module_columns columns; /* of the first trace */
 	unsigned digits;
 	bool has_form, text, counted;
 	struct tr_buffer scratch;
@@ -96,6 +97,7 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 			       : TR_OK;
 	}
 	merge->digits = merge->list.digits;
+	merge->columns = merge->list.source;
 	enum tr_status status = tr_merge_header(header, "drcov", &merge->header, err);
 	if (!header) /* what tr_module_list_begin supplies */
 		tr_buffer_put_literal(&merge->header,
@@ -151,12 +153,19 @@ static size_t find_module(struct merge *merge)
 	return (size_t)tr_map_get(&merge->by_key, tr_buffer_text(&merge->scratch));
 }
 
-/* Adds a module that no trace had before; its key is in scratch. */
+/*
+ * Adds a module that no trace had before; its key is in scratch. It goes into the table of the first
+ * trace, so it must be a row there, too.
+ */
 static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 				 const struct tr_module_place *place, struct tr_error *err)
 {
 	size_t number = merge->module_count + 1;
+	struct tr_module row;
 
+	enum tr_status status = tr_module_read(&merge->columns, record, &row, err);
+	if (status != TR_OK)
+		return status;
 	if (number == NO_MODULE)
 		return tr_merge_left_out(
 			err, "a module after 65534 others, the most that drcov can hold");
@@ -177,7 +186,7 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 		tr_buffer_put_decimal(&merge->scratch, containing - 1);
 	}
 	const char *const skip[] = { "id", ".row", containing ? "containing_id" : NULL, NULL };
-	enum tr_status status = tr_merge_fields(record, skip, &merge->scratch, err);
+	status = tr_merge_fields(record, skip, &merge->scratch, err);
 	if (status != TR_OK)
 		return status;
 	struct tr_text line = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));

@@ -354,12 +354,8 @@ static enum tr_status read_path(struct tr_record *record, struct tr_module_cell 
 	return tr_error_status(err);
 }
 
-/*
- * Reads the row of a record of kind module in a table of these columns. A cell without a field is
- * TR_MODULE_NONE. TR_OK; TR_WARN: the record is malformed; TR_FATAL: memory is exhausted.
- */
-static enum tr_status module_read(const struct tr_module_columns *columns, struct tr_record *record,
-				  struct tr_module *module, struct tr_error *err)
+enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr_record *record,
+			      struct tr_module *module, struct tr_error *err)
 {
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
@@ -702,7 +698,7 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 				  struct tr_error *err)
 {
 	struct tr_module module, parsed;
-	enum tr_status status = module_read(&list->source, record, &module, err);
+	enum tr_status status = tr_module_read(&list->source, record, &module, err);
 	if (status != TR_OK)
 		return status;
 	tr_error_clear(err);

@@ -88,6 +88,13 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 uint64_t tr_module_number(const struct tr_module_columns *columns, const struct tr_module *module,
 			  enum tr_module_column kind, uint64_t otherwise);
 
+/*
+ * Reads the row of a record of kind module in a table of these columns. A cell without a field is
+ * TR_MODULE_NONE. TR_OK; TR_WARN: the record is malformed; TR_FATAL: memory is exhausted.
+ */
+enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr_record *record,
+			      struct tr_module *module, struct tr_error *err);
+
 /* Appends the line of a record with the columns as fields, without its line feed. */
 void tr_module_line(const struct tr_module_columns *columns, const struct tr_module *module,
 		    uint64_t seq, struct tr_buffer *line);
