@@ -44,7 +44,8 @@ static const struct tr_option options[] = {
 	{ BY, 0, "by", "FIELD",
 	  "records with the same value of FIELD are the same record, wherever they are; several "
 	  "fields with commas" },
-	{ IGNORE, 0, "ignore", "FIELD", "do not compare these fields; several with commas" },
+	{ IGNORE, 0, "ignore", "FIELD",
+	  "do not compare these fields; several with commas; env: environments" },
 	{ ROOT, 0, "root", "DIR:DIR",
 	  "paths below the first directory, in A, are those below the second, in B (repeatable)" },
 	{ SAME, 0, "same", "REGEX=TEXT",
@@ -140,8 +141,16 @@ static void choose_form(struct tool_diff *t, enum tr_diff_form form)
 	t->show.form = form;
 }
 
+static void add_ignored(struct tool_diff *t, struct tr_text key)
+{
+	if (!tr_array_room(t->ignored, t->ignored_count, t->ignored_cap))
+		tr_cli_out_of_memory(&t->cli);
+	else
+		t->ignored[t->ignored_count++] = (struct tr_normal_ignored){ key, false };
+}
+
 /* --ignore=FIELD,FIELD */
-static void add_ignored(struct tool_diff *t)
+static void choose_ignored(struct tool_diff *t)
 {
 	struct tr_text rest = tr_text_from(t->cli.argument);
 
@@ -152,10 +161,12 @@ static void add_ignored(struct tool_diff *t)
 		rest.len -= key.len + (comma != NULL);
 		if (!key.len)
 			tr_cli_usage(&t->cli, "--ignore: an empty name");
-		else if (!tr_array_room(t->ignored, t->ignored_count, t->ignored_cap))
-			tr_cli_out_of_memory(&t->cli);
-		else
-			t->ignored[t->ignored_count++] = (struct tr_normal_ignored){ key, false };
+		add_ignored(t, key);
+		if (!tr_text_is(key, "env"))
+			continue;
+		/* the other fields that an environment can be written as come after this one */
+		add_ignored(t, TR_TEXT("envdiff"));
+		add_ignored(t, TR_TEXT("envtop"));
 	}
 }
 
@@ -328,7 +339,7 @@ static void read_options(struct tool_diff *t)
 		if (id == BY)
 			choose_by(t);
 		else if (id == IGNORE)
-			add_ignored(t);
+			choose_ignored(t);
 		else if (id == SAME)
 			add_same(t);
 		else if (id == ROOT)
@@ -432,13 +443,10 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		return;
 	}
 	if (record->type == TR_RECORD) {
-		struct kind_count *count = NULL;
-		if (t->show.form == TR_DIFF_SUMMARY && !(count = count_of(t, record->kind)))
+		struct kind_count *count = count_of(t, record->kind);
+		if (!count || !tr_cli_line(&t->cli, record, &t->line, &line))
 			return;
-		if (!tr_cli_line(&t->cli, record, &t->line, &line))
-			return;
-		if (count)
-			count->totals[t->side]++;
+		count->totals[t->side]++;
 		if (t->side == 0)
 			find_roots(t, line);
 	}
@@ -581,6 +589,30 @@ static void print_summary(struct tool_diff *t)
 	}
 }
 
+/* Says so if the traces have nothing that could be compared. */
+static void compare_kinds(struct tool_diff *t)
+{
+	struct tr_buffer lists[2] = { { 0 }, { 0 } };
+	bool common = false;
+
+	for (size_t i = 0; i < t->kind_count; i++) {
+		const struct kind_count *k = &t->kinds[i];
+		unsigned side = !k->totals[0];
+		/* formats of all sorts have these two */
+		if (strcmp(k->kind, "meta") == 0 || strcmp(k->kind, "info") == 0)
+			continue;
+		common |= k->totals[0] && k->totals[1];
+		if (lists[side].len)
+			tr_buffer_put_literal(&lists[side], ", ");
+		tr_buffer_put_text(&lists[side], tr_text_from(k->kind));
+	}
+	if (!common && lists[0].len && lists[1].len)
+		tr_cli_note(&t->cli, "no kind of record is in both traces: A has %.*s; B has %.*s",
+			    (int)lists[0].len, lists[0].data, (int)lists[1].len, lists[1].data);
+	tr_buffer_free(&lists[0]);
+	tr_buffer_free(&lists[1]);
+}
+
 /* Says so if the traces are mostly equal but for a directory. */
 static void suggest_root(struct tool_diff *t)
 {
@@ -623,7 +655,11 @@ static void show_all(struct tool_diff *t)
 				     "as they are; avoid nested repetition such as (a+)+");
 	for (size_t i = 0; i < t->ignored_count; i++) {
 		struct tr_text key = t->ignored[i].key;
-		if (!t->ignored[i].used)
+		bool used = t->ignored[i].used;
+		if (tr_text_is(key, "env"))
+			for (size_t end = i + 2; i < end;)
+				used |= t->ignored[++i].used;
+		if (!used)
 			tr_cli_note(&t->cli, "--ignore=%.*s: no compared field has this name",
 				    (int)key.len, key.data);
 	}
@@ -633,12 +669,15 @@ static void show_all(struct tool_diff *t)
 			tr_cli_note(&t->cli, "--root=%.*s: no path in A is below this directory",
 				    (int)from.len, from.data);
 	}
-	if (t->cli.stop || !t->differ)
+	if (t->cli.stop)
 		return;
-	suggest_root(t);
-	tr_cli_status(&t->cli, 1);
 	if (t->show.form == TR_DIFF_SUMMARY)
 		print_summary(t);
+	if (!t->differ)
+		return;
+	compare_kinds(t);
+	suggest_root(t);
+	tr_cli_status(&t->cli, 1);
 	if (t->show.form != TR_DIFF_BRIEF)
 		return;
 	for (size_t i = 0; i < 2; i++) {

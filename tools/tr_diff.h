@@ -50,6 +50,8 @@ struct tr_diff_show {
 	struct tr_shown sides[2];
 	bool own; /* changes are composed as the traces spell them, otherwise as they are compared */
 	struct tr_buffer text, changes;
+	struct tr_buffer
+		program; /* cell of the program that ends; empty: unknown, or another record */
 };
 
 /* Counts a change that several records may share. False: reported. */

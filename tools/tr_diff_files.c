@@ -347,16 +347,94 @@ bool tr_diff_files_add(struct tr_diff_files *files, unsigned which, uint32_t num
 	return !to->failed;
 }
 
+/* The record of a step of the second trace in the first one; TR_ALIGN_NONE: it is new. */
+static uint32_t match_of(const struct tr_diff_files *files, const struct tr_deps_command *step)
+{
+	return step->place ? files->diff->sides[1].records[step->place - 1].match : TR_ALIGN_NONE;
+}
+
 /* True if a step of the second trace is in the first one, and has not changed. */
 static bool is_old(const struct tr_diff_files *files, const struct tr_deps_command *step)
 {
 	const struct tr_diff_side *sides = files->diff->sides;
+	uint32_t match = match_of(files, step);
 
-	if (!step->place)
+	return match != TR_ALIGN_NONE &&
+	       sides[0].records[match].content == sides[1].records[step->place - 1].content;
+}
+
+enum { ARGUMENTS_MAX = 200 /* of a command whose arguments are compared one by one */ };
+
+/* The arguments of a command, as they are compared and as they are. */
+struct arguments {
+	struct tr_text normal[ARGUMENTS_MAX], own[ARGUMENTS_MAX];
+	size_t count;
+};
+
+/* False: memory is exhausted. */
+static bool read_arguments(struct tr_diff_files *files, unsigned which,
+			   const struct tr_deps_command *command, struct arguments *to)
+{
+	const char *p = command->argv.data, *end = p + command->argv.len;
+
+	for (to->count = 0; p && p < end && to->count < ARGUMENTS_MAX; to->count++) {
+		const char *begin = memchr(p, '"', (size_t)(end - p));
+		if (!begin)
+			break;
+		p = tr_normal_string_end(begin, end);
+		to->own[to->count] = tr_text_span(begin + 1, p - 1);
+		to->normal[to->count] = copy_normal(files, which, to->own[to->count]);
+		if (!to->normal[to->count].data)
+			return false;
+	}
+	return true;
+}
+
+/* Appends the arguments that the other command does not have. */
+static void put_missing(const struct arguments *from, const struct arguments *other, bool list,
+			char sign, struct tr_buffer *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < from->count; i++) {
+		size_t j = 0;
+		while (j < other->count && !tr_text_equal(from->normal[i], other->normal[j]))
+			j++;
+		if (j < other->count)
+			continue;
+		if (!list) {
+			tr_buffer_put_byte(to, ' ');
+			tr_buffer_put_byte(to, sign);
+			tr_buffer_put_byte(to, ' ');
+		} else if (any) {
+			tr_buffer_put_byte(to, ',');
+		}
+		any = true;
+		put_quoted(from->own[i], to);
+	}
+}
+
+/* Appends which arguments of a step have changed. False: memory is exhausted. */
+static bool put_changed_arguments(struct tr_diff_files *files, const struct tr_deps_command *step,
+				  bool list, struct tr_buffer *to)
+{
+	uint32_t match = match_of(files, step);
+	const struct tr_deps_command *before =
+		match == TR_ALIGN_NONE ? NULL : tr_id_map_get(&files->sides[0].commands, match);
+	struct arguments a, b;
+
+	if (!before)
+		return true;
+	if (!read_arguments(files, 0, before, &a) || !read_arguments(files, 1, step, &b))
 		return false;
-	const struct tr_diff_record *record = &sides[1].records[step->place - 1];
-	return record->match != TR_ALIGN_NONE &&
-	       sides[0].records[record->match].content == record->content;
+	if (a.count == ARGUMENTS_MAX || b.count == ARGUMENTS_MAX)
+		return true;
+	tr_buffer_put_text(to, list ? TR_TEXT(",\"removed\":[") : TR_TEXT(""));
+	put_missing(&a, &b, list, '-', to);
+	tr_buffer_put_text(to, list ? TR_TEXT("],\"added\":[") : TR_TEXT(""));
+	put_missing(&b, &a, list, '+', to);
+	tr_buffer_put_text(to, list ? TR_TEXT("]") : TR_TEXT(""));
+	return true;
 }
 
 bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, bool list,
@@ -381,12 +459,16 @@ bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, boo
 			put_quoted(item->own_path, to);
 			tr_buffer_put_literal(to, ",\"writer\":");
 			put_quoted(item->own_label, to);
+			if (!put_changed_arguments(files, item->step, true, to))
+				return false;
 			tr_buffer_put_byte(to, '}');
 		} else if (count <= MOST) {
 			tr_buffer_put_literal(to, "    because ");
 			put_quoted(item->own_path, to);
 			tr_buffer_put_literal(to, " was written by ");
 			put_quoted(item->own_label, to);
+			if (!put_changed_arguments(files, item->step, false, to))
+				return false;
 			tr_buffer_put_byte(to, '\n');
 		}
 	}

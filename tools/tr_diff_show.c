@@ -372,6 +372,11 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	tr_buffer_put_text(to, normal->seq);
 	tr_buffer_put_byte(to, ' ');
 	tr_buffer_put_text(to, normal->name);
+	if (show->program.len) {
+		tr_buffer_put_literal(to, " (");
+		tr_buffer_put_text(to, tr_buffer_text(&show->program));
+		tr_buffer_put_byte(to, ')');
+	}
 	for (size_t i = 1; fields && i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
 		/* these are long, and seldom what the record is about */
@@ -449,6 +454,19 @@ static bool parse(struct tr_diff_show *show, unsigned side)
 	       tr_cli_abort(show->cli, &err);
 }
 
+/* Appends the value of a field that is a cell. */
+static bool put_json_cell(struct tr_diff_show *show, unsigned side,
+			  const struct tr_normal_field *field)
+{
+	struct tr_text bytes;
+	struct tr_error err;
+
+	if (!tr_cell_bytes(field->value, &show->sides[side].arena, &bytes, &err))
+		return tr_cli_abort(show->cli, &err);
+	tr_json_view_name(bytes, &show->text);
+	return true;
+}
+
 /* Appends the value of a field, null if it is NULL. */
 static bool put_json_value(struct tr_diff_show *show, unsigned side,
 			   const struct tr_normal_field *field)
@@ -461,13 +479,8 @@ static bool put_json_value(struct tr_diff_show *show, unsigned side,
 		tr_buffer_put_literal(&show->text, "null");
 		return true;
 	}
-	if (field == show->sides[side].normal->fields) {
-		struct tr_text bytes;
-		if (!tr_cell_bytes(field->value, arena, &bytes, &err))
-			return tr_cli_abort(show->cli, &err);
-		tr_json_view_name(bytes, &show->text);
-		return true;
-	}
+	if (field == show->sides[side].normal->fields)
+		return put_json_cell(show, side, field);
 	copy.key = field->key;
 	copy.text = field->value;
 	struct tr_value *value = tr_field_value(&show->sides[side].record, &copy, &err);
@@ -588,6 +601,12 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 	tr_buffer_put_literal(to, ",\"key\":");
 	if (!put_json_value(show, side, show->sides[side].normal->fields))
 		return false;
+	if (show->program.len) {
+		struct tr_normal_field program = { .value = tr_buffer_text(&show->program) };
+		tr_buffer_put_literal(to, ",\"program\":");
+		if (!put_json_cell(show, side, &program))
+			return false;
+	}
 	for (unsigned i = 0; i < 2; i++) {
 		const struct tr_normal *normal = i ? b : a;
 		tr_buffer_put_text(to, i ? TR_TEXT(",") : TR_TEXT(",\"seq\":["));
@@ -647,11 +666,24 @@ static void put_trec(struct tr_diff_show *show, const struct tr_difference *diff
 	}
 }
 
+/* Finds out which program ends; its record has no name. False: reported. */
+static bool find_program(struct tr_diff_show *show, const struct tr_difference *difference)
+{
+	unsigned side = difference->a == TR_ALIGN_NONE;
+	uint32_t number = side ? difference->b : difference->a;
+	struct tr_error err;
+
+	tr_buffer_reset(&show->program);
+	return show->diff->sides[side].records[number].class != TR_DIFF_EXIT ||
+	       tr_diff_put_program(show->diff, side, number, &show->program, &err) ||
+	       tr_cli_abort(show->cli, &err);
+}
+
 bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	if (show->form == TR_DIFF_BRIEF)
 		return true;
-	if (!load_both(show, difference))
+	if (!find_program(show, difference) || !load_both(show, difference))
 		return false;
 	tr_buffer_reset(&show->text);
 	if (show->form == TR_DIFF_JSON && !put_json(show, difference))
@@ -660,7 +692,7 @@ bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_differenc
 		put_text(show, difference);
 	if (show->form == TR_DIFF_TREC)
 		put_trec(show, difference);
-	if (show->text.failed || show->changes.failed)
+	if (show->text.failed || show->changes.failed || show->program.failed)
 		return tr_cli_out_of_memory(show->cli);
 	return !show->text.len || tr_cli_put_text(show->cli, tr_buffer_text(&show->text));
 }
@@ -673,4 +705,5 @@ void tr_diff_show_free(struct tr_diff_show *show)
 	tr_index_free(&show->pattern_index);
 	tr_buffer_free(&show->text);
 	tr_buffer_free(&show->changes);
+	tr_buffer_free(&show->program);
 }

@@ -138,6 +138,13 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number
 			    struct tr_error *err);
 
 /*
+ * Appends the name cell of the program whose process a record ends, if it is known. The last record
+ * that was read is not valid any more. False: err is filled.
+ */
+bool tr_diff_put_program(struct tr_diff *diff, unsigned side, uint32_t number, struct tr_buffer *to,
+			 struct tr_error *err);
+
+/*
  * Sets *names to the hashes of the names in a record that the run chose (64 bits each, not aligned),
  * valid until the next call for this side, and *count to their number. False: err is filled.
  */

@@ -9,6 +9,7 @@
 #include "process/follow.h"
 #include "process/instant.h"
 #include "process/path.h"
+#include "record/tabs.h"
 
 /*
  * Memory for so many items is mapped, so that more of it is mapped without copying. malloc maps less
@@ -715,6 +716,32 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 		line.data = NULL;
 	}
 	return line;
+}
+
+bool tr_diff_put_program(struct tr_diff *diff, unsigned which, uint32_t number,
+			 struct tr_buffer *to, struct tr_error *err)
+{
+	enum { STEPS = 64, NAME = 4 };
+	struct tr_diff_side *side = &diff->sides[which];
+	const struct tr_diff_image *image = &side->images[side->records[number].group];
+
+	/* what was forked runs the program of its parent */
+	for (unsigned step = 0; image->forked; step++) {
+		if (image->parent == TR_DIFF_NONE || step == STEPS)
+			return true;
+		image = &side->images[image->parent];
+	}
+	struct tr_text line = look_at_line(side, image->program, err);
+	if (!line.data)
+		return false;
+	struct tr_tabs tabs = tr_tabs_begin(line.data, line.data, line.data + line.len - 1);
+	const char *begin = line.data, *tab = NULL;
+	for (unsigned column = 0; column <= NAME; column++) {
+		begin = tab ? tab + 1 : begin;
+		tab = tr_tabs_next(&tabs);
+	}
+	tr_buffer_put_text(to, tr_text_span(begin, tab));
+	return true;
 }
 
 void tr_diff_free(struct tr_diff *diff)

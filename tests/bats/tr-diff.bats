@@ -156,6 +156,12 @@ END
 	[ "$(tr-filter --raw --fields=name,diff call <<<"$output")" = $'a\tbefore\na\tafter\nb\tadded' ]
 	run -1 tr-diff -s a b
 	[ "$(tr -s ' ' <<<"${lines[1]}")" = 'call 0 1 0 1 0' ]
+	run -0 tr-diff -s a a
+	[ "$(tr -s ' ' <<<"${lines[1]}")" = 'call 1 0 0 0 0' ]
+	printf 'exec\t0\t-\t1\t/bin/a\nexit\t1\t-\t1\t-\tstatus=0\n' >c
+	sed s/=0/=1/ c >d
+	run -1 tr-diff --json c d
+	[ "$output" = '{"what":"changed","kind":"exit","key":"-","program":"/bin/a","seq":[1,1],"fields":{"status":[0,1]}}' ]
 	run -1 tr-diff --color=always a b
 	[[ ${lines[1]} == $'    x: \e[31m- 1\e[0m \e[32m+ 2\e[0m' ]]
 	run -1 tr-diff a - <b
@@ -174,6 +180,16 @@ END
 	run -1 tr-diff --files --json a b
 	run -0 jq -c 'select(.because) | [.key, .because]' <<<"$output"
 	[ "$output" = '["/bin/cc",[{"input":"/s/a\u0001.h","writer":"/s/configure"}]]' ]
+	# of a step that changed, its arguments
+	{
+		cat a
+		grep -P '\t2\t' b | sed 's/cwd=.*/&\targv=["configure","-x"]/'
+		grep -P 'child=2' b
+	} >c
+	sed -i 's/\(configure.*cwd="\/s"\)/\1\targv=["configure","-y","z"]/' b
+	run -1 tr-diff --files --json c b
+	run -0 jq -c 'select(.because).because[] | [.removed, .added]' <<<"$output"
+	[ "$output" = '[["-x"],["-y","z"]]' ]
 }
 
 @test "what is not two traces" {
