@@ -51,9 +51,8 @@ static const struct tr_option options[] = {
 	{ SAME, 0, "same", "REGEX=TEXT",
 	  "compare strings as if TEXT were there instead of what REGEX matches (repeatable)" },
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
-	  "compare such values as they are; without it, an address, an object of OpenGL, a "
-	  "temporary file, a descriptor or a task may have another name in B, but one in all of B, "
-	  "and readings of clocks and of the system's state are not compared (repeatable)" },
+	  "compare these as they are (repeatable); without it, each of the first five may have "
+	  "another name in all of B, and readings of clocks and of the system are not compared" },
 	{ TIMES, 0, "times", "FACTOR",
 	  "compare durations too: one is longer by this factor and by 0.01 s" },
 	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",
