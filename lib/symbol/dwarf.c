@@ -280,39 +280,42 @@ static uint64_t end_of_code(const struct extraction *x, uint64_t first, uint64_t
 	return end;
 }
 
-/* Whether PowerPC code ends in blr, before the traceback table that 64 bits have: zero, and more. */
-static bool ends_in_blr(const struct extraction *x, uint64_t end)
+/*
+ * Returns how far before the end of PowerPC code its blr is, or 0. The traceback table that 64 bits have
+ * is after it: zero, and more.
+ */
+static uint32_t find_blr(const struct extraction *x, uint64_t end)
 {
 	static const uint8_t zero[4];
 	enum { TABLE_MAX = 64 };
-	for (uint64_t n = 0; n <= TABLE_MAX; n += 4) {
+	for (uint32_t n = 0; n <= TABLE_MAX; n += 4) {
 		uint8_t b[8];
 		if (!code_before(x, end - n, 4, b) || (n && !code_before(x, end - n + 4, 4, b + 4)))
-			return false;
+			return 0;
 		bool big = x->to->head.big_endian;
 		bool blr = memcmp(b, big ? "\x4e\x80\0\x20" : "\x20\0\x80\x4e", 4) == 0;
 		if (blr && (!n || memcmp(b + 4, zero, sizeof zero) == 0))
-			return true;
+			return n + 4;
 	}
-	return false;
+	return 0;
 }
 
-/* Whether the last code of a function is a return instruction. */
-static bool ends_in_return(const struct extraction *x, uint64_t first, uint64_t end)
+/* Returns how far before the end of code its last instruction is if that is a return, or 0. */
+static uint32_t find_return(const struct extraction *x, uint64_t end)
 {
 	const struct tr_elf_head *head = &x->to->head;
 	uint8_t b[4] = { 0, 0, 0, 0 };
-	end = end_of_code(x, first, end);
 	switch (head->machine) {
 	case EM_386:
 	case EM_X86_64:
-		return (code_before(x, end, 1, b) && b[0] == 0xc3) ||
-		       (code_before(x, end, 3, b) && b[0] == 0xc2);
+		if (code_before(x, end, 1, b) && b[0] == 0xc3)
+			return 1;
+		return code_before(x, end, 3, b) && b[0] == 0xc2 ? 3 : 0;
 	}
 	if (head->machine == EM_RISCV && code_before(x, end, 2, b) && b[0] == 0x82 && b[1] == 0x80)
-		return true; /* c.jr ra */
+		return 2; /* c.jr ra */
 	if (!code_before(x, end, 4, b))
-		return false;
+		return 0;
 	uint32_t word =
 		head->big_endian
 			? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
@@ -320,33 +323,40 @@ static bool ends_in_return(const struct extraction *x, uint64_t first, uint64_t 
 	uint16_t half = head->big_endian ? (uint16_t)word : (uint16_t)(word >> 16);
 	switch (head->machine) {
 	case EM_PPC:
-		return word == 0x4e800020; /* blr */
+		return word == 0x4e800020 ? 4 : 0; /* blr */
 	case EM_PPC64:
-		return ends_in_blr(x, end);
+		return find_blr(x, end);
 	case EM_AARCH64:
-		return word == 0xd65f03c0; /* ret */
+		return word == 0xd65f03c0 ? 4 : 0; /* ret */
 	case EM_RISCV:
-		return word == 0x00008067; /* ret */
+		return word == 0x00008067 ? 4 : 0; /* ret */
 	case EM_ARM:
 		/* bx lr, pop or ldm with pc; in Thumb bx lr, pop with pc, pop.w with pc */
-		return word == 0xe12fff1e || (word & 0xfe108000) == 0xe8108000 || half == 0x4770 ||
-		       (half & 0xff00) == 0xbd00;
+		if (word == 0xe12fff1e || (word & 0xfe108000) == 0xe8108000)
+			return 4;
+		return half == 0x4770 || (half & 0xff00) == 0xbd00 ? 2 : 0;
 	case EM_MIPS:
-		return word == 0x03e00008 || /* jr ra, with a delay slot */
-		       (code_before(x, end - 4, 4, b) &&
-			(head->big_endian ? b[0] == 0x03 && b[1] == 0xe0 && b[3] == 0x08
-					  : b[3] == 0x03 && b[2] == 0xe0 && b[0] == 0x08));
+		/* jr ra, with a delay slot */
+		if (word == 0x03e00008)
+			return 4;
+		return code_before(x, end - 4, 4, b) &&
+				       (head->big_endian
+						? b[0] == 0x03 && b[1] == 0xe0 && b[3] == 0x08
+						: b[3] == 0x03 && b[2] == 0xe0 && b[0] == 0x08)
+			       ? 8
+			       : 0;
 	case EM_SPARC:
 	case EM_SPARC32PLUS:
 	case EM_SPARCV9:
 		/* return, ret, retl; the last two have a delay slot */
-		return (word & 0xc1f80000) == 0x81c80000 ||
-		       (code_before(x, end - 4, 4, b) && b[0] == 0x81 && b[1] == 0xc7 &&
-			b[3] == 0x08) ||
-		       (code_before(x, end - 4, 4, b) && b[0] == 0x81 && b[1] == 0xc3 &&
-			b[3] == 0x08);
+		if ((word & 0xc1f80000) == 0x81c80000)
+			return 4;
+		return code_before(x, end - 4, 4, b) && b[0] == 0x81 &&
+				       (b[1] == 0xc7 || b[1] == 0xc3) && b[3] == 0x08
+			       ? 8
+			       : 0;
 	}
-	return false;
+	return 0;
 }
 
 /*
@@ -521,8 +531,12 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 		*range = function;
 		range->first = first;
 		range->end = end;
-		if (ends_in_return(x, first, end))
+		uint64_t last = end_of_code(x, first, end);
+		uint32_t size = find_return(x, last);
+		if (size) {
 			range->flags |= TR_FUNCTION_RETURNS;
+			range->returns_at = last - size;
+		}
 		if (entry != first && entry != UINT64_MAX)
 			range->flags |= TR_FUNCTION_PART;
 	}
@@ -820,7 +834,8 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 		}
 		uint32_t string = put_name(x, name);
 		to->functions[to->head.functions++] = (struct tr_code_function){
-			address, address + sym.st_size, string, string, 0, 0, TR_FUNCTION_SYMBOL, 0
+			address, address + sym.st_size, 0, string, string, 0,
+			0,	 TR_FUNCTION_SYMBOL,	0
 		};
 	}
 	x->failed |= !sort(to->functions, to->head.functions, sizeof *to->functions, by_function);

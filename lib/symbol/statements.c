@@ -68,7 +68,8 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 		brace = find_brace(row, end);
 	bool has_entry = function && function->line &&
 			 !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
-	const struct tr_code_row *last = NULL; /* of the entry */
+	const struct tr_code_row *last = NULL;	       /* of the entry */
+	const struct tr_code_statement *shared = NULL; /* the last row, if it is at the brace */
 	for (; row < end; row++) {
 		if (!is_statement(row) && (row->flags & TR_ROW_END || !is_brace(row, brace)))
 			continue;
@@ -82,6 +83,11 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 						    entry && function->file ? function->file
 									    : row->file,
 						    entry ? function->line : row->line, index, 0 };
+		shared = !entry && is_brace(row, brace) ? to - 1 : NULL;
+	}
+	if (shared && shared->address < function->returns_at) {
+		*to = *shared;
+		to++->address = function->returns_at;
 	}
 	return to;
 }
@@ -90,7 +96,7 @@ size_t tr_statements_make(const struct tr_code_row *rows, size_t row_count,
 			  const struct tr_code_function *functions, size_t function_count,
 			  struct tr_code_statement **statements)
 {
-	struct tr_code_statement *to = malloc((row_count + 1) * sizeof *to);
+	struct tr_code_statement *to = malloc((row_count + function_count + 1) * sizeof *to);
 	*statements = to;
 	if (!to)
 		return SIZE_MAX;

@@ -16,7 +16,8 @@
  *    highest line and column, if the function ends in a return instruction. But where their code
  *    calls functions it is one: there variables are destroyed, on return or after an exception.
  *  - The closing brace of a function without a value is a statement at each of its rows, because the
- *    code that all ways out of the function share can have a row that begins no statement.
+ *    code that all ways out of the function share can have a row that begins no statement. It is
+ *    another one at the return instruction after them: jumps can go past the first instruction.
  */
 #ifndef TR_SYMBOL_STATEMENTS_H
 #define TR_SYMBOL_STATEMENTS_H
@@ -24,8 +25,8 @@
 #include "symbol/elf.h"
 
 /*
- * Makes the statements of sorted rows and sorted functions. *statements has one item per row at
- * most and is freed with free(3). Returns their number; SIZE_MAX: memory is exhausted.
+ * Makes the statements of sorted rows and sorted functions. *statements has one item per row and
+ * function at most, and is freed with free(3). Returns their number; SIZE_MAX: memory is exhausted.
  */
 size_t tr_statements_make(const struct tr_code_row *rows, size_t row_count,
 			  const struct tr_code_function *functions, size_t function_count,

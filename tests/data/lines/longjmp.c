@@ -26,12 +26,24 @@ static void at_end(void)
 	puts("end");
 }
 
+/* jumps past the first instruction of its closing brace */
+static void either(double first)
+{
+	long way = 0;
+
+	if (first >= 0 && first < 9 && (way += (long)first, 1))
+		at_end();
+	else
+		handle(0);
+}
+
 int main(void)
 {
 	volatile int tries = 0;
 	int got = setjmp(place);
 
 	atexit(at_end);
+	either(1);
 	if (got == 0) {
 		tries++;
 		leave(3);

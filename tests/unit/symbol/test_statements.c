@@ -78,10 +78,10 @@ static const struct {
 	    { 0x18, 1, 7, 1, C },
 	    { 0x1a, 1, 7, 1, S } },
 	  "16:3,18:6,22:7,24:7" },
-	{ "it stays without a value",
+	{ "it stays without a value, also at the return instruction",
 	  R,
 	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x18, 1, 7, 1, S } },
-	  "16:3,18:6,24:7" },
+	  "16:3,18:6,24:7,31:7" },
 	{ "there each of its rows is a statement: jumps go to one that begins none",
 	  R,
 	  { { 0x10, 1, 4, 1, S },
@@ -90,7 +90,19 @@ static const struct {
 	    { 0x16, 1, 6, 1, 0 },
 	    { 0x18, 1, 7, 2, 0 },
 	    { 0x1a, 1, 7, 2, S | E } },
-	  "16:3,18:7,20:6,24:7" },
+	  "16:3,18:7,20:6,24:7,31:7" },
+	{ "the return instruction is no other statement if its row begins at it",
+	  R,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x1f, 1, 7, 1, S } },
+	  "16:3,18:6,31:7" },
+	{ "nor if another line than the brace is last",
+	  R,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 7, 1, S }, { 0x18, 1, 6, 1, S } },
+	  "16:3,18:7,24:6" },
+	{ "nor if there is only the entry",
+	  R,
+	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 4, 1, S } },
+	  "16:3,18:3" },
 	{ "and where the function does not end in a return",
 	  V,
 	  { { 0x10, 1, 4, 1, S }, { 0x12, 1, 6, 1, S }, { 0x18, 1, 7, 1, S } },
@@ -120,7 +132,9 @@ static const struct {
 int main(void)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct tr_code_function function = { 0x10, 0x20, 1, 1, 1, 3, cases[i].function, 0 };
+		struct tr_code_function function = { 0x10, 0x20, 0x1f, 1,
+						     1,	   1,	 3,    cases[i].function,
+						     0 };
 		struct tr_code_statement *list;
 		size_t rows = 0, len = 0;
 		char got[128] = "";
