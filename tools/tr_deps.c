@@ -424,10 +424,8 @@ static bool found(void *context, struct tr_deps_use *use)
 static void mark_command(void *context, struct tr_deps_command *command)
 {
 	(void)context;
-	while (command && !command->program)
-		command = command->parent;
-	if (command)
-		command->chosen = true;
+	if (command && command->owner->program)
+		command->owner->chosen = true;
 }
 
 /* uses: those of any content that had the name of the target, from which a search forward begins. */
@@ -682,14 +680,6 @@ static bool put_chosen_commands(struct tr_deps *deps)
 	return !deps->cli.stop;
 }
 
-/* The program of a command, or the task that has none. */
-static const struct tr_deps_command *owner_of(const struct tr_deps_command *command)
-{
-	while (!command->program && command->parent)
-		command = command->parent;
-	return command;
-}
-
 /* The next of these siblings that is no program. */
 static const struct tr_deps_command *next_fork(const struct tr_deps_command *command)
 {
@@ -738,13 +728,13 @@ static void join_uses(struct tr_deps *deps)
 		path->user = NULL; /* its first use by the command in question */
 	for (const struct tr_deps_command *owner = deps->graph.first_command; owner;
 	     owner = owner->next) {
-		const struct tr_deps_command *command = owner_of(owner) == owner ? owner : NULL;
+		const struct tr_deps_command *command = owner->owner == owner ? owner : NULL;
 		for (; command; command = next_of_owner(command, owner)) {
 			for (use = command->uses; use; use = use->next_of_command) {
 				if (!use->path || !use->does)
 					continue;
 				struct tr_deps_use *first = use->path->user;
-				if (first && owner_of(first->command) != owner)
+				if (first && first->command->owner != owner)
 					first = NULL;
 				bool earlier = !first || use->first < first->first;
 				if (earlier)

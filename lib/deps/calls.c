@@ -180,6 +180,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	tr_deps_end_command(tracker, before);
 	task->process->command = command;
 	command->program = true;
+	command->owner = command;
 	before->became = command;
 	if (!tr_cell_number(&record->seq, &command->seq))
 		command->seq = TR_DEPS_NO_SEQ;

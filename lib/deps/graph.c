@@ -46,6 +46,7 @@ struct tr_deps_command *tr_deps_add_command(struct tr_deps_graph *graph,
 	if (!command)
 		return NULL;
 	command->parent = parent;
+	command->owner = parent ? parent->owner : command;
 	command->seq = command->fork_seq = TR_DEPS_NO_SEQ;
 	command->ended = TR_DEPS_NEVER;
 	command->began = graph->now;
@@ -261,9 +262,7 @@ void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *u
 
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command)
 {
-	while (command && !command->program)
-		command = command->parent;
-	return command;
+	return command && command->owner->program ? command->owner : NULL;
 }
 
 bool tr_deps_is_build_tool(const struct tr_deps_command *command)

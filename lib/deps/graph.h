@@ -58,6 +58,8 @@ enum tr_evidence {
 
 struct tr_deps_command {
 	struct tr_deps_command *parent; /* the command that forked it, or called exec; or NULL */
+	/* The command itself, or the next program above it; if there is none, the task at the top. */
+	struct tr_deps_command *owner;
 	bool program; /* an exec record; otherwise a fork, or a task without one */
 	uint64_t seq; /* of the exec record; TR_DEPS_NO_SEQ: it has none, or this is no program */
 	uint64_t fork_seq; /* of the fork record that made it; TR_DEPS_NO_SEQ: none did */
