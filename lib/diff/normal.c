@@ -76,7 +76,16 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 }
 
 /* Classes of names, besides those of objects; after RUN, those of enum tr_run_value. */
-enum { TEMPORARY = 1, ADDRESS, RUN, TASK = RUN + TR_RUN_TASK, READING = RUN + TR_RUN_READING };
+enum {
+	TEMPORARY = 1,
+	KERNEL, /* a number in brackets that the kernel gives to what has no path */
+	RUN,
+	ADDRESS = RUN + TR_RUN_PLAIN,
+	TASK = RUN + TR_RUN_TASK,
+	READING = RUN + TR_RUN_READING,
+	NUMBER = RUN + TR_RUN_NUMBER,
+	UNMAPPED = RUN + TR_RUN_UNMAPPED,
+};
 
 static bool is_descriptor(uint64_t class)
 {
@@ -84,28 +93,42 @@ static bool is_descriptor(uint64_t class)
 }
 
 /*
- * A descriptor is known by what was opened, which only tr_normal_hash knows: it reads the records in
- * their order.
+ * The seed of the hash of a name. Descriptors and addresses are those of a process, and known by what
+ * was opened and mapped: only tr_normal_hash knows these, which reads the records in order.
  */
-static uint64_t hash_name(struct tr_normal *n, uint64_t class, struct tr_text text)
+static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 {
-	uint64_t number;
+	enum tr_run_value value = (enum tr_run_value)(class - RUN);
 
-	if (!is_descriptor(class) || !n->in_order || !tr_decimal_read(text, UINT64_MAX, &number))
-		return tr_text_hash(tr_number_hash(n->rules->seed, class), text);
-	number = tr_open_files_name(&n->files, tr_text_hash(n->rules->seed, n->task), number,
-				    (enum tr_run_value)(class - RUN));
-	n->failed |= !number;
-	return tr_number_hash(tr_number_hash(n->rules->seed, RUN), number);
+	if (is_descriptor(class)) {
+		class = RUN + TR_RUN_DESCRIPTOR;
+	} else if (class > NUMBER && class <= UNMAPPED) {
+		class = ADDRESS;
+	}
+	uint64_t seed = tr_number_hash(n->rules->seed, class), name = 0;
+	if (!n->in_order || !n->in_process || class == TEMPORARY || class == TASK)
+		return seed;
+	if (!n->table)
+		n->table = tr_open_files_of(&n->files, tr_text_hash(n->rules->seed, n->task));
+	if (!n->table) {
+		n->failed = true;
+		return seed;
+	}
+	if (class != KERNEL)
+		n->failed |= !tr_open_files_name(&n->files, n->table,
+						 class == ADDRESS ? ~number : number, value, &name);
+	return tr_number_hash(seed, name ? name : n->table->id);
 }
 
-static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text)
+/* number: of a descriptor or an address */
+static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text, uint64_t number)
 {
 	if (!tr_array_room(n->names, n->name_count, n->name_cap)) {
 		n->failed = true;
 		return;
 	}
-	n->names[n->name_count++] = (struct tr_run_name){ hash_name(n, class, text), text };
+	n->names[n->name_count++] =
+		(struct tr_run_name){ tr_text_hash(name_seed(n, class, number), text), text };
 	tr_buffer_put_byte(&n->text, '*');
 }
 
@@ -186,7 +209,7 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 		p += p < end && *p == '/';
 		const char *name = p;
 		len = 0;
-		if (p < end && !n->rules->temporary && tr_begins_temporary(*p))
+		if (p < end && !n->rules->temporary && tr_begins_temporary(p, end))
 			len = tr_temporary_begin(begin, p, end, &before);
 		while ((p = find_any(p, end, '"', '\\', '/')) < end && *p == '\\')
 			p += 2;
@@ -196,7 +219,8 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 		if (len) {
 			flush(n, name + before);
 			n->copied = name + before + len;
-			add_name(n, TEMPORARY, (struct tr_text){ name + before, len });
+			uint64_t class = before && name[before - 1] == '[' ? KERNEL : TEMPORARY;
+			add_name(n, class, (struct tr_text){ name + before, len }, 0);
 			/* a name in the root directory has a slash in its prefix */
 			p = p < n->copied ? n->copied : p;
 			continue;
@@ -215,12 +239,12 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 static inline const char *skip_plain(const struct tr_normal *n, const char *p, const char *end,
 				     bool first)
 {
-	const char *stop = find_any(p, end, '"', '\\', '/');
-
 	if (n->rules->replace || (first && n->rules->root_count) || p == end ||
-	    tr_begins_temporary(*p) || tr_ends_temporary(p, p, stop))
+	    tr_begins_temporary(p, end))
 		return NULL;
-	return stop == end || *stop == '"' ? stop : NULL;
+	const char *stop = find_any(p, end, '"', '\\', '/');
+	bool plain = (stop == end || *stop == '"') && !tr_ends_temporary(p, p, stop);
+	return plain ? stop : NULL;
 }
 
 /* Like read_string; replaces also what the user replaces. */
@@ -271,12 +295,14 @@ static uint64_t class_of(const struct tr_normal *n, struct tr_text key, const ch
 		return n->rules->readings ? 0 : READING;
 	if (is == TR_RUN_TASK)
 		return n->rules->tasks ? 0 : TASK;
+	if (is >= TR_RUN_NUMBER)
+		return RUN + is;
 	if (is == TR_RUN_PLAIN || n->rules->descriptors)
 		return 0;
 	/* most calls of fcntl return something else */
 	if (is == TR_RUN_OPENED && tr_text_starts(n->name, TR_TEXT("fcntl")) &&
 	    !memmem(n->name.data, (size_t)(value - n->name.data), dup, sizeof dup - 1))
-		return 0;
+		return NUMBER;
 	return RUN + is;
 }
 
@@ -293,10 +319,10 @@ static uint64_t class_of_member(const struct tr_normal *n, const char *value, co
 /* True if a number is a name. The descriptors 0 to 2 and task 1 are the same in all runs. */
 static bool is_name(uint64_t class, struct tr_text number, char before)
 {
-	bool run = class > RUN && class <= READING;
+	bool run = class > RUN && class < NUMBER;
 
-	if (!class || *number.data == '0' || before == '(' ||
-	    (tr_in_file_name(before) && !(class == TASK && before == '-')))
+	if (!class || (class >= NUMBER && class <= UNMAPPED) || *number.data == '0' ||
+	    before == '(' || (tr_in_file_name(before) && !(class == TASK && before == '-')))
 		return false;
 	return !run || number.len > 1 || *number.data > '2';
 }
@@ -361,10 +387,11 @@ static const char *put_value(struct tr_normal *n, struct tr_text key, const char
 			   before != '|' && !tr_in_file_name(before)) {
 			uint64_t number;
 			p = skip_hex(p + 2, end, &number);
-			if (n->rules->addresses || number < PAGE)
+			if (n->rules->addresses || number < PAGE || of == NUMBER)
 				continue;
 			flush(n, begin);
-			add_name(n, ADDRESS, tr_text_span(begin, p));
+			add_name(n, of > NUMBER && of <= UNMAPPED ? of : ADDRESS,
+				 tr_text_span(begin, p), number);
 			n->copied = p;
 		} else {
 			p = skip_digits(p, end);
@@ -372,8 +399,13 @@ static const char *put_value(struct tr_normal *n, struct tr_text key, const char
 			if (!is_name(of, number, before))
 				continue;
 			flush(n, begin);
-			add_name(n, of, number);
 			n->copied = p;
+			uint64_t decimal = 0;
+			tr_decimal_read(number, UINT64_MAX, &decimal);
+			if (of == TASK && tr_text_equal(number, n->task))
+				tr_buffer_put_literal(&n->text, "self");
+			else
+				add_name(n, of, number, decimal);
 		}
 	}
 }
@@ -577,6 +609,7 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 static void begin(struct tr_normal *n, bool in_order)
 {
 	n->in_order = in_order;
+	n->table = NULL;
 	n->count = n->name_count = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)

@@ -108,7 +108,8 @@ struct tr_normal {
 	bool in_process;		/* it is a system call, or another record of a process */
 	bool in_order;			/* the records are read by tr_normal_hash, in their order */
 	struct tr_open_files files;
-	bool failed; /* memory is exhausted */
+	struct tr_open_table *table; /* of the task; NULL: it is not known yet */
+	bool failed;		     /* memory is exhausted */
 };
 
 /*

@@ -33,13 +33,14 @@ static const struct tr_run_call calls[] = {
 	{ KEY("fcntl64"), { IS("return", OPENED) } },
 	{ KEY("fsmount"), { IS("return", OPENED) } },
 	{ KEY("fsopen"), { IS("return", OPENED) } },
+	{ KEY("futex"), { IS("timeout", READING) } },
 	{ KEY("futimesat"), { IS("times", READING) } },
 	{ KEY("getcpu"), { IS("cpu", READING), IS("node", READING) } },
 	{ KEY("getitimer"), { IS("curr_value", READING) } },
 	{ KEY("getpgid"), { IS("return", TASK) } },
 	{ KEY("getpgrp"), { IS("return", TASK) } },
 	{ KEY("getpid"), { IS("return", TASK) } },
-	{ KEY("getppid"), { IS("return", TASK) } },
+	{ KEY("getppid"), { IS("return", READING) } },
 	{ KEY("getrandom"), { IS("buf", READING) } },
 	{ KEY("getrusage"), { IS("usage", READING) } },
 	{ KEY("getsid"), { IS("return", TASK) } },
@@ -50,6 +51,10 @@ static const struct tr_run_call calls[] = {
 	{ KEY("io_uring_setup"), { IS("return", OPENED) } },
 	{ KEY("memfd_create"), { IS("return", OPENED) } },
 	{ KEY("memfd_secret"), { IS("return", OPENED) } },
+	{ KEY("mmap"), { IS("return", MAPPED) } },
+	{ KEY("mmap2"), { IS("return", MAPPED) } },
+	{ KEY("mremap"), { IS("old_address", UNMAPPED), IS("return", MAPPED) } },
+	{ KEY("munmap"), { IS("addr", UNMAPPED) } },
 	{ KEY("nanosleep"), { IS("rem", READING) } },
 	{ KEY("open"), { IS("return", OPENED) } },
 	{ KEY("open_by_handle_at"), { IS("return", OPENED) } },
@@ -68,6 +73,7 @@ static const struct tr_run_call calls[] = {
 	{ KEY("select"), { IS("info", READING), IS("nfds", READING) } },
 	{ KEY("set_tid_address"), { IS("return", TASK) } },
 	{ KEY("setsid"), { IS("return", TASK) } },
+	{ KEY("shmat"), { IS("return", MAPPED) } },
 	{ KEY("signalfd"), { IS("return", OPENED) } },
 	{ KEY("signalfd4"), { IS("return", OPENED) } },
 	{ KEY("socket"), { IS("return", OPENED) } },
@@ -89,21 +95,24 @@ static const struct tr_run_call calls[] = {
 
 /* Fields, and members of structures, that are the same in all calls; sorted. */
 static const struct tr_run_key keys[] = {
-	IS("dirfd", DESCRIPTOR), IS("epfd", DESCRIPTOR), IS("exceptfds", DESCRIPTOR),
-	IS("f_bavail", READING), IS("f_bfree", READING), IS("f_ffree", READING),
-	IS("f_fsid", READING), IS("fanotify_fd", DESCRIPTOR), IS("fd", DESCRIPTOR),
-	IS("fd_in", DESCRIPTOR), IS("fd_out", DESCRIPTOR), IS("fds", DESCRIPTOR),
+	IS("d_ino", READING), IS("d_off", READING), IS("dirfd", DESCRIPTOR),
+	IS("epfd", DESCRIPTOR), IS("exceptfds", DESCRIPTOR), IS("f_bavail", READING),
+	IS("f_bfree", READING), IS("f_ffree", READING), IS("f_fsid", READING),
+	IS("fanotify_fd", DESCRIPTOR), IS("fd", DESCRIPTOR), IS("fd_in", DESCRIPTOR),
+	IS("fd_out", DESCRIPTOR), IS("fds", DESCRIPTOR), IS("flags", NUMBER),
 	IS("from_dirfd", DESCRIPTOR), IS("group_fd", DESCRIPTOR), IS("in_fd", DESCRIPTOR),
-	IS("mount_fd", DESCRIPTOR), IS("newdirfd", DESCRIPTOR), IS("newfd", DESCRIPTOR),
+	IS("len", NUMBER), IS("length", NUMBER), IS("mode", NUMBER), IS("mount_fd", DESCRIPTOR),
+	IS("newdirfd", DESCRIPTOR), IS("newfd", DESCRIPTOR), IS("offset", NUMBER),
 	IS("olddirfd", DESCRIPTOR), IS("oldfd", DESCRIPTOR), IS("out_fd", DESCRIPTOR),
 	IS("pgid", TASK), IS("pid", TASK), IS("pid1", TASK), IS("pid2", TASK),
 	IS("pidfd", DESCRIPTOR), IS("readfds", DESCRIPTOR), IS("si_pid", TASK),
-	IS("si_stime", READING), IS("si_utime", READING), IS("sid", TASK), IS("st_atime", READING),
-	IS("st_atime_nsec", READING), IS("st_ctime", READING), IS("st_ctime_nsec", READING),
-	IS("st_dev", READING), IS("st_ino", READING), IS("st_mtime", READING),
-	IS("st_mtime_nsec", READING), IS("stx_dev_major", READING), IS("stx_dev_minor", READING),
-	IS("stx_ino", READING), IS("stx_mnt_id", READING), IS("tid", TASK),
-	IS("to_dirfd", DESCRIPTOR), IS("writefds", DESCRIPTOR),
+	IS("si_stime", READING), IS("si_utime", READING), IS("sid", TASK), IS("sig", NUMBER),
+	IS("size", NUMBER), IS("st_atime", READING), IS("st_atime_nsec", READING),
+	IS("st_ctime", READING), IS("st_ctime_nsec", READING), IS("st_dev", READING),
+	IS("st_ino", READING), IS("st_mtime", READING), IS("st_mtime_nsec", READING),
+	IS("stx_dev_major", READING), IS("stx_dev_minor", READING), IS("stx_ino", READING),
+	IS("stx_mnt_id", READING), IS("tid", TASK), IS("to_dirfd", DESCRIPTOR),
+	IS("writefds", DESCRIPTOR),
 };
 /* clang-format on */
 
@@ -145,27 +154,21 @@ enum tr_run_value tr_run_value(const struct tr_run_call *call, struct tr_text ke
 	return TR_RUN_PLAIN;
 }
 
-/* The descriptors of a process, by their numbers: 1 and up, as they were opened. */
-struct table {
-	struct tr_id_map opened;
-	uint64_t users; /* threads */
-};
-
-/* The table of a task, which is a new one if there is none. NULL: memory is exhausted. */
-static struct table *table_of(struct tr_open_files *files, uint64_t task)
+struct tr_open_table *tr_open_files_of(struct tr_open_files *files, uint64_t task)
 {
-	struct table *table = tr_id_map_get(&files->tasks, task);
+	struct tr_open_table *table = tr_id_map_get(&files->tasks, task);
 
 	if (table || !(table = calloc(1, sizeof *table)))
 		return table;
 	table->users = 1;
+	table->id = ++files->count;
 	if (tr_id_map_put(&files->tasks, task, table))
 		return table;
 	free(table);
 	return NULL;
 }
 
-static void release(struct table *table)
+static void release(struct tr_open_table *table)
 {
 	if (!table || --table->users)
 		return;
@@ -173,35 +176,32 @@ static void release(struct table *table)
 	free(table);
 }
 
-uint64_t tr_open_files_name(struct tr_open_files *files, uint64_t task, uint64_t descriptor,
-			    enum tr_run_value value)
+bool tr_open_files_name(struct tr_open_files *files, struct tr_open_table *table, uint64_t key,
+			enum tr_run_value value, uint64_t *name)
 {
-	struct table *table = table_of(files, task);
-	/* the values of this map are no addresses */
-	uintptr_t name = 0;
+	bool closed = value == TR_RUN_CLOSED || value == TR_RUN_UNMAPPED;
 
-	if (!table)
-		return 0;
-	if (value == TR_RUN_CLOSED)
-		name = (uintptr_t)tr_id_map_take(&table->opened, descriptor);
-	else if (value != TR_RUN_OPENED)
-		name = (uintptr_t)tr_id_map_get(&table->opened, descriptor);
-	if (name)
-		return name;
-	name = (uintptr_t)++files->count;
-	if (value != TR_RUN_CLOSED && !tr_id_map_put(&table->opened, descriptor, (void *)name))
-		return 0;
-	return name;
+	/* the values of this map are no addresses */
+	*name = 0;
+	if (closed)
+		*name = (uintptr_t)tr_id_map_take(&table->opened, key);
+	else if (value == TR_RUN_DESCRIPTOR || value == TR_RUN_PLAIN)
+		*name = (uintptr_t)tr_id_map_get(&table->opened, key);
+	if (*name || value == TR_RUN_PLAIN || value == TR_RUN_UNMAPPED)
+		return true;
+	*name = ++files->count;
+	return closed || tr_id_map_put(&table->opened, key, (void *)(uintptr_t)*name);
 }
 
 bool tr_open_files_share(struct tr_open_files *files, uint64_t parent, uint64_t child)
 {
-	struct table *table;
+	struct tr_open_table *table;
 
 	/* records of the child may have come before that of its creation */
 	if (tr_id_map_get(&files->tasks, child))
 		return true;
-	if (!(table = table_of(files, parent)) || !tr_id_map_put(&files->tasks, child, table))
+	if (!(table = tr_open_files_of(files, parent)) ||
+	    !tr_id_map_put(&files->tasks, child, table))
 		return false;
 	table->users++;
 	return true;

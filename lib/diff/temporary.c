@@ -38,6 +38,10 @@ static const struct {
 	SHAPE("GMfifo", 1, 10, false, DIGITS),	     /* the job server of make */
 	SHAPE("pipe:[", 1, 20, false, DIGITS),	     /* the kernel, for what has no path */
 	SHAPE("socket:[", 1, 20, false, DIGITS),
+	SHAPE("UNIX:[", 1, 20, false, DIGITS),
+	SHAPE("UNIX-STREAM:[", 1, 20, false, DIGITS),
+	SHAPE("UNIX-DGRAM:[", 1, 20, false, DIGITS),
+	SHAPE("NETLINK:[", 1, 20, false, DIGITS),
 	SHAPE("proc/", 1, 10, false, ROOT),
 };
 
@@ -93,10 +97,11 @@ static bool is_in_tmp(const char *begin, const char *name)
 
 size_t tr_temporary_begin(const char *begin, const char *name, const char *end, size_t *before)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes && name + 1 < end; i++) {
 		struct tr_text prefix = shapes[i].prefix;
 		enum place place = shapes[i].place;
-		if (*name != *prefix.data || !tr_text_starts(tr_text_span(name, end), prefix))
+		if (name[0] != prefix.data[0] || name[1] != prefix.data[1] ||
+		    !tr_text_starts(tr_text_span(name, end), prefix))
 			continue;
 		const char *p = name + prefix.len;
 		size_t len = count_alphanumeric(p, end);

@@ -27,19 +27,43 @@ static inline bool tr_in_file_name(char c)
 	       c == '%' || (unsigned char)c >= 0x80;
 }
 
-/* True for the bytes with which names begin that tr_temporary_begin recognises. */
-static inline bool tr_begins_temporary(char c)
+/* False: tr_temporary_begin finds nothing in a name that begins so. */
+static inline bool tr_begins_temporary(const char *p, const char *end)
 {
-	return c == 'c' || c == 's' || c == 't' || c == 'p' || c == 'r' || c == '.' || c == 'T' ||
-	       c == 'G';
+	char second = end - p > 1 ? p[1] : 0;
+
+	switch (*p) {
+	case 'c':
+		return second == 'c' || second == 'o' || second == 'm';
+	case 's':
+		return second == 't' || second == 'e' || second == 'o';
+	case 'p':
+		return second == 'i' || second == 'r';
+	case 'r':
+		return second == 'u' || second == 'm';
+	case 't':
+		return second == 'm';
+	case '.':
+		return second == 't';
+	case 'T':
+		return second == 'r';
+	case 'U':
+		return second == 'N';
+	case 'N':
+		return second == 'E';
+	case 'G':
+		return second == 'M';
+	}
+	return false;
 }
 
 /* False: tr_temporary_end finds nothing in a name that ends there. */
 static inline bool tr_ends_temporary(const char *begin, const char *name, const char *end)
 {
 	return end - name > 8 &&
-	       (end[-1] == 'p' || end[-8] == 'p' || memcmp(begin, "/tmp/", 5) == 0 ||
-		(name - begin >= 5 && memcmp(name - 5, "/tmp/", 5) == 0));
+	       (end[-1] == 'p' || end[-8] == 'p' ||
+		(begin[1] == 't' && memcmp(begin, "/tmp/", 5) == 0) ||
+		(name - begin >= 5 && name[-2] == 'p' && memcmp(name - 5, "/tmp/", 5) == 0));
 }
 
 /*
