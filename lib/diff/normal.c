@@ -327,6 +327,28 @@ static bool is_name(uint64_t class, struct tr_text number, char before)
 	return !run || number.len > 1 || *number.data > '2';
 }
 
+/*
+ * Skips the beginning of the value of MAKEFLAGS at p, which begins with its quote, and replaces the
+ * descriptors of make's job server in it.
+ */
+static const char *put_job_server(struct tr_normal *n, const char *p, const char *end)
+{
+	static const char option[] = "--jobserver-auth=", old[] = "--jobserver-fds=";
+	const char *stop = tr_normal_string_end(p, end);
+	size_t len = sizeof option - 1;
+	const char *at = memmem(p, (size_t)(stop - p), option, len);
+
+	if (!at && (at = memmem(p, (size_t)(stop - p), old, sizeof old - 1)))
+		len = sizeof old - 1;
+	if (!at || at[len] < '0' || at[len] > '9')
+		return p + 1;
+	flush(n, at + len);
+	tr_buffer_put_byte(&n->text, '*');
+	p = skip_digits(at + len, stop);
+	p = *p == ',' ? skip_digits(p + 1, stop) : p;
+	return n->copied = p;
+}
+
 /* Returns the end of a member that is a string or a number. */
 static const char *member_end(const char *p, const char *end)
 {
@@ -372,12 +394,19 @@ static const char *put_value(struct tr_normal *n, struct tr_text key, const char
 		} else if (*p == '"') {
 			p = put_string(n, p + 1, end, first);
 			p += p < end;
-			if (p - begin == sizeof "\"mtime\"" - 1 && end - p > 1 &&
-			    memcmp(begin, "\"mtime\":\"", (size_t)(p - begin) + 2) == 0 &&
-			    tr_text_is(key, "extra")) {
+			struct tr_text name = tr_text_span(begin, p);
+			if (end - p < 2 || *p != ':' || p[1] != '"')
+				continue;
+			if (tr_text_is(name, "\"mtime\"") && tr_text_is(key, "extra")) {
 				/* when an output was made, in the log of ninja */
 				flush(n, p);
 				n->copied = p = tr_normal_string_end(p + 1, end);
+			} else if (begin[1] == 'M' && !n->rules->descriptors &&
+				   (tr_text_is(name, "\"MAKEFLAGS\"") ||
+				    tr_text_is(name, "\"MFLAGS\""))) {
+				p = put_job_server(n, p + 1, end);
+				p = put_string(n, p, end, first);
+				p += p < end;
 			}
 		} else if (*p == '@') {
 			flush(n, p);

@@ -36,6 +36,7 @@ static const struct tr_run_call calls[] = {
 	{ KEY("futex"), { IS("timeout", READING) } },
 	{ KEY("futimesat"), { IS("times", READING) } },
 	{ KEY("getcpu"), { IS("cpu", READING), IS("node", READING) } },
+	{ KEY("getcwd"), { IS("return", READING) } },
 	{ KEY("getitimer"), { IS("curr_value", READING) } },
 	{ KEY("getpgid"), { IS("return", TASK) } },
 	{ KEY("getpgrp"), { IS("return", TASK) } },
