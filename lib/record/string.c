@@ -184,8 +184,9 @@ size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to)
 static void put_escape(unsigned char c, struct tr_buffer *to)
 {
 	struct tr_escape escape = { .type = c < 0x80 ? TR_ESCAPE_CHAR : TR_ESCAPE_BYTE, .code = c };
-	char spelled[TR_ESCAPE_MAX];
-	tr_buffer_put(to, spelled, tr_escape_write(&escape, false, spelled));
+	char spelled[TR_ESCAPE_MAX] = { '\\', (char)c };
+	bool simple = c == '"' || c == '\\'; /* as most are */
+	tr_buffer_put(to, spelled, simple ? 2 : tr_escape_write(&escape, false, spelled));
 }
 
 /* Copies the bytes between escapes in one piece, because most strings have none. */

@@ -185,13 +185,14 @@ static bool is_plausible(struct tr_makelog_names *names, struct tr_makelog_progr
 	bool option = false, file = false;
 	struct tr_invocation invocation;
 
-	for (size_t i = 1; i < count && !option && !file; i++) {
+	for (size_t i = 1; i < count && !option; i++) {
 		struct tr_text text = words[i].text;
 		char c = text.len ? *text.data : 0;
-		option |= text.len > 1 &&
-			  (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
-		file |= !driver && is_file_name(text);
+		option = text.len > 1 &&
+			 (c == '-' || c == '@' || (c == '/' && tool == TR_TOOL_DRIVER_CL));
 	}
+	for (size_t i = 1; i < count && !driver && !option && !file; i++)
+		file = is_file_name(words[i].text);
 	/* "CC = gcc -O2" shows a variable */
 	if (count > 1 && words[1].text.len && words[1].text.data[words[1].text.len - 1] == '=' &&
 	    words[1].text.len <= 2)

@@ -123,7 +123,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 	size_t begin = tr_makelog_find_tool(&reader->names, found, first, program);
 	to->failed |= reader->names.failed;
 	if (begin == found->count) {
-		if (first < found->count && !program.no_runner)
+		if (first < found->count && !program.no_runner && !program.shell)
 			tr_strangers_count(&reader->tally.strangers, found->words + first,
 					   found->count - first);
 		return;

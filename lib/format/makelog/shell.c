@@ -172,7 +172,13 @@ static bool is_assignment(struct tr_text text)
 static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 {
 	static const char *const silent[] = { "if", "while", "until", "else", "!", "{", "}", NULL };
+	static const bool begins[256] = {
+		['!'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true, ['i'] = true,
+		['t'] = true, ['u'] = true, ['w'] = true, ['{'] = true, ['}'] = true
+	};
 
+	if (!text.len || !begins[(unsigned char)*text.data])
+		return false;
 	if (tr_text_is(text, "then") || tr_text_is(text, "do")) {
 		shell->bodies++;
 		return true;
@@ -196,17 +202,11 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	return tr_text_is_among(text, silent);
 }
 
-/* Adds a word to the command. False: it has too many, or memory is exhausted. */
-static inline bool add_word(struct tr_makelog_shell *shell, struct tr_text text)
+/* True if there is memory for more words. */
+static bool has_room(struct tr_makelog_shell *shell, size_t more)
 {
-	if (shell->count >= TR_MAKELOG_WORDS)
-		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
-	else if (!text.data || !tr_array_room(shell->words, shell->count, shell->cap))
-		shell->failed = true;
-	else
-		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
-	shell->count++;
-	return shell->syntax == TR_MAKELOG_FINE && !shell->failed;
+	return shell->count + more <= shell->cap ||
+	       tr_array_grow(&shell->words, &shell->cap, shell->count + more, sizeof *shell->words);
 }
 
 /* Reads the word at pos as a part of the command. */
@@ -230,39 +230,101 @@ static void take_word(struct tr_makelog_shell *shell)
 	if (shell->count)
 		tr_buffer_put_literal(&shell->spelled, "\",\"");
 	tr_string_escape(text, &shell->spelled);
-	add_word(shell, tr_arena_copy(&shell->arena, text));
+	text = tr_arena_copy(&shell->arena, text);
+	if (shell->count >= TR_MAKELOG_WORDS)
+		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
+	else if (!text.data || !has_room(shell, 1))
+		shell->failed = true;
+	else
+		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
+	shell->count++;
+}
+
+enum { BLOCK = 64, PIECE = 32 };
+
+/* The plain bytes and the blanks of a block, one bit each. */
+struct marks {
+	uint64_t plain, blanks;
+};
+
+static inline struct marks find_marks(const char *p)
+{
+	struct marks marks = { 0, 0 };
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (unsigned i = 0; i < BLOCK; i += sizeof(__m128i)) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		__m128i blanks = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
+		marks.plain |= (uint64_t)tr_makelog_plain_mask(bytes) << i;
+		marks.blanks |= (uint64_t)(unsigned)_mm_movemask_epi8(blanks) << i;
+	}
+#else
+	for (unsigned i = 0; i < BLOCK; i++) {
+		marks.plain |= (uint64_t)tr_makelog_is_plain(p[i]) << i;
+		marks.blanks |= (uint64_t)(p[i] == ' ') << i;
+	}
+#endif
+	return marks;
+}
+
+/* The number of bits from the lowest one on that are set. */
+static inline size_t run_of(uint64_t bits)
+{
+	return bits == UINT64_MAX ? 64 : (size_t)__builtin_ctzll(~bits);
 }
 
 /*
- * Takes the next words of a command as long as they consist of plain bytes, and a blank or nothing
- * follows. Nearly all words are like that: they stay in the text, and only their spelling is a copy.
- * False: there is none.
+ * Takes the words of a command that consist of plain bytes, and end with a blank in the block at pos. Nearly
+ * all words are like that: they stay in the text, and only their spelling is a copy. block: the same
+ * bytes, with PIECE readable ones after them. True: the next word may be like that, too.
  */
+static bool take_block(struct tr_makelog_shell *shell, const char *block)
+{
+	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
+	char *begin = tr_buffer_room(&shell->spelled, MOST * SEPARATOR + BLOCK + PIECE),
+	     *to = begin;
+	size_t at = 0, len = 0, count = shell->count, left = (size_t)(shell->end - shell->pos);
+
+	if (!begin || count + MOST > TR_MAKELOG_WORDS || !has_room(shell, MOST))
+		return false;
+	struct tr_word *words = shell->words;
+	struct marks marks = find_marks(block);
+	for (; at < BLOCK; at += len + run_of(marks.blanks >> (at + len))) {
+		len = run_of(marks.plain >> at);
+		if (!len || at + len >= BLOCK || !(marks.blanks >> (at + len) & 1))
+			break;
+		struct tr_text text = { shell->pos + at, len };
+		if (!count && (is_assignment(text) || take_reserved(shell, text)))
+			continue;
+		memcpy(to, "\",\"", SEPARATOR);
+		to += count ? SEPARATOR : 0;
+		for (size_t i = 0; i < len; i += PIECE)
+			memcpy(to + i, block + at + i, PIECE);
+		to += len;
+		words[count] = (struct tr_word){ text, count, false };
+		count++;
+	}
+	tr_buffer_used(&shell->spelled, (size_t)(to - begin));
+	shell->count = count;
+	shell->pos += at < left ? at : left;
+	return at && at + len >= BLOCK;
+}
+
+/* Takes the next words as long as they are plain and shorter than a block. False: there is none. */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
-	enum { SEPARATOR = 3 };
-	const char *begin = shell->pos, *p = begin, *end = shell->end;
+	char copy[BLOCK + PIECE]; /* with blanks after the text */
+	const char *begin = shell->pos, *block = begin;
 
-	while (p < end) {
-		char *to = tr_buffer_room(&shell->spelled, SEPARATOR + TR_MAKELOG_PLAIN_MAX);
-		if (!to)
-			break;
-		size_t separator = shell->count ? SEPARATOR : 0;
-		memcpy(to, "\",\"", SEPARATOR);
-		size_t len = tr_makelog_copy_plain(p, end, to + separator);
-		struct tr_text text = { p, len };
-		if (!len || (p + len < end && p[len] != ' '))
-			break;
-		for (p += len; p < end && *p == ' ';)
-			p++;
-		if (!shell->count && (is_assignment(text) || take_reserved(shell, text)))
-			continue;
-		tr_buffer_used(&shell->spelled, separator + len);
-		if (!add_word(shell, text))
-			return true;
-	}
-	shell->pos = p;
-	return p > begin;
+	do {
+		size_t left = (size_t)(shell->end - shell->pos);
+		block = shell->pos;
+		if (left < sizeof copy) {
+			memset(copy, ' ', sizeof copy);
+			block = memcpy(copy, block, left);
+		}
+	} while (take_block(shell, block) && shell->pos < shell->end);
+	return shell->pos > begin;
 }
 
 /* True if the command is a shell that reads its script from standard input. */

@@ -72,39 +72,22 @@ static inline bool tr_makelog_is_plain(char c)
 	return (lower >= 'a' && lower <= 'z') || (c >= '+' && c <= ':') || c == '=' || c == '_';
 }
 
-enum { TR_MAKELOG_PLAIN_MAX = 128 };
-
-/*
- * Copies the bytes from p on as long as they are plain, up to TR_MAKELOG_PLAIN_MAX, for which there is
- * room. Returns their number.
- */
-static inline size_t tr_makelog_copy_plain(const char *p, const char *end, char *to)
-{
-	size_t len = 0, most = (size_t)(end - p);
-
-	if (most > TR_MAKELOG_PLAIN_MAX)
-		most = TR_MAKELOG_PLAIN_MAX;
 #if defined __SSE2__ && !defined TR_PORTABLE
-	for (; len + sizeof(__m128i) <= most; len += sizeof(__m128i)) {
-		/* a range ends where a sum of signed bytes overflows, so one comparison finds it */
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + len));
-		__m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-		__m128i found = _mm_cmpgt_epi8(_mm_add_epi8(lower, _mm_set1_epi8(INT8_MAX - 'z')),
-					       _mm_set1_epi8(INT8_MAX - 'z' + 'a' - 1));
-		__m128i sign = _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(INT8_MAX - ':')),
-					      _mm_set1_epi8(INT8_MAX - ':' + '+' - 1));
-		found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
-		sign = _mm_or_si128(sign, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
-		unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(found, sign));
-		_mm_storeu_si128((__m128i *)(void *)(to + len), bytes);
-		if (mask != 0xffff)
-			return len + (unsigned)__builtin_ctz(~mask);
-	}
-#endif
-	for (; len < most && tr_makelog_is_plain(p[len]); len++)
-		to[len] = p[len];
-	return len;
+/* Which of sixteen bytes are plain, one bit each. */
+static inline unsigned tr_makelog_plain_mask(__m128i bytes)
+{
+	/* a range ends where a sum of signed bytes overflows, so one comparison finds it */
+	__m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+	__m128i found = _mm_cmpgt_epi8(_mm_add_epi8(lower, _mm_set1_epi8(INT8_MAX - 'z')),
+				       _mm_set1_epi8(INT8_MAX - 'z' + 'a' - 1));
+	__m128i sign = _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(INT8_MAX - ':')),
+				      _mm_set1_epi8(INT8_MAX - ':' + '+' - 1));
+
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+	sign = _mm_or_si128(sign, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, sign));
 }
+#endif
 
 /* Any word at pos. Valid until the next call. */
 struct tr_text tr_makelog_shell_word(struct tr_makelog_shell *shell);

@@ -30,14 +30,19 @@ static void fail_quote(struct tr_makelog_shell *shell)
 /* Takes the plain bytes at pos. */
 static void take_plain(struct tr_makelog_shell *shell)
 {
-	char *to;
-	size_t len = TR_MAKELOG_PLAIN_MAX;
+	const char *p = shell->pos;
 
-	while (len == TR_MAKELOG_PLAIN_MAX && (to = tr_buffer_room(&shell->bytes, len))) {
-		len = tr_makelog_copy_plain(shell->pos, shell->end, to);
-		tr_buffer_used(&shell->bytes, len);
-		shell->pos += len;
+#if defined __SSE2__ && !defined TR_PORTABLE
+	unsigned mask = 0xffff;
+	for (; mask == 0xffff && shell->end - p >= (ptrdiff_t)sizeof(__m128i);) {
+		mask = tr_makelog_plain_mask(_mm_loadu_si128((const __m128i *)(const void *)p));
+		p += mask == 0xffff ? sizeof(__m128i) : (unsigned)__builtin_ctz(~mask);
 	}
+#endif
+	while (p < shell->end && tr_makelog_is_plain(*p))
+		p++;
+	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
+	shell->pos = p;
 }
 
 /* Takes '...' after its first quote. */
