@@ -476,6 +476,12 @@ static bool in_block(const char *p, const char *lf, struct tr_columns *columns)
 
 #endif
 
+bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns)
+{
+	columns->kind = 0;
+	return in_block(p, lf, columns);
+}
+
 bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
 		   struct tr_pick *pick)
 {

@@ -113,6 +113,9 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
+/* The same, faster: for short columns, where TR_INPUT_PAD bytes after the LF may be read. */
+bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns);
+
 /* Converts a kind to the form in tr_columns; false: tr_columns_find does not accept it. */
 bool tr_columns_kind(struct tr_text kind, uint64_t *word);
 

@@ -824,7 +824,12 @@ enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *
 	if (!tr_buffer_room(line, TR_INPUT_PAD) || line->failed)
 		return tr_error_memory(err);
 	tr_record_init(record, arena);
-	if (!tr_record_from_line(record, tr_buffer_text(line), err))
+	struct tr_text text = tr_buffer_text(line);
+	struct tr_columns columns;
+	const char *lf = text.data + text.len - 1;
+	if (text.len && *lf == '\n' && tr_columns_find_soon(text.data, lf, &columns))
+		tr_record_from_columns(record, text, &columns);
+	else if (!tr_record_from_line(record, text, err))
 		return TR_FATAL;
 	record->canonical = true;
 	return TR_OK;

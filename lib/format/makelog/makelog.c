@@ -30,6 +30,8 @@ struct reader {
 	const char *left_out;			/* why a part of a line is; NULL: none is */
 	struct tr_makelog_names names;
 	struct tr_makelog_where where;
+	uint64_t next_cr,
+		next_escape; /* offsets before which there is none, from a line that was read on */
 	struct tr_buffer plain;	  /* a line without colours */
 	struct tr_buffer logical; /* a line that is continued on others */
 	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
@@ -443,6 +445,21 @@ static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 	return tr_buffer_text(to);
 }
 
+/*
+ * True if a byte is in a line, of which the next one is at the offset *next or after it. It is looked for in
+ * the whole window at once, because most logs have none.
+ */
+static bool has_byte(const struct tr_input *in, struct tr_text line, char byte, uint64_t *next)
+{
+	uint64_t begin = in->offset - (uint64_t)(in->pos - line.data);
+
+	if (*next < in->offset) {
+		const char *found = memchr(line.data, byte, (size_t)(in->end - line.data));
+		*next = begin + (uint64_t)((found ? found : in->end) - line.data);
+	}
+	return *next < begin + line.len;
+}
+
 /* Queues the commands of the next line. TR_END: the log is over. */
 static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 {
@@ -463,7 +480,9 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	}
 	reader->budget += AHEAD_FACTOR * line.len;
 	reader->budget = reader->budget < AHEAD_MOST ? reader->budget : AHEAD_MOST;
-	line = tr_makelog_plain(line, &reader->plain);
+	if (has_byte(reader->base.in, line, '\r', &reader->next_cr) ||
+	    has_byte(reader->base.in, line, '\x1b', &reader->next_escape))
+		line = tr_makelog_plain(line, &reader->plain);
 	if (reader->plain.failed)
 		return tr_error_memory(err);
 	if (!line.len)
