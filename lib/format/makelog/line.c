@@ -399,23 +399,31 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 		{ TR_MAKELOG_LEAVES, "離開目錄" },
 		{ TR_MAKELOG_LEAVES, "Rời thư mục" },
 	};
+	/* of make, gmake, mingw32-make, ninja, waf, or a path; most lines begin with other letters */
+	static const bool begins[256] = { ['m'] = true, ['g'] = true, ['n'] = true, ['w'] = true,
+					  ['W'] = true, ['/'] = true, ['.'] = true };
 	enum { LONGEST = 16 << 10 };
 	bool ninja = false;
-	/* make, gmake, mingw32-make, ninja, waf, or a path; most lines begin with other letters */
-	bool may = line.len && line.len < LONGEST &&
-		   (memchr("mgnwW/.", *line.data, 7) || tr_path_has_drive(line));
-	size_t at = may ? skip_maker(line, level, &ninja) : 0;
-	struct tr_text rest = { line.data + at, line.len - at };
+	unsigned char first = line.len && line.len < LONGEST ? (unsigned char)*line.data : 0;
 
-	if (line.len && line.len < LONGEST && (*line.data == 'P' || *line.data == 'D'))
+	if (first == 'P' || first == 'D')
 		return move_of_project(line, level, path);
-	if (!at || !find_path(rest, path))
+	size_t at = begins[first] || (first && tr_path_has_drive(line))
+			    ? skip_maker(line, level, &ninja)
+			    : 0;
+	if (!at)
 		return TR_MAKELOG_STAYS;
 	*level = ninja ? -1 : *level;
+	struct tr_text rest = { line.data + at, line.len - at }, quoted = rest;
 	/* nearly all logs are in English */
-	bool enters = tr_text_starts(rest, TR_TEXT(" Entering directory"));
-	if (enters || tr_text_starts(rest, TR_TEXT(" Leaving directory")))
+	bool enters = tr_text_skip(&quoted, TR_TEXT(" Entering directory "));
+	if ((enters || tr_text_skip(&quoted, TR_TEXT(" Leaving directory "))) && quoted.len > 2 &&
+	    (*quoted.data == '\'' || *quoted.data == '`') && quoted.data[quoted.len - 1] == '\'') {
+		*path = (struct tr_text){ quoted.data + 1, quoted.len - 2 };
 		return enters ? TR_MAKELOG_ENTERS : TR_MAKELOG_LEAVES;
+	}
+	if (!find_path(rest, path))
+		return TR_MAKELOG_STAYS;
 	/* only ninja, which has no other language, prints a relative path; others quote targets */
 	if (!tr_path_is_absolute(*path))
 		return TR_MAKELOG_STAYS;

@@ -131,7 +131,12 @@ static void take(void *context, const struct tr_makelog_found *found)
 		return;
 	}
 	reader->tally.commands++;
-	tr_cell_escape(found->words[begin].text, false, to);
+	struct tr_text name = found->words[begin].text;
+	/* what needs no escape in a string needs none in a cell, apart from "-" */
+	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
+		tr_buffer_put_text(to, name);
+	else
+		tr_cell_escape(name, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	struct tr_text directory = tr_makelog_directory_of(found, begin, &joined);
 	if (directory.data) {
@@ -304,7 +309,7 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 		return TR_OK;
 	struct tr_makelog_script script = { .text = text,
 					    .directory = tr_makelog_where_now(&reader->where) };
-	if (!parse_from(reader, queued, &tally, &script, &parsed))
+	if (!tr_makelog_shell_parse(reader->shells[0], &script, &parsed))
 		return tr_error_memory(err);
 	if (wants_more(reader, queued, text, &parsed)) {
 		enum tr_status status =
