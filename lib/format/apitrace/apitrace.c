@@ -152,19 +152,23 @@ static bool looks_like_head(const char *p, const char *end)
 	return p && p < end && is_name(p, end);
 }
 
-bool tr_apitrace_begins(const char *p, const char *end)
+bool tr_apitrace_begins(const char *p, const char *end, bool last)
 {
 	struct tr_apitrace_parse parse = { .max_depth = 1 };
 	if (p == end || (unsigned char)*p > TR_APITRACE_VERSION || !looks_like_head(p, end))
 		return false;
 	int bits = weigh(&parse, p, end);
-	/* within a stream, bytes that only begin like a head are data, which stay with their event */
+	/*
+	 * within a stream, bytes that only begin like a head are data, which stay with their event;
+	 * so are those of a head that the input's end has cut
+	 */
 	struct tr_record head;
 	tr_apitrace_parse_begin(&parse, p, end, 0);
 	tr_record_init(&head, &parse.arena);
-	bool bad = !tr_apitrace_parse_head(&parse, &head) && parse.outcome == TR_APITRACE_BAD;
+	bool whole = tr_apitrace_parse_head(&parse, &head) ||
+		     (parse.outcome == TR_APITRACE_SHORT && !last);
 	tr_apitrace_parse_free(&parse);
-	return bits >= FURTHER && !bad;
+	return bits >= FURTHER && whole;
 }
 
 /*

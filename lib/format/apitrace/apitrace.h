@@ -127,8 +127,11 @@ const char *tr_apitrace_call_api(struct tr_text name);
 /* True if the function has no side effects: apitrace shows its name without bold. */
 bool tr_apitrace_call_is_plain(struct tr_text name);
 
-/* True if a stream begins at p: a head, and definitions in the first events after it. */
-bool tr_apitrace_begins(const char *p, const char *end);
+/*
+ * True if a stream begins at p: a head, and definitions in the first events after it. last: the input
+ * has nothing after `end`.
+ */
+bool tr_apitrace_begins(const char *p, const char *end, bool last);
 
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,

@@ -111,7 +111,7 @@ static bool at_stream(struct reader *reader)
 	if (version <= TR_APITRACE_LEAVE && version != reader->parse.version)
 		return false;
 	tr_input_more(in, TR_APITRACE_LOOK);
-	return tr_apitrace_begins(in->pos, in->end);
+	return tr_apitrace_begins(in->pos, in->end, in->at_end);
 }
 
 /* Forgets the stream that ended: another one begins at the input's position. */
@@ -131,7 +131,7 @@ static void begin_stream(struct reader *reader)
 static const char *find(const struct reader *reader, const char *p, const char *last)
 {
 	while (p < last && (p = memchr(p, (int)reader->parse.version, (size_t)(last - p)))) {
-		if (tr_apitrace_begins(p, reader->base.in->end))
+		if (tr_apitrace_begins(p, reader->base.in->end, reader->base.in->at_end))
 			return p;
 		p++;
 	}
