@@ -112,7 +112,7 @@ static bool has_leader(const struct occurrences *at)
 	return at->total && 2 * at->lead >= at->total;
 }
 
-/* Takes off the index those streams that have a key of their own, whose partner needs no vote. */
+/* Takes off the index those streams whose key leaves at most one partner, which needs no vote. */
 static bool drop_unique(struct tr_streams *streams)
 {
 	struct tally tally;
@@ -126,12 +126,28 @@ static bool drop_unique(struct tr_streams *streams)
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t k = 0; k < streams[i].count; k++) {
 			const struct slot *slot = find_slot(&tally, streams[i].list[k].key);
-			if (slot->sides[0].total <= 1 && slot->sides[1].total <= 1)
+			uint16_t a = slot->sides[0].total, b = slot->sides[1].total;
+			if (!a || !b || (a == 1 && b == 1))
 				streams[i].places[streams[i].list[k].group] = TR_ALIGN_NONE;
 		}
 	}
 	free(tally.slots);
 	return true;
+}
+
+/* True if both sides have streams whose partners need votes. */
+static bool are_left(const struct tr_streams *streams)
+{
+	bool left = true;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct tr_streams *side = &streams[i];
+		size_t k = 0;
+		while (k < side->count && side->places[side->list[k].group] == TR_ALIGN_NONE)
+			k++;
+		left &= k < side->count;
+	}
+	return left;
 }
 
 /* Adds the contents of records to those of their streams, and counts these records. */
@@ -251,10 +267,11 @@ bool tr_streams_pair(struct tr_streams *streams, const struct tr_align_side *rec
 	if (streams[0].count > 1 || streams[1].count > 1) {
 		if (!drop_unique(streams))
 			return false;
-		if (add_contents(streams, records, threads) && !pair_set(streams, true))
+		if (are_left(streams) && add_contents(streams, records, threads) &&
+		    !pair_set(streams, true))
 			return false;
 		/* without those that have found their partners, other hashes are those of one stream */
-		for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned round = 0; round < ROUNDS && are_left(streams); round++) {
 			count = add_contents(streams, records, threads);
 			if (count && !pair_by_votes(streams, records, threads, round % 2, count))
 				return false;
