@@ -366,11 +366,26 @@ static bool number_images(struct tr_diff *diff)
 	return fine;
 }
 
-/* True if a program that is in one trace only says so for this image, or a child's fork does. */
+/*
+ * True if a process is in both traces. What it did before its first program is a part of it, though
+ * the other trace may have nothing of that.
+ */
+static bool is_in_both(const struct tr_diff_side *side, const struct tr_diff_image *image)
+{
+	return image->both || (image->forked && image->program != TR_DIFF_NONE &&
+			       side->images[image->program].both);
+}
+
+/*
+ * True if a program that is in one trace only says so for this image, or the process that forked it
+ * does, which began before it: a trace may have processes that forked each other.
+ */
 static bool is_listed(const struct tr_diff_side *side, const struct tr_diff_image *image)
 {
+	uint32_t number = (uint32_t)(image - side->images);
+
 	return !image->forked || image->program != TR_DIFF_NONE ||
-	       (image->parent != TR_DIFF_NONE && !side->images[image->parent].both);
+	       (image->parent < number && !side->images[image->parent].both);
 }
 
 /*
@@ -394,7 +409,7 @@ static bool imply_records(struct tr_diff *diff)
 			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
 				continue;
 			struct tr_diff_image *image = &side->images[record->group];
-			record->implied = !image->both;
+			record->implied = !is_in_both(side, image);
 			if (record->implied && !image->ended && !is_listed(side, image)) {
 				record->implied = 0;
 				record->alone = 1;

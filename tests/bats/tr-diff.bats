@@ -21,8 +21,8 @@ run_case() {
 	fi
 	# the other way round: what was added is removed, and as many records changed and moved
 	status=0
-	tr-diff -q --json a b | jq -r .what | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
-	tr-diff -q --json b a | jq -r .what | sort | diff forth -
+	tr-diff -q --json a b | jq -r '.what + " " + .key' | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
+	tr-diff -q --json b a | jq -r '.what + " " + .key' | sort | diff forth -
 }
 
 @test "the rules" {
