@@ -188,8 +188,10 @@ static bool check_answer(struct tr_elf *program, int status, struct tr_error *er
 	program->head = message.head;
 	if (message.type == FAILURE) {
 		tr_buffer_put_byte(memory, 0);
-		if (message.cause == TR_CAUSE_MEMORY || memory->failed)
+		if (memory->failed)
 			tr_error_memory(err);
+		else if (message.cause == TR_CAUSE_MEMORY) /* more than its limit */
+			explain_end(0, err);
 		else
 			tr_error_set(err, (enum tr_cause)message.cause, "%s",
 				     memory->data + sizeof message);
