@@ -7,13 +7,11 @@
  */
 #include "view/source_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/buffer.h"
+#include "core/file.h"
 #include "coverage/coverage.h"
 
 enum { SOURCE_MAX = 64 << 20 }; /* bytes of a source file; a path may name anything */
@@ -53,28 +51,15 @@ void tr_source_text_free(struct tr_source_text *view)
 	free(view);
 }
 
-/* Reads a file that is open, if it is a regular one. Sets errno where it returns false. */
-static bool read_text(int fd, struct tr_buffer *to)
+/* Reports a note. */
+static void report_note(struct tr_source_text *view, struct tr_error *err)
 {
-	struct stat st;
-	ssize_t n = 1;
-
-	if (fstat(fd, &st) != 0)
-		return false;
-	errno = EFBIG;
-	if (!S_ISREG(st.st_mode) || st.st_size > SOURCE_MAX)
-		return false;
-	while (n > 0) {
-		char *room = tr_buffer_room(to, 1 << 16);
-		n = room ? read(fd, room, 1 << 16) : 0;
-		if (n > 0)
-			tr_buffer_used(to, (size_t)n);
-	}
-	return n == 0;
+	tr_error_is_note(err);
+	view->config.report(view->config.context, err);
 }
 
-/* Reads a source into view->source; a note is reported if it cannot be read. */
-static void read_source(struct tr_source_text *view, struct tr_text path)
+/* Reads a source into view->source. False: it cannot be read, which is reported. */
+static bool read_source(struct tr_source_text *view, struct tr_text path)
 {
 	struct tr_error err;
 
@@ -85,20 +70,13 @@ static void read_source(struct tr_source_text *view, struct tr_text path)
 		tr_buffer_put_byte(&view->line, '/');
 	}
 	tr_buffer_put_text(&view->line, path);
-	tr_buffer_put_byte(&view->line, 0);
 	if (view->line.failed)
-		return;
-	int fd = open(view->line.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool good = fd >= 0 && read_text(fd, &view->source);
-	if (!good) {
-		tr_error_system(&err, errno, "its lines have no text");
-		tr_error_name(&err, path);
-		tr_error_is_note(&err);
-		view->config.report(view->config.context, &err);
-		tr_buffer_reset(&view->source);
-	}
-	if (fd >= 0)
-		close(fd);
+		return false;
+	if (tr_file_read(tr_buffer_text(&view->line), SOURCE_MAX, &view->source, &err))
+		return true;
+	tr_error_name(&err, TR_TEXT("lines are listed without their text"));
+	report_note(view, &err);
+	return false;
 }
 
 /* Appends a text, aligned to the right in a column. */
@@ -292,7 +270,8 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 	const struct tr_source_lines *lines = &file->lines;
 	size_t next = 0, branch = 0;
 
-	read_source(view, file->path);
+	bool read = read_source(view, file->path);
+	uint64_t all = 0; /* lines of the text */
 	view->line.len = 0;
 	if (view->config.page)
 		begin_page_file(view, file);
@@ -305,6 +284,7 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 			const char *lf = memchr(p, '\n', (size_t)(end - p));
 			text = tr_text_span(p, lf ? lf : end);
 			p = lf ? lf + 1 : end;
+			all++;
 		} else {
 			/* the file has no such line, or cannot be read */
 			number = lines->list[next].line;
@@ -313,6 +293,15 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 		put_line(view, code ? &lines->list[next] : NULL, number, text);
 		next += code;
 		branch = put_branches(view, &file->branches, branch, number);
+	}
+	if (read && lines->list[lines->count - 1].line > all) {
+		struct tr_error err;
+		tr_error_set(&err, TR_CAUSE_INPUT,
+			     "line %" PRIu64 " has code, and the file has %" PRIu64
+			     " lines: it is not the one that was compiled",
+			     (uint64_t)lines->list[lines->count - 1].line, all);
+		tr_error_name(&err, file->path);
+		report_note(view, &err);
 	}
 	if (view->config.page)
 		tr_output_put_literal(view->out, "</pre></details>\n");

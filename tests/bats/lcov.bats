@@ -527,8 +527,16 @@ END
 	mkdir -p "moved/$PWD" && mv a.c "moved/$PWD"
 	tr-totext --style=source -O exe=a -O sources=moved run.trec | grep -qx '    #####:    8:	return 3 \* x;'
 	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
-	[[ $stderr == *"note: $PWD/a.c: its lines have no text: No such file"* ]]
+	[[ $stderr == *"note: lines are listed without their text: $PWD/a.c: No such file"* ]]
 	[ "$(grep -cE '^ *[0-9#]+: +[0-9]+:$' <<<"$output")" -eq 11 ]
+	# a source that was changed, and what is none
+	echo 'int other;' >a.c
+	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
+	[[ $stderr =~ note:.*/a.c:\ line\ [0-9]+\ has\ code,\ and\ the\ file\ has\ 1\ lines:\ it\ is\ not\ the\ one\ that\ was\ compiled ]]
+	[ "$(grep -cE '^ *[0-9#]+: +[0-9]+:$' <<<"$output")" -eq 10 ]
+	rm a.c && mkfifo a.c
+	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
+	[[ $stderr == *"a.c: not a regular file"* ]]
 	tr-totext -O branches=yes "$top_srcdir/tests/data/lcov/good-2.0.info" 2>/dev/null | diff - <(cat <<'END'
         -:    0:Source:/src/a.c
         2:    3:
@@ -552,7 +560,7 @@ END
 	printf 'SF:%s\nFN:1,f\nFNDA:1,f\nDA:1,7\nDA:3,0\nBRDA:1,0,0,1\nBRDA:1,0,1,0\nend_of_record\nSF:/nowhere.c\nDA:9,1\nend_of_record\n' \
 		"$PWD/dir & <src>/a.c" >in.info
 	run -0 --separate-stderr tr-tohtml --title='A & <B>' -o page.html in.info
-	[[ $stderr == *'note: /nowhere.c: its lines have no text: No such file'* ]]
+	[[ $stderr == *'note: lines are listed without their text: /nowhere.c: No such file'* ]]
 	xmllint --html --noout --noblanks page.html 2>&1 | grep -v 'Tag \(meter\|details\|summary\) invalid' | grep error && false
 	grep -qF '<title>A &amp; &lt;B></title>' page.html
 	grep -qF '<td class=path>lines</td><td>66.7'$'\xc2\xa0''%</td><td>2 of 3</td>' page.html
