@@ -40,7 +40,9 @@ struct reader {
 	bool stamped;		  /* a time is in front of the line */
 	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
 	size_t delivered;	  /* bytes of the queue */
-	char prompt;		  /* of the line: $ of a shell, + of sh -x, 0 without one */
+	size_t last;		  /* where its last record begins */
+	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
+	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
 	bool counted; /* the number of texts was noted */
 	struct tally {
@@ -110,6 +112,21 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	return true;
 }
 
+/* Appends the field of a directory, which is that of the last command as a rule. */
+static void put_directory(struct reader *reader, struct tr_text directory)
+{
+	if (!reader->cwd_field.len || !tr_text_equal(directory, tr_buffer_text(&reader->cwd))) {
+		tr_buffer_reset(&reader->cwd);
+		tr_buffer_put_text(&reader->cwd, directory);
+		tr_buffer_reset(&reader->cwd_field);
+		tr_buffer_put_literal(&reader->cwd_field, "\tcwd=\"");
+		tr_string_escape(directory, &reader->cwd_field);
+		tr_buffer_put_byte(&reader->cwd_field, '"');
+	}
+	tr_buffer_put_text(&reader->queue, tr_buffer_text(&reader->cwd_field));
+	reader->queue.failed |= reader->cwd.failed || reader->cwd_field.failed;
+}
+
 /* Queues the record of a command if its program is a build tool. */
 static void take(void *context, const struct tr_makelog_found *found)
 {
@@ -131,6 +148,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 		return;
 	}
 	reader->tally.commands++;
+	reader->last = to->len;
 	struct tr_text name = found->words[begin].text;
 	/* what needs no escape in a string needs none in a cell, apart from "-" */
 	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
@@ -139,11 +157,8 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_cell_escape(name, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
 	struct tr_text directory = tr_makelog_directory_of(found, begin, &joined);
-	if (directory.data) {
-		tr_buffer_put_literal(to, "\tcwd=\"");
-		tr_string_escape(directory, to);
-		tr_buffer_put_byte(to, '"');
-	}
+	if (directory.data)
+		put_directory(reader, directory);
 	to->failed |= joined.failed;
 	tr_buffer_free(&joined);
 	tr_buffer_put_literal(to, "\targv=[\"");
@@ -595,7 +610,9 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			return status;
 	}
 	const char *p = reader->queue.data + reader->delivered;
-	const char *lf = memchr(p, '\n', reader->queue.len - reader->delivered);
+	const char *lf = reader->delivered == reader->last
+				 ? reader->queue.data + reader->queue.len - 1
+				 : memchr(p, '\n', reader->queue.len - reader->delivered);
 	tr_reader_begin(base, "exec");
 	tr_buffer_put_literal(&base->line, "-\t-\t");
 	tr_buffer_put(&base->line, p, (size_t)(lf - p));
@@ -615,6 +632,8 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->plain);
 	tr_buffer_free(&reader->joined);
 	tr_buffer_free(&reader->listed);
+	tr_buffer_free(&reader->cwd);
+	tr_buffer_free(&reader->cwd_field);
 	tr_buffer_free(&reader->queue);
 	tr_arena_free(&reader->names.arena);
 }

@@ -54,7 +54,6 @@ static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
 /* Changes the directory of the commands that follow. */
 static void change(struct tr_makelog_shell *shell)
 {
-	struct tr_buffer joined = TR_BUFFER_INIT;
 	size_t i = 1;
 
 	bool back = tr_text_is(word(shell, 0), "popd") ||
@@ -84,16 +83,12 @@ static void change(struct tr_makelog_shell *shell)
 		shell->known = false;
 		return;
 	}
-	if (path.len)
-		tr_directory_join(absolute ? TR_TEXT("/") : tr_buffer_text(&shell->directory), path,
-				  &joined);
-	shell->failed |= joined.failed;
-	shell->known = joined.len <= TR_DIRECTORY_MAX;
-	if (path.len && shell->known) {
-		shell->directory.len = 0;
-		tr_buffer_put_text(&shell->directory, tr_buffer_text(&joined));
-	}
-	tr_buffer_free(&joined);
+	if (!path.len)
+		return;
+	shell->directory.len = 0;
+	tr_directory_join(absolute ? TR_TEXT("/") : tr_buffer_text(&shell->previous), path,
+			  &shell->directory);
+	shell->known = shell->directory.len <= TR_DIRECTORY_MAX;
 }
 
 /* Passes the command on. */

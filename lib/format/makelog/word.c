@@ -28,10 +28,12 @@ static void fail_quote(struct tr_makelog_shell *shell)
 }
 
 /* Takes the plain bytes at pos. */
-static void take_plain(struct tr_makelog_shell *shell)
+static inline void take_plain(struct tr_makelog_shell *shell)
 {
 	const char *p = shell->pos;
 
+	if (p == shell->end || !tr_makelog_is_plain(*p))
+		return;
 #if defined __SSE2__ && !defined TR_PORTABLE
 	unsigned mask = 0xffff;
 	for (; mask == 0xffff && shell->end - p >= (ptrdiff_t)sizeof(__m128i);) {
