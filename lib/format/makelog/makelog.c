@@ -38,9 +38,10 @@ struct reader {
 	struct tr_buffer listed;  /* a line of waf as a shell has it */
 	size_t budget;		  /* bytes in which the end of such lines may be looked for */
 	bool stamped;		  /* a time is in front of the line */
-	struct tr_buffer queue;	  /* the records of a line, from their name on, each with LF */
-	size_t delivered;	  /* bytes of the queue */
-	size_t last;		  /* where its last record begins */
+	struct tr_buffer
+		queue; /* the records of a line, each with LF, and all but the first from their name on */
+	size_t delivered;		 /* bytes of the queue */
+	size_t last;			 /* where its last record begins */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
 	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
@@ -149,6 +150,11 @@ static void take(void *context, const struct tr_makelog_found *found)
 	}
 	reader->tally.commands++;
 	reader->last = to->len;
+	if (!to->len) {
+		tr_buffer_put_literal(to, "exec\t");
+		tr_buffer_put_decimal(to, reader->base.seq);
+		tr_buffer_put_literal(to, "\t-\t-\t");
+	}
 	struct tr_text name = found->words[begin].text;
 	/* what needs no escape in a string needs none in a cell, apart from "-" */
 	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
@@ -609,12 +615,26 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		if (status != TR_OK)
 			return status;
 	}
-	const char *p = reader->queue.data + reader->delivered;
-	const char *lf = reader->delivered == reader->last
-				 ? reader->queue.data + reader->queue.len - 1
-				 : memchr(p, '\n', reader->queue.len - reader->delivered);
-	tr_reader_begin(base, "exec");
-	tr_buffer_put_literal(&base->line, "-\t-\t");
+	size_t begin = reader->delivered;
+	const char *p = reader->queue.data + begin;
+	if (reader->last == 0) {
+		/* most lines have one record */
+		struct tr_buffer line = base->line;
+		base->line = reader->queue;
+		base->line.len--;
+		base->seq++;
+		reader->queue = line;
+		tr_buffer_reset(&reader->queue);
+		return tr_reader_deliver(base, record, err);
+	}
+	const char *lf = memchr(p, '\n', reader->queue.len - begin);
+	if (begin) {
+		tr_reader_begin(base, "exec");
+		tr_buffer_put_literal(&base->line, "-\t-\t");
+	} else {
+		tr_buffer_reset(&base->line);
+		base->seq++;
+	}
 	tr_buffer_put(&base->line, p, (size_t)(lf - p));
 	reader->delivered += (size_t)(lf - p) + 1;
 	return tr_reader_deliver(base, record, err);
