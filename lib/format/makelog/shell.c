@@ -262,12 +262,6 @@ static inline struct marks find_marks(const char *p)
 	return marks;
 }
 
-/* The number of bits from the lowest one on that are set. */
-static inline size_t run_of(uint64_t bits)
-{
-	return bits == UINT64_MAX ? 64 : (size_t)__builtin_ctzll(~bits);
-}
-
 /*
  * Takes the words of a command that consist of plain bytes, and end with a blank in the block at pos. Nearly
  * all words are like that: they stay in the text, and only their spelling is a copy. block: the same
@@ -278,31 +272,34 @@ static bool take_block(struct tr_makelog_shell *shell, const char *block)
 	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
 	char *begin = tr_buffer_room(&shell->spelled, MOST * SEPARATOR + BLOCK + PIECE),
 	     *to = begin;
-	size_t at = 0, len = 0, count = shell->count, left = (size_t)(shell->end - shell->pos);
+	size_t at = 0, count = shell->count, left = (size_t)(shell->end - shell->pos);
 
 	if (!begin || count + MOST > TR_MAKELOG_WORDS || !has_room(shell, MOST))
 		return false;
 	struct tr_word *words = shell->words;
 	struct marks marks = find_marks(block);
-	for (; at < BLOCK; at += len + run_of(marks.blanks >> (at + len))) {
-		len = run_of(marks.plain >> at);
-		if (!len || at + len >= BLOCK || !(marks.blanks >> (at + len) & 1))
-			break;
-		struct tr_text text = { shell->pos + at, len };
+	uint64_t others = ~(marks.plain | marks.blanks), before = (others & -others) - 1;
+	uint64_t starts = marks.plain & (marks.blanks << 1 | 1);
+	uint64_t ends = marks.blanks & marks.plain << 1 & before;
+	for (; ends; starts &= starts - 1, ends &= ends - 1) {
+		size_t start = (unsigned)__builtin_ctzll(starts);
+		at = (unsigned)__builtin_ctzll(ends);
+		struct tr_text text = { shell->pos + start, at - start };
 		if (!count && (is_assignment(text) || take_reserved(shell, text)))
 			continue;
 		memcpy(to, "\",\"", SEPARATOR);
 		to += count ? SEPARATOR : 0;
-		for (size_t i = 0; i < len; i += PIECE)
-			memcpy(to + i, block + at + i, PIECE);
-		to += len;
+		for (size_t i = 0; i < text.len; i += PIECE)
+			memcpy(to + i, block + start + i, PIECE);
+		to += text.len;
 		words[count] = (struct tr_word){ text, count, false };
 		count++;
 	}
+	at += at ? (unsigned)__builtin_ctzll(~(marks.blanks >> at)) : 0;
 	tr_buffer_used(&shell->spelled, (size_t)(to - begin));
 	shell->count = count;
 	shell->pos += at < left ? at : left;
-	return at && at + len >= BLOCK;
+	return at && !others;
 }
 
 /* Takes the next words as long as they are plain and shorter than a block. False: there is none. */
