@@ -231,6 +231,7 @@ static void test_nonblocking(void)
 	int fds[2];
 	if (pipe(fds) != 0)
 		return;
+	fflush(stdout); /* ThreadSanitizer flushes it in the child, too */
 	pid_t child = fork();
 	if (child == 0) {
 		static char got[4096];
