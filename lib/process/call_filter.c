@@ -156,23 +156,22 @@ static bool decide_all(struct tr_call_filter *filter, tr_call_emit *emit, void *
 	return fine;
 }
 
-/* Adds a file that a driver or collector links, once. False: memory is exhausted. */
-static bool add_product(struct tr_map *products, struct tr_text product)
-{
-	struct tr_text *own;
+/* Who links a file; DRIVER, if a collector does, too. */
+enum { COLLECTOR = 1, DRIVER };
 
-	if (tr_map_get(products, product))
-		return true;
-	own = malloc(sizeof *own + product.len);
-	if (!own)
-		return false;
-	*own = (struct tr_text){ (char *)(own + 1), product.len };
-	if (product.len)
-		memcpy(own + 1, product.data, product.len);
-	if (tr_map_put(products, *own, own))
-		return true;
-	free(own);
-	return false;
+static uintptr_t linked_by(const struct tr_call_filter *filter, struct tr_text product)
+{
+	return (uintptr_t)tr_id_map_get(&filter->linked, tr_text_hash(filter->seed, product));
+}
+
+/* Adds a file that a driver or collector links. False: memory is exhausted. */
+static bool add_product(struct tr_call_filter *filter, struct tr_text product, uintptr_t by)
+{
+	if (!filter->linked.count)
+		filter->seed = tr_hash_seed(filter);
+	filter->has_driver |= by == DRIVER;
+	return linked_by(filter, product) >= by ||
+	       tr_id_map_put(&filter->linked, tr_text_hash(filter->seed, product), (void *)by);
 }
 
 /*
@@ -184,12 +183,11 @@ static bool is_explained(const struct tr_call_filter *filter, const struct tr_pe
 	const struct tr_pending_call *call = item->data;
 	struct tr_text product = { item->text.data + call->output_len,
 				   item->text.len - call->output_len };
-	bool collector = call->stage == TR_STAGE_COLLECTOR;
+	uintptr_t least = call->stage == TR_STAGE_COLLECTOR ? DRIVER : COLLECTOR;
 
 	if (!product.len)
-		return filter->driven.count || (!collector && filter->collected.count);
-	return tr_map_get(&filter->driven, product) ||
-	       (!collector && tr_map_get(&filter->collected, product));
+		return least == DRIVER ? filter->has_driver : filter->linked.count > 0;
+	return linked_by(filter, product) >= least;
 }
 
 /*
@@ -218,10 +216,8 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 	if (!tr_parent_read(record, &named))
 		return TR_CALL_FAILED;
 	uint64_t parent = named.seq;
-	if (product.data && !is_linker(stage) && !add_product(&filter->driven, product))
-		return TR_CALL_FAILED;
-	if (product.data && stage == TR_STAGE_COLLECTOR &&
-	    !add_product(&filter->collected, product))
+	if (product.data && stage != TR_STAGE_LINKER &&
+	    !add_product(filter, product, is_linker(stage) ? COLLECTOR : DRIVER))
 		return TR_CALL_FAILED;
 	if (!tr_cell_number(&record->seq, &seq))
 		seq = TR_NO_POSITION;
@@ -263,17 +259,6 @@ bool tr_call_filter_end(struct tr_call_filter *filter, tr_call_emit *emit, void 
 	return done;
 }
 
-/* Frees a set of products. */
-static void free_products(struct tr_map *products)
-{
-	size_t position = 0;
-	void *product;
-
-	while ((product = tr_map_next(products, &position)))
-		free(product);
-	tr_map_free(products);
-}
-
 void tr_call_filter_free(struct tr_call_filter *filter)
 {
 	struct tr_pending_item *item;
@@ -286,8 +271,7 @@ void tr_call_filter_free(struct tr_call_filter *filter)
 	}
 	tr_pending_free(&filter->pending);
 	tr_pending_free(&filter->linkers);
-	free_products(&filter->driven);
-	free_products(&filter->collected);
+	tr_id_map_free(&filter->linked);
 	while ((page = tr_id_map_next(&filter->pages, &position)))
 		free(page);
 	tr_id_map_free(&filter->pages);

@@ -53,15 +53,15 @@ struct tr_call_filter {
 	struct tr_pending pending;			  /* calls, by the seq of their parent */
 	struct tr_pending_item *resolved, *last_resolved; /* calls whose parent is known now */
 	struct tr_pending linkers; /* linkers without a parent, until the end */
-	struct tr_map driven;	   /* the files that drivers link */
-	struct tr_map collected;   /* the files that collectors link */
+	struct tr_id_map linked;   /* files, by their hashes: who links them */
+	uint64_t seed;		   /* of the hashes */
+	bool has_driver;	   /* a driver links one of them */
 };
 
 #define TR_CALL_FILTER_INIT \
 	{ \
 		.pages = TR_ID_MAP_INIT, .pending = TR_PENDING_INIT(struct tr_pending_call), \
-		.linkers = TR_PENDING_INIT(struct tr_pending_call), .driven = TR_MAP_INIT, \
-		.collected = TR_MAP_INIT \
+		.linkers = TR_PENDING_INIT(struct tr_pending_call), .linked = TR_ID_MAP_INIT \
 	}
 
 /* Receives the output of a call that is kept. False: stop, memory is exhausted. */
