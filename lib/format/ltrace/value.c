@@ -16,7 +16,7 @@
 #include "format/ltrace/ltrace.h"
 #include "record/literal.h"
 
-enum { DEPTH = 50, FLOAT_DIGITS = 15, OCTAL_DIGITS = 3, EFFORT = 64, EFFORT_MIN = 4096 };
+enum { DEPTH = 50, FLOAT_DIGITS = 15, OCTAL_DIGITS = 3, EFFORT = 8, EFFORT_MIN = 4096 };
 
 static const char escapes[] = "a\ab\bt\tn\nv\vf\fr\r\\\\"; /* letter, byte */
 
