@@ -76,6 +76,12 @@ run_case() {
 	[ "$count" -eq $((7 * most)) ]
 }
 
+# tests/long/diff-mirror does this with 2,000
+@test "in both directions as much is reported" {
+	run -0 "$top_srcdir/tests/long/diff-mirror" 15
+	[[ $output == "15 pairs, "*" differ, 0 reported wrongly" ]]
+}
+
 @test "a trace is the same as itself" {
 	local file status
 	for file in "$data"/*/*; do
