@@ -451,7 +451,10 @@ static uint32_t numbered_file(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *
 	     dw->dwarf_getsrcfiles(&own, &files, &count) != 0) &&
 	    dw->dwarf_getsrcfiles(unit, &files, &count) != 0)
 		return 0;
-	return number < count ? file_of(x, dw->dwarf_filesrc(files, number, NULL, NULL)) : 0;
+	if (number < count)
+		return file_of(x, dw->dwarf_filesrc(files, number, NULL, NULL));
+	count_unread(x, NULL);
+	return 0;
 }
 
 /* Whether the name begins with one of those of functions without a source. */
@@ -577,8 +580,10 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 		if (first == 0 || end <= first || !section_of(x, first))
 			continue;
 		if (!described) {
-			const char *linkage = linkage_name(dw, die);
-			call.name = put_name(x, dw->dwarf_diename(die));
+			const char *name = dw->dwarf_diename(die), *linkage = linkage_name(dw, die);
+			if (!name) /* its origin, which has the name, cannot be found */
+				count_unread(x, NULL);
+			call.name = put_name(x, name);
 			call.linkage = linkage ? put_name(x, linkage) : call.name;
 			call.file = numbered_file(x, unit, die, DW_AT_call_file);
 			if (dw->dwarf_attr(die, DW_AT_call_line, &attr) &&
