@@ -525,17 +525,20 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 
 /* Names that the runs chose. */
 
-static uint64_t name_at(const char *names, size_t i)
+/* opened: set to whether the call opened it. */
+static uint64_t name_at(const char *names, size_t i, bool *opened)
 {
 	uint64_t name;
 
 	memcpy(&name, names + i * sizeof name, sizeof name);
-	return name;
+	*opened = name & TR_RUN_NAME_OPENED;
+	return name & ~(uint64_t)TR_RUN_NAME_OPENED;
 }
 
 /* Votes with the names of all pairs. False: err is filled. */
 static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
+	enum { OPENED_VOTES = 1 << 30 };
 	const struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
 
 	for (size_t k = 0; diff->sides[0].any_named && k < diff->sides[0].count; k++) {
@@ -549,7 +552,11 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 			return false;
 		/* the names correspond, because the contents are equal */
 		for (size_t i = 0; i < count && i < other; i++) {
-			if (!tr_renames_vote(&diff->renames, name_at(left, i), name_at(right, i))) {
+			bool opened, both;
+			uint64_t name = name_at(left, i, &opened), to = name_at(right, i, &both);
+			/* what a descriptor was opened on counts more than its uses */
+			if (!tr_renames_vote(&diff->renames, name, to,
+					     opened && both ? OPENED_VOTES : 1)) {
 				tr_error_memory(err);
 				return false;
 			}
@@ -574,7 +581,8 @@ static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 			if (!tr_diff_names(diff, i, (uint32_t)k, &names, &count, err))
 				return false;
 			for (size_t n = 0; n < count; n++) {
-				uint64_t name = name_at(names, n), partner = name;
+				bool opened;
+				uint64_t name = name_at(names, n, &opened), partner = name;
 				/* a name without a partner is no name of the second trace */
 				if (i == 0 && !tr_renames_partner(&diff->renames, name, &partner))
 					partner = ~name;

@@ -127,8 +127,11 @@ static void add_name(struct tr_normal *n, uint64_t class, struct tr_text text, u
 		n->failed = true;
 		return;
 	}
+	uint64_t hash = tr_text_hash(name_seed(n, class, number), text);
 	n->names[n->name_count++] =
-		(struct tr_run_name){ tr_text_hash(name_seed(n, class, number), text), text };
+		(struct tr_run_name){ hash & ~(uint64_t)TR_RUN_NAME_OPENED, text };
+	if (class == RUN + TR_RUN_OPENED)
+		n->opened = n->name_count;
 	tr_buffer_put_byte(&n->text, '*');
 }
 
@@ -639,7 +642,7 @@ static void begin(struct tr_normal *n, bool in_order)
 {
 	n->in_order = in_order;
 	n->table = NULL;
-	n->count = n->name_count = 0;
+	n->count = n->name_count = n->opened = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
 		tr_buffer_reset(&n->text);
@@ -908,6 +911,9 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		};
 	n->content = tr_number_hash(n->name_hash, columns.hash);
 	n->path = columns.path;
+	/* a pipe has no path, by which it would be known */
+	if (n->opened && n->path)
+		n->names[n->opened - 1].hash |= TR_RUN_NAME_OPENED;
 	follow_task(n, rest);
 	return !n->failed && !n->text.failed;
 }

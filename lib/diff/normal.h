@@ -60,6 +60,9 @@ struct tr_run_name {
 	struct tr_text text; /* part of the line */
 };
 
+/* The bit of a hash that is set where a file was opened, after tr_normal_hash, and else 0. */
+#define TR_RUN_NAME_OPENED 1
+
 struct tr_normal_field {
 	struct tr_text key;   /* as in the line; of the name cell "name" */
 	struct tr_text value; /* as in the line; of the name cell the cell */
@@ -100,6 +103,7 @@ struct tr_normal {
 	size_t sorted, order_cap;
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
+	size_t opened; /* 1 + the index of a descriptor that the call opened; 0: none */
 	struct tr_buffer text, scratch;
 	const char *copied;	  /* the part of the line before it is in text */
 	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created: values */

@@ -18,17 +18,17 @@ static uint64_t hash_at(const void *items, uint32_t number)
 	return pair_hash(list[number].a, list[number].b);
 }
 
-bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b)
+bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t votes)
 {
 	uint32_t place;
 
 	if (tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place)) {
-		r->list[place].votes++;
+		r->list[place].votes += votes;
 		return true;
 	}
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count] = (struct tr_rename){ a, b, 1, 0 };
+	r->list[r->count] = (struct tr_rename){ a, b, votes, 0 };
 	r->pairs.hash = hash_at;
 	return tr_index_put(&r->pairs, r->list, (uint32_t)r->count++);
 }

@@ -33,8 +33,8 @@ struct tr_renames {
 	bool conflict;		  /* after tr_renames_decide: some pair was not chosen */
 };
 
-/* False: memory is exhausted. */
-bool tr_renames_vote(struct tr_renames *renames, uint64_t a, uint64_t b);
+/* votes: how much a place counts. False: memory is exhausted. */
+bool tr_renames_vote(struct tr_renames *renames, uint64_t a, uint64_t b, uint32_t votes);
 bool tr_renames_decide(struct tr_renames *renames);
 bool tr_renames_agree(const struct tr_renames *renames, uint64_t a, uint64_t b);
 

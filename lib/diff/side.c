@@ -693,8 +693,11 @@ static bool take_names(struct tr_diff_side *side, uint32_t number, struct tr_err
 	if (!part.data)
 		return false;
 	memcpy(&count, part.data, sizeof count);
-	for (size_t i = 0; i < count && i < normal->name_count; i++)
-		memcpy(&normal->names[i].hash, part.data + (1 + i) * sizeof count, sizeof count);
+	for (size_t i = 0; i < count && i < normal->name_count; i++) {
+		uint64_t *hash = &normal->names[i].hash;
+		memcpy(hash, part.data + (1 + i) * sizeof *hash, sizeof *hash);
+		*hash &= ~(uint64_t)TR_RUN_NAME_OPENED;
+	}
 	return true;
 }
 
