@@ -221,6 +221,13 @@ database() {
 	{ for i in $(seq 30000); do echo '( cd x;'; done; echo 'cc -c d.c'; } >log
 	run -0 --separate-stderr timeout 20 tr-parse -q -f makelog log
 	[[ $output == *'"d.c"'* ]]
+	# nor is that of a link that a terminal shows, and a directory has a longest path
+	{ yes $'\e]' | head -n 300000 | tr -d '\n'; echo 'cc -c e.c'; } >log
+	run -0 --separate-stderr timeout 20 tr-parse -q -f makelog log
+	[[ $output == *'"e.c"'* ]]
+	{ printf 'cmd.exe /C "'; yes 'cd x && ' | head -n 9000 | tr -d '\n'; echo 'cl /c f.c"'; } >log
+	run -0 --separate-stderr tr-parse -q -f makelog -O cwd=/b log
+	[[ $output == *$'\tcl\targv=["cl","/c","f.c"]'* ]]
 	yes 'cc -c x.c \' | head -n 100000 >log
 	run -2 --separate-stderr tr-parse -f makelog --max-record=500k log
 	[[ $stderr == *"log:1: lines that backslashes join exceed --max-record: left out"* ]]

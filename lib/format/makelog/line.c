@@ -89,8 +89,11 @@ static size_t skip_step(struct tr_text text)
 	return end > at + 1 && end < text.len && text.data[end] == ' ' ? end : 0;
 }
 
-/* The sequence of ESC at p: what a terminal shows differently, and does not print. */
-static const char *skip_escape(const char *p, const char *end)
+/*
+ * The sequence of ESC at p: what a terminal shows differently, and does not print. *endless: no end of a
+ * link or a title follows, so none is looked for again.
+ */
+static const char *skip_escape(const char *p, const char *end, bool *endless)
 {
 	char kind = p + 1 < end ? p[1] : 0;
 	const char *q = p + 2;
@@ -101,10 +104,11 @@ static const char *skip_escape(const char *p, const char *end)
 		return q < end ? q + 1 : end;
 	}
 	/* links, titles and the like, up to BEL or ESC and a backslash */
-	if (kind && strchr("]_P^", kind)) {
+	if (kind && strchr("]_P^", kind) && !*endless) {
 		for (; q < end; q++)
 			if (*q == '\a' || (*q == '\x1b' && q + 1 < end && q[1] == '\\'))
 				return q + (*q == '\a' ? 1 : 2);
+		*endless = true;
 		q = p + 2;
 	}
 	return q < end ? q : end;
@@ -113,6 +117,7 @@ static const char *skip_escape(const char *p, const char *end)
 struct tr_text tr_makelog_plain(struct tr_text line, struct tr_buffer *plain)
 {
 	const char *end, *p, *q, *cr;
+	bool endless = false;
 
 	while (line.len && line.data[line.len - 1] == '\r')
 		line.len--;
@@ -126,7 +131,7 @@ struct tr_text tr_makelog_plain(struct tr_text line, struct tr_buffer *plain)
 	tr_buffer_reset(plain);
 	for (q = line.data; p; p = memchr(q, '\x1b', (size_t)(end - q))) {
 		tr_buffer_put(plain, q, (size_t)(p - q));
-		q = skip_escape(p, end);
+		q = skip_escape(p, end, &endless);
 	}
 	tr_buffer_put(plain, q, (size_t)(end - q));
 	return tr_buffer_text(plain);

@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "format/makelog/makelog.h"
 #include "process/command.h"
+#include "process/directory.h"
 #include "process/path.h"
 
 static struct tr_text without(struct tr_text text, size_t count)
@@ -234,6 +235,8 @@ static void change(struct tr_text *directory, struct tr_text path, struct tr_buf
 	tr_buffer_free(joined);
 	*joined = next;
 	*directory = tr_buffer_text(joined);
+	if (joined->len > TR_DIRECTORY_MAX)
+		directory->data = NULL;
 }
 
 /*
