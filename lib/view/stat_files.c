@@ -157,7 +157,8 @@ static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *co
 	*count = n;
 	for (c = first; c; c = c->next) {
 		if (c->program) {
-			*++row = (struct row){ .program = c, .order = (uint64_t)(row - *rows) };
+			row++;
+			*row = (struct row){ .program = c, .order = (uint64_t)(row - *rows) };
 			count_command(files, row, c);
 		} else if (!c->parent) {
 			count_command(files, *rows, c);
