@@ -170,12 +170,14 @@ static size_t skip_node(struct tr_text text)
 /* A word that libtool, or Rust's crate cc, prints before a command. 0: none. */
 static size_t skip_word(struct tr_text text)
 {
-	static const char *const words[] = { "libtool: compile: ", "libtool: link: ",
-					     "libtool: install: ", "running: ", NULL };
+	struct tr_text rest = text;
 
-	for (size_t i = 0; words[i]; i++)
-		if (tr_text_starts(text, tr_text_from(words[i])))
-			return strlen(words[i]);
+	if (tr_text_skip(&rest, TR_TEXT("libtool: "))
+		    ? tr_text_skip(&rest, TR_TEXT("compile: ")) ||
+			      tr_text_skip(&rest, TR_TEXT("link: ")) ||
+			      tr_text_skip(&rest, TR_TEXT("install: "))
+		    : tr_text_skip(&rest, TR_TEXT("running: ")))
+		return text.len - rest.len;
 	return 0;
 }
 

@@ -136,7 +136,7 @@ struct tr_makelog_names {
 	struct {
 		struct tr_makelog_program program;
 		uint8_t len;
-		char name[56];
+		char name[55];
 	} slots[256];
 };
 
