@@ -580,7 +580,7 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 }
 
 /* Finds out which values of a system call a run chooses. */
-static void set_call(struct tr_normal *n)
+static inline void set_call(struct tr_normal *n)
 {
 	n->in_process = n->known->class == TR_DIFF_PROCESS;
 	n->call = n->in_process ? tr_run_call(n->name) : NULL;
@@ -638,7 +638,7 @@ static const char *put_field(struct tr_normal *n, const char *p, const char *end
 }
 
 /* Prepares for the next record. */
-static void begin(struct tr_normal *n, bool in_order)
+static inline void begin(struct tr_normal *n, bool in_order)
 {
 	n->in_order = in_order;
 	n->table = NULL;

@@ -28,7 +28,7 @@ bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t vote
 	}
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count] = (struct tr_rename){ a, b, votes, 0 };
+	r->list[r->count] = (struct tr_rename){ a, b, votes, 0, 0 };
 	r->pairs.hash = hash_at;
 	return tr_index_put(&r->pairs, r->list, (uint32_t)r->count++);
 }
@@ -54,22 +54,48 @@ static uint64_t b_at(const void *items, uint32_t number)
 	return ((const struct tr_rename *)items)[number].b;
 }
 
+/* Adds a pair to an index of its names. False: memory is exhausted. */
+static bool add_pair(struct tr_renames *r, struct tr_index *index, uint32_t number)
+{
+	uint32_t other;
+
+	if (!tr_index_find(index, r->list, index->hash(r->list, number), &other))
+		return tr_index_put(index, r->list, number);
+	r->list[number].contested = r->list[other].contested = 1;
+	return true;
+}
+
+/* True if a name is that of a pair that was chosen. */
+static bool is_taken(const struct tr_renames *r, const struct tr_index *index, uint64_t name)
+{
+	uint32_t place;
+
+	return tr_index_find(index, r->list, name, &place) && r->list[place].chosen;
+}
+
 bool tr_renames_decide(struct tr_renames *r)
 {
 	struct tr_index taken = { .hash = b_at }; /* names of the second trace */
-	uint32_t *order = malloc((r->count + 1) * sizeof *order), other;
+	uint32_t *order = malloc((r->count + 1) * sizeof *order);
 	bool fine = order != NULL;
+	size_t contested = 0;
 
 	r->partners.hash = a_at;
-	for (size_t i = 0; fine && i < r->count; i++)
-		order[i] = (uint32_t)i;
+	for (uint32_t i = 0; fine && i < r->count; i++)
+		fine = add_pair(r, &r->partners, i) && add_pair(r, &taken, i);
+	for (uint32_t i = 0; fine && i < r->count; i++) {
+		if (r->list[i].contested)
+			order[contested++] = i;
+		else
+			r->list[i].chosen = 1;
+	}
 	if (fine)
-		qsort_r(order, r->count, sizeof *order, by_votes, r->list);
-	for (size_t i = 0; fine && i < r->count; i++) {
+		qsort_r(order, contested, sizeof *order, by_votes, r->list);
+	for (size_t i = 0; fine && i < contested; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
-		pair->chosen = !tr_index_find(&r->partners, r->list, pair->a, &other) &&
-			       !tr_index_find(&taken, r->list, pair->b, &other);
+		pair->chosen = !is_taken(r, &r->partners, pair->a) && !is_taken(r, &taken, pair->b);
 		r->conflict |= !pair->chosen;
+		/* these replace pairs of the same names that are not chosen */
 		if (pair->chosen)
 			fine = tr_index_put(&r->partners, r->list, order[i]) &&
 			       tr_index_put(&taken, r->list, order[i]);
@@ -82,7 +108,7 @@ bool tr_renames_decide(struct tr_renames *r)
 bool tr_renames_partner(const struct tr_renames *r, uint64_t a, uint64_t *b)
 {
 	uint32_t place;
-	bool found = tr_index_find(&r->partners, r->list, a, &place);
+	bool found = tr_index_find(&r->partners, r->list, a, &place) && r->list[place].chosen;
 
 	if (found)
 		*b = r->list[place].b;

@@ -21,7 +21,8 @@
 
 struct tr_rename {
 	uint64_t a, b; /* hashes */
-	uint64_t votes : 63;
+	uint64_t votes : 62;
+	uint64_t contested : 1; /* another pair has one of its names */
 	uint64_t chosen : 1;
 };
 

@@ -117,13 +117,21 @@ static const struct tr_run_key keys[] = {
 };
 /* clang-format on */
 
+/* Like tr_text_compare; most words differ in their first byte. */
+static inline int compare(struct tr_text word, struct tr_text text)
+{
+	int order = text.len ? (unsigned char)*word.data - (unsigned char)*text.data : 1;
+
+	return order ? order : tr_text_compare(word, text);
+}
+
 const struct tr_run_call *tr_run_call(struct tr_text name)
 {
 	size_t low = 0, high = sizeof calls / sizeof *calls;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = tr_text_compare(calls[middle].name, name);
+		int order = compare(calls[middle].name, name);
 		if (order == 0)
 			return &calls[middle];
 		if (order < 0)
@@ -144,7 +152,7 @@ enum tr_run_value tr_run_value(const struct tr_run_call *call, struct tr_text ke
 	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = tr_text_compare(keys[middle].key, key);
+		int order = compare(keys[middle].key, key);
 		if (order == 0)
 			return keys[middle].value;
 		if (order < 0)
