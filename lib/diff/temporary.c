@@ -6,8 +6,11 @@ enum place {
 	ANYWHERE,
 	DIGITS, /* anywhere, if the random part is a number */
 	MIXED,	/* in a temporary directory, or if the random part is no word, as wF3a9x */
-	IN_TMP, /* only there */
-	ROOT,	/* in the root directory, if it is a number */
+	PLAIN,	/* the same, but not of a directory */
+	GCC, /* the same, but elsewhere only with an extension that sources and objects have not */
+	CONFIGURE, /* a number; without an extension of its own, one that is no year or version */
+	IN_TMP,	   /* only there */
+	ROOT,	   /* in the root directory, if it is a number */
 };
 
 #define SHAPE(prefix, least, most, extension, place) \
@@ -21,19 +24,19 @@ static const struct {
 	bool extension;
 	enum place place;
 } shapes[] = {
-	SHAPE("cc", 6, 6, true, MIXED),		     /* gcc */
-	SHAPE("st", 6, 6, false, MIXED),	     /* ar, strip, objcopy */
-	SHAPE("sed", 6, 6, false, MIXED),	     /* sed -i */
+	SHAPE("cc", 6, 6, true, GCC),		     /* gcc */
+	SHAPE("st", 6, 6, false, PLAIN),	     /* ar, strip, objcopy */
+	SHAPE("sed", 6, 6, false, PLAIN),	     /* sed -i */
 	SHAPE("sort", 6, 6, false, IN_TMP),	     /* sort */
 	SHAPE("conf", 6, 6, false, MIXED),	     /* config.status */
-	SHAPE("conf", 2, 8, true, DIGITS),	     /* configure */
+	SHAPE("conf", 2, 8, true, CONFIGURE),	     /* configure */
 	SHAPE("cmTC_", 5, 5, true, ANYWHERE),	     /* CMake */
 	SHAPE("TryCompile-", 6, 6, false, ANYWHERE), /* CMake */
 	SHAPE("tmp.", 6, 12, false, MIXED),	     /* mktemp */
 	SHAPE("tmp", 8, 8, true, IN_TMP),	     /* Python */
 	SHAPE("tmp_obj_", 6, 6, false, ANYWHERE),    /* git */
 	SHAPE(".tmp_", 1, 8, true, DIGITS),	     /* kbuild */
-	SHAPE("rustc", 6, 6, false, MIXED),	     /* rustc */
+	SHAPE("rustc", 6, 6, false, IN_TMP),	     /* rustc */
 	SHAPE("rmeta", 6, 6, false, MIXED),	     /* rustc */
 	SHAPE("GMfifo", 1, 10, false, DIGITS),	     /* the job server of make */
 	SHAPE("pipe:[", 1, 20, false, DIGITS),	     /* the kernel, for what has no path */
@@ -95,6 +98,50 @@ static bool is_in_tmp(const char *begin, const char *name)
 	return false;
 }
 
+/* The extension of a name, of which `after` is the rest behind its random part. */
+static bool has_extension(const char *after, const char *end, const char *const *list)
+{
+	for (; *list; list++) {
+		struct tr_text one = tr_text_from(*list);
+		if (tr_text_starts(tr_text_span(after, end), one) &&
+		    (after + one.len == end || !tr_is_alphanumeric(after[one.len])))
+			return true;
+	}
+	return false;
+}
+
+/* True if a random part, behind which a name goes on with `after`, is one at that place. */
+static bool is_at(enum place place, struct tr_text random, const char *begin, const char *name,
+		  const char *end)
+{
+	static const char *const of_gcc[] = { ".s", ".res", ".cdtor", ".lto", ".ltrans0", NULL };
+	static const char *const of_configure[] = { ".dir", ".file", ".exe", NULL };
+	const char *after = random.data + random.len;
+
+	switch (place) {
+	case ANYWHERE:
+		return true;
+	case DIGITS:
+		return is_number(random);
+	case ROOT:
+		return is_number(random) && name - begin == 1;
+	case CONFIGURE:
+		return is_number(random) && (has_extension(after, end, of_configure) ||
+					     (random.len > 4 && (after == end || *after != '.')));
+	case MIXED:
+		return is_mixed(random) || is_in_tmp(begin, name);
+	case PLAIN:
+		return (is_mixed(random) && (after == end || *after != '/')) ||
+		       is_in_tmp(begin, name);
+	case GCC:
+		return (is_mixed(random) && has_extension(after, end, of_gcc)) ||
+		       is_in_tmp(begin, name);
+	case IN_TMP:
+		break;
+	}
+	return is_in_tmp(begin, name);
+}
+
 size_t tr_temporary_begin(const char *begin, const char *name, const char *end, size_t *before)
 {
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes && name + 1 < end; i++) {
@@ -117,12 +164,7 @@ size_t tr_temporary_begin(const char *begin, const char *name, const char *end, 
 		if (after < end && tr_in_file_name(*after) &&
 		    !(shapes[i].extension && *after == '.'))
 			continue;
-		if (place == ROOT && name - begin != 1)
-			continue;
-		if ((place == DIGITS || place == ROOT) && !is_number(random))
-			continue;
-		if (((place == MIXED && !is_mixed(random)) || place == IN_TMP) &&
-		    !is_in_tmp(begin, name))
+		if (!is_at(place, random, begin, name, end))
 			continue;
 		*before = prefix.len;
 		return len;
