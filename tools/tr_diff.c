@@ -34,6 +34,8 @@ enum {
 	COLOR
 };
 
+enum { TOO_SLOW = 16 }; /* strings on which --same gives up before it is tried no more */
+
 static const struct tr_option options[] = {
 	{ BRIEF, 0, "brief", NULL, "print only whether the traces differ" },
 	{ SUMMARY, 's', "summary", NULL, "print only how many records of each kind differ" },
@@ -115,7 +117,8 @@ struct tool_diff {
 	bool *roots_found; /* the first trace has it */
 	struct same *same;
 	size_t same_count, same_cap;
-	bool too_slow; /* an expression of --same took too long on a string */
+	bool keyed;	   /* --by: a record had one of its fields */
+	unsigned too_slow; /* how often an expression of --same took too long on a string */
 	struct tr_regex_scratch *scratch;
 	struct tr_buffer replaced;
 
@@ -252,6 +255,11 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 {
 	struct tool_diff *t = context;
 
+	/* an expression that takes too long on each string would take hours */
+	if (t->too_slow >= TOO_SLOW) {
+		tr_buffer_put_text(to, text);
+		return !to->failed;
+	}
 	for (size_t i = 0; i < t->same_count; i++) {
 		struct tr_text rest = text;
 		enum tr_regex_result result;
@@ -269,7 +277,7 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 				tr_buffer_put_byte(to, *found.data);
 			rest = tr_text_span(found.data + found.len + !found.len, end);
 		}
-		t->too_slow |= result == TR_REGEX_LIMIT;
+		t->too_slow += result == TR_REGEX_LIMIT;
 		if (result == TR_REGEX_FAILED)
 			return false;
 		tr_buffer_put_text(to, rest);
@@ -393,6 +401,7 @@ static bool write_key(void *context, struct tr_record *record, struct tr_buffer 
 		any |= tr_field_list_write(t->by, i, record, NULL, false, to, &err);
 		tr_buffer_put_byte(to, '\t');
 	}
+	t->keyed |= any;
 	return any;
 }
 
@@ -652,6 +661,8 @@ static void show_all(struct tool_diff *t)
 	if (t->too_slow)
 		tr_cli_fail(&t->cli, "--same takes too long on some strings, which are compared "
 				     "as they are; avoid nested repetition such as (a+)+");
+	if (t->by && !t->keyed)
+		tr_cli_note(&t->cli, "--by: no record has one of these fields");
 	for (size_t i = 0; i < t->ignored_count; i++) {
 		struct tr_text key = t->ignored[i].key;
 		bool used = t->ignored[i].used;
