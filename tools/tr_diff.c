@@ -34,8 +34,6 @@ enum {
 	COLOR
 };
 
-enum { TOO_SLOW = 16 }; /* strings on which --same gives up before it is tried no more */
-
 static const struct tr_option options[] = {
 	{ BRIEF, 0, "brief", NULL, "print only whether the traces differ" },
 	{ SUMMARY, 's', "summary", NULL, "print only how many records of each kind differ" },
@@ -117,8 +115,8 @@ struct tool_diff {
 	bool *roots_found; /* the first trace has it */
 	struct same *same;
 	size_t same_count, same_cap;
-	bool keyed;	   /* --by: a record had one of its fields */
-	unsigned too_slow; /* how often an expression of --same took too long on a string */
+	bool keyed;    /* --by: a record had one of its fields */
+	bool too_slow; /* an expression of --same took too long on a string */
 	struct tr_regex_scratch *scratch;
 	struct tr_buffer replaced;
 
@@ -255,11 +253,6 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 {
 	struct tool_diff *t = context;
 
-	/* an expression that takes too long on each string would take hours */
-	if (t->too_slow >= TOO_SLOW) {
-		tr_buffer_put_text(to, text);
-		return !to->failed;
-	}
 	for (size_t i = 0; i < t->same_count; i++) {
 		struct tr_text rest = text;
 		enum tr_regex_result result;
@@ -277,7 +270,7 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 				tr_buffer_put_byte(to, *found.data);
 			rest = tr_text_span(found.data + found.len + !found.len, end);
 		}
-		t->too_slow += result == TR_REGEX_LIMIT;
+		t->too_slow |= result == TR_REGEX_LIMIT;
 		if (result == TR_REGEX_FAILED)
 			return false;
 		tr_buffer_put_text(to, rest);
