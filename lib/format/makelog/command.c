@@ -27,13 +27,9 @@ static struct tr_makelog_program describe(const struct tr_makelog_names *names, 
 {
 	struct tr_program program = tr_program_find(names->compilers, name, NULL, 0);
 	struct tr_text path_base = tr_path_base(name), tool_base = tr_tool_base(name);
-	/* "--c99" is an option, not a compiler with a prefix */
-	bool option = *name.data == '-';
 
 	return (struct tr_makelog_program){
-		.tool = option		? TR_TOOL_NONE
-			: program.calls ? TR_TOOL_DRIVER
-					: (uint8_t)program.kind,
+		.tool = program.calls ? TR_TOOL_DRIVER : (uint8_t)program.kind,
 		.calls = program.calls,
 		.shell = tr_command_is_shell(name),
 		.remote = tr_text_is(tool_base, "ssh"),
@@ -49,7 +45,8 @@ struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, str
 	const unsigned char *bytes = (const unsigned char *)name.data;
 	unsigned hash = (unsigned)name.len;
 
-	if (!name.len)
+	/* "--c99" is an option, not a compiler with a prefix */
+	if (!name.len || *name.data == '-')
 		return (struct tr_makelog_program){ 0 };
 	if (name.len > sizeof names->slots->name)
 		return describe(names, name);
