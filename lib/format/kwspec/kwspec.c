@@ -251,14 +251,15 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 }
 
 /*
- * Appends the line of a linked program: directory, product, then its objects and libraries. False:
- * memory is exhausted.
+ * Appends the line of a linked program: directory, product, then its objects and libraries. There is
+ * none without these, as when all comes from the standard input. False: memory is exhausted.
  */
 static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_text product,
 		     struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
 	struct tr_text directory = call->command.directory;
+	size_t begin = to->len;
 
 	tr_buffer_put_literal(to, "link");
 	tr_kwspec_put_field(to, directory);
@@ -266,6 +267,7 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 		tr_kwspec_put_field(to, product);
 	else
 		tr_kwspec_put_path(to, directory, TR_TEXT("a.out"));
+	size_t files = to->len;
 	for (size_t i = 1; i < invocation->count; i++) {
 		const struct tr_part *part = &invocation->parts[i];
 		if (part->role == TR_ROLE_SOURCE) {
@@ -275,7 +277,10 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 			tr_kwspec_put_path(to, directory, part->text);
 		}
 	}
-	tr_buffer_put_byte(to, '\n');
+	if (to->len == files)
+		to->len = begin;
+	else
+		tr_buffer_put_byte(to, '\n');
 	return true;
 }
 
