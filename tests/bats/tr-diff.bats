@@ -55,7 +55,7 @@ run_case() {
 		if tr-diff --brief a b >/dev/null; then [ "$what" = = ]; else [ "$what" = ! ]; fi ||
 			{ echo "$what $one $other" && return 1; }
 		count=$((count + 1))
-	done <"$data/diff/temporary.names"
+	done <"$data/diff/temporary.cases"
 	[ "$count" -ge 60 ]
 }
 

@@ -533,6 +533,8 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
 	begin_command(shell);
 	run(shell);
+	if (shell->failed)
+		return false;
 	/* a copy: the text may be gone when it is looked at */
 	shell->bytes.len = 0;
 	if (shell->count)
