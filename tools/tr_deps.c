@@ -680,25 +680,6 @@ static bool put_chosen_commands(struct tr_deps *deps)
 	return !deps->cli.stop;
 }
 
-/* The next of these siblings that is no program. */
-static const struct tr_deps_command *next_fork(const struct tr_deps_command *command)
-{
-	while (command && command->program)
-		command = command->sibling;
-	return command;
-}
-
-/* The forks below owner, one after the other, without those of other programs. NULL: the last. */
-static const struct tr_deps_command *next_of_owner(const struct tr_deps_command *command,
-						   const struct tr_deps_command *owner)
-{
-	const struct tr_deps_command *next = next_fork(command->children);
-
-	for (; !next && command != owner; command = command->parent)
-		next = next_fork(command->sibling);
-	return next;
-}
-
 static unsigned assumed(const struct tr_deps_use *use)
 {
 	return (use->read == TR_EVIDENCE_PASSED ? TR_DOES_READ : 0) |
@@ -729,7 +710,7 @@ static void join_uses(struct tr_deps *deps)
 	for (const struct tr_deps_command *owner = deps->graph.first_command; owner;
 	     owner = owner->next) {
 		const struct tr_deps_command *command = owner->owner == owner ? owner : NULL;
-		for (; command; command = next_of_owner(command, owner)) {
+		for (; command; command = tr_deps_next_fork(command)) {
 			for (use = command->uses; use; use = use->next_of_command) {
 				if (!use->path || !use->does)
 					continue;

@@ -128,6 +128,7 @@ struct tool_diff {
 
 	struct kind_count *kinds;
 	size_t kind_count, kind_cap, last_kind;
+	const struct tr_diff_kind *last_known; /* what lib/diff knows of last_kind */
 	bool differ;
 };
 
@@ -414,9 +415,23 @@ static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 		tr_cli_out_of_memory(&t->cli);
 		return NULL;
 	}
+	t->last_kind = t->kind_count;
 	struct kind_count *count = &t->kinds[t->kind_count++];
 	*count = (struct kind_count){ .len = kind.len };
 	memcpy(count->kind, kind.data, kind.len);
+	return count;
+}
+
+/* Counts a record that was put, whose kind is mostly that of the one before. False: reported. */
+static bool count_record(struct tool_diff *t, struct tr_text kind)
+{
+	const struct tr_diff_kind *known = t->diff.sides[t->side].normal.known;
+	bool same = known == t->last_known && known->name.len;
+	struct kind_count *count = same ? &t->kinds[t->last_kind] : count_of(t, kind);
+
+	t->last_known = known;
+	if (count)
+		count->totals[t->side]++;
 	return count;
 }
 
@@ -444,16 +459,16 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		return;
 	}
 	if (record->type == TR_RECORD) {
-		struct kind_count *count = count_of(t, record->kind);
-		if (!count || !tr_cli_line(&t->cli, record, &t->line, &line))
+		if (!tr_cli_line(&t->cli, record, &t->line, &line))
 			return;
-		count->totals[t->side]++;
 		if (t->side == 0)
 			find_roots(t, line);
 	}
 	if (!tr_diff_put(&t->diff, t->side, record, line, &err) ||
 	    (t->show.files && !tr_diff_files_put(t->show.files, t->side, record, &err)))
 		tr_cli_abort(&t->cli, &err);
+	else if (record->type == TR_RECORD && !count_record(t, record->kind))
+		return;
 	else if (t->diff.sides[t->side].threads && record->type == TR_RECORD &&
 		 tr_kind_is_call(record->kind) &&
 		 !tr_diff_follow_frames(&t->frames, t->side, record, t->diff.sides[t->side].count))

@@ -73,13 +73,6 @@ static void strip_common(struct tr_text *a, struct tr_text *b)
 	b->len -= slash;
 }
 
-static int by_hash(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Hashes the records of a side that differ again, with other rules. False: err is filled. */
 static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_normal_rules *rules,
 		       struct contents *to, struct tr_error *err)
@@ -105,21 +98,15 @@ static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_norm
 		}
 	}
 	tr_normal_free(&normal);
-	qsort(to->list, to->count, sizeof *to->list, by_hash);
+	tr_hashes_sort(to->list, to->count);
 	return fine;
 }
 
 /* True if most of the contents of each side are also those of the other one. */
 static bool are_mostly_equal(const struct contents *a, const struct contents *b)
 {
-	size_t same = 0;
+	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);
 
-	for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
-		bool left = a->list[i] <= b->list[j], right = b->list[j] <= a->list[i];
-		same += left && right;
-		i += left;
-		j += right;
-	}
 	return 2 * same > a->count && 2 * same > b->count;
 }
 

@@ -260,6 +260,23 @@ void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *u
 		use->details->closed = graph->instant;
 }
 
+/* The first of these siblings that is no program. */
+static const struct tr_deps_command *first_fork(const struct tr_deps_command *command)
+{
+	while (command && command->program)
+		command = command->sibling;
+	return command;
+}
+
+const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *command)
+{
+	const struct tr_deps_command *next = first_fork(command->children);
+
+	for (; !next && command != command->owner; command = command->parent)
+		next = first_fork(command->sibling);
+	return next;
+}
+
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command)
 {
 	return command && command->owner->program ? command->owner : NULL;

@@ -187,6 +187,12 @@ void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence);
 /* Sets that what the use wrote is complete now. */
 void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use);
 
+/*
+ * Steps from an owner through the processes that it forked, and that called no exec, in no order. NULL
+ * after the last one.
+ */
+const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *command);
+
 /* The program to whose exec record the doings of a command belong; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
 

@@ -634,3 +634,29 @@ bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 	free(rest_b);
 	return fine;
 }
+
+static int by_hash(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+void tr_hashes_sort(uint64_t *list, size_t count)
+{
+	if (count)
+		qsort(list, count, sizeof *list, by_hash);
+}
+
+size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
+{
+	size_t same = 0;
+
+	for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+		bool left = a[i] <= b[j], right = b[j] <= a[i];
+		same += left && right;
+		i += left;
+		j += right;
+	}
+	return same;
+}

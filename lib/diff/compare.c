@@ -73,13 +73,6 @@ struct words {
 	uint32_t record;
 };
 
-static int by_hash(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Reads the strings of argv and cwd, which may be NULL. False: memory is exhausted. */
 static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 		       const struct tr_normal_field *cwd, struct words *words)
@@ -99,22 +92,15 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 				tr_text_hash(tr_number_hash(seed, i), tr_text_span(begin, p));
 		}
 	}
-	if (words->count)
-		qsort(words->list, words->count, sizeof *words->list, by_hash);
+	tr_hashes_sort(words->list, words->count);
 	return true;
 }
 
 /* How many words both have; 0 if it is less than half of them. */
 static size_t count_same(const struct words *a, const struct words *b)
 {
-	size_t same = 0;
+	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);
 
-	for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
-		bool left = a->list[i] <= b->list[j], right = b->list[j] <= a->list[i];
-		same += left && right;
-		i += left;
-		j += right;
-	}
 	return 4 * same >= a->count + b->count ? same : 0;
 }
 
@@ -226,7 +212,7 @@ static bool pair_streams(struct tr_diff *diff, struct tr_streams *streams, bool 
 	return tr_streams_pair(streams, records, threads, in_order);
 }
 
-/* Of several programs with one key those belong together that do most of the same. */
+/* Pairs programs that have the same key by what they do. False: memory is exhausted. */
 static bool pair_programs_by_deeds(struct tr_diff *diff)
 {
 	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };

@@ -207,6 +207,9 @@ static const char *read_string(struct tr_normal *n, const char *begin, const cha
 			read_string(n, to.data, to.data + to.len, false);
 			flush(n, to.data + to.len);
 			n->copied = p += len;
+			/* of the root directory only what is below has a slash of its own */
+			if (!to.len && (p == end || *p != '/'))
+				tr_buffer_put_byte(&n->text, '/');
 			continue;
 		}
 		p += p < end && *p == '/';

@@ -40,7 +40,7 @@ struct tr_run_key {
 	enum tr_run_value value;
 };
 
-/* What fields of a call are. */
+/* A call, and those of its fields that are something else than in most calls. */
 struct tr_run_call {
 	struct tr_text name;
 	struct tr_run_key keys[TR_RUN_KEYS];
@@ -49,7 +49,7 @@ struct tr_run_call {
 /* Returns NULL if nothing is known of a call but what is the same in all calls. */
 const struct tr_run_call *tr_run_call(struct tr_text name);
 
-/* What a field of a call, or a member of a structure in it, is. call: may be NULL. */
+/* The sort of a field of a call, or of a member of a structure in one. call may be NULL. */
 enum tr_run_value tr_run_value(const struct tr_run_call *call, struct tr_text key);
 
 struct tr_open_files {

@@ -17,7 +17,7 @@ enum place {
 	{ \
 		{ prefix, sizeof(prefix) - 1 }, least, most, extension, place \
 	}
-/* What precedes the random part, its length, and whether an extension may follow. */
+/* The text before the random part, how long that part is, and whether an extension may follow it. */
 static const struct {
 	struct tr_text prefix;
 	size_t least, most;
@@ -98,7 +98,7 @@ static bool is_in_tmp(const char *begin, const char *name)
 	return false;
 }
 
-/* The extension of a name, of which `after` is the rest behind its random part. */
+/* True if one of these extensions begins at `after`, behind the random part of a name. */
 static bool has_extension(const char *after, const char *end, const char *const *list)
 {
 	for (; *list; list++) {
@@ -110,7 +110,7 @@ static bool has_extension(const char *after, const char *end, const char *const 
 	return false;
 }
 
-/* True if a random part, behind which a name goes on with `after`, is one at that place. */
+/* True if the place allows a name with this random part. */
 static bool is_at(enum place place, struct tr_text random, const char *begin, const char *name,
 		  const char *end)
 {

@@ -156,7 +156,7 @@ static bool decide_all(struct tr_call_filter *filter, tr_call_emit *emit, void *
 	return fine;
 }
 
-/* Who links a file; DRIVER, if a collector does, too. */
+/* Who links a file. One that both link has DRIVER. */
 enum { COLLECTOR = 1, DRIVER };
 
 static uintptr_t linked_by(const struct tr_call_filter *filter, struct tr_text product)

@@ -115,31 +115,17 @@ static void count_file(struct tr_stat_files *files, struct row *row, const struc
 	path->set |= does | does * OF_TRACE;
 }
 
-/* The first of these commands that is no program of its own. */
-static const struct tr_deps_command *forked(const struct tr_deps_command *command)
-{
-	while (command && command->program)
-		command = command->sibling;
-	return command;
-}
-
 /* Counts what a command did, and the processes that it forked, as far as they called no exec. */
 static void count_command(struct tr_stat_files *files, struct row *row,
 			  const struct tr_deps_command *top)
 {
-	const struct tr_deps_command *next, *command = top;
-
-	while (command) {
-		row->bytes_read = sum(row->bytes_read, command->bytes_read);
-		row->bytes_written = sum(row->bytes_written, command->bytes_written);
-		files->bytes_read = sum(files->bytes_read, command->bytes_read);
-		files->bytes_written = sum(files->bytes_written, command->bytes_written);
-		for (const struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
+	for (const struct tr_deps_command *c = top; c; c = tr_deps_next_fork(c)) {
+		row->bytes_read = sum(row->bytes_read, c->bytes_read);
+		row->bytes_written = sum(row->bytes_written, c->bytes_written);
+		files->bytes_read = sum(files->bytes_read, c->bytes_read);
+		files->bytes_written = sum(files->bytes_written, c->bytes_written);
+		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command)
 			count_file(files, row, use);
-		next = forked(command->children);
-		for (; !next && command != top; command = command->parent)
-			next = forked(command->sibling);
-		command = next;
 	}
 }
 

@@ -116,7 +116,7 @@ bool tr_makelog_where_is_about_next(const struct tr_makelog_where *where, char p
 /* The lines that follow are about that directory; data NULL: unknown. cwd.failed: memory. */
 void tr_makelog_where_follow(struct tr_makelog_where *where, char prompt, struct tr_text directory);
 
-/* What the name of a program says about it. All zero: nothing. */
+/* What is known of a program by its name. All zero: nothing. */
 struct tr_makelog_program {
 	uint8_t tool;	  /* enum tr_tool_kind; a driver if its first argument decides, as of zig */
 	bool calls;	  /* its first argument does */
