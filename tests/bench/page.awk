@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What tests/bench/run prints, as a page of Markdown (-v md=FILE) and a plot (-v svg=FILE). -v note=TEXT says on which machine.
-# Before the rows comes a line of titles; after them, lines `growth TOOL MB CPU-SECONDS PEAK-KIB`.
+# Before the rows comes a line of titles; between them, lines `floor WORK CPU-SECONDS WHAT`; after them, lines `growth TOOL MB
+# CPU-SECONDS PEAK-KIB`.
 
 function trim(text) {
 	gsub(/^ +| +$/, "", text)
@@ -31,6 +32,13 @@ function code(text) {
 	}
 	cpu[part[2], part[3]] = part[4]
 	peak[part[2], part[3]] = part[5]
+	next
+}
+
+/^floor\t/ {
+	split($0, part, "\t")
+	floor[part[2]] = part[3]
+	does[part[2]] = part[4]
 	next
 }
 
@@ -86,13 +94,22 @@ function page(    i, j) {
 	print "# Speed\n\n" note "\n" >md
 	print "CPU seconds (user and system) of these tools and of another program for the same work, in turn, as medians. A" >md
 	print "ratio above 1 means that we need less. Rows whose peer is one of our own tools compare what is done with reading" >md
-	print "alone. Ratios below their goal are in bold; [run.result](../tests/bench/run.result) has the reasons.\n" >md
+	print "alone. Ratios below their goal are in bold.\n" >md
 	print "![Ratios of all rows](benchmark.svg)\n" >md
 	print "| work | compared with | ours, s | theirs, s | MB/s | ratio | goal | peak, MiB |" >md
 	print "|---|---|---|---|---|---|---|---|" >md
 	for (i = 1; i <= rows; i++)
 		printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", work[i], code(peer[i]), ours[i], theirs[i], rate[i],
 			goal[i] != "-" && ratio[i] + 0 < goal[i] + 0 ? "**" ratio[i] "**" : ratio[i], goal[i], memory[i] >md
+	print "\n## Below the goal\n" >md
+	print "The floor is what a program that does no more than the last column would reach: a part of the work that cannot be" >md
+	print "left out. [run.result](../tests/bench/run.result) says what takes the rest.\n" >md
+	print "| work | compared with | ratio | goal | floor | where this alone is done |\n|---|---|---|---|---|---|" >md
+	for (i = 1; i <= rows; i++)
+		if (goal[i] != "-" && ratio[i] + 0 < goal[i] + 0)
+			printf "| %s | %s | %s | %s | %s | %s |\n", work[i], code(peer[i]), ratio[i], goal[i],
+				floor[work[i]] + 0 ? sprintf("%.2f", theirs[i] / floor[work[i]]) : "-",
+				does[work[i]] >md
 	print "\n## Growth\n\nSeconds of CPU and peak memory for traces of a growing size, from a pipe.\n" >md
 	printf "| command |" >md
 	for (j = 1; j <= sizes; j++)
