@@ -13,6 +13,7 @@
 #include "core/codec_private.h"
 #include "core/library.h"
 #include "core/spool.h"
+#include "core/text.h"
 #include "core/wire.h"
 
 /*
@@ -169,9 +170,9 @@ struct tr_archive {
 	struct archive *reader;	     /* NULL: there is none, or it is not used any more */
 	struct archive_entry *entry; /* owned, because libarchive does not check its own for NULL */
 	uint64_t begin;		     /* offset of in at the start of the archive */
-	size_t lent; /* bytes at the start of the window that libarchive has received */
-	bool opened; /* libarchive has read the start */
-	bool cpio;
+	size_t lent;	/* bytes at the start of the window that libarchive has received */
+	bool opened;	/* libarchive has read the start */
+	bool newc;	/* a cpio with headers of hexadecimal digits */
 	bool in_header; /* libarchive looks for the next header */
 	bool failed;	/* the input failed: error contains the reason */
 	bool broken;	/* libarchive returns no more */
@@ -198,29 +199,37 @@ static bool skip_used(struct tr_archive *archive)
 	return true;
 }
 
+enum { NEWC_HEADER = 110 };
+
+/* Whether libarchive takes this for a header: it skips what has anything but digits. */
+static bool is_newc_header(const char *p)
+{
+	for (int i = 0; i < NEWC_HEADER; i++)
+		if (tr_hex_digit(p[i]) < 0)
+			return false;
+	return memcmp(p, "07070", 5) == 0 && (p[5] == '1' || p[5] == '2');
+}
+
 /*
  * libarchive allocates what the header of a cpio states as the length of a name, up to 4 GiB. Looks
  * for the header that it reads next in the bytes of the window. False: the length is that of no name.
  */
 static bool cpio_name_is_short(struct tr_archive *archive)
 {
-	enum { MAGIC = 6, LENGTH_AT = 94, LENGTH = 8, HEADER = 110, LONGEST = 1 << 20 };
+	enum { LENGTH_AT = 94, LENGTH = 8, LONGEST = 1 << 20 };
 	const struct tr_input *in = archive->in;
 	const char *p = in->pos;
+	char digits[LENGTH + 1] = "";
 
-	while ((p = memmem(p, (size_t)(in->end - p), "07070", MAGIC - 1)) != NULL) {
-		if (in->end - p < HEADER || p[MAGIC - 1] == '7')
-			return true; /* the old format has 18 bits for the length */
-		if (p[MAGIC - 1] == '1' || p[MAGIC - 1] == '2')
-			break;
-		p++;
-	}
-	char digits[LENGTH + 1] = "0", *end = digits;
-	if (p)
-		memcpy(digits, p + LENGTH_AT, LENGTH);
-	unsigned long length = strtoul(digits, &end, 16);
-	if (*end || length <= LONGEST)
-		return true; /* libarchive rejects what is no number */
+	do {
+		p = memmem(p, (size_t)(in->end - p), "07070", 5);
+		if (!p || in->end - p < NEWC_HEADER)
+			return true;
+	} while (!is_newc_header(p++));
+	memcpy(digits, p - 1 + LENGTH_AT, LENGTH);
+	unsigned long length = strtoul(digits, NULL, 16);
+	if (length <= LONGEST)
+		return true;
 	archive->failed = true;
 	tr_error_set(&archive->error, TR_CAUSE_INPUT, "cpio: damaged: a name of %lu bytes", length);
 	return false;
@@ -247,7 +256,7 @@ static la_ssize_t lend_window(struct archive *a, void *context, const void **dat
 		archive->lib.archive_set_error(a, EIO, "the input is damaged");
 		return ARCHIVE_FATAL;
 	}
-	if (archive->cpio && archive->in_header && !cpio_name_is_short(archive)) {
+	if (archive->newc && archive->in_header && !cpio_name_is_short(archive)) {
 		archive->lib.archive_set_error(a, EIO, "the input is damaged");
 		return ARCHIVE_FATAL;
 	}
@@ -359,7 +368,9 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
 	archive->format = format;
-	archive->cpio = strcmp(format, "cpio") == 0;
+	archive->newc = strcmp(format, "cpio") == 0 &&
+			tr_input_available(archive->in) >= NEWC_HEADER &&
+			is_newc_header(archive->in->pos);
 	archive->any_lost = false;
 	archive->seen = 0;
 	return (strcmp(format, "7z") != 0 || spool_all(archive, err)) && open_reader(archive, err);
@@ -438,11 +449,11 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
 	/* libarchive is at the header then */
-	if (archive->cpio && archive->seen && result == ARCHIVE_OK)
+	if (archive->newc && archive->seen && result == ARCHIVE_OK)
 		result = lib->archive_read_data_skip(archive->reader);
 	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
 		result = ARCHIVE_OK;
-	if (archive->cpio && result == ARCHIVE_OK && skip_used(archive) &&
+	if (archive->newc && result == ARCHIVE_OK && skip_used(archive) &&
 	    !cpio_name_is_short(archive))
 		result = ARCHIVE_FATAL;
 	archive->in_header = true;

@@ -236,7 +236,8 @@ cut_anywhere() {
 	need cpio
 	# newc has it as eight hexadecimal digits at byte 94
 	for before in '' one.trec; do
-		for garbage in '' xy; do
+		# the last two look like headers, but for a letter, or of the old format
+		for garbage in '' xy "$(printf '070701z%0103d' 0)" "$(printf '070707%0104d' 0)"; do
 			printf '%s\n' one.trec | cpio -o --quiet -H newc >last.cpio
 			printf 55555555 | dd of=last.cpio bs=1 seek=94 conv=notrunc status=none
 			: >first.cpio
