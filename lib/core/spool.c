@@ -139,9 +139,10 @@ bool tr_spool_append(struct tr_spool *spool, uint64_t offset, size_t n, struct t
 const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window, uint64_t offset,
 			  size_t n, struct tr_error *err)
 {
-	enum { AHEAD = 64 << 10 };
+	enum { AHEAD_LEAST = 4 << 10, AHEAD_MOST = 64 << 10 };
 	struct tr_buffer *bytes = &window->bytes;
 	uint64_t skip = offset - window->at;
+	bool follows = offset >= window->at && skip <= bytes->len + window->ahead;
 
 	if (offset < window->at || skip > bytes->len)
 		skip = bytes->len; /* no byte of it is needed */
@@ -153,7 +154,13 @@ const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window
 	window->at = offset;
 	uint64_t after = offset + bytes->len;
 	uint64_t left = after < spool->size ? spool->size - after : 0;
-	size_t missing = n - bytes->len, ahead = left < AHEAD ? (size_t)left : AHEAD;
+	window->ahead = follows ? 2 * window->ahead : 0;
+	if (window->ahead < AHEAD_LEAST)
+		window->ahead = AHEAD_LEAST;
+	else if (window->ahead > AHEAD_MOST)
+		window->ahead = AHEAD_MOST;
+	size_t missing = n - bytes->len;
+	size_t ahead = left < window->ahead ? (size_t)left : window->ahead;
 	if (!tr_spool_append(spool, after, missing > ahead ? missing : ahead, bytes, err))
 		return NULL;
 	char *pad = tr_buffer_room(bytes, TR_INPUT_PAD);

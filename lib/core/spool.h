@@ -42,6 +42,7 @@ bool tr_spool_append(struct tr_spool *spool, uint64_t offset, size_t n, struct t
 struct tr_spool_window {
 	struct tr_buffer bytes; /* the bytes that were read last */
 	uint64_t at;		/* their offset */
+	size_t ahead;		/* how many were read at once: more as long as pieces follow */
 };
 
 /*
