@@ -187,7 +187,7 @@ static bool grow_ids(struct tr_id_map *map)
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
-	if (!map->cap)
+	if (!map->seed)
 		larger.seed = tr_hash_seed(larger.slots);
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->slots[i].value)

@@ -80,7 +80,7 @@ struct tr_id_slot {
 struct tr_id_map {
 	struct tr_id_slot *slots; /* cap of them: 0 or a power of two */
 	size_t count, cap;
-	uint64_t seed;
+	uint64_t seed; /* 0: a random one; one of many small maps can have that of another one */
 };
 
 #define TR_ID_MAP_INIT \

@@ -171,6 +171,7 @@ struct tr_open_table *tr_open_files_of(struct tr_open_files *files, uint64_t tas
 		return table;
 	table->users = 1;
 	table->id = ++files->count;
+	table->opened.seed = task;
 	if (tr_id_map_put(&files->tasks, task, table))
 		return table;
 	free(table);
