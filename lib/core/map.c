@@ -253,51 +253,74 @@ void tr_id_map_free(struct tr_id_map *map)
 }
 
 /* Returns the slot of the item with this hash, or the free slot where it would go. */
-static uint32_t *find_item(const struct tr_index *index, const void *items, uint64_t hash)
+static struct tr_index_slot *find_item(const struct tr_index *index, const void *items,
+				       uint64_t hash)
 {
-	size_t i = (size_t)hash & (index->cap - 1);
-
-	while (index->slots[i] && index->hash(items, index->slots[i] - 1) != hash)
-		i = (i + 1) & (index->cap - 1);
-	return &index->slots[i];
+	size_t mask = index->cap - 1;
+	for (size_t i = (size_t)hash & mask;; i = (i + 1) & mask) {
+		struct tr_index_slot *slot = &index->slots[i];
+		if (!slot->item ||
+		    (slot->hash == (uint32_t)hash && index->hash(items, slot->item - 1) == hash))
+			return slot;
+	}
 }
 
 bool tr_index_find(const struct tr_index *index, const void *items, uint64_t hash, uint32_t *number)
 {
-	const uint32_t *slot = index->count ? find_item(index, items, hash) : NULL;
+	const struct tr_index_slot *slot = index->count ? find_item(index, items, hash) : NULL;
 
-	if (!slot || !*slot)
+	if (!slot || !slot->item)
 		return false;
-	*number = *slot - 1;
+	*number = slot->item - 1;
 	return true;
 }
 
 /* Doubles the slots, of which three quarters are used. False: memory is exhausted. */
-static bool grow_index(struct tr_index *index, const void *items)
+static bool grow_index(struct tr_index *index)
 {
 	struct tr_index larger = { index->hash, NULL, index->count,
 				   index->cap ? index->cap * 2 : FIRST_SLOTS };
+	size_t mask = larger.cap - 1;
 
 	larger.slots = calloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	for (size_t i = 0; i < index->cap; i++) {
-		if (index->slots[i])
-			*find_item(&larger, items, index->hash(items, index->slots[i] - 1)) =
-				index->slots[i];
+		size_t to = index->slots[i].hash & mask;
+		if (!index->slots[i].item)
+			continue;
+		while (larger.slots[to].item)
+			to = (to + 1) & mask;
+		larger.slots[to] = index->slots[i];
 	}
 	free(index->slots);
 	*index = larger;
 	return true;
 }
 
+bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, uint32_t *first)
+{
+	uint64_t hash = index->hash(items, number);
+
+	if (index->count >= index->cap / 4 * 3 && !grow_index(index))
+		return false;
+	struct tr_index_slot *slot = find_item(index, items, hash);
+	if (!slot->item) {
+		index->count++;
+		*slot = (struct tr_index_slot){ number + 1, (uint32_t)hash };
+	}
+	*first = slot->item - 1;
+	return true;
+}
+
 bool tr_index_put(struct tr_index *index, const void *items, uint32_t number)
 {
-	if (index->count >= index->cap / 4 * 3 && !grow_index(index, items))
+	uint32_t first;
+
+	if (!tr_index_add(index, items, number, &first))
 		return false;
-	uint32_t *slot = find_item(index, items, index->hash(items, number));
-	index->count += !*slot;
-	*slot = number + 1;
+	if (first != number)
+		find_item(index, items, index->hash(items, number))->item = number + 1;
 	return true;
 }
 

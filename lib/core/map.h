@@ -127,13 +127,18 @@ void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
 
 void tr_id_map_free(struct tr_id_map *map);
 
+struct tr_index_slot {
+	uint32_t item; /* 1 + its number; 0: the slot is free */
+	uint32_t hash; /* its lower bits; the item is only looked at where these are equal */
+};
+
 /*
- * Finds items of an array by a hash that the caller keeps for each, in 5 to 11 bytes for an item. The
+ * Finds items of an array by a hash that the caller keeps for each, in 11 to 22 bytes for an item. The
  * hash stands for the item, so it has to be one of 64 good bits. Set hash, the rest zero.
  */
 struct tr_index {
 	uint64_t (*hash)(const void *items, uint32_t number);
-	uint32_t *slots; /* cap of them: 0 or a power of two; 1 + the number of an item, 0: free */
+	struct tr_index_slot *slots; /* cap of them: 0 or a power of two */
 	size_t count, cap;
 };
 
@@ -141,8 +146,13 @@ struct tr_index {
 bool tr_index_find(const struct tr_index *index, const void *items, uint64_t hash,
 		   uint32_t *number);
 
-/* Adds an item, whose hash the caller has set; it replaces one with the same hash. False: memory is
- * exhausted. */
+/*
+ * Adds an item, whose hash the caller has set, unless there is one with the same hash. Sets *first to
+ * the number of the one that is there then. False: memory is exhausted.
+ */
+bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, uint32_t *first);
+
+/* Adds an item, which replaces one with the same hash. False: memory is exhausted. */
 bool tr_index_put(struct tr_index *index, const void *items, uint32_t number);
 
 /* Removes all items, and frees the memory. */

@@ -15,7 +15,7 @@
  * trace only is not compared.
  *
  * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is read, up
- * to 19 more for each of these, and while both are aligned, up to 28 more for each record, and 60 for
+ * to 30 more for each of these, and while both are aligned, up to 28 more for each record, and 71 for
  * each process that called no exec. Not thread safe.
  */
 #ifndef TR_DIFF_DIFF_H

@@ -20,17 +20,17 @@ static uint64_t hash_at(const void *items, uint32_t number)
 
 bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t votes)
 {
-	uint32_t place;
+	uint32_t first;
 
-	if (tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place)) {
-		r->list[place].votes += votes;
-		return true;
-	}
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count] = (struct tr_rename){ a, b, votes, 0, 0 };
+	r->list[r->count] = (struct tr_rename){ a, b, 0, 0, 0 };
 	r->pairs.hash = hash_at;
-	return tr_index_put(&r->pairs, r->list, (uint32_t)r->count++);
+	if (!tr_index_add(&r->pairs, r->list, (uint32_t)r->count, &first))
+		return false;
+	r->count += first == r->count;
+	r->list[first].votes += votes;
+	return true;
 }
 
 /* Most votes first, then in the order of the list. */
@@ -57,11 +57,12 @@ static uint64_t b_at(const void *items, uint32_t number)
 /* Adds a pair to an index of its names. False: memory is exhausted. */
 static bool add_pair(struct tr_renames *r, struct tr_index *index, uint32_t number)
 {
-	uint32_t other;
+	uint32_t first;
 
-	if (!tr_index_find(index, r->list, index->hash(r->list, number), &other))
-		return tr_index_put(index, r->list, number);
-	r->list[number].contested = r->list[other].contested = 1;
+	if (!tr_index_add(index, r->list, number, &first))
+		return false;
+	if (first != number)
+		r->list[number].contested = r->list[first].contested = 1;
 	return true;
 }
 

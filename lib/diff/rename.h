@@ -8,7 +8,7 @@
  *	tr_renames_agree    true for names that are partners
  *	tr_renames_partner  the partner of a name of the first trace
  *
- * Memory: 34 to 46 bytes for each pair of names, and up to 15 more in tr_renames_decide. Not thread safe.
+ * Memory: 46 to 67 bytes for each pair of names, and up to 26 more in tr_renames_decide. Not thread safe.
  */
 #ifndef TR_DIFF_RENAME_H
 #define TR_DIFF_RENAME_H
