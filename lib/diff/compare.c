@@ -631,7 +631,8 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 	bool fine = align_equal_programs(diff);
 	if (fine && !tr_diff_compare_environments(diff, err))
 		return false;
-	fine = fine && align_equal_programs(diff);
+	if (diff->sides[0].rewritten_count || diff->sides[1].rewritten_count)
+		fine = fine && align_equal_programs(diff);
 	if (fine && !tr_diff_set_keys(diff, err))
 		return false;
 	if (fine && pair_programs_by_deeds(diff) && align_set(diff, TR_DIFF_EXEC, false))
