@@ -586,7 +586,14 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 static inline void set_call(struct tr_normal *n)
 {
 	n->in_process = n->known->class == TR_DIFF_PROCESS;
-	n->call = n->in_process ? tr_run_call(n->name) : NULL;
+	n->call = NULL;
+	if (!n->in_process)
+		return;
+	uint64_t name = tr_text_hash(n->rules->seed, n->name);
+	struct tr_normal_call *before = &n->calls[name % TR_NORMAL_CALLS];
+	if (before->name != name)
+		*before = (struct tr_normal_call){ name, tr_run_call(n->name) };
+	n->call = before->call;
 }
 
 /* Reads the column at p, which is not empty, and returns its end. */

@@ -83,6 +83,14 @@ struct tr_normal_memo {
 	uint32_t module_len;
 };
 
+enum { TR_NORMAL_CALLS = 16 };
+
+/* The name of a system call that came before. */
+struct tr_normal_call {
+	uint64_t name; /* its hash; 0: none */
+	const struct tr_run_call *call;
+};
+
 struct tr_normal {
 	const struct tr_normal_rules *rules;
 	struct tr_text kind, seq, task, name;
@@ -107,10 +115,11 @@ struct tr_normal {
 	struct tr_buffer text, scratch;
 	const char *copied;	  /* the part of the line before it is in text */
 	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created: values */
-	struct tr_normal_memo *memo;	/* NULL: nothing was hashed yet */
-	const struct tr_run_call *call; /* NULL: nothing is known of it */
-	bool in_process;		/* it is a system call, or another record of a process */
-	bool in_order;			/* the records are read by tr_normal_hash, in their order */
+	struct tr_normal_memo *memo;		      /* NULL: nothing was hashed yet */
+	struct tr_normal_call calls[TR_NORMAL_CALLS]; /* traces have few, many times */
+	const struct tr_run_call *call;		      /* NULL: nothing is known of it */
+	bool in_process; /* it is a system call, or another record of a process */
+	bool in_order;	 /* the records are read by tr_normal_hash, in their order */
 	struct tr_open_files files;
 	struct tr_open_table *table; /* of the task; NULL: it is not known yet */
 	bool failed;		     /* memory is exhausted */
