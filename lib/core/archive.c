@@ -211,8 +211,12 @@ static bool is_newc_header(const char *p)
 }
 
 /*
- * libarchive allocates what the header of a cpio states as the length of a name, up to 4 GiB. Looks
- * for the header that it reads next in the bytes of the window. False: the length is that of no name.
+ * libarchive allocates the length that the header of a cpio states for the name, up to 4 GiB. Checks
+ * the header in the window that libarchive reads next. False: no name has that length.
+ *
+ * libarchive searches for the header in steps that depend on the byte where the last digit of the
+ * magic would be, and misses a header that begins within such a step. These are the same steps, so
+ * that the header that is checked is the one that libarchive finds.
  */
 static bool cpio_name_is_short(struct tr_archive *archive)
 {
@@ -221,12 +225,15 @@ static bool cpio_name_is_short(struct tr_archive *archive)
 	const char *p = in->pos;
 	char digits[LENGTH + 1] = "";
 
-	do {
-		p = memmem(p, (size_t)(in->end - p), "07070", 5);
-		if (!p || in->end - p < NEWC_HEADER)
+	for (;;) {
+		if (in->end - p < NEWC_HEADER)
 			return true;
-	} while (!is_newc_header(p++));
-	memcpy(digits, p - 1 + LENGTH_AT, LENGTH);
+		bool last = p[5] == '1' || p[5] == '2';
+		if (last && is_newc_header(p))
+			break;
+		p += last ? 2 : p[5] == '0' ? 1 : 6;
+	}
+	memcpy(digits, p + LENGTH_AT, LENGTH);
 	unsigned long length = strtoul(digits, NULL, 16);
 	if (length <= LONGEST)
 		return true;
@@ -368,9 +375,9 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
 	archive->format = format;
-	archive->newc = strcmp(format, "cpio") == 0 &&
-			tr_input_available(archive->in) >= NEWC_HEADER &&
-			is_newc_header(archive->in->pos);
+	archive->newc = strcmp(format, "cpio") == 0 && tr_input_more(archive->in, 6) &&
+			(memcmp(archive->in->pos, "070701", 6) == 0 ||
+			 memcmp(archive->in->pos, "070702", 6) == 0);
 	archive->any_lost = false;
 	archive->seen = 0;
 	return (strcmp(format, "7z") != 0 || spool_all(archive, err)) && open_reader(archive, err);
