@@ -192,9 +192,10 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	struct tr_text line = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	if (!key.data || !line.data || !tr_map_put(&merge->by_key, key, (void *)number))
 		return tr_error_memory(err);
-	merge->modules[merge->module_count++] = (struct module){
-		.base = place->base, .line = line, .trace = merge->traces, .alike = 1
-	};
+	/* as readers of the merged table see it: a table without bases counts from the module */
+	uint64_t base = tr_module_number(&merge->columns, &row, TR_MODULE_BASE, 0);
+	merge->modules[merge->module_count++] =
+		(struct module){ .base = base, .line = line, .trace = merge->traces, .alike = 1 };
 	return TR_OK;
 }
 
