@@ -80,7 +80,7 @@ static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_norm
 	struct tr_normal normal = { .rules = rules };
 	bool fine = true;
 
-	tr_normal_learn_objects(&normal, &diff->sides[side].normal);
+	tr_normal_add_object_classes(&normal, &diff->sides[side].normal);
 	to->count = 0;
 	for (uint32_t k = 0; fine && to->count < MOST && k < diff->sides[side].count; k++) {
 		struct tr_record record;

@@ -313,12 +313,12 @@ static void compose_changes(struct tr_diff_show *show, bool own)
 	show->own = own;
 	tr_buffer_reset(&show->changes);
 	for (size_t i = 0; i < a->count; i++) {
-		const struct tr_normal_field *other = tr_normal_partner(a, i, b);
+		const struct tr_normal_field *other = tr_normal_match(a, i, b);
 		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
 			put_change(show, &a->fields[i], other);
 	}
 	for (size_t i = 0; i < b->count; i++) {
-		if (!tr_normal_partner(b, i, a))
+		if (!tr_normal_match(b, i, a))
 			put_change(show, NULL, &b->fields[i]);
 	}
 	if (!show->changes.len)
@@ -620,14 +620,14 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 	}
 	tr_buffer_put_literal(to, "],\"fields\":{");
 	for (size_t i = 0; fine && a && difference->what != TR_DIFF_MOVED && i < a->count; i++) {
-		const struct tr_normal_field *other = b ? tr_normal_partner(a, i, b) : NULL;
+		const struct tr_normal_field *other = b ? tr_normal_match(a, i, b) : NULL;
 		if (i == 0 && !b)
 			continue;
 		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
 			fine = put_json_field(show, &reason, &a->fields[i], other);
 	}
 	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {
-		if ((i > 0 || a) && (!a || !tr_normal_partner(b, i, a)))
+		if ((i > 0 || a) && (!a || !tr_normal_match(b, i, a)))
 			fine = put_json_field(show, &reason, NULL, &b->fields[i]);
 	}
 	tr_buffer_put_byte(to, '}');

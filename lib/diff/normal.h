@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a record that is compared: its fields without what differs between any two runs.
+ * The normal text of a record: what is compared of it, without what differs between any two runs.
  *
- *	line -> tr_normal_read -> fields, each with its normal text; names (struct tr_run_name)
- *	line -> tr_normal_hash -> a hash of all that, and the names, for a trace that is read once
+ *	line -> tr_normal_read (normal.c) -> fields, each with its normal text, and run-specific names
+ *	line -> tr_normal_hash (normal.c) -> one hash of all fields, and the names; used while a trace
+ *	                                     is read, for records in their order
  *
- * Left out are fields that say when and where something ran: times, tasks, numbers of records and
- * definitions. Names that a run chooses are a "*" in the normal text: addresses, objects of OpenGL,
- * temporary files, descriptors, tasks. They are listed apart, because a name that was one thing in the first trace has
- * to be one thing in the second (rename.h).
+ * Both divide the line at its TABs and read the value of each field (normal_value.c) and the strings
+ * in it (normal_string.c). trec spells each value in one way (trec(5)), so no tree is needed.
  *
+ * Fields that say when and where something ran are left out: times, tasks, and the numbers of
+ * records and definitions. Names that the run chose are "*" in the normal text: addresses, objects of
+ * OpenGL, temporary files, descriptors, tasks. They are listed separately, because each name in the
+ * first trace must correspond to one name in the second (rename.h).
+ *
+ * Memory: 16 to 64 bytes for each open descriptor and each mapping, besides the texts of one record.
  * Not thread safe.
  */
 #ifndef TR_DIFF_NORMAL_H
@@ -22,10 +27,30 @@
 #include "core/buffer.h"
 #include "core/map.h"
 #include "core/text.h"
-#include "diff/kind.h"
-#include "diff/run_value.h"
 #include "record/literal.h"
 #include "record/record.h"
+
+/* The records of the other trace among which a record can have its match. */
+enum tr_diff_class {
+	TR_DIFF_SET,	 /* those with the same key */
+	TR_DIFF_EXEC,	 /* exec records with the same key; their processes are matched by this */
+	TR_DIFF_EXIT,	 /* the exit record of the matching process */
+	TR_DIFF_PROCESS, /* those of the matching process, in order */
+	TR_DIFF_THREAD,	 /* those of the matching thread, in order */
+	TR_DIFF_KIND,	 /* those of the same kind, in order */
+};
+
+enum { TR_DIFF_CLASSES = TR_DIFF_KIND + 1 };
+
+/* How records of a kind are compared. */
+struct tr_diff_kind {
+	struct tr_text name; /* empty for all kinds that are not in the table */
+	enum tr_diff_class class;
+	struct tr_text module; /* the field that refers to a module by a number of its trace */
+	/* fields; each list ends with one without data; NULL: none */
+	const struct tr_text *left_out;
+	const struct tr_text *keys; /* records in which they differ do not match; with their "=" */
+};
 
 /* Paths below `from` in the first trace are those below `to` in the second. */
 struct tr_normal_root {
@@ -40,13 +65,13 @@ struct tr_normal_ignored {
 
 struct tr_normal_rules {
 	uint64_t seed; /* of all hashes: tr_hash_seed */
-	/* compare these as they are */
+	/* these are compared as they are */
 	bool addresses, objects, temporary, descriptors, tasks, readings;
 	struct tr_normal_ignored *ignored;
 	size_t ignored_count;
 	const struct tr_normal_root *roots;
 	size_t root_count;
-	/* Appends the text of a string with what the user replaces; NULL: nothing is replaced. */
+	/* Appends the text of a string after the user's replacements; NULL: there are none. */
 	bool (*replace)(void *context, struct tr_text text, struct tr_buffer *to);
 	void *context;
 };
@@ -60,21 +85,23 @@ struct tr_run_name {
 	struct tr_text text; /* part of the line */
 };
 
-/* The bit of a hash that is set where a file was opened, after tr_normal_hash, and else 0. */
+/* The bit of a hash that tr_normal_hash sets where a file was opened, and clears elsewhere. */
 #define TR_RUN_NAME_OPENED 1
 
 struct tr_normal_field {
 	struct tr_text key;   /* as in the line; of the name cell "name" */
 	struct tr_text value; /* as in the line; of the name cell the cell */
 	struct tr_text text;  /* normal; the value if nothing was replaced */
-	uint32_t same;	      /* how many fields with this key come before it */
+	uint32_t same;	      /* how many fields with this key precede it */
 	size_t names;	  /* index of the first of its names; the next field's index ends them */
 	bool result;	  /* it is after "->" */
-	bool is_duration; /* it is that of the record, which tr_normal_add_duration added */
-	bool is_added;	  /* by tr_normal_add */
+	bool is_duration; /* tr_normal_add_duration added it */
+	bool is_added;	  /* tr_normal_add added it */
 };
 
-/* Columns that came before, and what they contain: traces repeat them. */
+enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16 };
+
+/* The result of reading columns, which traces repeat. */
 struct tr_normal_memo {
 	uint64_t columns; /* hash of them and of the kind */
 	uint64_t hash;	  /* of their normal text */
@@ -83,12 +110,18 @@ struct tr_normal_memo {
 	uint32_t module_len;
 };
 
-enum { TR_NORMAL_CALLS = 16 };
+struct tr_normal_call; /* normal_value.c */
 
-/* The name of a system call that came before. */
-struct tr_normal_call {
+/* A name of a system call that was looked up: traces have few of them, many times. */
+struct tr_normal_known_call {
 	uint64_t name; /* its hash; 0: none */
-	const struct tr_run_call *call;
+	const struct tr_normal_call *call;
+};
+
+/* What is open and mapped in each process. */
+struct tr_open_files {
+	struct tr_id_map tables; /* struct tr_open_table, by the hash of a task */
+	uint64_t count;		 /* of all that was opened and mapped, and of all tables */
 };
 
 struct tr_normal {
@@ -103,7 +136,7 @@ struct tr_normal {
 	const struct tr_diff_kind *known;
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
 	uint64_t content;	       /* after tr_normal_hash: of all that is compared */
-	uint64_t path;	  /* after tr_normal_hash: of the fields that are a key (kind.h), or 0 */
+	uint64_t path;	  /* after tr_normal_hash: of the fields that are a key, or 0 */
 	uint64_t letters; /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
@@ -113,53 +146,57 @@ struct tr_normal {
 	size_t name_count, name_cap;
 	size_t opened; /* 1 + the index of a descriptor that the call opened; 0: none */
 	struct tr_buffer text, scratch;
-	const char *copied;	  /* the part of the line before it is in text */
-	struct tr_id_map objects; /* classes of OpenGL's objects that calls have created: values */
-	struct tr_normal_memo *memo;		      /* NULL: nothing was hashed yet */
-	struct tr_normal_call calls[TR_NORMAL_CALLS]; /* traces have few, many times */
-	const struct tr_run_call *call;		      /* NULL: nothing is known of it */
-	bool in_process; /* it is a system call, or another record of a process */
-	bool in_order;	 /* the records are read by tr_normal_hash, in their order */
+	const char *copied;	     /* the line before it is in text, or was replaced */
+	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */
+	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
+	struct tr_normal_known_call calls[TR_NORMAL_CALLS]; /* by the hash of their name */
+	const struct tr_normal_call *call; /* NULL: one without fields of its own */
+	struct tr_text makes;		   /* the objects that the call creates; data NULL: none */
+	bool in_process;		   /* it is a system call, or another record of a process */
+	bool in_order;			   /* tr_normal_hash reads the records, in their order */
 	struct tr_open_files files;
-	struct tr_open_table *table; /* of the task; NULL: it is not known yet */
+	struct tr_open_table *table; /* of the task; NULL: it was not looked up yet */
 	bool failed;		     /* memory is exhausted */
 };
 
 /*
- * Reads the line of a record with its LF. first: it belongs to the first trace, whose paths --root changes. The
- * results are valid until the next call, and as long as the line. False: memory is exhausted.
+ * Reads the line of a record with its LF. first: it belongs to the first trace, whose paths --root
+ * maps. The results are valid until the next call, and as long as the line. False: memory is
+ * exhausted.
  */
 bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
 
 /*
- * As tr_normal_read, but there are no fields and no text, only hashes of them. The order of the
- * variables of an environment does not change these. line: of the record, whose fields may differ
- * from it.
+ * As tr_normal_read, but provides no fields and no text, only hashes. The order of the variables of
+ * an environment does not change these. line: of the record, whose fields may differ from it.
  */
 bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
 		    bool first);
 
 /*
- * Adds the classes of objects that the other one knows. True: this one has learnt some,
- * so that records which it has read before can have other hashes now. Exhausted memory sets failed.
+ * Adds the classes of objects that the other struct knows. True: some were new, so the records that
+ * this one has read before can have other hashes now. Exhausted memory sets failed.
  */
-bool tr_normal_learn_objects(struct tr_normal *normal, const struct tr_normal *other);
+bool tr_normal_add_object_classes(struct tr_normal *normal, const struct tr_normal *from);
+
+/* Forgets what is open in each process, and frees the memory for it. */
+void tr_normal_forget_files(struct tr_normal *normal);
 
 /*
- * The normal text of a string, for callers that compare what is in no field; valid until the next
- * call for this struct, as are the names. data NULL: memory is exhausted.
+ * Returns the normal text of a string, for callers that compare what is in no field; valid until the
+ * next call for this struct, as are the names. data NULL: memory is exhausted.
  */
 struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string, bool first);
 
-/* The field with that key, or NULL. */
+/* Returns the field with that key, or NULL. */
 const struct tr_normal_field *tr_normal_find(const struct tr_normal *normal, const char *key);
 
 /*
- * The field of another record that corresponds to one of these: it has the same key, and as many of
- * this key come before it. NULL: there is none.
+ * Returns the field of another record that corresponds to one of these: it has the same key, and is
+ * preceded by as many fields with this key. NULL: there is none.
  */
-const struct tr_normal_field *tr_normal_partner(const struct tr_normal *from, size_t index,
-						const struct tr_normal *to);
+const struct tr_normal_field *tr_normal_match(const struct tr_normal *from, size_t index,
+					      const struct tr_normal *to);
 
 /* Adds a field `duration` to the record that was read last. False: memory is exhausted. */
 bool tr_normal_add_duration(struct tr_normal *normal, int64_t duration);
@@ -170,7 +207,7 @@ bool tr_normal_add_duration(struct tr_normal *normal, int64_t duration);
  */
 bool tr_normal_add(struct tr_normal *normal, struct tr_text key, struct tr_text text);
 
-/* The names in a field are those from field->names up to this index. */
+/* Returns the index after the last name of a field; field->names is the first. */
 static inline size_t tr_normal_names_end(const struct tr_normal *normal,
 					 const struct tr_normal_field *field)
 {

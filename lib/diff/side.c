@@ -332,7 +332,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->names);
-	tr_open_files_free(&side->normal.files);
+	tr_normal_forget_files(&side->normal);
 }
 
 /* The first trace was read: gives its memory to the second one. */
@@ -659,7 +659,7 @@ bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (tr_normal_learn_objects(&side->normal, &diff->sides[!i].normal))
+		if (tr_normal_add_object_classes(&side->normal, &diff->sides[!i].normal))
 			side->objects_known = side->count;
 	}
 	for (unsigned i = 0; fine && i < 2; i++) {

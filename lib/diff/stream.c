@@ -6,7 +6,7 @@
 
 #include "core/buffer.h"
 #include "core/wide.h"
-#include "diff/kind.h"
+#include "diff/normal.h"
 #include "diff/rename.h"
 
 bool tr_streams_begin(struct tr_streams *streams, size_t groups)

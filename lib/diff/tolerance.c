@@ -150,14 +150,14 @@ static bool are_equal(const struct tr_diff *diff)
 	const struct tr_normal *a = &diff->sides[0].normal, *b = &diff->sides[1].normal;
 
 	for (size_t i = 0; i < a->count; i++) {
-		const struct tr_normal_field *other = tr_normal_partner(a, i, b);
+		const struct tr_normal_field *other = tr_normal_match(a, i, b);
 		/* a duration that only one record has is unknown in the other */
 		if (other ? !tr_diff_equal_fields(diff, &a->fields[i], other)
 			  : !a->fields[i].is_duration)
 			return false;
 	}
 	for (size_t i = 0; i < b->count; i++) {
-		if (!b->fields[i].is_duration && !tr_normal_partner(b, i, a))
+		if (!b->fields[i].is_duration && !tr_normal_match(b, i, a))
 			return false;
 	}
 	return true;
