@@ -26,7 +26,7 @@ static void free_lists(struct lists *lists)
 	free(lists->sides[1].list);
 }
 
-/* The records of a class that have no partner. */
+/* Lists the records of a class that have no match. */
 static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 {
 	struct lists lists = { .failed = false };
@@ -38,11 +38,23 @@ static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 		*to = (struct tr_align_side){ side->records, malloc((count + 1) * sizeof *to->list),
 					      0 };
 		lists.failed |= !to->list;
-		/* of most traces all records are in one set */
+		if (!to->list || !count)
+			continue;
+		/* exec records are few among others, and their images have them in order */
+		if (class == TR_DIFF_EXEC) {
+			for (size_t k = 0; k < side->image_count; k++) {
+				const struct tr_diff_image *image = &side->images[k];
+				if (!image->forked &&
+				    side->records[image->program].match == TR_ALIGN_NONE)
+					to->list[to->count++] = image->program;
+			}
+			continue;
+		}
+		/* in most traces with sets, all records are in one */
 		bool all = class == TR_DIFF_SET && count == side->count;
-		for (; to->list && all && to->count < count; to->count++)
+		for (; all && to->count < count; to->count++)
 			to->list[to->count] = (uint32_t)to->count;
-		for (size_t k = 0; to->list && !all && count && k < side->count; k++) {
+		for (size_t k = 0; !all && k < side->count; k++) {
 			const struct tr_diff_record *record = &side->records[k];
 			if (record->class == class && !record->implied &&
 			    record->match == TR_ALIGN_NONE)
@@ -594,29 +606,43 @@ static void forget_partners(struct tr_diff *diff)
 	}
 }
 
-/* Adds what processes did to the contents of their programs, or takes it off again. */
-static void add_deeds(struct tr_diff *diff, bool add)
+/*
+ * For each image of a side, sums the contents of the records of its process after the exec record.
+ * NULL: memory is exhausted.
+ */
+static uint64_t *sum_contents(const struct tr_diff_side *side)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		struct tr_diff_side *side = &diff->sides[i];
-		for (size_t k = 0; side->counts[TR_DIFF_EXEC] && k < side->count; k++) {
-			const struct tr_diff_record *record = &side->records[k];
-			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
-				continue;
-			const struct tr_diff_image *image = &side->images[record->group];
-			if (!image->forked)
-				side->records[image->program].content +=
-					add ? record->content : -record->content;
-		}
+	uint64_t *sums = calloc(side->image_count + 1, sizeof *sums);
+
+	for (size_t k = 0; sums && k < side->count; k++) {
+		const struct tr_diff_record *record = &side->records[k];
+		if (record->class == TR_DIFF_EXIT || record->class == TR_DIFF_PROCESS)
+			sums[record->group] += record->content;
 	}
+	return sums;
 }
 
-/* Pairs equal programs. Of several those belong together that did the same. */
-static bool align_equal_programs(struct tr_diff *diff)
+/*
+ * Pairs programs whose records are equal, and so is all that their processes did, of which sums has
+ * the contents of both sides.
+ */
+static bool align_equal_programs(struct tr_diff *diff, uint64_t *const *sums)
 {
-	add_deeds(diff, true);
-	bool fine = align_set(diff, TR_DIFF_EXEC, true);
-	add_deeds(diff, false);
+	bool fine = true;
+
+	for (unsigned step = 0; step < 2; step++) {
+		for (unsigned i = 0; i < 2; i++) {
+			struct tr_diff_side *side = &diff->sides[i];
+			for (size_t k = 0; k < side->image_count; k++) {
+				const struct tr_diff_image *image = &side->images[k];
+				if (!image->forked)
+					side->records[image->program].content +=
+						step == 0 ? sums[i][k] : -sums[i][k];
+			}
+		}
+		if (step == 0)
+			fine = align_set(diff, TR_DIFF_EXEC, true);
+	}
 	return fine;
 }
 
@@ -628,12 +654,14 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 {
 	if (!diff->sides[0].counts[TR_DIFF_EXEC] || !diff->sides[1].counts[TR_DIFF_EXEC])
 		return true;
-	bool fine = align_equal_programs(diff);
-	if (fine && !tr_diff_compare_environments(diff, err))
-		return false;
-	if (diff->sides[0].rewritten_count || diff->sides[1].rewritten_count)
-		fine = fine && align_equal_programs(diff);
-	if (fine && !tr_diff_set_keys(diff, err))
+	uint64_t *sums[2] = { sum_contents(&diff->sides[0]), sum_contents(&diff->sides[1]) };
+	bool fine = sums[0] && sums[1] && align_equal_programs(diff, sums);
+	bool reported = fine && !tr_diff_compare_environments(diff, err);
+	if (!reported && (diff->sides[0].rewritten_count || diff->sides[1].rewritten_count))
+		fine = fine && align_equal_programs(diff, sums);
+	free(sums[0]);
+	free(sums[1]);
+	if (reported || (fine && !tr_diff_set_keys(diff, err)))
 		return false;
 	if (fine && pair_programs_by_deeds(diff) && align_set(diff, TR_DIFF_EXEC, false))
 		return pair_similar(diff, err);

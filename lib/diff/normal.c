@@ -98,6 +98,7 @@ static void set_kind(struct tr_normal *n, struct tr_text name)
 		return;
 	n->kind_hash = tr_text_hash(n->rules->seed, name);
 	n->known = find_kind(name);
+	n->in_process = n->known->class == TR_DIFF_PROCESS;
 	n->letters = 0;
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		n->letters |= letter_bit(always[i]);
@@ -232,6 +233,15 @@ static inline void begin(struct tr_normal *n, bool in_order)
 		tr_buffer_reset(&n->text);
 }
 
+/* Prepares for the values of the record, whose name was read. */
+static inline void set_call(struct tr_normal *n)
+{
+	n->call = NULL;
+	n->makes.data = NULL;
+	if (n->in_process || n->known->class == TR_DIFF_THREAD)
+		tr_normal_set_call(n);
+}
+
 /* Orders fields by key, and those of one key as in the record. */
 static int by_key(const void *left, const void *right, void *context)
 {
@@ -279,7 +289,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	name->key = TR_TEXT("name");
 	name->value = n->name;
 	name->text = read_name(n, first);
-	tr_normal_set_call(n);
+	set_call(n);
 	if (n->text.len)
 		name->text.data = NULL; /* see set_text */
 	while (p < end && !n->failed) {
@@ -451,7 +461,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		read_name(n, first);
 	else
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);
-	tr_normal_set_call(n);
+	set_call(n);
 	struct tr_text rest = tr_text_span(p, end);
 	struct columns columns = { .constant = true, .hash = n->kind_hash };
 	struct tr_normal_memo *memo = NULL;
@@ -482,7 +492,8 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	/* a pipe has no path, by which it would be known */
 	if (n->opened && n->path)
 		n->names[n->opened - 1].hash |= TR_RUN_NAME_OPENED;
-	tr_normal_follow_task(n, rest);
+	if (n->known->class == TR_DIFF_EXIT || n->child.data)
+		tr_normal_follow_task(n, rest);
 	return !n->failed && !n->text.failed;
 }
 

@@ -41,7 +41,7 @@ const char *tr_normal_skip_strings(const struct tr_normal *n, const char *p, con
  */
 void tr_normal_put_cell(struct tr_normal *n, struct tr_text cell, bool first);
 
-/* normal_value.c: finds out which values of a record are run-specific by its name and kind. */
+/* normal_value.c: finds out which values of a system call or API call are run-specific. */
 void tr_normal_set_call(struct tr_normal *n);
 
 /*

@@ -185,16 +185,13 @@ static const struct tr_normal_call *find_call(struct tr_text name)
 
 void tr_normal_set_call(struct tr_normal *n)
 {
-	n->in_process = n->known->class == TR_DIFF_PROCESS;
-	n->call = NULL;
-	n->makes.data = NULL;
 	if (n->in_process) {
 		uint64_t name = tr_text_hash(n->rules->seed, n->name);
 		struct tr_normal_known_call *known = &n->calls[name % TR_NORMAL_CALLS];
 		if (known->name != name)
 			*known = (struct tr_normal_known_call){ name, find_call(n->name) };
 		n->call = known->call;
-	} else if (n->known->class == TR_DIFF_THREAD && !n->rules->objects) {
+	} else if (!n->rules->objects) {
 		struct tr_text rest = n->name;
 		if (tr_text_skip(&rest, TR_TEXT("glGen")) ||
 		    tr_text_skip(&rest, TR_TEXT("glCreate")))

@@ -479,17 +479,20 @@ static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
 								     : side->images[parent].program;
 }
 
-/* Marks the programs without a partner, and all that started them. */
-static void mark_wanted(struct tr_diff_side *side)
+/* Marks the programs without a match, and all that started them. Returns false if there are none. */
+static bool mark_wanted(struct tr_diff_side *side)
 {
-	for (uint32_t k = 0; k < side->count; k++) {
-		uint32_t at = k;
-		if (side->records[k].class != TR_DIFF_EXEC ||
-		    side->records[k].match != TR_ALIGN_NONE)
+	bool any = false;
+
+	for (size_t k = 0; k < side->image_count; k++) {
+		uint32_t at = side->images[k].program;
+		if (side->images[k].forked || side->records[at].match != TR_ALIGN_NONE)
 			continue;
+		any = true;
 		for (; at != TR_DIFF_NONE && !side->records[at].wanted; at = driver_of(side, at))
 			side->records[at].wanted = 1;
 	}
+	return any;
 }
 
 /* Reads the line of a record into a record. data NULL: err is filled. */
@@ -568,9 +571,8 @@ bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (!side->counts[TR_DIFF_EXEC])
+		if (!mark_wanted(side))
 			continue;
-		mark_wanted(side);
 		for (uint32_t k = 0; fine && k < side->count; k++) {
 			struct tr_diff_record *entry = &side->records[k];
 			struct tr_record record;
@@ -599,13 +601,14 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (!side->counts[TR_DIFF_EXEC])
+		if (!mark_wanted(side))
 			continue;
-		mark_wanted(side);
-		/* drivers come before what they start */
-		for (uint32_t k = 0; fine && k < side->count; k++) {
+		/* the images of drivers precede those that they start */
+		for (size_t at = 0; fine && at < side->image_count; at++) {
+			uint32_t k = side->images[at].program;
 			struct tr_record record;
-			if (!side->records[k].wanted || side->records[k].keyed)
+			if (side->images[at].forked || !side->records[k].wanted ||
+			    side->records[k].keyed)
 				continue;
 			struct tr_text line = read_record(side, k, &arena, &record, err);
 			if (!line.data) {
