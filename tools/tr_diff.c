@@ -95,8 +95,10 @@ struct kind_count {
 
 /* A rule of --same. */
 struct same {
+	const char *rule;
 	struct tr_regex *regex;
 	struct tr_text text;
+	unsigned timeouts; /* strings on which the expression took too long */
 };
 
 struct tool_diff {
@@ -115,8 +117,7 @@ struct tool_diff {
 	bool *roots_found; /* the first trace has it */
 	struct same *same;
 	size_t same_count, same_cap;
-	bool keyed;    /* --by: a record had one of its fields */
-	bool too_slow; /* an expression of --same took too long on a string */
+	bool keyed; /* --by: a record had one of its fields */
 	struct tr_regex_scratch *scratch;
 	struct tr_buffer replaced;
 
@@ -244,7 +245,8 @@ static void add_same(struct tool_diff *t)
 	else if (!regex || !tr_array_room(t->same, t->same_count, t->same_cap))
 		tr_cli_out_of_memory(&t->cli);
 	else
-		t->same[t->same_count++] = (struct same){ regex, tr_text_from(equals + 1) };
+		t->same[t->same_count++] =
+			(struct same){ t->cli.argument, regex, tr_text_from(equals + 1), 0 };
 	if (t->cli.stop)
 		tr_regex_free(regex);
 }
@@ -252,18 +254,20 @@ static void add_same(struct tool_diff *t)
 /* Replaces what the rules of --same match; see struct tr_normal_rules. */
 static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 {
+	enum { TIMEOUTS_MAX = 2 }; /* each takes a second */
 	struct tool_diff *t = context;
 
 	for (size_t i = 0; i < t->same_count; i++) {
+		struct same *same = &t->same[i];
 		struct tr_text rest = text;
-		enum tr_regex_result result;
+		enum tr_regex_result result = TR_REGEX_NO;
 		tr_buffer_reset(to);
-		while ((result = tr_regex_match(t->same[i].regex, rest, t->scratch)) ==
-		       TR_REGEX_YES) {
+		while (same->timeouts < TIMEOUTS_MAX &&
+		       (result = tr_regex_match(same->regex, rest, t->scratch)) == TR_REGEX_YES) {
 			struct tr_text found = tr_regex_found(t->scratch, rest);
 			const char *end = rest.data + rest.len;
 			tr_buffer_put_text(to, tr_text_span(rest.data, found.data));
-			tr_buffer_put_text(to, t->same[i].text);
+			tr_buffer_put_text(to, same->text);
 			if (!found.len && found.data == end)
 				break;
 			/* what matches nothing is found once at each byte */
@@ -271,7 +275,7 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 				tr_buffer_put_byte(to, *found.data);
 			rest = tr_text_span(found.data + found.len + !found.len, end);
 		}
-		t->too_slow |= result == TR_REGEX_LIMIT;
+		same->timeouts += result == TR_REGEX_LIMIT;
 		if (result == TR_REGEX_FAILED)
 			return false;
 		tr_buffer_put_text(to, rest);
@@ -666,10 +670,16 @@ static void show_all(struct tool_diff *t)
 	if (t->show.files && !tr_diff_files_known(t->show.files))
 		tr_cli_note(&t->cli, "--files: not both traces have file calls; %s",
 			    TR_DEPS_ADVICE);
-	if (t->too_slow)
-		tr_cli_fail(&t->cli, "--same takes too long on some strings, which are compared "
-				     "as they are; avoid nested repetition such as (a+)+");
-	if (t->by && !t->keyed)
+	for (size_t i = 0; i < t->same_count; i++) {
+		if (t->same[i].timeouts)
+			tr_cli_fail(&t->cli,
+				    "--same=%s takes too long on some strings, and was not applied "
+				    "to all; avoid nested repetition such as (a+)+",
+				    t->same[i].rule);
+	}
+	if (!t->kind_count)
+		tr_cli_note(&t->cli, "both traces are empty");
+	else if (t->by && !t->keyed)
 		tr_cli_note(&t->cli, "--by: no record has one of these fields");
 	for (size_t i = 0; i < t->ignored_count; i++) {
 		struct tr_text key = t->ignored[i].key;

@@ -398,26 +398,28 @@ static bool imply_records(struct tr_diff *diff)
 		return true;
 	if (!name_images(diff) || !number_images(diff))
 		return false;
-	for (unsigned i = 0; i < 2; i++) {
+	bool fine = true;
+	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		for (size_t k = 0; k < side->image_count; k++)
-			side->images[k].ended = 0;
-		for (size_t k = 0; k < side->count; k++) {
+		bool *seen = calloc(side->image_count + 1, sizeof *seen);
+		fine = seen != NULL;
+		for (size_t k = 0; fine && k < side->count; k++) {
 			struct tr_diff_record *record = &side->records[k];
 			if (record->class != TR_DIFF_EXIT && record->class != TR_DIFF_PROCESS)
 				continue;
-			struct tr_diff_image *image = &side->images[record->group];
+			const struct tr_diff_image *image = &side->images[record->group];
 			record->implied = !is_in_both(side, image);
-			if (record->implied && !image->ended && !is_listed(side, image)) {
+			if (record->implied && !seen[record->group] && !is_listed(side, image)) {
 				record->implied = 0;
 				record->alone = 1;
 			}
-			image->ended = 1;
+			seen[record->group] = true;
 			if (record->class == TR_DIFF_EXIT)
 				record->key = image->id;
 		}
+		free(seen);
 	}
-	return true;
+	return fine;
 }
 
 /* Sequences. */

@@ -38,7 +38,7 @@ struct tr_diff_image {
 				* first program; TR_DIFF_NONE: it has none */
 	uint32_t forked : 1;
 	uint32_t parent : 31; /* image; TR_DIFF_NONE: unknown */
-	uint32_t ended : 1;   /* after both traces: it was seen */
+	uint32_t ended : 1;   /* its exit record was read */
 	uint64_t id : 63;     /* the same for partners; while a trace is read, a hash of the task */
 	uint64_t both : 1;    /* the other trace has an image with this id */
 };

@@ -215,6 +215,9 @@ END
 	run -2 tr-diff --tolerance=-1 a a
 	run -2 tr-diff '--same=(=x' a a
 	run -2 tr-diff --brief --json a a
+	: >empty
+	run -0 tr-diff empty empty
+	[ "$output" = "tr-diff: note: both traces are empty" ]
 	# options that change nothing, or cannot be applied
 	run -0 tr-diff --ignore=name,nothing a a
 	[ "$output" = "tr-diff: note: --ignore=nothing: no compared field has this name" ]
@@ -223,7 +226,10 @@ END
 	[ "$output" = "tr-diff: note: --root=/srv/on: no path in A is below this directory" ]
 	printf 'call\t0\t-\t0\t%s!\t->\n' "$(printf 'a%.0s' {1..60})" >b
 	run -2 --separate-stderr tr-diff '--same=(a+)+$=x' b b
-	[[ $stderr == "tr-diff: --same takes too long on some strings"* ]]
+	[[ $stderr == "tr-diff: --same=(a+)+\$=x takes too long on some strings"* ]]
+	# and not on each of thousands
+	for _ in {1..2000}; do cat b; done >many
+	run -2 timeout 15 tr-diff "--same=(a+)+\$=x" many many
 	run -1 --separate-stderr tr-diff --files a b
 	[[ $stderr == "tr-diff: note: --files: not both traces have file calls; record them"* ]]
 	# damage is reported, and the rest is compared
