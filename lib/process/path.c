@@ -5,16 +5,6 @@
  */
 #include "process/path.h"
 
-static bool is_letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-bool tr_path_has_drive(struct tr_text path)
-{
-	return path.len >= 2 && is_letter(path.data[0]) && path.data[1] == ':';
-}
-
 static bool is_separator(char c)
 {
 	return c == '/' || c == '\\';
@@ -90,10 +80,14 @@ static void push_all(struct tr_text path, size_t root, bool absolute, struct tr_
 	const char *p = path.data, *end = p + path.len;
 
 	while (p < end && !to->failed) {
-		const char *slash = memchr(p, '/', (size_t)(end - p));
-		const char *stop = slash ? slash : end;
-		push(tr_text_span(p, stop), root, absolute, to);
-		p = stop + 1;
+		/* components that are not empty, "." or ".." are appended together */
+		const char *next = p, *slash;
+		do {
+			slash = memchr(next, '/', (size_t)(end - next));
+			next = slash ? slash + 1 : end + 1;
+		} while (*p != '.' && *p != '/' && next < end && *next != '/' && *next != '.');
+		push(tr_text_span(p, next - 1), root, absolute, to);
+		p = next;
 	}
 }
 

@@ -13,7 +13,11 @@
 #include "core/text.h"
 
 /* True if the path begins with a drive, "C:". Then both slashes and backslashes separate. */
-bool tr_path_has_drive(struct tr_text path);
+static inline bool tr_path_has_drive(struct tr_text path)
+{
+	return path.len >= 2 && path.data[1] == ':' && (path.data[0] | 0x20) >= 'a' &&
+	       (path.data[0] | 0x20) <= 'z';
+}
 
 /* True for /a, C:\a and \\host\a. */
 bool tr_path_is_absolute(struct tr_text path);

@@ -40,25 +40,31 @@ static struct tr_makelog_program describe(const struct tr_makelog_names *names, 
 	};
 }
 
+/* Not in line, so that names that were seen before take few instructions. */
+static __attribute__((noinline)) struct tr_makelog_program
+describe_in(struct tr_makelog_names *names, struct tr_makelog_slot *slot, struct tr_text name)
+{
+	if (name.len > sizeof slot->name)
+		return describe(names, name);
+	slot->len = (uint8_t)name.len;
+	memcpy(slot->name, name.data, name.len);
+	slot->program = describe(names, name);
+	return slot->program;
+}
+
 struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name)
 {
-	const unsigned char *bytes = (const unsigned char *)name.data;
-	unsigned hash = (unsigned)name.len;
-
 	/* "--c99" is an option, not a compiler with a prefix */
 	if (!name.len || *name.data == '-')
 		return (struct tr_makelog_program){ 0 };
-	if (name.len > sizeof names->slots->name)
-		return describe(names, name);
-	hash = ((hash * 31 + bytes[0]) * 31 + bytes[name.len / 2]) * 31 + bytes[name.len - 1];
-	hash = (hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots);
-	if (names->slots[hash].len != name.len ||
-	    memcmp(names->slots[hash].name, name.data, name.len) != 0) {
-		memcpy(names->slots[hash].name, name.data, name.len);
-		names->slots[hash].len = (uint8_t)name.len;
-		names->slots[hash].program = describe(names, name);
-	}
-	return names->slots[hash].program;
+	const unsigned char *bytes = (const unsigned char *)name.data;
+	unsigned hash = (unsigned)name.len * 31 + bytes[0];
+	hash = (hash * 31 + bytes[name.len / 2]) * 31 + bytes[name.len - 1];
+	struct tr_makelog_slot *slot =
+		&names->slots[(hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots)];
+	if (slot->len != name.len || memcmp(slot->name, name.data, name.len) != 0)
+		return describe_in(names, slot, name);
+	return slot->program;
 }
 
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -102,7 +108,9 @@ static const char *skip_to_sign(const char *p, const char *end)
 	return p;
 }
 
-/* Whether the text has an operator of the shell, "<<", an assignment, " -c ", " -o " or "libtool". */
+/*
+ * Whether the text has an operator of the shell, "<<", an assignment, " -c ", " -o " or "libtool".
+ */
 static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
@@ -222,8 +230,8 @@ static bool is_runner(struct tr_text base)
 }
 
 /*
- * True if the words after an unknown program are a compiler that compiles a source, and does nothing
- * else. links: or one that links.
+ * True if the words after an unknown program are a compiler that compiles a source, and does
+ * nothing else. links: or one that links.
  */
 static bool is_run(struct tr_makelog_names *names, const struct tr_word *words, size_t count,
 		   bool links)

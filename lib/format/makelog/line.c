@@ -90,8 +90,8 @@ static size_t skip_step(struct tr_text text)
 }
 
 /*
- * The sequence of ESC at p: what a terminal shows differently, and does not print. *endless: no end of a
- * link or a title follows, so none is looked for again.
+ * The sequence of ESC at p: what a terminal shows differently, and does not print. *endless: no end
+ * of a link or a title follows, so none is looked for again.
  */
 static const char *skip_escape(const char *p, const char *end, bool *endless)
 {
@@ -231,12 +231,18 @@ size_t tr_makelog_stamp(struct tr_text line)
 	return len + (len && len < line.len && line.data[len] == ' ');
 }
 
+static const struct tr_text makers[] = {
+	{ "make", 4 },	{ "gmake", 5 }, { "mingw32-make", 12 },
+	{ "ninja", 5 }, { "Waf", 3 },	{ "waf", 3 },
+};
+enum { MAKERS = sizeof makers / sizeof *makers };
+
 /* Where the name of make, ninja or waf at the beginning of a message ends. 0: it is no message. */
 static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 {
-	static const char *const makers[] = { "make", "gmake", "mingw32-make", "ninja", "Waf",
-					      "waf",  NULL };
-	const char *colon = memchr(line.data, ':', line.len < 200 ? line.len : 200);
+	size_t drive = tr_path_has_drive(line) ? 2 : 0;
+	size_t most = line.len < 200 ? line.len : 200;
+	const char *colon = memchr(line.data + drive, ':', most - drive);
 	size_t end = colon ? (size_t)(colon - line.data) : 0, at;
 	struct tr_text name = { line.data, end };
 
@@ -256,7 +262,10 @@ static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 		name.len = at - 1;
 	}
 	name = tr_tool_base(name);
-	if (!tr_text_is_among(name, makers))
+	size_t i = 0;
+	while (i < MAKERS && !tr_text_equal(name, makers[i]))
+		i++;
+	if (i == MAKERS)
 		return 0;
 	*ninja = *name.data != 'm' && *name.data != 'g';
 	return end + 1;
@@ -406,18 +415,22 @@ enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struc
 		{ TR_MAKELOG_LEAVES, "離開目錄" },
 		{ TR_MAKELOG_LEAVES, "Rời thư mục" },
 	};
-	/* of make, gmake, mingw32-make, ninja, waf, or a path; most lines begin with other letters */
-	static const bool begins[256] = { ['m'] = true, ['g'] = true, ['n'] = true, ['w'] = true,
-					  ['W'] = true, ['/'] = true, ['.'] = true };
+	/* most lines begin with other bytes */
+	enum { NAME = 1, PATH };
+	static const uint8_t begins[256] = { ['m'] = NAME, ['g'] = NAME, ['n'] = NAME, ['w'] = NAME,
+					     ['W'] = NAME, ['/'] = PATH, ['.'] = PATH };
 	enum { LONGEST = 16 << 10 };
 	bool ninja = false;
 	unsigned char first = line.len && line.len < LONGEST ? (unsigned char)*line.data : 0;
 
 	if (first == 'P' || first == 'D')
 		return move_of_project(line, level, path);
-	size_t at = begins[first] || (first && tr_path_has_drive(line))
-			    ? skip_maker(line, level, &ninja)
-			    : 0;
+	bool maker = begins[first] == PATH || (first && tr_path_has_drive(line));
+	if (begins[first] == NAME)
+		for (size_t i = 0; !maker && i < MAKERS; i++)
+			maker = first == (unsigned char)*makers[i].data &&
+				tr_text_starts(line, makers[i]);
+	size_t at = maker ? skip_maker(line, level, &ninja) : 0;
 	if (!at)
 		return TR_MAKELOG_STAYS;
 	*level = ninja ? -1 : *level;

@@ -60,8 +60,8 @@ static const char *const reasons[] = {
 };
 
 /*
- * True if a line that cannot be parsed is a command, and no text such as "don't use gcc": a part of it
- * was a command, or it has a build tool with an option, or a shell with a script.
+ * True if a line that cannot be parsed is a command, and no text such as "don't use gcc": a part of
+ * it was a command, or it has a build tool with an option, or a shell with a script.
  */
 static bool is_broken_command(struct reader *reader, struct tr_text text,
 			      const struct tr_makelog_parsed *parsed)
@@ -76,8 +76,8 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 }
 
 /*
- * Takes the commands in the argument of sh -c, or of ssh, which is the program at begin. False: the command is
- * another one.
+ * Takes the commands in the argument of sh -c, or of ssh, which is the program at begin. False: the
+ * command is another one.
  */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin,
 			struct tr_makelog_program program)
@@ -162,11 +162,14 @@ static void take(void *context, const struct tr_makelog_found *found)
 	else
 		tr_cell_escape(name, false, to);
 	struct tr_buffer joined = TR_BUFFER_INIT;
-	struct tr_text directory = tr_makelog_directory_of(found, begin, &joined);
+	struct tr_text directory =
+		begin ? tr_makelog_directory_of(found, begin, &joined) : found->directory;
 	if (directory.data)
 		put_directory(reader, directory);
-	to->failed |= joined.failed;
-	tr_buffer_free(&joined);
+	if (begin) {
+		to->failed |= joined.failed;
+		tr_buffer_free(&joined);
+	}
 	tr_buffer_put_literal(to, "\targv=[\"");
 	if (begin == 0 && found->spelled.data)
 		tr_buffer_put_text(to, found->spelled);
@@ -175,8 +178,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 			tr_buffer_put_literal(to, "\",\"");
 		tr_string_escape(found->words[i].text, to);
 	}
-	tr_buffer_put_byte(to, '"');
-	tr_buffer_put_literal(to, "]\tflagged=[\"from-log\"");
+	tr_buffer_put_literal(to, "\"]\tflagged=[\"from-log\"");
 	if (unexpanded)
 		tr_buffer_put_literal(to, ",\"unexpanded\"");
 	if (found->conditional)
@@ -237,8 +239,8 @@ static bool ends_quote(struct reader *reader, struct tr_text line, bool tools)
 }
 
 /*
- * Appends the next lines to the text in reader->joined. ends: where each of them ends there. tools: up
- * to one with a command. Returns their number.
+ * Appends the next lines to the text in reader->joined. ends: where each of them ends there. tools:
+ * up to one with a command. Returns their number.
  */
 static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t most)
 {
@@ -268,8 +270,9 @@ static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t
 }
 
 /*
- * Parses a line again with the next ones, up to that in which its quotes, brackets and here-documents
- * end. *text: its copy afterwards. TR_END: they do not end nearby, and the line was parsed alone.
+ * Parses a line again with the next ones, up to that in which its quotes, brackets and
+ * here-documents end. *text: its copy afterwards. TR_END: they do not end nearby, and the line was
+ * parsed alone.
  */
 static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 				      const struct tally *tally, struct tr_text *text,
@@ -442,8 +445,8 @@ static char prompt_of(struct tr_text line, struct tr_text command)
 }
 
 /*
- * The command of a line in which waf -v prints it as Python spells lists of strings, as a shell would
- * have it: runner ['gcc', '-DX="1"', '-c', 'a.c']. Any other line as it is.
+ * The command of a line in which waf -v prints it as Python spells lists of strings, as a shell
+ * would have it: runner ['gcc', '-DX="1"', '-c', 'a.c']. Any other line as it is.
  */
 static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 {
@@ -472,8 +475,8 @@ static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 }
 
 /*
- * True if a byte is in a line, of which the next one is at the offset *next or after it. It is looked for in
- * the whole window at once, because most logs have none.
+ * True if a byte is in a line, of which the next one is at the offset *next or after it. It is
+ * looked for in the whole window at once, because most logs have none.
  */
 static bool has_byte(const struct tr_input *in, struct tr_text line, char byte, uint64_t *next)
 {
@@ -697,8 +700,8 @@ static struct tr_text first_program(struct tr_text text)
 }
 
 /*
- * True if a line is a compiler that compiles. The options of a compiler that only the user's table has
- * are not looked at: the user says that it is in the log.
+ * True if a line is a compiler that compiles. The options of a compiler that only the user's table
+ * has are not looked at: the user says that it is in the log.
  */
 static bool is_evidence(const struct tr_compilers *own, struct tr_text text)
 {

@@ -6,8 +6,7 @@
  *	line.c		a line -> what is in front of its command; messages about directories
  *	windows.c	the text of a command line of Windows -> simple commands
  *	shell.c		any other one -> simple commands, with their directories
- *	word.c		a word of it without its quotes
- *	automake.c	substitutions of automake -> their results
+ *	word.c		a word of it without its quotes; results of automake's substitutions
  *	command.c	simple commands -> commands of build tools
  *	where.c		messages and cd -> the directory of the next command
  *	makelog.c	joins lines, makes records `exec`
@@ -31,16 +30,16 @@
  *
  * A log is text, and nothing marks the commands in it. A simple command is taken if its program is
  * a build tool by its name (process/tool.h), and its arguments are plausible: a compiler needs an
- * option or a source, the others an option or a file name with an extension. So "gcc or clang",
- * "  CC      init/main.o" and "ld: warning: ..." are text. An unknown program may run a compiler
- * that its arguments name with -c and a source; echo, rm and the like do not.
+ * option or a source, the others an option or a file name with an extension. So "gcc or clang", "
+ * CC init/main.o" and "ld: warning: ..." are text. An unknown program may run a compiler that its
+ * arguments name with -c and a source; echo, rm and the like do not.
  *
- * A command may continue in the next lines: after a backslash, while a quote, a subshell, a brace or a
- * branch with cd is open, and as here-documents, which are data unless a shell reads them.
+ * A command may continue in the next lines: after a backslash, while a quote, a subshell, a brace
+ * or a branch with cd is open, and as here-documents, which are data unless a shell reads them.
  *
  * What only the shell of the build could expand ($x, `x`, *) is kept as it is, and the record is
- * flagged "unexpanded". No part of a log is ever run, but what a substitution or eval runs is read as
- * commands. The results of two idioms of automake are known: `test -f 'a.c' || echo './'`a.c,
+ * flagged "unexpanded". No part of a log is ever run, but what a substitution or eval runs is read
+ * as commands. The results of two idioms of automake are known: `test -f 'a.c' || echo './'`a.c,
  * which is nothing where the folder is ./, else the folder; and $depbase, the name of a file with
  * dependencies.
  */
@@ -71,8 +70,8 @@ size_t tr_makelog_stamp(struct tr_text line);
 enum tr_makelog_move { TR_MAKELOG_STAYS, TR_MAKELOG_ENTERS, TR_MAKELOG_LEAVES };
 
 /*
- * A message about a directory. level: of the make that prints it; -1: of ninja or waf; MSBUILD and below:
- * of a node of msbuild, MSBUILD itself of any one.
+ * A message about a directory. level: of the make that prints it; -1: of ninja or waf; MSBUILD and
+ * below: of a node of msbuild, MSBUILD itself of any one.
  */
 enum { TR_MAKELOG_MSBUILD = -2 };
 enum tr_makelog_move tr_makelog_directory(struct tr_text line, int *level, struct tr_text *path);
@@ -96,8 +95,8 @@ struct tr_text tr_makelog_where_now(const struct tr_makelog_where *where);
 bool tr_makelog_where_is_guess(const struct tr_makelog_where *where);
 
 /*
- * Enters a directory. TR_WARN: more are open than a build can have, and the first is forgotten; or its
- * path is too long. TR_FATAL: memory.
+ * Enters a directory. TR_WARN: more are open than a build can have, and the first is forgotten; or
+ * its path is too long. TR_FATAL: memory.
  */
 enum tr_status tr_makelog_where_enter(struct tr_makelog_where *where, int level,
 				      struct tr_text path, struct tr_error *err);
@@ -106,9 +105,9 @@ enum tr_status tr_makelog_where_enter(struct tr_makelog_where *where, int level,
 void tr_makelog_where_leave(struct tr_makelog_where *where, int level, struct tr_text path);
 
 /*
- * True for cd after a prompt, which is about the lines that follow; so is, as Go and Xcode print it, a
- * line that consists of cd and an absolute path. Within makes it is neither. prompt: $ of a shell, + of
- * sh -x, 0 without one.
+ * True for cd after a prompt, which is about the lines that follow; so is, as Go and Xcode print
+ * it, a line that consists of cd and an absolute path. Within makes it is neither. prompt: $ of a
+ * shell, + of sh -x, 0 without one.
  */
 bool tr_makelog_where_is_about_next(const struct tr_makelog_where *where, char prompt,
 				    struct tr_text command);
@@ -133,7 +132,7 @@ struct tr_makelog_names {
 	struct tr_compilers *compilers; /* NULL: those that are built in; owned by the reader */
 	struct tr_arena arena;		/* of the command that is looked at */
 	bool failed;			/* memory is exhausted */
-	struct {
+	struct tr_makelog_slot {
 		struct tr_makelog_program program;
 		uint8_t len;
 		char name[55];
@@ -154,8 +153,8 @@ struct tr_makelog_found {
 };
 
 /*
- * False if a line cannot hold a command. Most lines of a log are excluded here. *first: what its first
- * word says, unless that has a colon or quotes.
+ * False if a line cannot hold a command. Most lines of a log are excluded here. *first: what its
+ * first word says, unless that has a colon or quotes.
  */
 bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text line,
 			 struct tr_makelog_program *first);
@@ -169,8 +168,8 @@ size_t tr_makelog_skip_wrappers(struct tr_makelog_names *names,
 				struct tr_makelog_program *program, bool *reads_words);
 
 /*
- * The index of the word with which the command of a build tool begins; found->count: none. begin: the
- * first word after the wrappers, which is the name of first.
+ * The index of the word with which the command of a build tool begins; found->count: none. begin:
+ * the first word after the wrappers, which is the name of first.
  */
 size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_makelog_found *found,
 			    size_t begin, struct tr_makelog_program first);
@@ -185,30 +184,18 @@ size_t tr_makelog_find_script(const struct tr_makelog_found *found, size_t shell
 size_t tr_makelog_find_remote(const struct tr_makelog_found *found, size_t ssh);
 
 /*
- * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It is
- * joined in to. Without them it is that of the shell.
+ * The directory into which the words before a command lead: env -C DIR and cmake -E chdir DIR. It
+ * is joined in to. Without them it is that of the shell.
  */
 struct tr_text tr_makelog_directory_of(const struct tr_makelog_found *found, size_t begin,
 				       struct tr_buffer *to);
 
-/*
- * The result of automake's `test -f 'a.c' || echo './'` (or the same in $(...)) is appended to a
- * word: the folder of the sources if the file is not in that of the build. Where both are the same,
- * the file is there. False: the command is another one.
- */
-bool tr_makelog_automake_source(struct tr_text command, struct tr_buffer *to);
-
-/*
- * The result of automake's depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is
- * x/.deps/a, is appended to the word depbase= and put into *depbase. False: another command or word.
- */
-bool tr_makelog_automake_depbase(struct tr_text command, struct tr_buffer *to,
-				 struct tr_buffer *depbase);
-
 /* Is called for each command. */
 typedef void tr_makelog_take(void *context, const struct tr_makelog_found *found);
 
-/* False if a line is none of Windows. Most lines are excluded here. first: of tr_makelog_may_hold. */
+/*
+ * False if a line is none of Windows. Most lines are excluded here. first: of tr_makelog_may_hold.
+ */
 bool tr_makelog_may_be_windows(struct tr_text line, struct tr_makelog_program first);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of POSIX shells, as far as printed command lines have it: words (word.c), lists
- * (; & && || |), subshells, redirections, here-documents, assignments, reserved words, comments. The
+ * The language of POSIX shells, as far as printed command lines have it: words (word.c), lists (; &
+ * && || |), subshells, redirections, here-documents, assignments, reserved words, comments. The
  * parser has no recursion: a stack of directories holds what a subshell gives back.
  */
 #include <stdlib.h>
@@ -34,6 +34,7 @@ void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 		return;
 	while (shell->depth)
 		pop(shell);
+	tr_buffer_free(&shell->text);
 	tr_buffer_free(&shell->depbase);
 	tr_buffer_free(&shell->directory);
 	tr_buffer_free(&shell->previous);
@@ -163,17 +164,11 @@ static bool is_assignment(struct tr_text text)
 	return i && i < text.len && text.data[i] == '=';
 }
 
-/* Handles a reserved word where a command may begin. False: it is none. */
+/* Handles a reserved word where a command may begin. False: the word is not reserved. */
 static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 {
 	static const char *const silent[] = { "if", "while", "until", "else", "!", "{", "}", NULL };
-	static const bool begins[256] = {
-		['!'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true, ['i'] = true,
-		['t'] = true, ['u'] = true, ['w'] = true, ['{'] = true, ['}'] = true
-	};
 
-	if (!text.len || !begins[(unsigned char)*text.data])
-		return false;
 	if (tr_text_is(text, "then") || tr_text_is(text, "do")) {
 		shell->bodies++;
 		return true;
@@ -197,6 +192,25 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	return tr_text_is_among(text, silent);
 }
 
+/*
+ * Handles an assignment or a reserved word where a command may begin. False: the word is neither.
+ * An assignment may have quotes in its value.
+ */
+static inline bool take_syntax(struct tr_makelog_shell *shell, struct tr_text text, bool quoted)
+{
+	/* of reserved words; most programs begin with other letters */
+	static const bool begins[256] = {
+		['!'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true, ['i'] = true,
+		['t'] = true, ['u'] = true, ['w'] = true, ['{'] = true, ['}'] = true
+	};
+
+	if (!text.len)
+		return false;
+	if (memchr(text.data, '=', text.len))
+		return is_assignment(text);
+	return !quoted && begins[(unsigned char)*text.data] && take_reserved(shell, text);
+}
+
 /* True if there is memory for more words. */
 static bool has_room(struct tr_makelog_shell *shell, size_t more)
 {
@@ -204,27 +218,18 @@ static bool has_room(struct tr_makelog_shell *shell, size_t more)
 	       tr_array_grow(&shell->words, &shell->cap, shell->count + more, sizeof *shell->words);
 }
 
-/* Reads the word at pos as a part of the command. */
-static void take_word(struct tr_makelog_shell *shell)
+/*
+ * Adds a copy of a word to the command. spelled: the word as a string of the stream; data NULL: not
+ * known.
+ */
+static void add_word(struct tr_makelog_shell *shell, struct tr_text text, struct tr_text spelled)
 {
-	bool unexpanded = shell->unexpanded;
-	struct tr_text text = tr_makelog_shell_word(shell);
-	uint64_t number;
-
-	if (shell->syntax != TR_MAKELOG_FINE)
-		return;
-	bool redirects = shell->pos < shell->end && (*shell->pos == '<' || *shell->pos == '>');
-	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
-	/* an assignment may have quotes in its value */
-	if (!shell->count && !dropped)
-		dropped = is_assignment(text) || (!shell->quoted && take_reserved(shell, text));
-	if (dropped) {
-		shell->unexpanded = unexpanded;
-		return;
-	}
 	if (shell->count)
 		tr_buffer_put_literal(&shell->spelled, "\",\"");
-	tr_string_escape(text, &shell->spelled);
+	if (spelled.data)
+		tr_buffer_put_text(&shell->spelled, spelled);
+	else
+		tr_string_escape(text, &shell->spelled);
 	text = tr_arena_copy(&shell->arena, text);
 	if (shell->count >= TR_MAKELOG_WORDS)
 		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
@@ -235,7 +240,68 @@ static void take_word(struct tr_makelog_shell *shell)
 	shell->count++;
 }
 
-enum { BLOCK = 64, PIECE = 32 };
+/* The slot of an argument that begins at p. */
+static struct tr_makelog_seen *find_seen(struct tr_makelog_shell *shell, const char *p)
+{
+	uint64_t hash = 0, bytes;
+
+	for (size_t i = 0; i < 24; i += sizeof bytes) {
+		memcpy(&bytes, p + i, sizeof bytes);
+		hash = (hash ^ bytes) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	return &shell->seen[hash % (sizeof shell->seen / sizeof *shell->seen)];
+}
+
+/* Remembers the argument between source and pos. */
+static void remember(struct tr_makelog_shell *shell, const char *source, struct tr_text text,
+		     struct tr_text spelled)
+{
+	struct tr_makelog_seen *seen = find_seen(shell, source);
+	size_t len = (size_t)(shell->pos - source) + 1;
+
+	if (len > sizeof seen->source || spelled.len > sizeof seen->spelled || *shell->pos != ' ')
+		return;
+	seen->source_len = (uint8_t)len;
+	seen->len = (uint8_t)text.len;
+	seen->spelled_len = (uint8_t)spelled.len;
+	memcpy(seen->source, source, len);
+	memcpy(seen->bytes, text.data, text.len);
+	memcpy(seen->spelled, spelled.data, spelled.len);
+}
+
+/* Reads the word at pos as a part of the command. */
+static void take_word(struct tr_makelog_shell *shell)
+{
+	const char *source = shell->pos;
+	const struct tr_makelog_seen *seen = find_seen(shell, source);
+	bool unexpanded = shell->unexpanded;
+	uint64_t number;
+
+	if (shell->count && seen->source_len && seen->source_len <= shell->end - source + 1 &&
+	    memcmp(source, seen->source, seen->source_len) == 0) {
+		shell->pos += seen->source_len - 1;
+		add_word(shell, (struct tr_text){ seen->bytes, seen->len },
+			 (struct tr_text){ seen->spelled, seen->spelled_len });
+		return;
+	}
+	shell->literal = true;
+	struct tr_text text = tr_makelog_shell_word(shell);
+	if (shell->syntax != TR_MAKELOG_FINE)
+		return;
+	bool redirects = *shell->pos == '<' || *shell->pos == '>';
+	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
+	if (dropped || (!shell->count && take_syntax(shell, text, shell->quoted))) {
+		shell->unexpanded = unexpanded;
+		return;
+	}
+	size_t begin = shell->spelled.len + sizeof "\",\"" - 1;
+	add_word(shell, text, (struct tr_text){ NULL, 0 });
+	if (shell->literal && shell->count > 1 && !shell->spelled.failed)
+		remember(shell, source, text,
+			 tr_text_span(shell->spelled.data + begin,
+				      shell->spelled.data + shell->spelled.len));
+}
 
 /* The plain bytes and the blanks of a block, one bit each. */
 struct marks {
@@ -263,60 +329,53 @@ static inline struct marks find_marks(const char *p)
 }
 
 /*
- * Takes the words of a command that consist of plain bytes, and end with a blank in the block at pos. Nearly
- * all words are like that: they stay in the text, and only their spelling is a copy. block: the same
- * bytes, with PIECE readable ones after them. True: the next word may be like that, too.
+ * Takes the next words, up to the first one that has a byte which is not plain, or is longer than a
+ * block. Nearly all words are plain: they stay in the text, and only their spelling is a copy.
+ * Returns true if another word begins at pos.
  */
-static bool take_block(struct tr_makelog_shell *shell, const char *block)
-{
-	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
-	char *begin = tr_buffer_room(&shell->spelled, MOST * SEPARATOR + BLOCK + PIECE),
-	     *to = begin;
-	size_t at = 0, count = shell->count, left = (size_t)(shell->end - shell->pos);
-
-	if (!begin || count + MOST > TR_MAKELOG_WORDS || !has_room(shell, MOST))
-		return false;
-	struct tr_word *words = shell->words;
-	struct marks marks = find_marks(block);
-	uint64_t others = ~(marks.plain | marks.blanks), before = (others & -others) - 1;
-	uint64_t starts = marks.plain & (marks.blanks << 1 | 1);
-	uint64_t ends = marks.blanks & marks.plain << 1 & before;
-	for (; ends; starts &= starts - 1, ends &= ends - 1) {
-		size_t start = (unsigned)__builtin_ctzll(starts);
-		at = (unsigned)__builtin_ctzll(ends);
-		struct tr_text text = { shell->pos + start, at - start };
-		if (!count && (is_assignment(text) || take_reserved(shell, text)))
-			continue;
-		memcpy(to, "\",\"", SEPARATOR);
-		to += count ? SEPARATOR : 0;
-		for (size_t i = 0; i < text.len; i += PIECE)
-			memcpy(to + i, block + start + i, PIECE);
-		to += text.len;
-		words[count] = (struct tr_word){ text, count, false };
-		count++;
-	}
-	at += at ? (unsigned)__builtin_ctzll(~(marks.blanks >> at)) : 0;
-	tr_buffer_used(&shell->spelled, (size_t)(to - begin));
-	shell->count = count;
-	shell->pos += at < left ? at : left;
-	return at && !others;
-}
-
-/* Takes the next words as long as they are plain and shorter than a block. False: there is none. */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
-	char copy[BLOCK + PIECE]; /* with blanks after the text */
-	const char *begin = shell->pos, *block = begin;
+	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
+	uint64_t others, starts;
+	size_t at;
 
 	do {
-		size_t left = (size_t)(shell->end - shell->pos);
-		block = shell->pos;
-		if (left < sizeof copy) {
-			memset(copy, ' ', sizeof copy);
-			block = memcpy(copy, block, left);
+		char *begin = tr_buffer_room(&shell->spelled, MOST * SEPARATOR + BLOCK + PIECE);
+		char *to = begin;
+		size_t count = shell->count;
+		if (!begin || count + MOST > TR_MAKELOG_WORDS || !has_room(shell, MOST))
+			return false;
+		const char *block = shell->pos;
+		struct tr_word *word = shell->words + count;
+		struct marks marks = find_marks(block);
+		others = ~(marks.plain | marks.blanks);
+		uint64_t before = (others & -others) - 1;
+		uint64_t ends = marks.blanks & marks.plain << 1 & before;
+		starts = marks.plain & (marks.blanks << 1 | 1) & before;
+		for (at = 0; ends; starts &= starts - 1, ends &= ends - 1) {
+			const char *p = block + __builtin_ctzll(starts);
+			at = (size_t)__builtin_ctzll(ends);
+			struct tr_text text = tr_text_span(p, block + at);
+			if (!count && take_syntax(shell, text, false))
+				continue;
+			if (count)
+				to = mempcpy(to, "\",\"", SEPARATOR);
+			size_t i = 0;
+			do {
+				memcpy(to + i, p + i, PIECE);
+				i += PIECE;
+			} while (i < text.len);
+			to += text.len;
+			*word++ = (struct tr_word){ text, count++, false };
 		}
-	} while (take_block(shell, block) && shell->pos < shell->end);
-	return shell->pos > begin;
+		at += at ? (size_t)__builtin_ctzll(~(marks.blanks >> at)) : 0;
+		tr_buffer_used(&shell->spelled, (size_t)(to - begin));
+		shell->count = count;
+		shell->pos += at;
+	} while (at && !others && shell->pos < shell->end);
+	if (shell->pos > shell->end)
+		shell->pos = shell->end;
+	return starts && shell->pos < shell->end;
 }
 
 /* True if the command is a shell that reads its script from standard input. */
@@ -482,32 +541,47 @@ static void take_operator(struct tr_makelog_shell *shell)
 static void run(struct tr_makelog_shell *shell)
 {
 	while (shell->pos < shell->end && !shell->failed) {
-		char c = *shell->pos;
-		if (c == ' ' || c == '\t') {
+		const char *begin = shell->pos, *lf;
+		switch (*begin) {
+		case ' ':
+		case '\t':
 			shell->pos++;
-		} else if (c == '\\' && shell->end - shell->pos > 1 && shell->pos[1] == '\n') {
-			shell->pos += 2;
-		} else if (c == '\n') {
+			break;
+		case '\n':
 			if (!take_newline(shell))
 				return;
-		} else if (c == ';' || c == '&' || c == '|') {
+			break;
+		case ';':
+		case '&':
+		case '|':
 			take_operator(shell);
-		} else if (c == '(') {
+			break;
+		case '(':
 			shell->pos++;
 			shell->dangling = false;
 			open_subshell(shell);
-		} else if (c == ')') {
+			break;
+		case ')':
 			shell->pos++;
 			close_subshell(shell);
-		} else if (c == '<' || c == '>') {
+			break;
+		case '<':
+		case '>':
 			skip_redirection(shell);
-		} else if (c == '#') {
-			const char *lf =
-				memchr(shell->pos, '\n', (size_t)(shell->end - shell->pos));
+			break;
+		case '#':
+			lf = memchr(begin, '\n', (size_t)(shell->end - begin));
 			shell->pos = lf ? lf : shell->end;
-		} else {
+			break;
+		case '\\':
+			if (begin[1] == '\n' && begin + 1 < shell->end) {
+				shell->pos += 2;
+				break;
+			}
+			/* fall through */
+		default:
 			shell->dangling = false;
-			if (!take_plain_words(shell))
+			if (take_plain_words(shell) || shell->pos == begin)
 				take_word(shell);
 		}
 	}
@@ -516,10 +590,18 @@ static void run(struct tr_makelog_shell *shell)
 bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_makelog_script *script,
 			    struct tr_makelog_parsed *parsed)
 {
+	size_t len = script->text.len;
+
 	while (shell->depth)
 		pop(shell);
-	shell->pos = script->text.data;
-	shell->end = script->text.data + script->text.len;
+	shell->text.len = 0;
+	char *text = tr_buffer_room(&shell->text, len + BLOCK + PIECE);
+	if (!text)
+		return false;
+	memcpy(text, script->text.data, len);
+	memset(text + len, ' ', BLOCK + PIECE);
+	shell->pos = text;
+	shell->end = text + len;
 	shell->syntax = TR_MAKELOG_FINE;
 	shell->known = script->directory.data != NULL;
 	shell->directory.len = shell->depbase.len = shell->delimiters.len = 0;
@@ -535,18 +617,14 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	run(shell);
 	if (shell->failed)
 		return false;
-	/* a copy: the text may be gone when it is looked at */
-	shell->bytes.len = 0;
-	if (shell->count)
-		tr_buffer_put_text(&shell->bytes, word(shell, 0));
-	parsed->program = tr_buffer_text(&shell->bytes);
+	parsed->program = shell->count ? word(shell, 0) : TR_TEXT("");
 	parsed->words = shell->count;
 	if (shell->syntax == TR_MAKELOG_FINE && shell->depth)
 		shell->syntax = TR_MAKELOG_UNCLOSED;
 	if (shell->syntax == TR_MAKELOG_FINE)
 		end_command(shell);
 	parsed->syntax = shell->syntax;
-	parsed->taken = (size_t)(shell->pos - script->text.data);
+	parsed->taken = (size_t)(shell->pos - text);
 	parsed->quoting = shell->quoting;
 	parsed->moved = shell->moved;
 	parsed->directory = tr_makelog_shell_directory(shell);

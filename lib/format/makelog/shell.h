@@ -9,6 +9,9 @@
 #include <emmintrin.h>
 #endif
 
+/* The bytes that are examined at a time, and those that are copied at a time. */
+enum { BLOCK = 64, PIECE = 32 };
+
 /* The exit status of the last command, where that does not depend on the machine. */
 enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
 
@@ -17,7 +20,8 @@ struct tr_makelog_shell {
 	void *context;
 
 	/* of the text */
-	const char *pos, *end;
+	struct tr_buffer text;	  /* a copy, and blanks after it that a block may include */
+	const char *pos, *end;	  /* in that copy */
 	struct tr_buffer depbase; /* the value of automake's variable; empty: it is not set */
 	enum tr_makelog_syntax syntax;
 	struct tr_buffer directory; /* the current one */
@@ -52,18 +56,31 @@ struct tr_makelog_shell {
 	struct tr_buffer spelled; /* its words with escapes, and "," between */
 	struct tr_buffer bytes;	  /* the last word that is not plain */
 	bool quoted;		  /* the last word has quotes */
+	bool literal;		  /* the last word means the same wherever it occurs */
 	bool unexpanded;	  /* any of its words has what a shell would expand */
 	bool conditional;	  /* it follows || */
 	bool skipped;		  /* it is not run, or is no command: the list of a loop */
 	bool failed;
+
+	/*
+	 * Literal arguments that were read before, each in the slot of a hash of its first bytes. A
+	 * build repeats most of those that have quotes in every command: -DVERSION=\"1.0\".
+	 */
+	struct tr_makelog_seen {
+		uint8_t source_len, len, spelled_len;
+		char source[128]; /* with the blank after it */
+		char bytes[128];
+		char spelled[192];
+	} seen[32];
 };
 
 /* Ends the parsing with an error; the first one counts. */
 void tr_makelog_shell_fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax);
 
 /*
- * True for bytes that only stand for themselves, within a word and outside of quotes, and that a string
- * of the stream has without an escape: letters, digits and those of + , - . / : = _ that are frequent.
+ * True for bytes that only stand for themselves, within a word and outside of quotes, and that a
+ * string of the stream has without an escape: letters, digits and those of + , - . / : = _ that are
+ * frequent.
  */
 static inline bool tr_makelog_is_plain(char c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the commands of a log run: in the directory that the last make has entered and not left; outside
- * of makes, where the build began, or where a session has changed to.
+ * Where the commands of a log run: in the directory that the last make has entered and not left;
+ * outside of makes, where the build began, or where a session has changed to.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -53,8 +53,8 @@ static struct tr_text program_of(struct tr_text text, size_t *after)
 }
 
 /*
- * C:\b>, the prompt of cmd.exe with a directory. A blank may follow it in text that people copied; a
- * build tool comes next then, as "C:\b\a.exe x> y" is a redirection. Returns its length; 0: none.
+ * C:\b>, the prompt of cmd.exe with a directory. A blank may follow it in text that people copied;
+ * a build tool comes next then, as "C:\b\a.exe x> y" is a redirection. Returns its length; 0: none.
  */
 static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
 {
@@ -186,8 +186,8 @@ static bool take_words(const struct programs *programs, size_t len, struct tr_te
 }
 
 /*
- * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links. cmd.exe removes the
- * first quote and the last one. NULL: the line is another one.
+ * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links. cmd.exe removes
+ * the first quote and the last one. NULL: the line is another one.
  */
 static struct tr_text script_of_cmd(struct tr_text text)
 {
@@ -240,8 +240,8 @@ static void change(struct tr_text *directory, struct tr_text path, struct tr_buf
 }
 
 /*
- * Where a backslash escapes a quote or a blank, it separates no folders, and only programs of Windows
- * have commands without folders.
+ * Where a backslash escapes a quote or a blank, it separates no folders, and only programs of
+ * Windows have commands without folders.
  */
 bool tr_makelog_may_be_windows(struct tr_text text, struct tr_makelog_program first)
 {

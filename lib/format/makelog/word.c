@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words of a shell: quotes, escapes, and substitutions, which stay as they are. What a substitution runs
- * is passed on as a script.
+ * Words of a shell: quotes, escapes, and substitutions, which stay as they are. The command in a
+ * substitution is passed on as a script. No part of a log is ever run.
  */
 #include <string.h>
 
 #include "format/makelog/shell.h"
+#include "process/path.h"
 
 /* True for bytes that end a word outside of quotes. */
 static const bool ending[256] = {
@@ -27,22 +28,19 @@ static void fail_quote(struct tr_makelog_shell *shell)
 	tr_makelog_shell_fail(shell, TR_MAKELOG_UNCLOSED);
 }
 
-/* Takes the plain bytes at pos. */
+/* Takes the plain bytes at pos; the blanks after the text end them. */
 static inline void take_plain(struct tr_makelog_shell *shell)
 {
 	const char *p = shell->pos;
 
-	if (p == shell->end || !tr_makelog_is_plain(*p))
-		return;
 #if defined __SSE2__ && !defined TR_PORTABLE
 	unsigned mask = 0xffff;
-	for (; mask == 0xffff && shell->end - p >= (ptrdiff_t)sizeof(__m128i);) {
+	for (; mask == 0xffff; p += __builtin_ctz(~mask))
 		mask = tr_makelog_plain_mask(_mm_loadu_si128((const __m128i *)(const void *)p));
-		p += mask == 0xffff ? sizeof(__m128i) : (unsigned)__builtin_ctz(~mask);
-	}
-#endif
-	while (p < shell->end && tr_makelog_is_plain(*p))
+#else
+	while (tr_makelog_is_plain(*p))
 		p++;
+#endif
 	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
 	shell->pos = p;
 }
@@ -139,11 +137,91 @@ static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text te
 	tr_buffer_free(&script);
 }
 
+/*
+ * Two idioms of automake with command substitutions have results that follow from their text. The
+ * first, `test -f 'a.c' || echo './'`a.c, is the folder of the sources if the file is not in the
+ * folder of the build. If both are the same, the file is there. Appends that folder to a word.
+ * False: the command is another one.
+ */
+static bool take_automake_source(struct tr_text text, struct tr_buffer *to)
+{
+	struct tr_text begin = TR_TEXT("test -f '"), middle = TR_TEXT("' || echo '");
+	const char *split;
+
+	if (!tr_text_skip(&text, begin) || !text.len || text.data[text.len - 1] != '\'')
+		return false;
+	split = memmem(text.data, text.len, middle.data, middle.len);
+	if (!split)
+		return false;
+	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len - 1);
+	if (memchr(folder.data, '\'', folder.len))
+		return false;
+	if (!tr_text_is(folder, "./"))
+		tr_buffer_put_text(to, folder);
+	return true;
+}
+
+/* Skips an expected text. False: the text begins with another one. */
+static bool skip_text(struct tr_text *text, const char *expected)
+{
+	return tr_text_skip(text, tr_text_from(expected));
+}
+
+/*
+ * The second is depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is x/.deps/a.
+ * Appends that to the word depbase=, and keeps it in *depbase. False: another command or word. The
+ * folder and the extension are read from the command.
+ */
+static bool take_automake_depbase(struct tr_text text, struct tr_buffer *to,
+				  struct tr_buffer *depbase)
+{
+	static const char name[] = "depbase=";
+	size_t len = sizeof name - 1;
+	const char *end;
+
+	if (to->len < len || memcmp(to->data + to->len - len, name, len) != 0 ||
+	    !skip_text(&text, "echo "))
+		return false;
+	end = memchr(text.data, ' ', text.len);
+	if (!end)
+		return false;
+	struct tr_text object = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, " | sed 's|[^/]*$|"))
+		return false;
+	end = memchr(text.data, '&', text.len);
+	if (!end)
+		return false;
+	struct tr_text folder = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, "&|;s|\\"))
+		return false;
+	end = memchr(text.data, '$', text.len);
+	if (!end || memchr(folder.data, '|', folder.len))
+		return false;
+	struct tr_text extension = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!tr_text_is(text, "$||'") || extension.len >= object.len ||
+	    !tr_text_equal(extension, tr_text_span(object.data + object.len - extension.len,
+						   object.data + object.len)))
+		return false;
+	struct tr_text base = tr_path_base(object);
+	if (base.len < extension.len)
+		return false;
+	tr_buffer_reset(depbase);
+	tr_buffer_put(depbase, object.data, object.len - base.len);
+	tr_buffer_put_text(depbase, folder);
+	tr_buffer_put(depbase, base.data, base.len - extension.len);
+	tr_buffer_put_text(to, tr_buffer_text(depbase));
+	return true;
+}
+
 /* Takes `...` after its first character. */
 static void take_backquotes(struct tr_makelog_shell *shell)
 {
 	const char *begin = shell->pos, *p = begin;
 
+	shell->literal = false;
 	while (p < shell->end && *p != '`')
 		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
 	if (p >= shell->end) {
@@ -152,8 +230,8 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 	}
 	struct tr_text script = tr_text_span(begin, p);
 	shell->pos = p + 1;
-	if (tr_makelog_automake_source(script, &shell->bytes) ||
-	    tr_makelog_automake_depbase(script, &shell->bytes, &shell->depbase))
+	if (take_automake_source(script, &shell->bytes) ||
+	    take_automake_depbase(script, &shell->bytes, &shell->depbase))
 		return;
 	deliver_backquoted(shell, script);
 	shell->unexpanded = true;
@@ -203,6 +281,7 @@ static void take_dollar(struct tr_makelog_shell *shell)
 	const char *begin = shell->pos;
 	char open = begin < shell->end ? *begin : 0;
 
+	shell->literal = false;
 	if (open == '(' || open == '{') {
 		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
 		if (!close) {
@@ -211,7 +290,7 @@ static void take_dollar(struct tr_makelog_shell *shell)
 		}
 		struct tr_text script = tr_text_span(begin + 1, close);
 		shell->pos = close + 1;
-		if (open == '(' && tr_makelog_automake_source(script, &shell->bytes))
+		if (open == '(' && take_automake_source(script, &shell->bytes))
 			return;
 		if (open == '(')
 			tr_makelog_shell_script(shell, script);
@@ -306,7 +385,10 @@ struct tr_text tr_makelog_shell_word(struct tr_makelog_shell *shell)
 			take_backslash(shell);
 		else
 			tr_buffer_put_byte(&shell->bytes, c);
-		shell->unexpanded |= c == '*' || c == '?' || c == '[';
+		if (c == '*' || c == '?' || c == '[') {
+			shell->unexpanded = true;
+			shell->literal = false;
+		}
 	}
 	return tr_buffer_text(&shell->bytes);
 }
