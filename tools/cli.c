@@ -274,6 +274,24 @@ bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *
 	return !cli->stop && !p->discard;
 }
 
+/* Puts blocks that come without records into the writer. */
+static size_t put_blocks(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
+			 uint64_t seq)
+{
+	const struct tr_cli_private *p = tr_container(taker, struct tr_cli_private, taker);
+
+	return tr_writer_put_blocks(p->block_writer, blocks, count, seq);
+}
+
+void tr_cli_put_blocks(struct tr_cli *cli, struct tr_writer *writer)
+{
+	struct tr_cli_private *p = cli->private;
+
+	p->taker.take = put_blocks;
+	p->block_writer = writer;
+	p->blocks = writer ? &p->taker : NULL;
+}
+
 /* An error at the end of an output concerns all inputs that were written to it. */
 static void report_end(struct tr_cli *cli, const struct tr_error *err)
 {
@@ -290,6 +308,8 @@ bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer)
 {
 	struct tr_cli_private *p = cli->private;
 
+	if (p->block_writer == writer)
+		tr_cli_put_blocks(cli, NULL);
 	while (!cli->stop && !p->discard) {
 		enum tr_status status = tr_writer_finish(writer, &p->err);
 		if (status == TR_OK || status == TR_END)
@@ -316,6 +336,7 @@ void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char
 	if (cli->private) {
 		cli->private->argc = argc;
 		cli->private->argv = argv;
+		cli->config.read.blocks = &cli->private->blocks;
 		tr_cli_watch_exit(true);
 	}
 	if (!cli->private || !tr_cli_rows_make(cli)) {

@@ -328,6 +328,12 @@ struct tr_writer *tr_cli_writer(struct tr_cli *cli, const struct tr_format *form
 bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *record);
 bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer);
 
+/*
+ * Lets readers give blocks to the writer without records (coverage/block.h), until it is finished.
+ * For a tool that gives all records to this writer, as they are.
+ */
+void tr_cli_put_blocks(struct tr_cli *cli, struct tr_writer *writer);
+
 /* The settings of tools that look for compilers, and what they set: NULL if nothing, or reported. */
 extern const struct tr_format_option tr_cli_compiler_settings[];
 struct tr_compilers *tr_cli_compilers(struct tr_cli *cli);

@@ -18,6 +18,7 @@
 
 #include "cli.h"
 #include "core/buffer.h"
+#include "coverage/block.h"
 
 /* The tool's own options and then the common ones. */
 struct tr_cli_rows {
@@ -69,8 +70,11 @@ struct tr_cli_private {
 	bool line_buffered;
 	enum tr_cli_when progress;
 
-	struct tr_trace_place *place; /* that tr_cli_next reads; NULL: the next one */
-	const struct tr_record *last; /* the record that was read before */
+	struct tr_trace_place *place;  /* that tr_cli_next reads; NULL: the next one */
+	const struct tr_record *last;  /* the record that was read before */
+	struct tr_block_taker taker;   /* puts blocks into the writer below */
+	struct tr_block_taker *blocks; /* it, while there is such a writer; else NULL */
+	struct tr_writer *block_writer;
 	bool join_ends;		      /* tr_cli_next_joined is at the end of a place */
 	struct tr_blob_dir *blob_dir; /* NULL: without --blob-dir */
 	struct tr_error err;	      /* not on the stack of the hot loop */

@@ -676,6 +676,7 @@ int main(int argc, char **argv)
 		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
 		if (!tr_filter_begin_select(&filter))
 			cli.stop = true;
+		tr_filter_begin_blocks(&filter);
 		if (filter.merges && !(filter.merge = tr_merge_new()))
 			tr_cli_out_of_memory(&cli);
 		if (tr_filter_begin_covers(&filter) && tr_cli_open(&cli) &&
@@ -685,6 +686,7 @@ int main(int argc, char **argv)
 	/* after an error, calls may still be open, and are freed by this */
 	tr_filter_end_calls(&filter);
 	tr_merge_free(filter.merge);
+	tr_filter_free_blocks(&filter);
 	tr_filter_free_select(&filter);
 	tr_filter_free_output(&filter);
 	tr_filter_free_covers(&filter);

@@ -8,6 +8,7 @@
  *	tr_filter_queue.c        writes selected records as the bytes they came as, after those that
  *	                         are still open: an enter that only its leave can decide, an exec
  *	                         record whose environment is unknown (--rebase)
+ *	tr_filter_blocks.c       judges blocks of execution traces without a record
  *	tr_filter_cover.c        compares it with other traces: --minus, --common
  *	tr_filter_definitions.c  writes the definitions that a record uses before it
  */
@@ -17,6 +18,7 @@
 #include "record/calls.h"
 #include "core/buffer.h"
 #include "core/map.h"
+#include "coverage/block.h"
 #include "expr/expr.h"
 #include "record/pending.h"
 #include "record/vocabulary.h"
@@ -137,6 +139,8 @@ struct tr_filter {
 	struct tr_computed *computed; /* NULL: no computed field is used */
 	struct tr_programs programs;  /* of -O exe and path */
 	struct tr_sieve *sieve;	      /* judges by columns; NULL: there is none */
+	struct tr_block_taker taker, *block_taker;   /* NULL: blocks come as records */
+	struct tr_filter_blocks *blocks;	     /* the answers for them; NULL: none came */
 	struct tr_text always[TR_CONTEXT_KINDS + 2]; /* kinds that pass the sieve */
 	struct tr_merge *merge;			     /* --merge; NULL: there is none */
 	uint64_t merge_errors; /* of trailers, and of what could not be merged */
@@ -197,6 +201,12 @@ bool tr_filter_ends_frame(struct tr_filter *filter, unsigned kinds);
 
 /* At the end: notes fields, kinds, tasks and bounds of the user that no record has. */
 void tr_filter_note_unseen(struct tr_filter *filter);
+
+/* tr_filter_blocks.c */
+
+/* Takes blocks without records, if equal blocks are always selected or left out together. */
+void tr_filter_begin_blocks(struct tr_filter *filter);
+void tr_filter_free_blocks(struct tr_filter *filter);
 
 /* tr_filter_cover.c */
 

@@ -51,6 +51,8 @@ static void parse(struct tr_cli *cli, struct tr_join *join)
 	struct tr_trace_place *place;
 	struct tr_record *record;
 
+	if (writer && !join)
+		tr_cli_put_blocks(cli, writer);
 	while (writer && tr_cli_step(cli, &place))
 		while (tr_cli_next_joined(cli, join, &record) && tr_cli_put(cli, writer, record))
 			;

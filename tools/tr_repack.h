@@ -166,6 +166,9 @@ void split_place(struct repack *r, const struct tr_trace_place *place);
 struct join *join_new(bool checks);
 void join_free(struct join *join);
 
+/* True if the records of this segment need not be looked at. */
+bool join_is_idle(const struct join *join);
+
 /*
  * Looks at the next record that is read: *drop says that the output has it already, or that it is
  * held back; *record may become another one. False: a stop.

@@ -461,6 +461,9 @@ static void convert_records(struct repack *r, const struct tr_trace_place *place
 		if (!know_format(r, place, record, &skip) || (r->made && one) ||
 		    (!skip && !repack_put_record(r, record)))
 			break;
+		if (record->type == TR_HEADER)
+			tr_cli_put_blocks(&r->cli,
+					  !r->join || join_is_idle(r->join) ? r->writer : NULL);
 	}
 }
 

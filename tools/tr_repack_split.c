@@ -702,6 +702,11 @@ static __attribute__((noinline)) bool join_part(struct repack *r, struct tr_reco
 	return hold(r, *record, drop);
 }
 
+bool join_is_idle(const struct join *join)
+{
+	return !join->on && !join->skips;
+}
+
 bool join_record(struct repack *r, struct tr_record **record, bool *drop)
 {
 	bool header = (*record)->type == TR_HEADER;

@@ -301,6 +301,7 @@ struct totext {
 	bool known;			    /* style is determined, even if it is NULL */
 	void *view;			    /* of style; NULL: not made yet */
 	struct tr_call_taker *taker;	    /* of view; NULL: it has none */
+	struct tr_block_taker *blocks;	    /* the same */
 	bool ready;			    /* prepare() has nothing to do */
 	bool any;			    /* some view got a record */
 	struct tr_unsupported_kinds unsupported;
@@ -532,6 +533,7 @@ static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record
 	if (!t->view) {
 		t->view = view_of(t, t->style);
 		t->taker = NULL;
+		t->blocks = NULL;
 	}
 	t->any = t->any || record->type == TR_RECORD;
 	if (record->type == TR_RECORD && !t->unsupported.supported &&
@@ -540,6 +542,8 @@ static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record
 	/* what the view takes by itself does not come here */
 	if (!t->taker && t->unsupported.supported && t->view && t->style->taker)
 		t->taker = t->style->taker(t->view);
+	if (!t->blocks && t->unsupported.supported && t->view && t->style->blocks)
+		t->blocks = t->style->blocks(t->view);
 	t->ready = t->view && t->any && t->unsupported.supported;
 }
 
@@ -609,6 +613,7 @@ static void show(struct totext *t)
 			t->ready = false;
 			t->view = NULL;
 			t->taker = NULL;
+			t->blocks = NULL;
 			find_style(t, record);
 		}
 		/* a segment without a style is reported at its end, with its kinds */
@@ -652,8 +657,9 @@ int main(int argc, char **argv)
 		if (choice >= 0)
 			t.style = t.chosen = t.styles[choice].style;
 	}
-	/* a pointer to the taker, because the view that has it is made later */
+	/* pointers to the takers, because the view that has them is made later */
 	t.cli.config.read.taker = &t.taker;
+	t.cli.config.read.blocks = &t.blocks;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
 	for (size_t i = 0; i < t.style_count; i++)

@@ -175,7 +175,7 @@ struct tr_op_values *tr_op_values_new(void)
 void tr_block_record_init(struct tr_block_record *self, const struct tr_op_values *ops,
 			  struct tr_arena *arena)
 {
-	*self = (struct tr_block_record){ .ops = ops };
+	*self = (struct tr_block_record){ .speller.ops = ops };
 	tr_record_init(&self->record, arena);
 }
 
@@ -190,11 +190,11 @@ static char *decimal_before(char *end, uint64_t n)
 }
 
 /* Returns the digits of seq. Counting them up is cheaper than dividing. */
-static const char *seq_digits(struct tr_block_record *self, uint64_t seq)
+static const char *seq_digits(struct tr_block_speller *self, uint64_t seq)
 {
 	char *end = self->digits + TR_BLOCK_DIGITS, *p = end - 1;
 
-	if (!self->first_digit || seq != self->spelled_seq + 1) {
+	if (!self->first_digit || seq != self->seq + 1) {
 		self->first_digit = decimal_before(end, seq);
 	} else {
 		while (p >= self->first_digit && *p == '9')
@@ -204,7 +204,7 @@ static const char *seq_digits(struct tr_block_record *self, uint64_t seq)
 		else
 			++*p;
 	}
-	self->spelled_seq = seq;
+	self->seq = seq;
 	return self->first_digit;
 }
 
@@ -228,13 +228,13 @@ static __attribute__((noinline)) char *put_pad(const struct tr_block *block, cha
 	return to + pad.len;
 }
 
-size_t tr_block_spell(const struct tr_record *record, char *to)
+/* Inline, because a reader's records have a function of their own for it. */
+static inline __attribute__((always_inline)) size_t
+put_block(struct tr_block_speller *self, const struct tr_block *block, uint64_t seq, char *to)
 {
 	enum { SIZE_DIGITS = 8 };
-	struct tr_block_record *self = (struct tr_block_record *)(uintptr_t)record;
-	const struct tr_block *block = &self->block;
 	char *p = to, size[2 * TR_BLOCK_DIGITS];
-	const char *digits = seq_digits(self, record->seq.number);
+	const char *digits = seq_digits(self, seq);
 	const char *size_digits = decimal_before(size + TR_BLOCK_DIGITS, block->size);
 
 	/* copies of a fixed size need no call; the excess is overwritten */
@@ -252,6 +252,19 @@ size_t tr_block_spell(const struct tr_record *record, char *to)
 	memcpy(p, self->ops->fields[block->op], TR_OP_FIELD);
 	p += self->ops->lengths[block->op];
 	return (size_t)((block->pad ? put_pad(block, p - 1) : p) - to);
+}
+
+size_t tr_block_line(struct tr_block_speller *speller, const struct tr_block *block, uint64_t seq,
+		     char *to)
+{
+	return put_block(speller, block, seq, to);
+}
+
+size_t tr_block_spell(const struct tr_record *record, char *to)
+{
+	struct tr_block_record *self = (struct tr_block_record *)(uintptr_t)record;
+
+	return put_block(&self->speller, &self->block, record->seq.number, to);
 }
 
 /* Sets all that is the same for every block, so that a reader sets only what differs. */

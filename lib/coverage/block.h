@@ -80,6 +80,17 @@ static inline uint64_t tr_block_last(const struct tr_block *block)
 
 enum { TR_BLOCK_DIGITS = 20 }; /* maximum for a number of 64 bits */
 
+/* Spells the lines of blocks. Set ops, the rest zero. */
+struct tr_block_speller {
+	const struct tr_op_values *ops;
+	uint64_t seq; /* the last one, in digits; usually the next is one more */
+	char digits[2 * TR_BLOCK_DIGITS], *first_digit; /* the second half is padding */
+};
+
+/* Writes a line with its LF to `to`, which has TR_SPELL_MAX bytes; returns its length. */
+size_t tr_block_line(struct tr_block_speller *speller, const struct tr_block *block, uint64_t seq,
+		     char *to);
+
 /*
  * A built record that is reused for one block after the other. Its content is valid until the next
  * tr_block_record_set; callers pass on `record`.
@@ -89,9 +100,7 @@ struct tr_block_record {
 	struct tr_field fields[8];
 	struct tr_value size, pad;
 	struct tr_block block;
-	const struct tr_op_values *ops;
-	uint64_t spelled_seq; /* the last seq in digits; usually the next is one more */
-	char digits[2 * TR_BLOCK_DIGITS], *first_digit; /* the second half is padding */
+	struct tr_block_speller speller;
 };
 
 void tr_block_record_init(struct tr_block_record *record, const struct tr_op_values *ops,
@@ -124,7 +133,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 	self->size.as.number = block->size;
 	self->pad.as.number = block->pad;
 	/* built values are never written to */
-	self->fields[1].value = (struct tr_value *)&self->ops->values[block->op];
+	self->fields[1].value = (struct tr_value *)&self->speller.ops->values[block->op];
 	record->count = block->pad ? 3 : 2;
 	record->seq.number = seq;
 	record->name.width = block->digits;
@@ -138,6 +147,21 @@ static inline const struct tr_block *tr_block_built(const struct tr_record *reco
 	return record->spell == tr_block_spell ? &((const struct tr_block_record *)record)->block
 					       : NULL;
 }
+
+/*
+ * Blocks without records: a reader can hand over runs of plain blocks, which nearly all entries of
+ * an execution trace are, and then makes no records. It may ignore the taker. Blocks with padding,
+ * special entries, and at least one block of each window of the input are always records, so that
+ * the tool regains control.
+ */
+struct tr_block_taker {
+	/*
+	 * Takes blocks in order, the first of which has the number seq, and returns how many; the
+	 * block after those must come as a record. They are valid during the call.
+	 */
+	size_t (*take)(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
+		       uint64_t seq);
+};
 
 /*
  * Reads the block of a record of kind block. An absent op is TR_EXEC_BLOCK. TR_OK; TR_WARN: address

@@ -73,6 +73,9 @@ bool tr_expr_gave_up(const struct tr_expr_state *state);
 /* True if any test uses that field, before or after the arrow. */
 bool tr_expr_uses(const struct tr_expr *expr, const char *key);
 
+/* True if any test uses the seq column, in which all records of a trace differ. */
+bool tr_expr_uses_seq(const struct tr_expr *expr);
+
 /* Sets the source of fields that records do not store. Borrows it. */
 void tr_expr_state_set_computed(struct tr_expr_state *state, struct tr_computed_fields *computed);
 

@@ -619,6 +619,14 @@ bool tr_expr_uses(const struct tr_expr *expr, const char *key)
 	return false;
 }
 
+bool tr_expr_uses_seq(const struct tr_expr *expr)
+{
+	for (const struct tr_test *test = expr->tests; test; test = test->next)
+		if (test->path.subject == TR_SUBJECT_SEQ)
+			return true;
+	return false;
+}
+
 bool tr_expr_needs_start(const struct tr_expr *expr)
 {
 	return expr->late != NULL;

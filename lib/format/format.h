@@ -47,8 +47,10 @@ enum {
 	TR_FORMAT_FORKLESS = 512, /* its records say whose child a process is, and none is a fork */
 };
 
-struct tr_compilers; /* process/compilers.h */
-struct tr_programs;  /* coverage/programs.h */
+struct tr_block;       /* coverage/block.h */
+struct tr_block_taker; /* coverage/block.h */
+struct tr_compilers;   /* process/compilers.h */
+struct tr_programs;    /* coverage/programs.h */
 
 /* One -O KEY=VALUE. Feeds help, man page test and completion. */
 struct tr_format_option {
@@ -123,6 +125,8 @@ struct tr_read_config {
 	struct tr_call_taker *const *taker;
 	/* Takes plain calls that concern files (deps/file_call.h); NULL: none is taken. */
 	struct tr_file_call_taker *files;
+	/* *blocks takes plain blocks, and may change at any time; NULL: no block is taken. */
+	struct tr_block_taker *const *blocks;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 };
 
@@ -177,6 +181,8 @@ struct tr_text_style {
 	void (*free)(void *view);
 	/* Takes plain calls from a reader (record/calls.h); it may return NULL, and be NULL. */
 	struct tr_call_taker *(*taker)(void *view);
+	/* Takes plain blocks from a reader (coverage/block.h); may be NULL. */
+	struct tr_block_taker *(*blocks)(void *view);
 };
 
 struct tr_format {
@@ -292,6 +298,13 @@ void tr_reader_free(struct tr_reader *reader);
  */
 enum tr_status tr_writer_put(struct tr_writer *writer, struct tr_record *record,
 			     struct tr_error *err);
+
+/*
+ * Writes blocks as tr_writer_put would write their records, the first of which has the number seq.
+ * Returns how many were written, which is 0 for most formats; the next one must come as a record.
+ */
+size_t tr_writer_put_blocks(struct tr_writer *writer, const struct tr_block *blocks, size_t count,
+			    uint64_t seq);
 
 /* Writes what is left; is called again while it returns TR_WARN. */
 enum tr_status tr_writer_finish(struct tr_writer *writer, struct tr_error *err);

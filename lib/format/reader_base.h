@@ -58,6 +58,7 @@ struct tr_reader {
 	uint64_t source_line;	 /* position of the record in line; TR_NO_POSITION: none */
 	uint64_t source_offset;
 	uint64_t seq;		/* number of the next record */
+	uint64_t handed_over;	/* records that were not made, since the last one that was */
 	uint64_t lines;		/* source lines that were read or skipped */
 	struct tr_error remark; /* to be reported by the next call; no cause: none */
 	bool held;		/* line is a whole record for the next call */

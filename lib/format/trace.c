@@ -564,7 +564,7 @@ static RARE enum tr_status check_depth(const struct tr_trace *trace, const struc
 	return TR_WARN;
 }
 
-/* Counts the records of the segment that the sieve left out or a call taker took. */
+/* Counts the records of the segment that the sieve left out or a taker took. */
 static void count_left_out(struct tr_trace *trace)
 {
 	const struct tr_sieve *sieve = trace->config.read.sieve;
@@ -577,8 +577,9 @@ static void count_left_out(struct tr_trace *trace)
 		left_out = (*taker)->taken;
 	else if (trace->config.read.files)
 		left_out = trace->config.read.files->taken;
-	trace->segment.count += left_out - trace->left_out;
+	trace->segment.count += left_out - trace->left_out + trace->reader->handed_over;
 	trace->left_out = left_out;
+	trace->reader->handed_over = 0;
 }
 
 /* Handles a result of the reader. TR_END: there is nothing to return, read on. */

@@ -155,6 +155,19 @@ enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record, s
 				 : put_typed(base, record, err);
 }
 
+size_t tr_writer_put_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+			    uint64_t seq)
+{
+	size_t taken = base->steps->blocks && !base->out->failed
+			       ? base->steps->blocks(base, blocks, count, seq)
+			       : 0;
+
+	base->records += taken;
+	base->unsupported.supported |= taken > 0;
+	tr_output_record_end(base->out);
+	return taken;
+}
+
 /* Notes a list without entries, which may surprise. */
 static enum tr_status note_empty(struct tr_writer *base, struct tr_error *err)
 {

@@ -154,6 +154,43 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	if [ -e "$file" ]; then cat "$file"; else gzip -dc "$file.gz"; fi
 }
 
+@test "blocks that are given without records are those of the records" {
+	# 4000 entries of 64 bits, some of them with padding and with unusual bits
+	{
+		printf '#QEMU-Traces\1\2\10\0\0\76\0\0\1\0\0\0\4\0\0\0prog\0\0\0\0\0\0\0\0'
+		printf '#QEMU-Traces\1\1\10\0\0\76\0\0'
+		awk 'BEGIN {
+			for (i = 0; i < 4000; i++) {
+				op = i % 11 == 3 ? 0x51 : i % 13 == 4 ? 0x91 : i % 3 ? 0x11 : 0x12
+				printf "\\%o\\%o\\100\\0\\0\\0\\0\\0\\%o\\0\\%o\\%o\\0\\0\\0\\0",
+					i * 8 % 256, i % 40, i % 60, op, i % 7 == 5 ? 1 : 0
+			}
+		}' | { IFS= read -r entries || true; printf "$entries"; }
+	} >mixed.trace
+	tr-parse -q mixed.trace >stream
+	tr-repack stream | cmp - mixed.trace
+	[ "$(grep -c ^block stream)" -eq 4000 ]
+	[ "$(grep -c '\.pad=' stream)" -eq 571 ]
+	grep ^block stream | cut -f2 | cmp - <(seq 3 4002)
+	for style in gnatcov gnatcov-raw gnatcov-base; do
+		tr-totext -q --style=$style mixed.trace >direct || true
+		tr-totext -q --style=$style stream | cmp - direct
+	done
+	tr-repack -q -t drcov mixed.trace >direct || true
+	tr-repack -q -t drcov stream | cmp - direct
+	for expr in block 'op has br0' 'name in {0x400000..0x400800}' 'size > 30 and seq < 500' \
+		'has(.pad)' 'op == 0x51' 'nosuch == 3' 'size == 7 or name =~ /8$/'; do
+		for option in -c -v -cv -m100 --definitions=all --fields=seq,name,op; do
+			run -0 --separate-stderr bash -c '
+				tr-filter "$1" "$2" mixed.trace >direct 2>notes
+				status=$?
+				tr-filter "$1" "$2" stream >through 2>more
+				[ $? -eq $status ] && cmp direct through &&
+					diff <(sed "s/mixed.trace/stream/" notes) more' - $option "$expr"
+		done
+	done
+}
+
 @test "the text is gnatcov's, from the trace and through the pipe" {
 	export TZ=UTC
 	for f in *.trace; do

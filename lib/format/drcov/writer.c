@@ -152,7 +152,10 @@ struct foreign_block {
 	struct foreign_block *next;
 };
 
-enum { KEY = 16 }; /* bytes */
+enum {
+	KEY = 16,	  /* bytes */
+	LATELY = 1 << 13, /* blocks that are found without a look into the map */
+};
 
 /*
  * The blocks of a trace that was not a drcov file. A block belongs to the module in which the trace
@@ -181,8 +184,9 @@ struct foreign {
 	struct tr_arena memory;
 	struct foreign_block *first, **last;
 	size_t count;
-	uint64_t empty;	  /* blocks without a size */
-	uint64_t too_far; /* from every module */
+	struct foreign_block *lately[LATELY]; /* found or added, by address */
+	uint64_t empty;			      /* blocks without a size */
+	uint64_t too_far;		      /* from every module */
 };
 
 enum { NO_OBJECT = -1, PAGE = 4096 };
@@ -196,6 +200,7 @@ static void foreign_begin(struct foreign *foreign)
 	tr_buffer_reset(&foreign->list);
 	tr_map_clear(&foreign->seen);
 	tr_map_clear(&foreign->by_range);
+	memset(foreign->lately, 0, sizeof foreign->lately);
 	foreign->first_object = NULL;
 	foreign->last_object = &foreign->first_object;
 	foreign->first = NULL;
@@ -294,43 +299,73 @@ static enum tr_status put_load(struct foreign *foreign, struct tr_record *record
 	return TR_OK;
 }
 
+/* True if each block is kept: a trace that was converted from drcov is a list without order. */
+static bool keeps_all(const struct foreign *foreign)
+{
+	return foreign->list.len && !foreign->history;
+}
+
 /*
  * Counts a block, or adds it. It is the same block only in the same object, because another object
- * may be loaded at the same addresses later.
+ * may be loaded at the same addresses later. False: memory is exhausted.
  */
+static bool add_block(struct foreign *foreign, const struct tr_block *block)
+{
+	const struct tr_object *object = tr_layout_find(&foreign->layout, block->address);
+	struct foreign_block key = { block->address, block->size,
+				     object ? (int32_t)object->id : NO_OBJECT, 1, NULL };
+	struct tr_text bytes = { (const char *)&key, KEY };
+	struct foreign_block *found = keeps_all(foreign) ? NULL : tr_map_get(&foreign->seen, bytes);
+
+	if (found) {
+		found->hits++;
+	} else {
+		found = tr_arena_alloc(&foreign->memory, sizeof *found);
+		if (!found)
+			return false;
+		*found = key;
+		bytes.data = (const char *)found;
+		if (!keeps_all(foreign) && !tr_map_put(&foreign->seen, bytes, found))
+			return false;
+		*foreign->last = found;
+		foreign->last = &found->next;
+		foreign->count++;
+	}
+	foreign->lately[block->address / 4 % LATELY] = found;
+	return true;
+}
+
+/* Takes a block. False: memory is exhausted. */
+static inline bool take_block(struct foreign *foreign, const struct tr_block *block)
+{
+	struct foreign_block *lately = foreign->lately[block->address / 4 % LATELY];
+
+	if (foreign->map || block->op == TR_EXEC_SPECIAL)
+		return true;
+	if (!block->size) {
+		foreign->empty++;
+		return true;
+	}
+	if (!foreign->digits)
+		foreign->digits = block->digits;
+	/* without objects, blocks differ in nothing but address and size */
+	if (!lately || lately->address != block->address || lately->size != block->size ||
+	    foreign->object_count || keeps_all(foreign))
+		return add_block(foreign, block);
+	lately->hits++;
+	return true;
+}
+
+/* Takes the block of a record. */
 static enum tr_status put_block(struct foreign *foreign, struct tr_record *record,
 				struct tr_error *err)
 {
 	struct tr_block block;
 	enum tr_status status = tr_block_read(record, &block, err);
-	if (status != TR_OK || foreign->map || block.op == TR_EXEC_SPECIAL)
+
+	if (status != TR_OK)
 		return status;
-	if (!block.size) {
-		foreign->empty++;
-		return TR_OK;
-	}
-	if (!foreign->digits)
-		foreign->digits = block.digits;
-	const struct tr_object *object = tr_layout_find(&foreign->layout, block.address);
-	struct foreign_block key = { block.address, block.size,
-				     object ? (int32_t)object->id : NO_OBJECT, 1, NULL };
-	struct tr_text bytes = { (const char *)&key, KEY };
-	/* a trace that was converted from drcov is a list without order: it keeps all its blocks */
-	bool list = foreign->list.len && !foreign->history;
-	struct foreign_block *found = list ? NULL : tr_map_get(&foreign->seen, bytes);
-	if (found) {
-		found->hits++;
-		return TR_OK;
-	}
-	found = tr_arena_alloc(&foreign->memory, sizeof *found);
-	if (!found)
-		return tr_error_memory(err);
-	*found = key;
-	bytes.data = (const char *)found;
-	*foreign->last = found;
-	foreign->last = &found->next;
-	foreign->count++;
-	return list || tr_map_put(&foreign->seen, bytes, found) ? TR_OK : tr_error_memory(err);
+	return take_block(foreign, &block) ? TR_OK : tr_error_memory(err);
 }
 
 /* Adds a record. TR_END: no execution trace has records of its kind. err is clear. */
@@ -719,6 +754,21 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return status;
 }
 
+/* Takes blocks that have no records. */
+static size_t put_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+			 uint64_t seq)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	size_t taken = 0;
+
+	(void)seq;
+	/* the first record may decide what the source was */
+	while (taken < count && writer->begun && !writer->own &&
+	       take_block(&writer->foreign, &blocks[taken]))
+		taken++;
+	return taken;
+}
+
 /* Makes a note on the file. */
 static enum tr_status note(const char *what, struct tr_error *err)
 {
@@ -771,6 +821,7 @@ static const struct tr_writer_steps steps = {
 	.format = "drcov",
 	.begin = begin_segment,
 	.put = put_record,
+	.blocks = put_blocks,
 	.end = end_dump,
 	.report = report,
 	.discard = discard,

@@ -4,6 +4,7 @@
  * entries, special entries, entries of blocks, and the search for the next header after damage.
  *
  *	next			a plain entry of a block, which nearly all are; else next_unit
+ *	  hand_over		plain entries as blocks, to a tool that needs no records
  *	  AT_HEADER		read_header	-> a record `section`
  *	  AT_INFO		read_info	-> a record `info`
  *	  AT_ENTRY		read_entry	-> `block`, or read_special: load, unload, loadaddr
@@ -46,7 +47,8 @@ struct reader {
 	enum state after;	 /* the state after HELD */
 	struct tr_op_values *ops;
 	struct tr_block_record block;
-	struct tr_buffer text; /* scratch */
+	struct tr_block_taker *const *taker; /* NULL: no block is taken */
+	struct tr_buffer text;		     /* scratch */
 };
 
 /* Frees what the base does not own. */
@@ -715,62 +717,106 @@ static enum tr_status part_of_entry(struct reader *reader, size_t part, struct t
 	return TR_WARN;
 }
 
-/*
- * Decodes an entry. Inline, so that the entry stays in registers. The bytes of padding are one
- * number: valgrind's tool leaves garbage in them, which is kept for writing the same bytes again.
- */
+/* Decodes an entry but for its padding. Inline, so that the entry stays in registers. */
 static inline __attribute__((always_inline)) void
-decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block *entry)
+decode_plain(const char *p, const struct tr_gnatcov_section *section, struct tr_block *entry)
 {
-	if (section->pc_size == 4) {
-		entry->address = tr_wire_u32(p, section->big);
-		entry->pad = (unsigned char)p[7];
-		p += 4;
-	} else {
-		entry->address = tr_wire_u64(p, section->big);
-		p += 8;
-		entry->pad = tr_wire_pad(p + 3, 5);
-	}
+	const char *tail = p + section->pc_size;
+
+	entry->address =
+		section->pc_size == 4 ? tr_wire_u32(p, section->big) : tr_wire_u64(p, section->big);
+	entry->pad = 0;
+	entry->size = tr_wire_u16(tail, section->big);
+	entry->op = (uint8_t)tail[2];
 	entry->digits = section->pc_size * 2;
-	entry->size = tr_wire_u16(p, section->big);
-	entry->op = (uint8_t)p[2];
+}
+
+/*
+ * Decodes any entry. The bytes of padding are one number: valgrind's tool leaves garbage in them,
+ * which is kept for writing the same bytes again.
+ */
+static void decode(const char *p, const struct tr_gnatcov_section *section, struct tr_block *entry)
+{
+	decode_plain(p, section, entry);
+	entry->pad = tr_wire_pad(p + section->pc_size + 3, section->pc_size == 4 ? 1 : 5);
 }
 
 enum { NEVER_SET = 0x4c }; /* bits of an op that have no meaning */
 
-/* Whether a byte of the padding is set; size: of the address. */
-static inline bool has_pad(const char *tail, size_t size)
+/*
+ * Whether the entry at p is a block without anything unusual, as nearly all are. Such a block may
+ * be the beginning of a header only if it has the magic.
+ */
+static inline __attribute__((always_inline)) bool is_plain(const char *p, size_t pc_size)
 {
+	const char *tail = p + pc_size;
 	uint32_t more = 0;
 
-	if (size == 8)
-		return tail[3] != 0;
-	memcpy(&more, tail + 4, sizeof more);
-	return tail[3] || more;
+	if (pc_size == 8)
+		memcpy(&more, tail + 4, sizeof more);
+	return memcmp(p, TR_GNATCOV_MAGIC, 4) != 0 &&
+	       !((uint8_t)tail[2] & (NEVER_SET | TR_EXEC_SPECIAL)) && !tail[3] && !more;
 }
 
 /*
- * Reads an entry without anything unusual, as nearly all are. False: next_unit has to read it,
- * because it is unusual or not all in the window, or because the record is not ready. No function
- * is called from here, so that no register has to be saved.
+ * Reads a plain entry. False: next_unit has to read it, because it is unusual or not all in the
+ * window, or because the record is not ready. No function is called from here, so that no register
+ * has to be saved.
  */
 static inline bool read_plain_entry(struct reader *reader, struct tr_record **record)
 {
 	struct tr_input *in = reader->base.in;
 	size_t size = reader->section.pc_size * 2u;
-	const char *tail = in->pos + size / 2;
 	struct tr_block entry;
 
-	if (tr_input_available(in) < size || memcmp(in->pos, TR_GNATCOV_MAGIC, 4) == 0 ||
-	    (uint8_t)tail[2] & (NEVER_SET | TR_EXEC_SPECIAL) || has_pad(tail, size) ||
+	if (tr_input_available(in) < size || !is_plain(in->pos, reader->section.pc_size) ||
 	    !tr_arena_is_empty(&reader->base.arena) || !tr_block_record_is_ready(&reader->block))
 		return false;
-	decode(in->pos, &reader->section, &entry);
-	entry.pad = 0;
+	decode_plain(in->pos, &reader->section, &entry);
 	tr_block_record_set(&reader->block, &entry, reader->base.seq++, in->offset);
 	tr_input_skip(in, size);
 	*record = &reader->block.record;
 	return true;
+}
+
+/* Decodes plain entries from p on, up to the first other one. Returns how many. */
+static inline __attribute__((always_inline)) size_t
+decode_run(const char *p, size_t max, struct tr_gnatcov_section section, struct tr_block *blocks)
+{
+	size_t count = 0;
+
+	for (; count < max && is_plain(p, section.pc_size); p += section.pc_size * 2u)
+		decode_plain(p, &section, &blocks[count++]);
+	return count;
+}
+
+/* Hands the plain entries of the window over, up to one that must come as a record. */
+static __attribute__((noinline)) void hand_over(struct reader *reader, struct tr_block_taker *taker)
+{
+	enum { RUN = 256 };
+	struct tr_block blocks[RUN];
+	struct tr_input *in = reader->base.in;
+	const struct tr_gnatcov_section *section = &reader->section;
+	size_t size = section->pc_size * 2u, taken = RUN;
+
+	while (taken == RUN) {
+		size_t max = tr_input_available(in) / size, count;
+		if (max > RUN)
+			max = RUN;
+		/* a loop for each form of nearly all traces, in which nothing depends on it */
+		if (section->pc_size == 8 && !section->big)
+			count = decode_run(in->pos, max,
+					   (struct tr_gnatcov_section){ .pc_size = 8 }, blocks);
+		else if (section->pc_size == 4 && !section->big)
+			count = decode_run(in->pos, max,
+					   (struct tr_gnatcov_section){ .pc_size = 4 }, blocks);
+		else
+			count = decode_run(in->pos, max, *section, blocks);
+		taken = count ? taker->take(taker, blocks, count, reader->base.seq) : 0;
+		reader->base.seq += taken;
+		reader->base.handed_over += taken;
+		tr_input_skip(in, taken * size);
+	}
 }
 
 /* Reads any entry of a section. TR_END: the state has changed. */
@@ -861,8 +907,13 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	if (reader->state == AT_ENTRY && read_plain_entry(reader, record))
-		return TR_OK;
+	if (reader->state == AT_ENTRY) {
+		struct tr_block_taker *taker = reader->taker ? *reader->taker : NULL;
+		if (taker)
+			hand_over(reader, taker);
+		if (read_plain_entry(reader, record))
+			return TR_OK;
+	}
 	return next_unit(reader, record, err);
 }
 
@@ -881,6 +932,7 @@ struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr
 	}
 	/* the fields of a record take several times its size, which the window limits */
 	tr_arena_limit(&reader->base.arena, UINT64_MAX);
+	reader->taker = config->blocks;
 	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
 	return &reader->base;
 }

@@ -138,6 +138,7 @@ enum { TAIL = 32 };
  * is forgotten at the end of a trace.
  */
 struct text {
+	struct tr_block_taker taker;
 	enum style style;
 	struct tr_output *out;
 	struct tr_layout layout;
@@ -476,6 +477,41 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	}
 }
 
+/* Takes blocks that need no record: no remark, and nothing before them that is still to print. */
+static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
+			  uint64_t seq)
+{
+	struct text *text = tr_container(taker, struct text, taker);
+	size_t taken = 0;
+
+	(void)seq;
+	if (text->out->failed || !text->begun || text->left_out ||
+	    (text->style != RAW && !tr_layout_is_plain(&text->layout)))
+		return 0;
+	if (text->style != BASE) {
+		for (; taken < count; taken++) {
+			const struct tr_block *block = &blocks[taken];
+			put_line(text, block->address, tr_block_last(block), block->digits,
+				 block->op);
+		}
+	} else {
+		/* a block without bytes, or memory that is exhausted, needs a message */
+		while (taken < count && tr_block_last(&blocks[taken]) >= blocks[taken].address &&
+		       add_to_base(text, &blocks[taken], NULL) == TR_OK)
+			taken++;
+	}
+	tr_output_record_end(text->out);
+	return taken;
+}
+
+static struct tr_block_taker *block_taker(void *view)
+{
+	struct text *text = view;
+
+	text->taker.take = take_blocks;
+	return &text->taker;
+}
+
 /* The styles differ only in this. */
 static void *create_dump(const struct tr_text_config *config, struct tr_output *out,
 			 struct tr_error *err)
@@ -520,6 +556,7 @@ const struct tr_text_style tr_gnatcov_styles[] = {
 		.create = create_dump,
 		.put = put,
 		.free = destroy,
+		.blocks = block_taker,
 	},
 	{
 		.name = "gnatcov-raw",
@@ -529,6 +566,7 @@ const struct tr_text_style tr_gnatcov_styles[] = {
 		.create = create_raw,
 		.put = put,
 		.free = destroy,
+		.blocks = block_taker,
 	},
 	{
 		.name = "gnatcov-base",
@@ -538,6 +576,7 @@ const struct tr_text_style tr_gnatcov_styles[] = {
 		.create = create_base,
 		.put = put,
 		.free = destroy,
+		.blocks = block_taker,
 	},
 	{ 0 },
 };

@@ -2,9 +2,11 @@
 /* Format trec: the record stream itself, its evidence, and its writer. */
 #include "format/trec/trec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/buffer.h"
+#include "coverage/block.h"
 #include "format/writer_base.h"
 
 enum {
@@ -115,6 +117,8 @@ static int bid(struct tr_input *in)
 struct writer {
 	struct tr_writer base;
 	struct tr_buffer line;
+	struct tr_op_values *ops; /* NULL: no block has come without a record */
+	struct tr_block_speller speller;
 };
 
 /* Writes the one spelling. A line that cannot be parsed is written as it is, and reported. */
@@ -143,14 +147,33 @@ static enum tr_status put(struct tr_writer *base, struct tr_record *record, stru
 	return status;
 }
 
+/* Writes the lines of blocks that have no records. */
+static size_t put_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+			 uint64_t seq)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+
+	if (!writer->ops)
+		writer->speller.ops = writer->ops = tr_op_values_new();
+	for (size_t i = 0; writer->ops && i < count; i++) {
+		char *line = tr_output_room(base->out, TR_SPELL_MAX);
+		tr_output_used(base->out,
+			       tr_block_line(&writer->speller, &blocks[i], seq + i, line));
+	}
+	return writer->ops ? count : 0;
+}
+
 static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
+	free(writer->ops);
 	tr_buffer_free(&writer->line);
 }
 
-static const struct tr_writer_steps steps = { .line = put, .discard = discard };
+static const struct tr_writer_steps steps = { .line = put,
+					      .blocks = put_blocks,
+					      .discard = discard };
 
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks of execution traces that are selected without a record (coverage/block.h). A trace executes
+ * the same blocks again and again, and an expression that does not use seq has the same answer for
+ * equal blocks. So the answers for the latest blocks are kept, and a block is judged as a record only
+ * if its answer is not among them.
+ */
+
+#include "tr_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coverage/block.h"
+
+enum { SET_BITS = 14 };
+
+struct answer {
+	uint64_t address;
+	uint32_t rest;	 /* size, op and digits; 0: there is no block */
+	uint32_t chosen; /* the block is selected */
+};
+
+struct tr_filter_blocks {
+	struct tr_op_values *ops;
+	struct tr_block_speller speller;
+	struct tr_block_record built; /* for judging a block */
+	struct tr_arena arena;
+	struct answer answers[1 << SET_BITS][2]; /* the last one first */
+};
+
+static uint32_t rest_of(const struct tr_block *block)
+{
+	return (uint32_t)block->digits << 24 | (uint32_t)block->op << 16 | block->size;
+}
+
+static bool is_for(const struct answer *answer, uint64_t address, uint32_t rest)
+{
+	return answer->address == address && answer->rest == rest;
+}
+
+/* Not before the first block, because other traces have no use for it. NULL: memory. */
+static struct tr_filter_blocks *make_blocks(void)
+{
+	struct tr_filter_blocks *blocks = calloc(1, sizeof *blocks);
+	struct tr_op_values *ops = tr_op_values_new();
+
+	if (!blocks || !ops) {
+		free(blocks);
+		free(ops);
+		return NULL;
+	}
+	blocks->speller.ops = blocks->ops = ops;
+	tr_block_record_init(&blocks->built, ops, &blocks->arena);
+	return blocks;
+}
+
+/*
+ * Judges a block by all expressions, and keeps the answer in its set. NULL: a message is due, which
+ * needs the record of the block.
+ */
+static __attribute__((noinline)) const struct answer *
+judge(const struct tr_filter *filter, const struct tr_block *block, struct answer *set)
+{
+	struct tr_filter_blocks *blocks = filter->blocks;
+	enum tr_match match = TR_MATCH_YES;
+
+	tr_block_record_set(&blocks->built, block, 0, 0);
+	for (size_t i = 0; i < filter->expr_count && match == TR_MATCH_YES; i++) {
+		struct tr_error err;
+		match = tr_expr_match(filter->states[i], &blocks->built.record, NULL, false, &err);
+		if (err.cause != TR_CAUSE_NONE)
+			return NULL;
+	}
+	tr_arena_reset(&blocks->arena);
+	set[1] = set[0];
+	set[0] = (struct answer){ block->address, rest_of(block),
+				  (match == TR_MATCH_YES) != filter->invert };
+	return set;
+}
+
+/* Whether a block is selected, from an equal block or by judging it; NULL: see judge. */
+static inline const struct answer *find_answer(const struct tr_filter *filter,
+					       const struct tr_block *block)
+{
+	uint32_t rest = rest_of(block);
+	uint64_t mixed = (block->address ^ (uint64_t)rest << 32) * UINT64_C(0x9e3779b97f4a7c15);
+	struct answer *set = filter->blocks->answers[mixed >> (64 - SET_BITS)];
+
+	for (size_t i = 0; i < 2; i++)
+		if (is_for(&set[i], block->address, rest))
+			return &set[i];
+	return judge(filter, block, set);
+}
+
+/* Whether selected blocks can be written here: nothing is to be written before them, or counted. */
+static bool can_write(const struct tr_filter *filter)
+{
+	return !filter->queue.first && !filter->limited && !filter->fields &&
+	       (filter->count_only || (filter->any_kept && !filter->definitions.waiting));
+}
+
+/* Takes blocks (struct tr_block_taker). */
+static size_t take(struct tr_block_taker *taker, const struct tr_block *list, size_t count,
+		   uint64_t seq)
+{
+	struct tr_filter *filter = tr_container(taker, struct tr_filter, taker);
+	struct tr_output *out = filter->cli->out;
+	bool writes = can_write(filter);
+	uint64_t selected = 0;
+	size_t taken = 0;
+
+	if (!filter->blocks && !(filter->blocks = make_blocks()))
+		return 0; /* it is slower without */
+	for (; taken < count && !out->failed; taken++) {
+		const struct tr_block *block = &list[taken];
+		const struct answer *answer = find_answer(filter, block);
+		if (!answer || (answer->chosen && !writes))
+			break;
+		if (!answer->chosen)
+			continue;
+		selected++;
+		if (!filter->count_only)
+			tr_output_used(out,
+				       tr_block_line(&filter->blocks->speller, block, seq + taken,
+						     tr_output_room(out, TR_SPELL_MAX)));
+	}
+	filter->has_records = true;
+	filter->selected += selected;
+	filter->written += filter->count_only ? 0 : selected;
+	tr_output_record_end(out);
+	return taken;
+}
+
+void tr_filter_begin_blocks(struct tr_filter *filter)
+{
+	bool same = true; /* equal blocks have the same answer */
+
+	for (size_t i = 0; i < filter->expr_count; i++)
+		same = same && !tr_expr_uses_seq(filter->exprs[i]);
+	if (!same || filter->merges || filter->cover_count || filter->root || filter->computed ||
+	    filter->rebases || filter->needs_start || tr_filter_has_sets(filter))
+		return;
+	filter->taker.take = take;
+	filter->block_taker = &filter->taker;
+	filter->cli->config.read.blocks = &filter->block_taker;
+}
+
+void tr_filter_free_blocks(struct tr_filter *filter)
+{
+	struct tr_filter_blocks *blocks = filter->blocks;
+
+	if (!blocks)
+		return;
+	tr_arena_free(&blocks->arena);
+	free(blocks->ops);
+	free(blocks);
+}
