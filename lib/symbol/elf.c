@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -25,10 +26,7 @@ struct message {
 	struct tr_elf_head head;
 };
 
-enum {
-	CHILD_SECONDS = 300, /* a program of 1 GB takes less than a minute */
-	CHILD_MEMORY = 64,   /* times the size of the file, and 4 GiB */
-};
+enum { CHILD_SECONDS = 300 }; /* a program of 1 GB takes less than a minute */
 
 /* The signals for which the parent may have handlers, which must not run twice. */
 static void reset_signals(void)
@@ -40,14 +38,42 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which reserves far more than it uses */
+/*
+ * Returns how much address space reading a program of that size may take. Programs take about ten
+ * times their size, and a stripped one can be a tenth of its debug information. Compressed debug
+ * information can be a thousand times as large as the file, and is damage or malice then.
+ */
+static uint64_t memory_limit(uint64_t size)
+{
+	const uint64_t mega = 1 << 20;
+	uint64_t small = 256 * mega + 256 * size, large = 4096 * mega + 64 * size;
+
+	return small < large ? small : large;
+}
+
+/* The address space that this process has already, with what the parent keeps of its trace. */
+static uint64_t address_space(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : (uint64_t)4 << 30;
+}
+#endif
+
 /* Limits what the child may use. */
 static void limit_child(uint64_t size)
 {
 	struct rlimit no_core = { 0, 0 }, seconds = { CHILD_SECONDS, CHILD_SECONDS };
 	setrlimit(RLIMIT_CORE, &no_core);
 	setrlimit(RLIMIT_CPU, &seconds);
-#ifndef __SANITIZE_ADDRESS__ /* which reserves far more than it uses */
-	uint64_t most = ((uint64_t)4 << 30) + CHILD_MEMORY * size;
+#ifndef __SANITIZE_ADDRESS__
+	uint64_t most = address_space() + memory_limit(size);
 	struct rlimit memory = { (rlim_t)most, (rlim_t)most };
 	if (most <= RLIM_INFINITY / 2)
 		setrlimit(RLIMIT_AS, &memory);

@@ -389,13 +389,13 @@ END
 }
 
 @test "a line table that is far larger than its file takes no memory without end, and is named" {
-	[ -z "$TREC_SANITIZED" ] || skip 'sanitizers reserve more memory than the limit of this test'
+	[ -z "$TREC_SANITIZED" ] || skip 'sanitizers reserve more memory than this limit'
 	compile -no-pie
 	trace FLAT main >main.trec
 	objcopy --dump-section .debug_line=table a
 	# rows that add nothing, before the end of the only sequence
 	at=$(grep -obUaP '\x00\x01\x01' table | tail -n 1 | cut -d: -f1)
-	more=8000000 size=$(($(stat -c %s table) + more - 4))
+	more=16000000 size=$(($(stat -c %s table) + more - 4))
 	{
 		for shift in 0 8 16 24; do
 			printf '%b' "\\x$(printf %02x $((size >> shift & 255)))"
@@ -407,7 +407,8 @@ END
 	objcopy --update-section .debug_line=huge a
 	objcopy --compress-debug-sections=zlib a
 	[ "$(stat -c %s a)" -lt 100000 ]
-	run -2 --separate-stderr bash -c 'ulimit -v 300000 && tr-repack -t lcov -O exe=a main.trec'
+	# the limit of the process that reads it, which grows with the file
+	run -2 --separate-stderr tr-repack -t lcov -O exe=a main.trec
 	[[ $stderr == *'a: its debug information takes too much memory to read'* ]]
 }
 
