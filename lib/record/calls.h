@@ -97,28 +97,12 @@ static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 }
 
 /*
- * Calls without records: a consumer that reads each value of a call once, in order, can receive
- * calls directly from the reader, which then makes no record. A reader may ignore the taker, and
- * passes unusual calls as records: incomplete or reordered arguments, calls that have not returned
- * at once, flags, damage.
+ * A short cut from a reader to a text style of the same format, past the records: the style embeds
+ * this struct in one of its own, which the reader knows, and the reader gives it the calls that are
+ * plain, in their order among the records. All other calls come as records.
  */
-
 struct tr_call_taker {
-	/*
-	 * Begins a call of a function whose definition came as a record, and was the first of its
-	 * name. name: its cell. False: the call must come as a record.
-	 */
-	bool (*begin)(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
-		      struct tr_text name, size_t arguments);
-	/* The next argument, and finally the result. Valid until the next call. */
-	void (*argument)(struct tr_call_taker *taker, const struct tr_value *value);
-	void (*result)(struct tr_call_taker *taker, const struct tr_value *value);
-	/*
-	 * Ends the call. whole: it is complete. Otherwise it comes again, as a record. False: it
-	 * must come as a record after all.
-	 */
-	bool (*end)(struct tr_call_taker *taker, bool whole);
-	uint64_t taken; /* calls so far; counted by the reader */
+	uint64_t taken; /* calls so far, which count as records of their segment */
 };
 
 /*

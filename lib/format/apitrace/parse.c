@@ -7,14 +7,14 @@
  *	primitives		numbers, strings and counts; tr_apitrace_short, _bad: why it ended
  *	signatures		an id, and its definition at the first use
  *	numbers with names	constants of enums and flags of masks
- *	values			as trees (tr_apitrace_parse_value), or as text (spell)
+ *	values			as trees; spell.c makes text of them instead
  *	units			the head, an enter, a leave
  *
  * A unit that is not all there is parsed again from its start when more bytes have come. Nothing
  * but signatures, which are kept by the offset of their definition, survives from one attempt to
  * the next.
  *
- * Hostile input meets these bounds: a count needs bytes for its items in the window (take_count),
+ * Hostile input meets these bounds: a count needs bytes for its items in the window (tr_apitrace_parse_count),
  * the text of repeated names is limited by the size of the unit (tr_apitrace_name), the depth of
  * values by max_depth, and memory by the limit of the arena.
  */
@@ -24,10 +24,22 @@
 #include <stdio.h>
 
 #include "core/text.h"
-#include "core/wire.h"
 #include "format/apitrace/parse.h"
-#include "record/base64.h"
 #include "record/literal.h"
+
+const char *tr_wire_long_uint(const char *p, uint64_t *number)
+{
+	uint64_t n = 0;
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		uint64_t byte = (unsigned char)*p++;
+		n |= (byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*number = n;
+			return shift < 63 || byte <= 1 ? p : NULL;
+		}
+	}
+	return NULL;
+}
 
 /* The ways in which parsing ends. */
 
@@ -90,12 +102,7 @@ bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse)
 	return false;
 }
 
-/*
- * Takes a count of items of at least `least` bytes each. The items, and the values that other
- * containers still expect, must fit into the window, so that no count is believed without the bytes
- * for it. A count of 2^60 therefore waits for bytes that never come, and allocates nothing.
- */
-static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
+bool tr_apitrace_parse_count(struct tr_apitrace_parse *parse, size_t least, size_t *count)
 {
 	uint64_t n = 0;
 	if (!tr_apitrace_uint(parse, &n))
@@ -120,7 +127,8 @@ static bool take_count(struct tr_apitrace_parse *parse, size_t least, size_t *co
  */
 static bool parse_names(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *draft)
 {
-	if (!tr_apitrace_string(parse, &draft->name) || !take_count(parse, 1, &draft->count))
+	if (!tr_apitrace_string(parse, &draft->name) ||
+	    !tr_apitrace_parse_count(parse, 1, &draft->count))
 		return false;
 	draft->labels = tr_apitrace_alloc(parse, draft->count, sizeof *draft->labels);
 	if (!draft->labels)
@@ -168,7 +176,7 @@ static bool parse_constants(struct tr_apitrace_parse *parse, struct tr_apitrace_
 	size_t least = is_enum ? 3 : 2; /* an empty name, a tag, a number */
 	draft->count = 1;
 	if ((!is_enum || parse->version >= TR_APITRACE_HAS_ENUM_TABLES) &&
-	    !take_count(parse, least, &draft->count))
+	    !tr_apitrace_parse_count(parse, least, &draft->count))
 		return false;
 	draft->labels = tr_apitrace_alloc(parse, draft->count, sizeof *draft->labels);
 	if (!draft->labels)
@@ -263,8 +271,8 @@ define(struct tr_apitrace_parse *parse, enum tr_apitrace_table table, uint64_t i
  * for the second time. Definitions are listed in the order of the stream, because each of them
  * becomes a record before the one of the unit.
  */
-bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
-				 struct tr_apitrace_signature **signature)
+bool tr_apitrace_parse_any_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
+				     struct tr_apitrace_signature **signature)
 {
 	uint64_t id, offset = tr_apitrace_offset(parse, parse->p);
 	if (!tr_apitrace_uint(parse, &id))
@@ -279,6 +287,8 @@ bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitra
 		known = *signature = define(parse, table, id, offset);
 	if (!known)
 		return false;
+	if (parse->last == &known->next) /* spell.c went back to it, to parse it as a tree */
+		return true;
 	known->next = NULL;
 	*parse->last = known;
 	parse->last = &known->next;
@@ -308,28 +318,26 @@ static struct tr_symbol *new_symbol(struct tr_arena *arena, size_t count)
 	return symbol;
 }
 
-/* Makes a copy with its spelling in the arena of the signatures. */
-static struct tr_value *make_ready(struct tr_apitrace_parse *parse, const struct tr_value *value)
+/* Gives a value of the signatures' arena its spelling. False: memory is exhausted. */
+static bool keep_spelling(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
-	struct tr_arena *arena = &parse->signatures.arena;
-	struct tr_value *ready = tr_arena_alloc(arena, sizeof *ready);
 	tr_buffer_reset(&parse->scratch);
 	tr_literal_write(value, &parse->scratch);
-	if (!ready || parse->scratch.failed)
-		return NULL;
-	*ready = *value;
-	ready->text = tr_arena_copy(arena, tr_buffer_text(&parse->scratch));
-	return ready->text.data ? ready : NULL;
+	if (parse->scratch.failed)
+		return false;
+	value->text = tr_arena_copy(&parse->signatures.arena, tr_buffer_text(&parse->scratch));
+	return value->text.data;
 }
 
-/* label NULL: the table has no name for the number. */
-static bool set_enum(const struct tr_apitrace_signature *signature,
-		     const struct tr_apitrace_label *label, unsigned tag, uint64_t number,
-		     struct tr_arena *arena, struct tr_value *value)
+/* Makes the value of a constant. label NULL: it has no name. NULL: memory is exhausted. */
+static struct tr_value *new_enum(const struct tr_apitrace_signature *signature,
+				 const struct tr_apitrace_label *label, unsigned tag,
+				 uint64_t number, struct tr_arena *arena)
 {
+	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
 	struct tr_symbol *symbol = new_symbol(arena, label ? 1 : 0);
-	if (!symbol)
-		return false;
+	if (!value || !symbol)
+		return NULL;
 	if (label)
 		symbol->names->text = label->key;
 	symbol->numbered = TR_SYMBOL_ENUM;
@@ -340,35 +348,40 @@ static bool set_enum(const struct tr_apitrace_signature *signature,
 		.flags = TR_HAS_ID | (tag == TR_APITRACE_SINT ? TR_NEGATIVE : 0),
 		.as.symbol = symbol,
 	};
-	return true;
+	return value;
 }
 
 /*
- * Makes the value of an enum's number. The first constant with that number names it, as in
+ * Returns the value of an enum's number. The first constant with that number names it, as in
  * apitrace's dump. The shared value is used if the tag is equal, too: a number of 64 bits can be
- * tagged as signed or unsigned, and the tag has to be kept.
+ * tagged as signed or unsigned, and the tag has to be kept. NULL: parsing has ended.
  */
-static bool make_enum(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
-		      unsigned tag, uint64_t number, struct tr_value *value)
+static const struct tr_value *enum_value(struct tr_apitrace_parse *parse,
+					 struct tr_apitrace_signature *signature, unsigned tag,
+					 uint64_t number)
 {
+	const struct tr_value *value;
 	if (!signature->values.count && signature->count && !tr_apitrace_index_enum(signature))
-		return tr_apitrace_no_memory(parse);
+		goto no_memory;
 	struct tr_apitrace_label *label = tr_id_map_get(
 		&signature->values, tr_apitrace_enum_key(tag == TR_APITRACE_SINT, number));
 	if (label && !tr_apitrace_name(parse, label->key.len))
-		return false;
+		return NULL;
 	if (label && label->tag == tag && label->number == number) {
-		struct tr_value made;
-		if (!label->ready &&
-		    set_enum(signature, label, tag, number, &parse->signatures.arena, &made))
-			label->ready = make_ready(parse, &made);
-		if (!label->ready)
-			return tr_apitrace_no_memory(parse);
-		*value = *label->ready;
-		return true;
+		if (label->ready)
+			return label->ready;
+		struct tr_value *ready =
+			new_enum(signature, label, tag, number, &parse->signatures.arena);
+		if (!ready || !keep_spelling(parse, ready))
+			goto no_memory;
+		return label->ready = ready;
 	}
-	return set_enum(signature, label, tag, number, &parse->arena, value) ||
-	       tr_apitrace_no_memory(parse);
+	value = new_enum(signature, label, tag, number, &parse->arena);
+	if (value)
+		return value;
+no_memory:
+	tr_apitrace_no_memory(parse);
+	return NULL;
 }
 
 /*
@@ -393,18 +406,19 @@ size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uin
 }
 
 /*
- * Makes the value in the arena. Bits without a name are part of it only if some bits have one.
- * False: memory is exhausted.
+ * Makes the value of a mask's number. Bits without a name are part of it only if some bits have one.
+ * NULL: memory is exhausted.
  */
-static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t number,
-		     struct tr_arena *arena, struct tr_value *value)
+static struct tr_value *new_mask(const struct tr_apitrace_signature *signature, uint64_t number,
+				 struct tr_arena *arena)
 {
 	struct tr_name names[TR_APITRACE_MASK_NAMES];
 	uint64_t rest;
 	size_t count = tr_apitrace_mask_names(signature, number, names, &rest);
+	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
 	struct tr_symbol *symbol = new_symbol(arena, count);
-	if (!symbol)
-		return false;
+	if (!value || !symbol)
+		return NULL;
 	if (count)
 		memcpy(symbol->names, names, count * sizeof *names);
 	symbol->numbered = TR_SYMBOL_MASK;
@@ -412,35 +426,34 @@ static bool set_mask(const struct tr_apitrace_signature *signature, uint64_t num
 	symbol->id = signature->id;
 	symbol->unknown_bits = count ? rest : 0;
 	*value = (struct tr_value){ .type = TR_SYMBOL, .flags = TR_HAS_ID, .as.symbol = symbol };
-	return true;
+	return value;
 }
 
 /*
- * Makes a value of a mask's number, with the names of its flags. The first MASKS_READY numbers are
- * kept; the bound is there for masks that hold counters or random bits, each number of which occurs
- * once.
+ * Returns the value of a mask's number, with the names of its flags. The first MASKS_READY numbers
+ * are kept; the bound is there for masks that hold counters or random bits, each number of which
+ * occurs once. NULL: parsing has ended.
  */
-static bool make_mask(struct tr_apitrace_parse *parse, struct tr_apitrace_signature *signature,
-		      uint64_t number, struct tr_value *value)
+static const struct tr_value *mask_value(struct tr_apitrace_parse *parse,
+					 struct tr_apitrace_signature *signature, uint64_t number)
 {
-	struct tr_value *ready = tr_id_map_get(&signature->values, number);
-	if (!ready && signature->values.count == MASKS_READY) {
-		if (!set_mask(signature, number, &parse->arena, value))
-			return tr_apitrace_no_memory(parse);
-		size_t named = 0;
-		for (size_t i = 0; i < value->as.symbol->count; i++)
+	struct tr_value *value = tr_id_map_get(&signature->values, number);
+	size_t named = 0;
+	if (!value && signature->values.count == MASKS_READY) {
+		value = new_mask(signature, number, &parse->arena);
+		for (size_t i = 0; value && i < value->as.symbol->count; i++)
 			named += value->as.symbol->names[i].text.len;
-		return tr_apitrace_name(parse, named);
+	} else if (!value) {
+		value = new_mask(signature, number, &parse->signatures.arena);
+		if (value && (!keep_spelling(parse, value) ||
+			      !tr_id_map_put(&signature->values, number, value)))
+			value = NULL;
 	}
-	if (!ready) {
-		struct tr_value made;
-		if (set_mask(signature, number, &parse->signatures.arena, &made))
-			ready = make_ready(parse, &made);
-		if (!ready || !tr_id_map_put(&signature->values, number, ready))
-			return tr_apitrace_no_memory(parse);
+	if (!value) {
+		tr_apitrace_no_memory(parse);
+		return NULL;
 	}
-	*value = *ready;
-	return tr_apitrace_name(parse, ready->text.len);
+	return tr_apitrace_name(parse, value->text.data ? value->text.len : named) ? value : NULL;
 }
 
 /* Makes the word of an id, which lives as long as the signature. NULL: memory is exhausted. */
@@ -451,12 +464,14 @@ static struct tr_value *make_id(struct tr_apitrace_parse *parse,
 	snprintf(word, sizeof word, "%c%" PRIu64, tr_apitrace_letters[signature->table],
 		 signature->id);
 	struct tr_arena *arena = &parse->signatures.arena;
-	struct tr_value value = { .type = TR_SYMBOL, .as.symbol = new_symbol(arena, 1) };
+	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
+	struct tr_symbol *symbol = new_symbol(arena, 1);
 	struct tr_text name = tr_arena_copy(arena, tr_text_from(word));
-	if (!value.as.symbol || !name.data)
+	if (!value || !symbol || !name.data)
 		return NULL;
-	value.as.symbol->names->text = name;
-	return make_ready(parse, &value);
+	symbol->names->text = name;
+	*value = (struct tr_value){ .type = TR_SYMBOL, .as.symbol = symbol };
+	return keep_spelling(parse, value) ? value : NULL;
 }
 
 /* Sets the value to the signature's id as a word: F17, K1. */
@@ -535,7 +550,7 @@ static bool parse_blob(struct tr_apitrace_parse *parse, struct tr_value *value)
 static bool parse_wstring(struct tr_apitrace_parse *parse, struct tr_value *value)
 {
 	size_t count;
-	if (!take_count(parse, 1, &count))
+	if (!tr_apitrace_parse_count(parse, 1, &count))
 		return false;
 	tr_buffer_reset(&parse->scratch);
 	while (count-- > 0) {
@@ -553,36 +568,31 @@ static bool parse_wstring(struct tr_apitrace_parse *parse, struct tr_value *valu
 }
 
 /*
- * Parses a use of an enum. From version 3 on the number follows the id; before, the definition
- * contains the only number.
+ * An enum's number follows the id from version 3 on; before, the definition contains the only one.
+ * A mask's number has no tag, although apitrace's description says that a value follows.
  */
-static bool parse_enum(struct tr_apitrace_parse *parse, struct tr_value *value)
+const struct tr_value *tr_apitrace_parse_constant(struct tr_apitrace_parse *parse, unsigned type)
 {
 	struct tr_apitrace_signature *signature;
 	uint64_t number;
 	unsigned tag;
-	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_ENUMS, &signature))
-		return false;
+	bool is_enum = type == TR_APITRACE_ENUM;
+	if (!tr_apitrace_parse_signature(parse, is_enum ? TR_APITRACE_ENUMS : TR_APITRACE_MASKS,
+					 &signature))
+		return NULL;
+	if (!is_enum)
+		return tr_apitrace_uint(parse, &number) ? mask_value(parse, signature, number)
+							: NULL;
 	if (parse->version < TR_APITRACE_HAS_ENUM_TABLES)
-		return make_enum(parse, signature, signature->labels->tag,
-				 signature->labels->number, value);
+		return enum_value(parse, signature, signature->labels->tag,
+				  signature->labels->number);
 	if (!tr_apitrace_byte(parse, &tag))
-		return false;
-	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT)
-		return tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
-	return tr_apitrace_uint(parse, &number) && make_enum(parse, signature, tag, number, value);
-}
-
-/*
- * Parses a use of a mask. Its number has no tag, although apitrace's description says that a value
- * follows.
- */
-static bool parse_mask(struct tr_apitrace_parse *parse, struct tr_value *value)
-{
-	struct tr_apitrace_signature *signature;
-	uint64_t number;
-	return tr_apitrace_parse_signature(parse, TR_APITRACE_MASKS, &signature) &&
-	       tr_apitrace_uint(parse, &number) && make_mask(parse, signature, number, value);
+		return NULL;
+	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT) {
+		tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
+		return NULL;
+	}
+	return tr_apitrace_uint(parse, &number) ? enum_value(parse, signature, tag, number) : NULL;
 }
 
 /*
@@ -607,19 +617,14 @@ static struct tr_value *parse_values(struct tr_apitrace_parse *parse, size_t cou
 static bool parse_array(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
 {
 	size_t count;
-	if (!take_count(parse, 1, &count))
+	if (!tr_apitrace_parse_count(parse, 1, &count))
 		return false;
 	*value = (struct tr_value){ .type = TR_LIST, .count = count };
 	value->as.items = parse_values(parse, count, depth + 1);
 	return value->as.items;
 }
 
-/*
- * Checks that the window has room for so many values, of a byte each at least, and for those that
- * are owed. This matters for structures, whose count comes from the signature: one byte of input
- * per use could otherwise claim a large array each time.
- */
-static bool expect(struct tr_apitrace_parse *parse, size_t count)
+bool tr_apitrace_expect(struct tr_apitrace_parse *parse, size_t count)
 {
 	size_t left = (size_t)(parse->end - parse->p);
 	if (left < parse->owed || count > left - parse->owed)
@@ -637,18 +642,15 @@ static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value
 	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature))
 		return false;
 	size_t count = signature->count;
-	if (!expect(parse, count))
+	if (!tr_apitrace_expect(parse, count))
 		return false;
 	struct tr_member *members = tr_apitrace_alloc(parse, count, sizeof *members);
 	struct tr_value *values = members ? parse_values(parse, count, depth + 1) : NULL;
 	if (!values)
 		return false;
-	size_t named = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		members[i] = (struct tr_member){ signature->labels[i].key, &values[i] };
-		named += signature->labels[i].key.len;
-	}
-	if (!tr_apitrace_name(parse, named))
+	if (!tr_apitrace_name(parse, signature->named))
 		return false;
 	*value = (struct tr_value){
 		.type = TR_STRUCT,
@@ -664,7 +666,7 @@ static bool parse_struct(struct tr_apitrace_parse *parse, struct tr_value *value
 static bool parse_repr(struct tr_apitrace_parse *parse, struct tr_value *value, unsigned depth)
 {
 	enum { HALVES = 2 };
-	if (!expect(parse, HALVES))
+	if (!tr_apitrace_expect(parse, HALVES))
 		return false;
 	*value = (struct tr_value){ .type = TR_REPR, .count = HALVES };
 	value->as.items = parse_values(parse, HALVES, depth + 1);
@@ -699,9 +701,12 @@ static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, str
 	case TR_APITRACE_BLOB:
 		return parse_blob(parse, value);
 	case TR_APITRACE_ENUM:
-		return parse_enum(parse, value);
-	case TR_APITRACE_MASK:
-		return parse_mask(parse, value);
+	case TR_APITRACE_MASK: {
+		const struct tr_value *constant = tr_apitrace_parse_constant(parse, tag);
+		if (constant)
+			*value = *constant;
+		return constant;
+	}
 	case TR_APITRACE_WSTRING:
 		return parse_wstring(parse, value);
 	default:
@@ -714,14 +719,14 @@ static bool open_skipped(struct tr_apitrace_parse *parse, unsigned tag, size_t *
 {
 	struct tr_apitrace_signature *signature;
 	if (tag == TR_APITRACE_ARRAY)
-		return take_count(parse, 1, count);
+		return tr_apitrace_parse_count(parse, 1, count);
 	*count = 2;
 	if (tag == TR_APITRACE_STRUCT) {
 		if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature))
 			return false;
 		*count = signature->count;
 	}
-	return expect(parse, *count);
+	return tr_apitrace_expect(parse, *count);
 }
 
 static bool is_container(unsigned tag)
@@ -770,198 +775,6 @@ bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *v
 		return parse_array(parse, value, depth);
 	return tag == TR_APITRACE_STRUCT ? parse_struct(parse, value, depth)
 					 : parse_repr(parse, value, depth);
-}
-
-/* Spells the usual values directly, without a tree. The others are parsed, and then spelled. */
-
-enum { NUMBER_MAX = 32 }; /* characters of a number, its tag's included */
-
-_Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX, "a real number has room");
-
-static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth);
-static bool spell_after(struct tr_apitrace_parse *parse, struct tr_text lead,
-			struct tr_buffer *line, unsigned depth);
-
-/* Spells a value by way of its tree, for the types that have no direct way. */
-static bool spell_parsed(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
-{
-	struct tr_value value;
-	if (!tr_apitrace_parse_value(parse, &value, depth))
-		return false;
-	tr_literal_write(&value, line);
-	return true;
-}
-
-/* Whether the tag is that of a number, which has a bounded length as text. */
-static inline bool is_number(unsigned tag)
-{
-	enum {
-		NUMBERS = 1u << TR_APITRACE_SINT | 1u << TR_APITRACE_UINT |
-			  1u << TR_APITRACE_FLOAT | 1u << TR_APITRACE_DOUBLE |
-			  1u << TR_APITRACE_POINTER,
-	};
-	return tag <= TR_APITRACE_WSTRING && NUMBERS >> tag & 1;
-}
-
-/* Writes the shortest digits that give the same bits again. NULL: parsing has ended. */
-static char *write_real(struct tr_apitrace_parse *parse, unsigned tag, char *to)
-{
-	bool wide = tag == TR_APITRACE_DOUBLE;
-	struct tr_text bytes;
-	if (!tr_apitrace_bytes(parse, wide ? sizeof(uint64_t) : sizeof(uint32_t), &bytes))
-		return NULL;
-	return to + (wide ? tr_real64_write(tr_wire_u64(bytes.data, false), to)
-			  : tr_real32_write(tr_wire_u32(bytes.data, false), to));
-}
-
-/*
- * Writes the number after such a tag, in at most NUMBER_MAX characters. NULL: parsing has
- * ended.
- */
-static inline char *write_number(struct tr_apitrace_parse *parse, unsigned tag, char *to)
-{
-	uint64_t number;
-	if (tag == TR_APITRACE_FLOAT || tag == TR_APITRACE_DOUBLE)
-		return write_real(parse, tag, to);
-	if (!tr_apitrace_uint(parse, &number))
-		return NULL;
-	if (tag == TR_APITRACE_POINTER) {
-		unsigned len = tr_hex_length(number);
-		*to++ = '0';
-		*to++ = 'x';
-		tr_hex_write(number, len, to);
-		return to + len;
-	}
-	if (tag == TR_APITRACE_SINT)
-		*to++ = '-';
-	return to + tr_decimal_write(number, to);
-}
-
-/* Appends a string in quotes with its escapes. */
-static bool spell_string(struct tr_apitrace_parse *parse, struct tr_buffer *line)
-{
-	struct tr_text bytes;
-	if (!tr_apitrace_string(parse, &bytes))
-		return false;
-	tr_buffer_put_byte(line, '"');
-	tr_string_escape(bytes, line);
-	tr_buffer_put_byte(line, '"');
-	return true;
-}
-
-/* Appends a blob as base64, directly from the window. */
-static bool spell_blob(struct tr_apitrace_parse *parse, struct tr_buffer *line)
-{
-	struct tr_text bytes;
-	if (!tr_apitrace_string(parse, &bytes))
-		return false;
-	tr_buffer_put_literal(line, "b64:");
-	tr_base64_write(bytes, line);
-	return true;
-}
-
-/* Appends a list. `owed` is kept as parse_values keeps it. */
-static bool spell_array(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
-{
-	size_t count;
-	if (!take_count(parse, 1, &count))
-		return false;
-	parse->owed += count;
-	tr_buffer_put_byte(line, '[');
-	for (size_t i = 0; i < count; i++) {
-		parse->owed--;
-		if (i)
-			tr_buffer_put_byte(line, ',');
-		if (!spell(parse, line, depth + 1))
-			return false;
-	}
-	tr_buffer_put_byte(line, ']');
-	return true;
-}
-
-/* Appends a structure. `owed` and the limit of names are kept as parse_struct keeps them. */
-static bool spell_struct(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
-{
-	struct tr_apitrace_signature *signature;
-	if (!tr_apitrace_parse_signature(parse, TR_APITRACE_STRUCTS, &signature) ||
-	    !expect(parse, signature->count))
-		return false;
-	size_t named = 0;
-	if (!signature->count)
-		tr_buffer_put_literal(line, "{=");
-	parse->owed += signature->count;
-	for (size_t i = 0; i < signature->count; i++) {
-		const struct tr_apitrace_label *label = &signature->labels[i];
-		parse->owed--;
-		named += label->key.len;
-		if (!spell_after(parse, label->lead, line, depth + 1))
-			return false;
-	}
-	tr_buffer_put_literal(line, "}@S");
-	tr_buffer_put_decimal(line, signature->id);
-	return tr_apitrace_name(parse, named);
-}
-
-/*
- * Appends the value whose tag was read, and which is not a number. A container that is nested too
- * deeply is left to the parser, which skips it.
- */
-static bool spell_other(struct tr_apitrace_parse *parse, unsigned tag, struct tr_buffer *line,
-			unsigned depth)
-{
-	if (tag == TR_APITRACE_STRING)
-		return spell_string(parse, line);
-	if (tag == TR_APITRACE_BLOB)
-		return spell_blob(parse, line);
-	if (tag == TR_APITRACE_ARRAY && depth < parse->max_depth)
-		return spell_array(parse, line, depth);
-	if (tag == TR_APITRACE_STRUCT && depth < parse->max_depth)
-		return spell_struct(parse, line, depth);
-	parse->p--;
-	return spell_parsed(parse, line, depth);
-}
-
-/* Appends any value as text. False: parsing has ended, and the line is incomplete. */
-static bool spell(struct tr_apitrace_parse *parse, struct tr_buffer *line, unsigned depth)
-{
-	unsigned tag;
-	if (!tr_apitrace_byte(parse, &tag))
-		return false;
-	if (!is_number(tag))
-		return spell_other(parse, tag, line, depth);
-	char *to = tr_buffer_room(line, NUMBER_MAX);
-	if (!to)
-		return tr_apitrace_no_memory(parse);
-	to = write_number(parse, tag, to);
-	if (to)
-		line->len = (size_t)(to - line->data);
-	return to;
-}
-
-/*
- * Appends the lead ("\tkey=", TR_APITRACE_LEAD_SLACK more bytes after it can be
- * read) and the value at p, as text, to the line. If parse->deep is set afterwards,
- * the text is incomplete.
- */
-static bool spell_after(struct tr_apitrace_parse *parse, struct tr_text lead,
-			struct tr_buffer *line, unsigned depth)
-{
-	unsigned tag;
-	char *to = tr_buffer_room(line, lead.len + TR_APITRACE_LEAD_SLACK + NUMBER_MAX);
-	if (!to)
-		return tr_apitrace_no_memory(parse);
-	for (size_t done = 0; done < lead.len; done += TR_APITRACE_LEAD_SLACK)
-		memcpy(to + done, lead.data + done, TR_APITRACE_LEAD_SLACK);
-	to += lead.len;
-	line->len = (size_t)(to - line->data);
-	if (!tr_apitrace_byte(parse, &tag))
-		return false;
-	if (!is_number(tag))
-		return spell_other(parse, tag, line, depth);
-	to = write_number(parse, tag, to);
-	if (to)
-		line->len = (size_t)(to - line->data);
-	return to;
 }
 
 /* The head and the events of a stream. */
@@ -1123,8 +936,8 @@ static bool number_lead(struct tr_apitrace_parse *parse, uint64_t number, struct
 static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 		       struct tr_text lead)
 {
-	if (event->line)
-		return spell_after(parse, lead, event->line, 0);
+	if (event->speller.line)
+		return tr_apitrace_spell(&event->speller, lead, 0);
 	struct tr_value *value =
 		add_field(parse, event, (struct tr_text){ lead.data + 1, lead.len - 2 });
 	return value && tr_apitrace_parse_value(parse, value, 0);
@@ -1134,9 +947,9 @@ static bool take_value(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 static bool take_made(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event,
 		      struct tr_text lead, const struct tr_value *made)
 {
-	if (event->line) {
-		tr_buffer_put_text(event->line, lead);
-		tr_literal_write(made, event->line);
+	if (event->speller.line) {
+		tr_buffer_put_text(event->speller.line, lead);
+		tr_literal_write(made, event->speller.line);
 		return true;
 	}
 	struct tr_value *value =
@@ -1192,7 +1005,7 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 static bool parse_backtrace(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
 	size_t count;
-	if (!take_count(parse, 1, &count))
+	if (!tr_apitrace_parse_count(parse, 1, &count))
 		return false;
 	struct tr_value *frames = tr_apitrace_alloc(parse, count, sizeof *frames);
 	if (!frames)
@@ -1225,7 +1038,7 @@ static bool no_detail(struct tr_apitrace_parse *parse, unsigned detail)
 static bool set_task(struct tr_apitrace_event *event)
 {
 	char digits[TR_DECIMAL_MAX + 2];
-	struct tr_buffer *line = event->line;
+	struct tr_buffer *line = event->speller.line;
 	size_t more = tr_decimal_write(event->thread, digits) - 1;
 	char *room = tr_buffer_room(line, more);
 	if (!room)
@@ -1253,7 +1066,7 @@ static bool parse_thread(struct tr_apitrace_parse *parse, struct tr_apitrace_eve
 		return true;
 	event->has_thread = true;
 	event->thread = thread.as.number;
-	return !event->line || set_task(event) || tr_apitrace_no_memory(parse);
+	return !event->speller.line || set_task(event) || tr_apitrace_no_memory(parse);
 }
 
 /*
@@ -1324,7 +1137,7 @@ static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event
 {
 	enum { NUMBERS = 16 + 2 * TR_DECIMAL_MAX, SLACK = TR_APITRACE_LEAD_SLACK };
 	struct tr_text name = event->function ? event->function->cell : TR_TEXT("-");
-	struct tr_buffer *line = event->line;
+	struct tr_buffer *line = event->speller.line;
 	tr_buffer_reset(line);
 	char *to = tr_buffer_room(line, NUMBERS + name.len + SLACK);
 	if (!to)
@@ -1368,9 +1181,10 @@ bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace
 			return false;
 	}
 	size_t count = event->function->count + MORE_FIELDS;
-	bool begun = event->line ? begin_line(parse, event)
-				 : reserve_fields(parse, event,
-						  count < MOST_FIELDS ? count : MOST_FIELDS);
+	bool begun =
+		event->speller.line
+			? begin_line(parse, event)
+			: reserve_fields(parse, event, count < MOST_FIELDS ? count : MOST_FIELDS);
 	return begun && add_signature(parse, event) && parse_details(parse, event);
 }
 
@@ -1382,10 +1196,10 @@ bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace
 {
 	event->leave = true;
 	if (!event->enter &&
-	    ((event->line && !begin_line(parse, event)) || !add_signature(parse, event)))
+	    ((event->speller.line && !begin_line(parse, event)) || !add_signature(parse, event)))
 		return false;
-	if (event->line)
-		tr_buffer_put_literal(event->line, "\t->");
+	if (event->speller.line)
+		tr_buffer_put_literal(event->speller.line, "\t->");
 	event->record.arrow = event->record.count;
 	return parse_details(parse, event);
 }

@@ -13,34 +13,38 @@
 #include "core/buffer.h"
 #include "core/text.h"
 #include "core/error.h"
+#include "core/wire.h"
 #include "format/apitrace/signature.h"
 
 /* The numbers of the stream: LEB128, bounded. */
 
 enum { TR_WIRE_UINT_MAX = 10 }; /* bytes that 64 bits take */
 
+/* Reads a number of nine bytes or more; tr_wire_uint calls it. */
+const char *tr_wire_long_uint(const char *p, uint64_t *number);
+
 /*
- * The uint at p. Reads up to TR_WIRE_UINT_MAX bytes, even after the end of the data
- * (a window has TR_INPUT_PAD more bytes): if the result is after that end, the
- * number is cut. Zeros at its top end (`80 00`) are accepted. NULL: more than 64 bits.
+ * Reads the uint at p. Reads up to TR_WIRE_UINT_MAX bytes, even after the end of the data (a window
+ * has TR_INPUT_PAD more bytes): if the result is after that end, the number is cut. Zeros at its top
+ * end (`80 00`) are accepted. NULL: more than 64 bits.
  */
 static inline const char *tr_wire_uint(const char *p, uint64_t *number)
 {
-	uint64_t byte = (unsigned char)*p++, n = byte;
-	if (byte < 0x80) {
-		*number = n;
-		return p;
+	uint64_t n = tr_wire_u64(p, false);
+	if (!(n & 0x80)) {
+		*number = n & 0x7f;
+		return p + 1;
 	}
-	n &= 0x7f;
-	for (unsigned shift = 7; shift < 64; shift += 7) {
-		byte = (unsigned char)*p++;
-		n |= (byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			*number = n;
-			return shift < 63 || byte <= 1 ? p : NULL;
-		}
+	/* the last byte of a number is the first one below 80; eight bytes are decoded at once */
+	uint64_t last = ~n & UINT64_C(0x8080808080808080);
+	if (last) {
+		n &= (last ^ (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
+		n = (n & UINT64_C(0x007f007f007f007f)) | (n & UINT64_C(0x7f007f007f007f00)) >> 1;
+		n = (n & UINT64_C(0x00003fff00003fff)) | (n & UINT64_C(0x3fff00003fff0000)) >> 2;
+		*number = (n & 0x0fffffff) | (n & UINT64_C(0x0fffffff00000000)) >> 4;
+		return p + (__builtin_ctzll(last) + 1) / 8;
 	}
-	return NULL;
+	return tr_wire_long_uint(p, number);
 }
 
 enum tr_apitrace_outcome {
@@ -173,9 +177,40 @@ static inline void *tr_apitrace_alloc(struct tr_apitrace_parse *parse, size_t co
 	return memory;
 }
 
+/*
+ * Takes a count of items of at least `least` bytes each. The items, and the values that other
+ * containers still expect, must fit into the window, so that no count is believed without the bytes
+ * for it. A count of 2^60 therefore waits for bytes that never come, and allocates nothing.
+ */
+bool tr_apitrace_parse_count(struct tr_apitrace_parse *parse, size_t least, size_t *count);
+
+/*
+ * Checks that the window has room for so many values, of a byte each at least, and for those that
+ * are owed. This matters for structures, whose count comes from the signature: one byte of input
+ * per use could otherwise claim a large array each time.
+ */
+bool tr_apitrace_expect(struct tr_apitrace_parse *parse, size_t count);
+
 /* Takes the id of a signature, and its definition at its first use. */
-bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
-				 struct tr_apitrace_signature **signature);
+bool tr_apitrace_parse_any_signature(struct tr_apitrace_parse *parse, enum tr_apitrace_table table,
+				     struct tr_apitrace_signature **signature);
+
+/* The same, without a call for ids that were defined before. */
+static inline bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse,
+					       enum tr_apitrace_table table,
+					       struct tr_apitrace_signature **signature)
+{
+	uint64_t id;
+	const char *p = parse->p, *next = tr_wire_uint(p, &id);
+	if (next && next <= parse->end && id < TR_APITRACE_FEW) {
+		*signature = parse->signatures.few[table][id];
+		if (*signature && (*signature)->offset != tr_apitrace_offset(parse, p)) {
+			parse->p = next;
+			return true;
+		}
+	}
+	return tr_apitrace_parse_any_signature(parse, table, signature);
+}
 
 /* Takes everything before the first event, as the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
@@ -193,6 +228,40 @@ static inline struct tr_value tr_apitrace_number(uint64_t number)
 bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *value,
 			     unsigned depth);
 
+/*
+ * Takes a constant of an enum or a number of a mask, after its tag, `type`. Its value, which is
+ * shared by all its uses if there are many, is valid until the next unit. NULL: the parse has ended.
+ */
+const struct tr_value *tr_apitrace_parse_constant(struct tr_apitrace_parse *parse, unsigned type);
+
+/*
+ * spell.c: values as text. A notation says what they look like: as in records, or as `apitrace dump`
+ * prints them.
+ */
+struct tr_apitrace_notation {
+	bool dump; /* of apitrace; false: of the stream of records */
+	/* Appends a value that was parsed. False: memory is exhausted. */
+	bool (*put)(const struct tr_apitrace_notation *notation, const struct tr_value *value,
+		    struct tr_buffer *line);
+};
+
+extern const struct tr_apitrace_notation tr_apitrace_stream;
+
+/* Where values come from, and the text that they become. */
+struct tr_apitrace_speller {
+	struct tr_apitrace_parse *parse;
+	const struct tr_apitrace_notation *notation;
+	struct tr_buffer *line; /* NULL: trees are built instead */
+};
+
+/*
+ * Takes a value that is within `depth` brackets and appends it as text to the line, after its lead
+ * ("\tkey=", ", name = "), of which TR_APITRACE_LEAD_SLACK more bytes can be read. If parse->deep is
+ * set afterwards, the text is incomplete. False: the parse has ended.
+ */
+bool tr_apitrace_spell(const struct tr_apitrace_speller *speller, struct tr_text lead,
+		       unsigned depth);
+
 /* An event, or a call: an enter with the leave directly after it. */
 struct tr_apitrace_event {
 	bool enter, leave;
@@ -203,10 +272,10 @@ struct tr_apitrace_event {
 	size_t fields_cap;
 	struct tr_value *room; /* for the values of fields up to fields_cap */
 
-	/* If the record is to be a line: it takes the fields. NULL: fields are built. */
-	struct tr_buffer *line;
-	size_t task;		   /* in line: where the column of the thread begins */
-	size_t rest;		   /* in line: where the fixed columns end */
+	/* If the record is to be a line: it takes the fields. */
+	struct tr_apitrace_speller speller;
+	size_t task;		   /* in its line: where the column of the thread begins */
+	size_t rest;		   /* in its line: where the fixed columns end */
 	struct tr_counter counter; /* the call's number */
 };
 

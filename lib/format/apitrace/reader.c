@@ -2,7 +2,7 @@
 /*
  * The reader: finds units (a head, an event, an enter with its leave) in the window, has them
  * parsed, and makes records of them: first the definitions of a unit, then the remark on it,
- * then its record. Plain calls can go directly to a call taker instead.
+ * then its record. Plain calls can go directly to the text style instead.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/parse.h"
+#include "format/apitrace/text.h"
 #include "format/reader_base.h"
 #include "record/calls.h"
 #include "record/literal.h"
@@ -314,93 +315,17 @@ static bool read_unit(struct reader *reader)
 }
 
 /*
- * Plain calls go directly to a call taker. If something is not plain, the call is parsed
- * again, and becomes a record.
- */
-
-static bool is_detail(struct tr_apitrace_parse *parse, unsigned wanted)
-{
-	unsigned detail = 0;
-	return tr_apitrace_byte(parse, &detail) && detail == wanted;
-}
-
-/*
- * Gives the values of the arguments from *next on that this half of the call has, up to another
- * detail. False: they are not in order.
- */
-static bool take_arguments(struct tr_apitrace_parse *parse, struct tr_call_taker *taker,
-			   const struct tr_apitrace_signature *function, size_t *next,
-			   unsigned *detail)
-{
-	for (;; ++*next) {
-		struct tr_value value;
-		uint64_t number;
-		if (!tr_apitrace_byte(parse, detail))
-			return false;
-		if (*detail != TR_APITRACE_ARGUMENT)
-			return true;
-		if (*next == function->count || !tr_apitrace_uint(parse, &number) ||
-		    number != *next || !tr_apitrace_name(parse, function->labels[*next].lead.len) ||
-		    !tr_apitrace_parse_value(parse, &value, 0))
-			return false;
-		taker->argument(taker, &value);
-	}
-}
-
-/*
- * Gives the values of a call: its arguments, each once and in order, of which the last ones come
- * back with its leave, and the returned value if there is one.
- */
-static bool take_values(struct tr_apitrace_parse *parse, struct tr_call_taker *taker,
-			const struct tr_apitrace_signature *function, uint64_t call)
-{
-	struct tr_value value;
-	uint64_t number;
-	unsigned detail = 0;
-	size_t next = 0;
-	if (!take_arguments(parse, taker, function, &next, &detail) || detail != TR_APITRACE_END ||
-	    !is_detail(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
-	    number != call || !take_arguments(parse, taker, function, &next, &detail) ||
-	    next != function->count)
-		return false;
-	if (detail == TR_APITRACE_END)
-		return true;
-	if (detail != TR_APITRACE_RETURN || !tr_apitrace_parse_value(parse, &value, 0))
-		return false;
-	taker->result(taker, &value);
-	return is_detail(parse, TR_APITRACE_END);
-}
-
-/* What was parsed contains no definitions, no flaws and no values that were skipped. */
-static bool is_plain(const struct tr_apitrace_parse *parse)
-{
-	return !parse->defined && !parse->deep && !parse->flawed;
-}
-
-/*
- * Gives the call at the input's position to the taker. A function whose name an earlier one has
- * needs .sig in its record, so its calls are not plain. False: the call is not plain, and the
- * position is the same.
+ * Gives the call at the input's position to the taker. False: the call is not plain, and the position
+ * is the same: the call is parsed again, and becomes a record.
  */
 static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
 {
-	struct tr_apitrace_parse *parse = &reader->parse;
-	struct tr_apitrace_signature *function;
 	struct tr_input *in = reader->base.in;
-	uint64_t thread = 0;
-	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
-	if (!is_detail(parse, TR_APITRACE_ENTER) ||
-	    (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &thread)) ||
-	    !tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &function) ||
-	    !is_plain(parse) || function->again ||
-	    !taker->begin(taker, reader->calls, thread, function->cell, function->count))
+	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, in->offset);
+	if (!tr_apitrace_text_take(taker, &reader->parse, reader->calls))
 		return false;
-	bool whole = take_values(parse, taker, function, reader->calls) && is_plain(parse);
-	if (!taker->end(taker, whole) || !whole)
-		return false;
-	tr_input_skip(in, (size_t)(parse->p - in->pos));
+	tr_input_skip(in, (size_t)(reader->parse.p - in->pos));
 	reader->calls++;
-	taker->taken++;
 	return true;
 }
 
@@ -613,7 +538,7 @@ static bool finish_record(struct reader *reader)
 	}
 	if (reader->parse.deep)
 		return make_deep(reader);
-	return !event->line || make_line(reader);
+	return !event->speller.line || make_line(reader);
 }
 
 /* Takes a whole unit: skips its bytes, and updates the state for those that follow. */
@@ -744,7 +669,9 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 					  ? config->limits.max_depth
 					  : TR_LITERAL_DEPTH;
 	if (config->as_text && !config->exact)
-		reader->event.line = &reader->base.line;
+		reader->event.speller =
+			(struct tr_apitrace_speller){ &reader->parse, &tr_apitrace_stream,
+						      &reader->base.line };
 	if (!config->as_text && !config->exact)
 		reader->taker = config->taker;
 	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {

@@ -201,11 +201,16 @@ static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *sig
 	return done;
 }
 
-/* Spells what comes before the value of each member of a structure; only words need no quotes. */
+/*
+ * Spells what comes before the value of each member of a structure, in a record and in apitrace's
+ * dump, and what comes after the last one. In a record only words need no quotes. The dump has
+ * special forms for GUIDs and for members without a name; names with escapes are rare.
+ */
 static bool spell_members(struct tr_arena *arena, struct tr_apitrace_signature *structure)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
 	bool done = true;
+	structure->dumps_plainly = !tr_text_is(structure->name, "GUID");
 	for (size_t i = 0; i < structure->count && done; i++) {
 		struct tr_apitrace_label *label = &structure->labels[i];
 		bool word = tr_is_word(label->key, false);
@@ -217,7 +222,16 @@ static bool spell_members(struct tr_arena *arena, struct tr_apitrace_signature *
 			tr_buffer_put_byte(&text, '"');
 		tr_buffer_put_byte(&text, '=');
 		done = keep(arena, &text, &label->lead);
+		tr_buffer_put_text(&text, i ? TR_TEXT(", ") : TR_TEXT("{"));
+		tr_buffer_put_text(&text, label->name);
+		tr_buffer_put_literal(&text, " = ");
+		done = done && keep(arena, &text, &label->dump_lead);
+		structure->dumps_plainly &= label->plain && label->name.len;
+		structure->named += label->key.len;
 	}
+	tr_buffer_put_literal(&text, "}@S");
+	tr_buffer_put_decimal(&text, structure->id);
+	done = done && keep(arena, &text, &structure->tail);
 	tr_buffer_free(&text);
 	return done;
 }

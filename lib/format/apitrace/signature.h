@@ -38,7 +38,9 @@ struct tr_apitrace_label {
 	struct tr_text key;
 	/* what comes before its value, with slack after it: an argument's "\tkey=", a member's ",key=" */
 	struct tr_text lead;
-	uint64_t number; /* an enum's magnitude, a mask's flag, a frame's line or offset */
+	struct tr_text
+		dump_lead; /* a member's in apitrace's dump: ", name = "; see dumps_plainly */
+	uint64_t number;   /* an enum's magnitude, a mask's flag, a frame's line or offset */
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
 	uint8_t tag;
@@ -53,6 +55,10 @@ struct tr_apitrace_signature {
 	struct tr_text cell; /* the name as a cell, with slack after it */
 	size_t count;
 	struct tr_apitrace_label *labels;
+	size_t named;	     /* bytes of the keys of a structure */
+	struct tr_text tail; /* what comes after the members of a structure: "}@S5" */
+	/* a structure that apitrace's dump prints as its members in braces, like nearly all */
+	bool dumps_plainly;
 	/* a function whose name an earlier id has, so that records state the id (.sig=F17) */
 	bool again;
 

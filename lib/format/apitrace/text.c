@@ -7,7 +7,7 @@
  *	show		a definition goes to the tables, a call is printed
  *	  find_shape	which field is which argument of the function
  *	  put_call	number, thread, name, arguments, result, comments, backtrace
- *	taker		the same for a reader that gives values without making records
+ *	tr_apitrace_text_take	prints a plain call from the bytes of the trace (spell.c)
  *
  * apitrace prints a call when it leaves, and so does this: tr_join gives an enter that never left
  * at the end of its segment.
@@ -559,62 +559,111 @@ static enum tr_status put_call(struct tr_apitrace_text *text, struct tr_record *
 }
 
 /*
- * Begins a call of a reader that gives values directly. False: the call needs its record, because
- * its function is not defined here or has another number of arguments.
+ * Plain calls, printed directly from the bytes of the trace: each argument is there once and in
+ * order, and nothing else is, except for the result. Such a call has no definition or flaw, and its
+ * leave follows its enter.
  */
-static bool take_begin(struct tr_call_taker *taker, uint64_t number, uint64_t thread,
-		       struct tr_text name, size_t arguments)
-{
-	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 
-	text->taken = find_function(text, name);
-	if (!text->taken || text->taken->count != arguments)
-		return false;
-	text->arguments = 0;
-	text->returned = false;
-	tr_output_lend(text->out, &text->line);
-	put_numbers(text, number, thread);
-	put_short(&text->line, text->taken->head);
-	return true;
+/* Appends a value that spell.c has no direct way for. */
+static bool put_parsed(const struct tr_apitrace_notation *notation, const struct tr_value *value,
+		       struct tr_buffer *line)
+{
+	struct tr_apitrace_text *text = (struct tr_apitrace_text *)tr_container(
+		notation, const struct tr_apitrace_text, notation);
+
+	return line == &text->line && tr_apitrace_text_value(text, value);
 }
 
-static void take_argument(struct tr_call_taker *taker, const struct tr_value *value)
+static bool is_byte(struct tr_apitrace_parse *parse, unsigned wanted)
 {
-	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
-	struct tr_text lead = text->taken->arguments[text->arguments++].lead;
+	unsigned byte = 0;
 
-	text->line.failed |= !put_value(text, lead, value);
-}
-
-static void take_result(struct tr_call_taker *taker, const struct tr_value *value)
-{
-	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
-	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
-
-	text->returned = true;
-	text->line.failed |= !put_value(text, (struct tr_text){ equals, 4 }, value);
+	return tr_apitrace_byte(parse, &byte) && byte == wanted;
 }
 
 /*
- * Ends such a call and writes it. whole false: the reader found that the call needs a record after
- * all, and what was printed is dropped.
+ * Takes the arguments from *next on that this half of the call has, up to another detail. False:
+ * they are not in order.
  */
-static bool take_end(struct tr_call_taker *taker, bool whole)
+static bool take_arguments(const struct tr_apitrace_speller *speller,
+			   const struct tr_apitrace_function *function, size_t *next,
+			   unsigned *detail)
+{
+	struct tr_apitrace_parse *parse = speller->parse;
+
+	for (;; ++*next) {
+		uint64_t number;
+		if (!tr_apitrace_byte(parse, detail))
+			return false;
+		if (*detail != TR_APITRACE_ARGUMENT)
+			return true;
+		if (*next == function->count || !tr_apitrace_uint(parse, &number) ||
+		    number != *next)
+			return false;
+		struct tr_text lead = function->arguments[*next].lead;
+		if (!tr_apitrace_name(parse, lead.len) || !tr_apitrace_spell(speller, lead, 0))
+			return false;
+	}
+}
+
+/*
+ * Takes the arguments, of which the last ones come back with the leave, and the returned value if
+ * there is one.
+ */
+static bool take_values(const struct tr_apitrace_speller *speller,
+			const struct tr_apitrace_function *function, uint64_t call)
+{
+	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
+	struct tr_apitrace_parse *parse = speller->parse;
+	unsigned detail = 0;
+	uint64_t number;
+	size_t next = 0;
+
+	if (!take_arguments(speller, function, &next, &detail) || detail != TR_APITRACE_END ||
+	    !is_byte(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
+	    number != call || !take_arguments(speller, function, &next, &detail) ||
+	    next != function->count)
+		return false;
+	if (detail == TR_APITRACE_RETURN)
+		return tr_apitrace_spell(speller, (struct tr_text){ equals, 4 }, 0) &&
+		       is_byte(parse, TR_APITRACE_END);
+	tr_buffer_put_byte(speller->line, ')');
+	return detail == TR_APITRACE_END;
+}
+
+/* A function whose name an earlier one has needs .sig, so its calls are not plain. */
+bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse *parse,
+			   uint64_t call)
 {
 	struct tr_apitrace_text *text = tr_container(taker, struct tr_apitrace_text, taker);
 	struct tr_buffer *line = &text->line;
+	const struct tr_apitrace_speller speller = { parse, &text->notation, line };
+	struct tr_apitrace_signature *signature;
+	uint64_t thread = 0;
 
-	if (!text->returned)
-		tr_buffer_put_byte(line, ')');
+	if (!is_byte(parse, TR_APITRACE_ENTER) ||
+	    (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &thread)) ||
+	    !tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &signature) ||
+	    parse->defined || signature->again)
+		return false;
+	const struct tr_apitrace_function *function = find_function(text, signature->cell);
+	if (!function || function->count != signature->count)
+		return false;
+	tr_output_lend(text->out, line);
+	put_numbers(text, call, thread);
+	put_short(line, function->head);
+	bool plain = take_values(&speller, function, call) && !parse->defined && !parse->deep &&
+		     !parse->flawed;
 	tr_buffer_put_byte(line, '\n');
-	if (text->multiline && text->taken->kinds & TR_CALL_END_FRAME)
+	if (text->multiline && function->kinds & TR_CALL_END_FRAME)
 		tr_buffer_put_byte(line, '\n');
 	tr_arena_reset(&text->arena);
-	if (!whole || line->failed)
+	if (!plain || line->failed)
 		return false;
 	tr_output_put(text->out, line->data, line->len);
 	tr_output_record_end(text->out);
 	text->has_calls = true;
+	text->taker.taken++;
 	return true;
 }
 
@@ -924,12 +973,7 @@ static void *create(const struct tr_text_config *config, struct tr_output *out,
 			.pointer = TR_TEXT("\033[32m"),
 			.literal = TR_TEXT("\033[34m"),
 		};
-	text->taker = (struct tr_call_taker){
-		.begin = take_begin,
-		.argument = take_argument,
-		.result = take_result,
-		.end = take_end,
-	};
+	text->notation = (struct tr_apitrace_notation){ .dump = true, .put = put_parsed };
 	text->join = tr_join_new();
 	if (text->join)
 		return text;
@@ -938,14 +982,17 @@ static void *create(const struct tr_text_config *config, struct tr_output *out,
 }
 
 /*
- * Offers the fast way to a reader. It is not possible where calls are selected, because that may
- * depend on a value, or where blobs go to files.
+ * Offers the fast way to the reader. It is not possible where calls are selected, because that may
+ * depend on a value, where values have colours, or where blobs go to files.
  */
 static struct tr_call_taker *taker(void *view)
 {
 	struct tr_apitrace_text *text = view;
 
-	return text->verbose && !text->config.is_wanted && !text->folder.data ? &text->taker : NULL;
+	bool plain = text->verbose && !text->config.is_wanted && !text->colors.normal.len &&
+		     !text->folder.data;
+
+	return plain ? &text->taker : NULL;
 }
 
 /* Whether the first record of a stream is one of an apitrace, which selects this style. */

@@ -31,6 +31,7 @@
 #include "core/map.h"
 #include "core/output.h"
 #include "core/text.h"
+#include "format/apitrace/parse.h"
 #include "format/format.h"
 #include "record/calls.h"
 #include "record/join.h"
@@ -107,9 +108,7 @@ struct tr_apitrace_text {
 	struct tr_counter number; /* of the last call */
 
 	struct tr_call_taker taker;
-	const struct tr_apitrace_function *taken; /* of the call that is being taken */
-	size_t arguments;			  /* of it, so far */
-	bool returned;				  /* a value came back */
+	struct tr_apitrace_notation notation; /* of the calls that are taken */
 
 	/* Files for blobs. */
 	struct tr_text folder; /* data NULL: their lengths are shown instead */
@@ -119,6 +118,13 @@ struct tr_apitrace_text {
 	struct tr_text call; /* the number of the call that is shown */
 	unsigned blobs;	     /* of that call, so far */
 };
+
+/*
+ * text.c: prints the call at parse->p, whose unit has begun, and skips it. False: it is not plain, or
+ * memory is exhausted; nothing was printed, and the call has to come as a record.
+ */
+bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse *parse,
+			   uint64_t call);
 
 /* text_tables.c: adds a definition; a repeated one is ignored. TR_WARN: it is not valid. */
 enum tr_status tr_apitrace_text_define(struct tr_apitrace_text *text, struct tr_record *record,
