@@ -188,15 +188,15 @@ bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
 	    (digits.len > 1 && digits.data[0] == '0'))
 		return false;
 	uint64_t n = 0;
-	for (size_t i = 0; i < digits.len; i++) {
-		unsigned digit = (unsigned char)digits.data[i] - (unsigned)'0';
-		/* only the twentieth digit can be too much */
-		if (digit > 9 || (i == 19 && n > (UINT64_MAX - digit) / 10))
+	for (const char *p = digits.data, *end = p + digits.len; p < end; p++) {
+		unsigned digit = (unsigned char)*p - (unsigned)'0';
+		if (digit > 9)
 			return false;
 		n = n * 10 + digit;
 	}
+	/* of twenty digits, the first one is 1, and the sum has not wrapped around */
 	*number = n;
-	return true;
+	return digits.len < 20 || (digits.data[0] == '1' && n >= UINT64_C(10000000000000000000));
 }
 
 void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to)

@@ -39,20 +39,33 @@ static void mark(struct tr_encoder *encoder)
 		encoder->failed = true;
 }
 
-/*
- * Appends a LEB128 number in its shortest form. The source may have a longer one, which .raw keeps.
- */
+/* Writes a LEB128 number in its shortest form, and returns its end. */
+static inline char *write_uint(uint64_t number, char *to)
+{
+	for (; number >= 0x80; number >>= 7)
+		*to++ = (char)(number | 0x80);
+	*to++ = (char)number;
+	return to;
+}
+
+/* Appends a number. The source may have it in a longer form, which .raw keeps. */
 static void encode_uint(struct tr_encoder *encoder, uint64_t number)
 {
 	if (encoder->marking)
 		mark(encoder);
-	char *room = tr_buffer_room(&encoder->bytes, TR_WIRE_UINT_MAX), *to = room;
+	char *room = tr_buffer_room(&encoder->bytes, TR_WIRE_UINT_MAX);
+	if (room)
+		tr_buffer_used(&encoder->bytes, (size_t)(write_uint(number, room) - room));
+}
+
+/* Appends a byte and a number, where numbers are not marked. */
+static inline void encode_tagged(struct tr_encoder *encoder, uint8_t tag, uint64_t number)
+{
+	char *room = tr_buffer_room(&encoder->bytes, 1 + TR_WIRE_UINT_MAX);
 	if (!room)
 		return;
-	for (; number >= 0x80; number >>= 7)
-		*to++ = (char)(number | 0x80);
-	*to++ = (char)number;
-	tr_buffer_used(&encoder->bytes, (size_t)(to - room));
+	*room = (char)tag;
+	tr_buffer_used(&encoder->bytes, (size_t)(write_uint(number, room + 1) - room));
 }
 
 /*
@@ -514,6 +527,10 @@ static const char *number(struct tr_encoder *encoder, const char *start, const c
 	const char *p = start;
 	uint64_t n;
 	uint8_t tag = TR_APITRACE_UINT;
+	if (is_digit(*p) && is_end(p + 1, end)) { /* many have a single digit */
+		encode_tagged(encoder, tag, (uint64_t)(*p - '0'));
+		return p + 1;
+	}
 	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
 		tag = TR_APITRACE_POINTER;
 		p = hex(p + 2, end, &n);
@@ -526,10 +543,8 @@ static const char *number(struct tr_encoder *encoder, const char *start, const c
 		if (p && p < end && (*p == '.' || *p == 'e'))
 			return real(encoder, start, end);
 	}
-	if (!p)
-		return NULL;
-	tr_encode_byte(encoder, tag);
-	encode_uint(encoder, n);
+	if (p)
+		encode_tagged(encoder, tag, n);
 	return p;
 }
 
@@ -544,6 +559,17 @@ static const char *string(struct tr_encoder *encoder, const char *p, const char 
 	tr_encode_byte(encoder, TR_APITRACE_STRING);
 	encode_string(encoder, tr_text_span(p, quote));
 	return quote + 1;
+}
+
+/* Skips letters, digits and "_". */
+static inline const char *skip_word(const char *p, const char *end)
+{
+	static const bool in_word[256] = {
+		['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true
+	};
+	while (p < end && in_word[(unsigned char)*p])
+		p++;
+	return p;
 }
 
 /*
@@ -564,8 +590,7 @@ static const char *names(const char *p, const char *end, bool *several)
 			return hex(p + 2, end, &bits);
 		if (!is_word_start(*p))
 			return NULL;
-		while (p < end && (is_word_start(*p) || is_digit(*p)))
-			p++;
+		p = skip_word(p, end);
 		if (p == end || *p != '|')
 			return p;
 		*several = true;
@@ -624,8 +649,7 @@ static const char *symbol(struct tr_encoder *encoder, const char *p, const char 
 		return NULL;
 	tr_encode_byte(encoder, TR_APITRACE_ENUM);
 	encode_signature(encoder, found);
-	tr_encode_byte(encoder, negative ? TR_APITRACE_SINT : TR_APITRACE_UINT);
-	encode_uint(encoder, n);
+	encode_tagged(encoder, negative ? TR_APITRACE_SINT : TR_APITRACE_UINT, n);
 	return p;
 }
 
@@ -640,14 +664,12 @@ static const char *word(struct tr_encoder *encoder, const char *p, const char *e
 		{ "false", TR_APITRACE_FALSE },
 		{ "true", TR_APITRACE_TRUE },
 	};
-	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-		size_t len = strlen(constants[i].word);
-		if ((size_t)(end - p) < len || memcmp(p, constants[i].word, len) != 0)
-			continue;
-		if (!is_end(p + len, end))
-			break;
-		tr_encode_byte(encoder, constants[i].tag);
-		return p + len;
+	const char *stop = skip_word(p, end);
+	for (size_t i = 0; is_end(stop, end) && i < sizeof constants / sizeof *constants; i++) {
+		if (tr_text_is(tr_text_span(p, stop), constants[i].word)) {
+			tr_encode_byte(encoder, constants[i].tag);
+			return stop;
+		}
 	}
 	return symbol(encoder, p, end);
 }
@@ -701,7 +723,7 @@ static const char *structure(struct tr_encoder *encoder, const char *p, const ch
 	encode_signature(encoder, recent);
 	for (size_t i = 0; i < recent->count; i++) {
 		struct tr_text lead = recent->labels[i].lead;
-		if ((size_t)(end - p) < lead.len || memcmp(p, lead.data, lead.len) != 0)
+		if ((size_t)(end - p) < lead.len || !tr_apitrace_same(p, lead.data, lead.len))
 			return NULL;
 		p = value(encoder, p + lead.len, end, depth + 1);
 		if (!p)
@@ -794,14 +816,11 @@ static const char *field(struct tr_encoder *encoder, const char *p, const char *
 	return blob(encoder, tr_text_span(p + 4, end)) ? end : NULL;
 }
 
-/*
- * Whether the bytes at p begin with lead ("\tkey="). The first byte of the key is compared first,
- * because most labels differ there and a call of memcmp takes longer.
- */
-static bool begins(const char *p, const char *end, struct tr_text lead)
+/* Whether the bytes at p begin with lead ("\tkey="). Most labels differ in the first byte. */
+static inline bool begins(const char *p, const char *end, struct tr_text lead)
 {
 	return (size_t)(end - p) >= lead.len && p[1] == lead.data[1] &&
-	       memcmp(p, lead.data, lead.len) == 0;
+	       tr_apitrace_same(p, lead.data, lead.len);
 }
 
 /*
@@ -820,8 +839,7 @@ static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_sig
 		if (!begins(p, end, lead))
 			continue;
 		*due = i + 1;
-		tr_encode_byte(encoder, TR_APITRACE_ARGUMENT);
-		encode_uint(encoder, i);
+		encode_tagged(encoder, TR_APITRACE_ARGUMENT, i);
 		return p + lead.len;
 	}
 	if (!begins(p, end, returned))
@@ -847,8 +865,7 @@ static bool encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_s
 			due = 0;
 			p += 3;
 			tr_encode_byte(encoder, TR_APITRACE_END);
-			tr_encode_byte(encoder, TR_APITRACE_LEAVE);
-			encode_uint(encoder, call);
+			encode_tagged(encoder, TR_APITRACE_LEAVE, call);
 			continue;
 		}
 		p = part(encoder, function, &due, p, end);

@@ -45,31 +45,9 @@ static const struct tr_value *value_of(struct tr_apitrace_text *text, struct tr_
 	return value;
 }
 
-/* Reads up to eight bytes as a number, for comparing them at once. */
-static inline uint64_t load(const char *p, size_t size)
-{
-	uint64_t word = 0;
-
-	memcpy(&word, p, size);
-	return word;
-}
-
-/* Compares keys, which are short and nearly always equal. */
 static inline bool same(struct tr_text a, struct tr_text b)
 {
-	size_t len = a.len, i = 0;
-
-	if (len != b.len)
-		return false;
-	if (len < 4) /* its first, its middle, its last byte: that is all of them */
-		return len == 0 || (a.data[0] == b.data[0] && a.data[len / 2] == b.data[len / 2] &&
-				    a.data[len - 1] == b.data[len - 1]);
-	if (len < 8)
-		return load(a.data, 4) == load(b.data, 4) &&
-		       load(a.data + len - 4, 4) == load(b.data + len - 4, 4);
-	while (i + 8 < len && load(a.data + i, 8) == load(b.data + i, 8))
-		i += 8;
-	return i + 8 >= len && load(a.data + len - 8, 8) == load(b.data + len - 8, 8);
+	return a.len == b.len && tr_apitrace_same(a.data, b.data, a.len);
 }
 
 /* Compares a key with a word whose length is known. */
