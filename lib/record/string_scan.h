@@ -37,11 +37,39 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
 }
 #endif
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+/*
+ * The first special byte of a text of 4 to 15 bytes, or end: its first half and its last half, which
+ * may overlap, are examined together.
+ */
+static inline const char *tr_string_special_of_few(const char *p, const char *end)
+{
+	size_t half = end - p >= 8 ? 8 : 4;
+	uint64_t halves[2] = { 0, 0 };
+	if (half == 8) {
+		memcpy(&halves[0], p, 8);
+		memcpy(&halves[1], end - 8, 8);
+	} else {
+		memcpy(&halves[0], p, 4);
+		memcpy((char *)&halves[0] + 4, end - 4, 4);
+	}
+	unsigned mask =
+		tr_string_special_mask(_mm_set_epi64x((long long)halves[1], (long long)halves[0]));
+	mask &= (1u << 2 * half) - 1;
+	if (!mask)
+		return end;
+	unsigned at = (unsigned)__builtin_ctz(mask);
+	return at < half ? p + at : end - half + (at - half);
+}
+#endif
+
 /* Returns the first special byte in [p, end), or end. */
 static inline const char *tr_string_special(const char *p, const char *end)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE
 	bool sixteen = end - p >= 16;
+	if (!sixteen && end - p >= 4)
+		return tr_string_special_of_few(p, end);
 	while (sixteen && p < end) {
 		/* the rest is examined together with bytes that are known not to be special */
 		if (end - p < 16)

@@ -8,6 +8,7 @@
 
 #include "core/utf8.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 
 /* What reading records and reading values share: tokens, and the text that tags hold. */
 
@@ -30,12 +31,49 @@ static bool unexpected(struct tr_typed_reader *r, enum tr_json_token token, cons
 	return false;
 }
 
-/* Reads a token that has to follow. */
+/* Skips this byte. False: another one is next. */
+static inline bool skip_byte(struct tr_typed_reader *r, char byte)
+{
+	bool here = r->json.pos < r->json.end && *r->json.pos == byte;
+	r->json.pos += here;
+	return here;
+}
+
+/* Reads a token of one byte that has to follow, nearly always without blanks before it. */
 static bool expect(struct tr_typed_reader *r, enum tr_json_token want, const char *expected)
 {
+	static const char bytes[] = {
+		[TR_JSON_OBJECT_END] = '}', [TR_JSON_ARRAY] = '[', [TR_JSON_ARRAY_END] = ']',
+		[TR_JSON_COLON] = ':',	    [TR_JSON_COMMA] = ',',
+	};
+	if (skip_byte(r, bytes[want]))
+		return true;
 	struct tr_text text;
 	enum tr_json_token token = tr_json_next(&r->json, &text);
 	return token == want || unexpected(r, token, expected);
+}
+
+/*
+ * Takes the string that comes next if it is printable ASCII without escapes: its spelling in trec is
+ * then the same. False: nothing was taken.
+ */
+static inline bool take_plain(struct tr_typed_reader *r, struct tr_text *body)
+{
+	const char *p = r->json.pos, *end = r->json.end;
+	if (p == end || *p != '"')
+		return false;
+	const char *stop = tr_string_special(p + 1, end);
+	if (stop == end || *stop != '"')
+		return false;
+	*body = tr_text_span(p + 1, stop);
+	r->json.pos = stop + 1;
+	return true;
+}
+
+/* Appends such a string with its quotes. */
+static inline void put_plain(struct tr_typed_reader *r, struct tr_text body)
+{
+	tr_buffer_put(r->to, body.data - 1, body.len + 2);
 }
 
 /* Decodes the text between the quotes of a JSON string. */
@@ -187,6 +225,10 @@ static bool read_spelled(struct tr_typed_reader *r, enum tr_typed_tag tag)
 static bool read_key(struct tr_typed_reader *r)
 {
 	struct tr_text text;
+	if (take_plain(r, &text)) {
+		put_plain(r, text);
+		return true;
+	}
 	enum tr_json_token token = tr_json_next(&r->json, &text);
 	if (token == TR_JSON_STRING) {
 		put_string(r, text);
@@ -225,6 +267,10 @@ static bool read_any(struct tr_typed_reader *r, enum tr_json_token token, struct
 static bool read_next(struct tr_typed_reader *r, unsigned depth)
 {
 	struct tr_text text = { NULL, 0 };
+	if (take_plain(r, &text)) {
+		put_plain(r, text);
+		return true;
+	}
 	enum tr_json_token token = tr_json_next(&r->json, &text);
 	return read_any(r, token, text, depth);
 }
@@ -244,6 +290,9 @@ static bool open_bracket(struct tr_typed_reader *r, char bracket, unsigned depth
 /* After "[" (first) or an element: sets more if an element follows. */
 static bool next_element(struct tr_typed_reader *r, bool first, bool *more)
 {
+	*more = true;
+	if (!first && skip_byte(r, ','))
+		return true;
 	struct tr_json ahead = r->json;
 	struct tr_text text;
 	enum tr_json_token token = tr_json_next(&ahead, &text);
@@ -468,26 +517,9 @@ static bool read_cell_object(struct tr_typed_reader *r, bool key)
 	return true;
 }
 
-/* The string needs no escape as a cell, and has none as JSON. */
-static bool is_plain(struct tr_text body, bool key)
-{
-	if (body.len == 0 || body.data[0] == '-')
-		return false;
-	for (size_t i = 0; i < body.len; i++) {
-		unsigned char c = (unsigned char)body.data[i];
-		if (c < ' ' || c >= 0x7f || c == '\\' || (key && c == '='))
-			return false;
-	}
-	return true;
-}
-
 /* Appends a string as a cell. */
 static bool put_cell_string(struct tr_typed_reader *r, struct tr_text body, bool key)
 {
-	if (is_plain(body, key)) {
-		tr_buffer_put_text(r->to, body);
-		return true;
-	}
 	struct tr_text bytes;
 	if (!decode(r, body, &bytes))
 		return false;
@@ -516,6 +548,14 @@ static bool read_cell(struct tr_typed_reader *r, enum cell_use use)
 		"a key: a string or {\"$cell\":…}",
 	};
 	struct tr_text text;
+	if (take_plain(r, &text)) {
+		/* "" and "-" have escapes as cells, and '=' has one in keys */
+		if (!text.len || *text.data == '-' ||
+		    (use == KEY && memchr(text.data, '=', text.len)))
+			return put_cell_string(r, text, use == KEY);
+		tr_buffer_put_text(r->to, text);
+		return true;
+	}
 	enum tr_json_token token = tr_json_next(&r->json, &text);
 	switch (token) {
 	case TR_JSON_STRING:
@@ -574,13 +614,14 @@ static bool read_fields(struct tr_typed_reader *r, bool arrow)
 	static const char expected[] = "[KEY,VALUE] or \"->\"";
 	for (;;) {
 		struct tr_text text;
-		enum tr_json_token token = tr_json_next(&r->json, &text);
+		enum tr_json_token token =
+			skip_byte(r, ',') ? TR_JSON_COMMA : tr_json_next(&r->json, &text);
 		if (token == TR_JSON_ARRAY_END)
 			return true;
 		if (token != TR_JSON_COMMA)
 			return unexpected(r, token, "\",\" or \"]\"");
 		tr_buffer_put_byte(r->to, '\t');
-		token = tr_json_next(&r->json, &text);
+		token = skip_byte(r, '[') ? TR_JSON_ARRAY : tr_json_next(&r->json, &text);
 		bool good;
 		if (token == TR_JSON_ARRAY)
 			good = read_field(r);

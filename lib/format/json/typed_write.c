@@ -12,6 +12,7 @@
 
 #include "core/utf8.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 
 /* Canonical trec values as typed JSON. */
 
@@ -45,6 +46,21 @@ static const char *string_end(const char *p, const char *end)
 			return quote + 1;
 		from = quote + 1;
 	}
+}
+
+/*
+ * The end of the string at p if it is printable ASCII without escapes, and so the same in JSON. NULL:
+ * it is not, or more than a string begins here: a name, or a string that was cut.
+ */
+static inline const char *plain_string_end(const char *p, const char *end)
+{
+	const char *stop = tr_string_special(p + 1, end);
+	if (stop == end || *stop != '"')
+		return NULL;
+	stop++;
+	bool whole = stop == end || *stop == ',' || *stop == ':' || *stop == '=' || *stop == ']' ||
+		     *stop == '}' || *stop == ';' || *stop == '>';
+	return whole ? stop : NULL;
 }
 
 /* The end of the scalar at p, where the compound around it continues. */
@@ -180,8 +196,10 @@ static const char *put_list(const char *p, const char *end, struct tr_buffer *to
 /* The end of the key at p in a map or structure. */
 static const char *key_end(const char *p, const char *end)
 {
-	if (*p == '"')
-		return string_end(p, end);
+	if (*p == '"') {
+		const char *plain = plain_string_end(p, end);
+		return plain ? plain : string_end(p, end);
+	}
 	while (p < end && *p != '=')
 		p++;
 	return p;
@@ -190,7 +208,10 @@ static const char *key_end(const char *p, const char *end)
 /* Appends a key of a map or structure. */
 static void put_key(struct tr_text key, struct tr_buffer *to)
 {
-	if (key.data[0] == '"') {
+	const char *end = key.data + key.len;
+	if (key.data[0] == '"' && plain_string_end(key.data, end) == end) {
+		tr_buffer_put_text(to, key);
+	} else if (key.data[0] == '"') {
 		put_scalar(key, to);
 	} else {
 		tr_buffer_put_byte(to, '"');
@@ -271,7 +292,12 @@ static const char *put_any(const char *p, const char *end, struct tr_buffer *to)
 	case '<':
 		return put_repr(p, end, to);
 	default: {
-		const char *behind = scalar_end(p, end);
+		const char *behind = *p == '"' ? plain_string_end(p, end) : NULL;
+		if (behind) {
+			tr_buffer_put_text(to, tr_text_span(p, behind));
+			return behind;
+		}
+		behind = scalar_end(p, end);
 		put_scalar(tr_text_span(p, behind), to);
 		return behind;
 	}
@@ -378,7 +404,12 @@ static void put_escaped(struct putting *p, struct tr_text spelling, const char *
 static void put_spelled(struct putting *p, struct tr_text spelling, const char *column)
 {
 	struct tr_error why;
-	if (!column && tr_text_is(spelling, "-")) {
+	const char *end = spelling.data + spelling.len;
+	if (tr_string_special(spelling.data, end) == end && (column || *spelling.data != '-')) {
+		tr_buffer_put_byte(p->to, '"');
+		tr_buffer_put_text(p->to, spelling);
+		tr_buffer_put_byte(p->to, '"');
+	} else if (!column && tr_text_is(spelling, "-")) {
 		tr_error_set(&why, TR_CAUSE_INPUT, "a key is never absent");
 		put_raw(p, spelling, TR_TEXT("key"), &why);
 	} else if (memchr(spelling.data, '\\', spelling.len)) {
