@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of strings, for lib/record only: the search for the closing quote, and the single
- * definition of every escape, which reading, checking and writing share, so that they agree on what
- * is canonical.
+ * The inside of strings: the search for the bytes that end a fast copy, and the single definition of
+ * every escape, which reading, checking and writing share, so that they agree on what is canonical.
+ * Thread safe; no state.
  */
 #ifndef TR_RECORD_STRING_SCAN_H
 #define TR_RECORD_STRING_SCAN_H

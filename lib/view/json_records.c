@@ -13,6 +13,7 @@
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 #include "record/vocabulary.h"
 #include "view/computed.h"
 #include "view/json_value.h"
@@ -30,7 +31,7 @@ struct shown_field {
 	struct tr_text key; /* its bytes, or its spelling where they are not UTF-8 */
 	struct tr_field *field;
 	enum place place;
-	bool plain; /* the key is a word, which needs no escapes */
+	bool plain; /* the key needs no escapes */
 };
 
 /* The fields of one record, each with its place. Kept from record to record for its memory. */
@@ -160,15 +161,11 @@ static bool is_reserved(const struct tr_record *record, struct tr_text key)
 	}
 }
 
-/* True for a key of letters and "_", which needs no escapes. Most keys are such words. */
-static bool is_word(struct tr_text key)
+/* True for a key of printable ASCII without escapes, as nearly all are: JSON has the same text. */
+static bool is_plain(struct tr_text key)
 {
-	for (size_t i = 0; i < key.len; i++) {
-		char c = key.data[i];
-		if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '_')
-			return false;
-	}
-	return true;
+	const char *end = key.data + key.len;
+	return tr_string_special(key.data, end) == end;
 }
 
 /* Sets *key to the bytes of a key, or to its spelling where the bytes are not UTF-8. */
@@ -203,7 +200,7 @@ static enum tr_status arrange_field(struct shown_field *shown, struct tr_record 
 	}
 	enum tr_status status = TR_OK;
 	shown->key = shown->field->key;
-	shown->plain = is_word(shown->key);
+	shown->plain = is_plain(shown->key);
 	if (!shown->plain)
 		status = decode(record, shown->field->key, &shown->key, err);
 	shown->place = place_of(record, shown->field, args);
