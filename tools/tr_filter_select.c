@@ -200,7 +200,7 @@ static __attribute__((noinline)) bool follow_tree(struct tr_task_tree *tree,
 		return follow_exit(tree, record, task, *inside);
 	if (*inside && tr_text_equal(record->kind, TR_TEXT("fork")))
 		return tr_record_split(record, NULL) != TR_FATAL &&
-		       tr_parent_field(record, "child", &child) &&
+		       tr_parent_text(record, tr_record_field(record, "child"), &child) &&
 		       (!child.data || follow_fork(tree, record, child));
 	return true;
 }

@@ -324,6 +324,28 @@ bool tr_index_put(struct tr_index *index, const void *items, uint32_t number)
 	return true;
 }
 
+void tr_index_take(struct tr_index *index, const void *items, uint32_t number)
+{
+	size_t mask = index->cap - 1;
+
+	if (!index->count)
+		return;
+	struct tr_index_slot *slot = find_item(index, items, index->hash(items, number));
+	if (slot->item != number + 1)
+		return;
+	index->count--;
+	/* closes the gap, as close_gap does */
+	size_t i = (size_t)(slot - index->slots);
+	for (size_t j = (i + 1) & mask; index->slots[j].item; j = (j + 1) & mask) {
+		size_t home = index->slots[j].hash & mask;
+		if (((j - home) & mask) < ((j - i) & mask))
+			continue;
+		index->slots[i] = index->slots[j];
+		i = j;
+	}
+	index->slots[i] = (struct tr_index_slot){ 0, 0 };
+}
+
 void tr_index_free(struct tr_index *index)
 {
 	free(index->slots);

@@ -155,6 +155,9 @@ bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, ui
 /* Adds an item, which replaces one with the same hash. False: memory is exhausted. */
 bool tr_index_put(struct tr_index *index, const void *items, uint32_t number);
 
+/* Removes an item, whose hash is still the one with which it was added, if it is in the index. */
+void tr_index_take(struct tr_index *index, const void *items, uint32_t number);
+
 /* Removes all items, and frees the memory. */
 void tr_index_free(struct tr_index *index);
 

@@ -7,6 +7,7 @@
 #include "process/forest.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes of texts that are collected before they are written to the spool. */
 enum { PENDING_SIZE = 64 << 10 };
@@ -39,23 +40,21 @@ static uint32_t index_of(const struct tr_forest *forest, uint64_t number)
 		       : (uint32_t)(number - forest->base);
 }
 
-/* Copies what is known of a run, at each of its events. */
-static void copy_run(const struct tr_forest *forest, struct tr_forest_node *node,
-		     const struct tr_run *run)
+/* The index of the name of a signal, of which a trace has few. UINT64_MAX: memory is exhausted. */
+static uint64_t add_signal(struct tr_forest *forest, const char *name)
 {
-	node->seq = run->seq;
-	node->parent_seq = run->parent_seq;
-	node->began = run->began;
-	node->ended = run->ended;
-	node->first = run->first;
-	node->last = run->last;
-	node->status = run->status;
-	node->parent = index_of(forest, run->parent);
-	node->replaces = index_of(forest, run->replaces);
-	node->fate = (uint8_t)run->fate;
-	node->program = run->program;
-	_Static_assert(sizeof node->signal == sizeof run->signal, "both hold the same");
-	memcpy(node->signal, run->signal, sizeof node->signal);
+	size_t i = 0;
+
+	while (i < forest->signal_count && strcmp(forest->signals[i], name) != 0)
+		i++;
+	if (i < forest->signal_count)
+		return i;
+	if (!tr_array_room(forest->signals, forest->signal_count, forest->signal_cap)) {
+		out_of_memory(forest);
+		return UINT64_MAX;
+	}
+	memcpy(forest->signals[forest->signal_count++], name, TR_RUN_SIGNAL);
+	return i;
 }
 
 /* Moves the pending texts to the spool. */
@@ -93,16 +92,35 @@ static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		flush(forest);
 }
 
+/* Sets when a run began: the time, or in its place the number of the record. */
+static void set_began(struct tr_forest *forest, struct tr_forest_node *node,
+		      const struct tr_run *run)
+{
+	node->has_began = run->began != TR_INSTANT_NONE;
+	node->began = node->has_began ? run->began : (int64_t)forest->runs.records;
+	forest->timed |= node->has_began;
+}
+
+/* Sets how and when a run ended. An end has no use as a time before any beginning has one. */
+static void set_end(struct tr_forest *forest, struct tr_forest_node *node,
+		    const struct tr_run_end *end)
+{
+	node->fate = (uint8_t)end->fate;
+	node->has_ended = forest->timed && end->time != TR_INSTANT_NONE;
+	node->ended = node->has_ended ? end->time : (int64_t)forest->runs.records;
+	node->end = end->fate == TR_RUN_KILLED ? add_signal(forest, end->signal) : end->status;
+}
+
 /* Takes an event of a run. */
-static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
-		       struct tr_record *record)
+static void follow_run(void *context, const struct tr_run_report *report)
 {
 	struct tr_forest *forest = context;
+	const struct tr_run *run = report->run;
 	struct tr_forest_node *node;
 
 	if (forest->failed)
 		return;
-	if (event == TR_RUN_BEGAN) {
+	if (report->event == TR_RUN_BEGAN) {
 		if (forest->count == 0)
 			forest->base = run->number;
 		node = add_node(forest);
@@ -110,14 +128,30 @@ static void follow_run(void *context, enum tr_run_event event, struct tr_run *ru
 			out_of_memory(forest);
 			return;
 		}
-		*node = (struct tr_forest_node){ .child = TR_FOREST_NONE,
-						 .next = TR_FOREST_NONE,
-						 .successor = TR_FOREST_NONE };
+		*node = (struct tr_forest_node){ .parent_seq = run->parent_seq,
+						 .parent = index_of(forest, run->parent),
+						 .replaces = index_of(forest, report->replaces),
+						 .successor = TR_FOREST_NONE,
+						 .seq = run->seq };
+		set_began(forest, node, run);
 	}
 	node = &forest->nodes[run->number - forest->base];
-	copy_run(forest, node, run);
-	if (event == TR_RUN_PROGRAM && forest->describe)
-		add_text(forest, node, record);
+	switch (report->event) {
+	case TR_RUN_BEGAN:
+		break;
+	case TR_RUN_PROGRAM:
+		node->program = true;
+		node->seq = run->seq;
+		set_began(forest, node, run);
+		if (forest->describe)
+			add_text(forest, node, report->record);
+		break;
+	case TR_RUN_ADOPTED:
+		node->parent = index_of(forest, run->parent);
+		break;
+	case TR_RUN_ENDED:
+		set_end(forest, node, report->end);
+	}
 }
 
 void tr_forest_init(struct tr_forest *forest, uint64_t max_spool,
@@ -144,36 +178,37 @@ bool tr_forest_put(struct tr_forest *forest, struct tr_record *record, struct tr
 	return !forest->failed;
 }
 
-/* Finds parents that came later, or whose run had ended, by the seq of their record. */
+/*
+ * Finds parents that came later, or whose run had ended, by the seq of their record. Then the nodes
+ * have room for their children.
+ */
 static bool find_parents(struct tr_forest *forest)
 {
 	struct tr_id_map by_seq = TR_ID_MAP_INIT;
-	bool wanted = false;
+	bool wanted = false, fine = true;
 
 	for (size_t i = 0; i < forest->count && !wanted; i++)
 		wanted = forest->nodes[i].parent == TR_FOREST_NONE &&
 			 forest->nodes[i].parent_seq != TR_RUN_NONE;
-	for (size_t i = 0; i < forest->count && wanted; i++) {
+	for (size_t i = 0; i < forest->count && wanted && fine; i++) {
 		struct tr_forest_node *node = &forest->nodes[i];
-		if (!node->program || node->seq == TR_RUN_NONE || tr_id_map_get(&by_seq, node->seq))
-			continue;
-		if (!tr_id_map_put(&by_seq, node->seq, node)) {
-			tr_id_map_free(&by_seq);
-			return false;
-		}
+		if (node->program && node->seq != TR_RUN_NONE && !tr_id_map_get(&by_seq, node->seq))
+			fine = tr_id_map_put(&by_seq, node->seq, node);
 	}
-	for (size_t i = 0; i < forest->count && wanted; i++) {
+	for (size_t i = 0; i < forest->count && fine; i++) {
 		struct tr_forest_node *node = &forest->nodes[i];
-		if (node->parent != TR_FOREST_NONE || node->parent_seq == TR_RUN_NONE)
-			continue;
-		const struct tr_forest_node *parent = tr_id_map_get(&by_seq, node->parent_seq);
-		if (parent)
-			node->parent = (uint32_t)(parent - forest->nodes);
-		else
-			forest->lost++;
+		if (node->parent == TR_FOREST_NONE && node->parent_seq != TR_RUN_NONE) {
+			const struct tr_forest_node *parent =
+				tr_id_map_get(&by_seq, node->parent_seq);
+			if (parent)
+				node->parent = (uint32_t)(parent - forest->nodes);
+			else
+				forest->lost++;
+		}
+		node->child = node->next = TR_FOREST_NONE;
 	}
 	tr_id_map_free(&by_seq);
-	return true;
+	return fine;
 }
 
 /*
@@ -301,19 +336,20 @@ bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *n
 	return !to->failed;
 }
 
-bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
+bool tr_forest_end(const struct tr_forest *forest, const struct tr_forest_node *node,
+		   struct tr_buffer *to)
 {
 	switch ((enum tr_run_fate)node->fate) {
 	case TR_RUN_KILLED:
-		tr_buffer_put_text(to, tr_text_from(node->signal));
+		tr_buffer_put_text(to, tr_text_from(forest->signals[node->end]));
 		return true;
 	case TR_RUN_REPLACED:
 		tr_buffer_put_literal(to, "exec");
 		return true;
 	case TR_RUN_EXITED:
-		if (node->status == UINT64_MAX)
+		if (node->end == UINT64_MAX)
 			return false;
-		tr_buffer_put_decimal(to, node->status);
+		tr_buffer_put_decimal(to, node->end);
 		return true;
 	case TR_RUN_OPEN:
 		break;
@@ -324,6 +360,8 @@ bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to)
 void tr_forest_clear(struct tr_forest *forest)
 {
 	forest->count = 0;
+	forest->signal_count = 0;
+	forest->timed = false;
 	forest->root = TR_FOREST_NONE;
 	forest->lost = 0;
 	tr_spool_free(forest->texts);
@@ -339,6 +377,7 @@ void tr_forest_free(struct tr_forest *forest)
 {
 	tr_runs_free(&forest->runs);
 	free(forest->nodes);
+	free(forest->signals);
 	tr_spool_free(forest->texts);
 	tr_buffer_free(&forest->window.bytes);
 	tr_buffer_free(&forest->pending);

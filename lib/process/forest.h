@@ -11,8 +11,8 @@
  * A parent may come after its child. A run is a root if its parent is not in the trace, or would be
  * a descendant of its own.
  *
- * Memory: about 120 bytes for each run; the text that describes it goes to a temporary file
- * (core/spool.h). Not thread safe.
+ * Memory: 72 bytes for each run, and those of runs.h until it ends; the text that describes it goes
+ * to a temporary file (core/spool.h). Not thread safe.
  */
 #ifndef TR_PROCESS_FOREST_H
 #define TR_PROCESS_FOREST_H
@@ -29,17 +29,24 @@
 #define TR_FOREST_NONE UINT32_MAX
 
 struct tr_forest_node {
-	uint64_t seq, parent_seq; /* of the exec records; TR_RUN_NONE */
-	int64_t began, ended;	  /* TR_INSTANT_NONE: unknown */
-	uint64_t first, last;	  /* the same as numbers of records */
-	uint64_t status;	  /* UINT64_MAX: unknown */
-	uint64_t text;		  /* its offset in the texts */
+	uint64_t seq; /* of the exec record; TR_RUN_NONE: unknown */
+	union {
+		uint64_t parent_seq; /* until link, if parent is NONE; TR_RUN_NONE: unknown */
+		struct {
+			uint32_t child, next; /* set by link: its first child, its next sibling */
+		};
+	};
+	/* times; where they are unknown (see the flags below), numbers of records in their place */
+	int64_t began, ended;
+	uint64_t
+		end; /* its status, UINT64_MAX: unknown; if it was killed, the index of the signal */
+	uint64_t text; /* its offset in the texts */
 	uint32_t text_len;
-	uint32_t parent, child, next; /* set by link; child: the first; next: the next sibling */
+	uint32_t parent;	      /* complete after link */
 	uint32_t successor, replaces; /* the runs of its process after and before it */
 	uint8_t fate;		      /* enum tr_run_fate */
 	bool program;
-	char signal[TR_RUN_SIGNAL]; /* NUL-terminated */
+	bool has_began, has_ended; /* the times are known */
 };
 
 struct tr_forest {
@@ -48,8 +55,11 @@ struct tr_forest {
 	uint32_t root;		  /* the first of the roots, set by link */
 	uint32_t lost;		  /* runs that name a parent which is not in the trace */
 	int64_t earliest, latest; /* of all records; TR_INSTANT_NONE: no times */
+	bool timed;		  /* it is known when some run began */
 	struct tr_runs runs;
-	uint64_t base; /* number of the first run */
+	uint64_t base;			/* number of the first run */
+	char (*signals)[TR_RUN_SIGNAL]; /* the different ones, NUL-terminated */
+	size_t signal_count, signal_cap;
 
 	/* Appends what the view shows of a program. False: memory is exhausted. */
 	bool (*describe)(void *context, struct tr_record *record, struct tr_buffer *text);
@@ -101,23 +111,35 @@ static inline bool tr_forest_text(struct tr_forest *forest, const struct tr_fore
 	return tr_forest_add_text(forest, node, to, err);
 }
 
+/* When the run began, and ended; NONE: unknown. */
+static inline int64_t tr_forest_began(const struct tr_forest_node *node)
+{
+	return node->has_began ? node->began : TR_INSTANT_NONE;
+}
+
+static inline int64_t tr_forest_ended(const struct tr_forest_node *node)
+{
+	return node->has_ended ? node->ended : TR_INSTANT_NONE;
+}
+
 /* The duration; NONE: unknown. */
 static inline int64_t tr_forest_duration(const struct tr_forest_node *node)
 {
-	return tr_instant_between(node->began, node->ended);
+	return tr_instant_between(tr_forest_began(node), tr_forest_ended(node));
 }
 
 /*
  * Appends how the run ended: its status, "SIGKILL", or "exec" if it was replaced. False: unknown.
  * The name of a signal is any text of the trace: one line of valid UTF-8.
  */
-bool tr_forest_end(const struct tr_forest_node *node, struct tr_buffer *to);
+bool tr_forest_end(const struct tr_forest *forest, const struct tr_forest_node *node,
+		   struct tr_buffer *to);
 
 /* True if the run was killed, or its status is not 0. */
 static inline bool tr_forest_failed(const struct tr_forest_node *node)
 {
 	return node->fate == TR_RUN_KILLED ||
-	       (node->fate == TR_RUN_EXITED && node->status && node->status != UINT64_MAX);
+	       (node->fate == TR_RUN_EXITED && node->end && node->end != UINT64_MAX);
 }
 
 /* Prepares for the next segment. */

@@ -20,16 +20,6 @@ struct work {
 	struct tr_heap idle; /* lanes by their number */
 };
 
-/* Whether any run has a time; otherwise the positions of records take their place. */
-static bool has_times(const struct tr_forest *forest)
-{
-	for (size_t i = 0; i < forest->count; i++) {
-		if (forest->nodes[i].began != TR_INSTANT_NONE)
-			return true;
-	}
-	return false;
-}
-
 /* Sets the beginning and the end of a node from its own times. */
 static void set_span(struct tr_lanes *lanes, const struct tr_forest *forest, size_t i)
 {
@@ -38,15 +28,15 @@ static void set_span(struct tr_lanes *lanes, const struct tr_forest *forest, siz
 
 	span->open = node->fate == TR_RUN_OPEN;
 	if (!lanes->timed) {
-		span->begin = (int64_t)node->first;
-		span->end = (int64_t)(span->open ? node->first + 1 : node->last);
+		span->begin = node->began;
+		span->end = span->open ? node->began + 1 : node->ended;
 	} else {
 		bool above = node->parent != TR_FOREST_NONE;
 		/* without a time of its own it begins with its parent, whose span is set */
-		span->begin = node->began != TR_INSTANT_NONE ? node->began
-			      : above			     ? lanes->spans[node->parent].begin
-							     : forest->earliest;
-		span->open |= node->ended == TR_INSTANT_NONE;
+		span->begin = node->has_began ? node->began
+			      : above	      ? lanes->spans[node->parent].begin
+					      : forest->earliest;
+		span->open |= !node->has_ended;
 		span->end = span->open ? forest->latest : node->ended;
 	}
 	if (span->end < span->begin)
@@ -58,7 +48,7 @@ static void set_spans(struct tr_lanes *lanes, const struct tr_forest *forest)
 {
 	size_t depth, count = 0;
 
-	lanes->timed = has_times(forest);
+	lanes->timed = forest->timed;
 	for (uint32_t at = TR_FOREST_NONE;
 	     (at = tr_forest_next(forest, at, &depth)) != TR_FOREST_NONE;) {
 		lanes->order[count++] = at;

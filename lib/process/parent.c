@@ -35,11 +35,10 @@ bool tr_parent_cell(struct tr_record *record, const struct tr_cell *cell, struct
 	return keep(record, &written, text);
 }
 
-bool tr_parent_field(struct tr_record *record, const char *key, struct tr_text *text)
+bool tr_parent_text(struct tr_record *record, const struct tr_field *field, struct tr_text *text)
 {
 	char memory[64];
 	struct tr_buffer written = tr_buffer_over(memory, sizeof memory);
-	const struct tr_field *field = tr_record_field(record, key);
 
 	*text = field ? field->text : (struct tr_text){ NULL, 0 };
 	if (!field || field->text.data || !field->value)
@@ -48,21 +47,25 @@ bool tr_parent_field(struct tr_record *record, const char *key, struct tr_text *
 	return keep(record, &written, text);
 }
 
-bool tr_parent_read(struct tr_record *record, struct tr_parent *parent)
+bool tr_parent_of_fields(struct tr_record *record, const struct tr_field *parent_field,
+			 const struct tr_field *ppid, struct tr_parent *parent)
 {
 	*parent = (struct tr_parent){ .kind = TR_PARENT_NONE, .seq = TR_NO_POSITION };
-	if (!tr_parent_field(record, "parent", &parent->text))
+	if (!tr_parent_text(record, parent_field ? parent_field : ppid, &parent->text))
 		return false;
-	if (parent->text.data) {
-		struct tr_cell cell = { .type = TR_CELL_TEXT, .text = parent->text };
-		parent->kind = TR_PARENT_RECORD;
-		if (!tr_cell_number(&cell, &parent->seq))
-			parent->seq = TR_NO_POSITION;
+	if (!parent->text.data)
 		return true;
-	}
-	if (!tr_parent_field(record, "ppid", &parent->text))
-		return false;
-	if (parent->text.data)
-		parent->kind = TR_PARENT_TASK;
+	parent->kind = parent_field ? TR_PARENT_RECORD : TR_PARENT_TASK;
+	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = parent->text };
+	if (parent_field && !tr_cell_number(&cell, &parent->seq))
+		parent->seq = TR_NO_POSITION;
 	return true;
+}
+
+bool tr_parent_read(struct tr_record *record, struct tr_parent *parent)
+{
+	const struct tr_field *field = tr_record_field(record, "parent");
+
+	return tr_parent_of_fields(record, field, field ? NULL : tr_record_field(record, "ppid"),
+				   parent);
 }

@@ -31,6 +31,10 @@ struct tr_parent {
 /* Finds the parent that a record names, which is split. False: memory is exhausted. */
 bool tr_parent_read(struct tr_record *record, struct tr_parent *parent);
 
+/* The same, for a caller that has its fields parent and ppid. NULL: the record has no such field. */
+bool tr_parent_of_fields(struct tr_record *record, const struct tr_field *parent_field,
+			 const struct tr_field *ppid, struct tr_parent *parent);
+
 /*
  * The decoded text of a task or seq cell; data NULL: it is absent. It lives as long as the record.
  * False: memory is exhausted.
@@ -39,9 +43,8 @@ bool tr_parent_cell(struct tr_record *record, const struct tr_cell *cell, struct
 
 /*
  * The text of a field as trec spells it, which is also the spelling of task cells of the same
- * source; data NULL: it is absent. It lives as long as the record, which is split. False: memory is
- * exhausted.
+ * source; data NULL: field is NULL. It lives as long as the record. False: memory is exhausted.
  */
-bool tr_parent_field(struct tr_record *record, const char *key, struct tr_text *text);
+bool tr_parent_text(struct tr_record *record, const struct tr_field *field, struct tr_text *text);
 
 #endif

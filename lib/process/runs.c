@@ -5,6 +5,10 @@
  * end of a process may come before the fork that made it: endings of tasks without a fork are kept
  * for a while (keep_ending), and a later fork decides by its time whether they are its own
  * (ended_early).
+ *
+ * Runs are entries of an array that moves when it grows, so they refer to each other by their
+ * places in it, and a pointer to a run is valid until new_entry is called. A thread has an entry of
+ * its own, which refers to the run of its process.
  */
 #include "process/runs.h"
 
@@ -15,330 +19,328 @@
 #include "process/parent.h"
 #include "record/ask.h"
 
-/* How a run ended. */
-struct ending {
-	struct tr_run *run; /* holds a reference; NULL: the task had none */
-	int64_t time;	    /* TR_INSTANT_NONE: unknown */
-	enum tr_run_fate fate;
-	uint64_t status;
-	char signal[TR_RUN_SIGNAL];
-};
+#define NOWHERE UINT32_MAX
 
 /* The ending of a task whose fork has not come. */
 struct tr_run_ending {
-	struct ending ending;
-	const struct tr_run_task *task;
+	struct tr_run_end end;
+	uint32_t run; /* place; holds a reference. NOWHERE: the task had none */
+	uint64_t task;
 	struct tr_run_ending *older, *newer;
 };
 
 /*
- * The knowledge about an id. Its fork may come after its end, and after another task has begun with
- * the same id, so it may have both a run and the ending of an earlier one. There are as many of
- * these as there are runs in a trace that has no ends, so they are small.
+ * A hash of a number, and a different one for each number. As in tr_id_map_home, eight numbers in a
+ * row have eight hashes in a row.
  */
-struct tr_run_task {
-	struct tr_run *run;	    /* what runs in it; holds a reference. NULL: nothing */
-	struct tr_run_ending *kept; /* NULL: no ending is kept */
-	uint32_t len;		    /* of id */
-	bool thread;		    /* a thread of a process: its end ends no run */
-	char id[];
-};
+static uint64_t hash_of(const struct tr_runs *runs, uint64_t number)
+{
+	/* an odd factor, and a fold, change no two numbers into the same */
+	uint64_t mixed = number / 8 * runs->factor & UINT64_MAX >> 3;
+
+	return (mixed ^ mixed >> 31) << 3 | number % 8;
+}
+
+static uint64_t hash_of_task(const void *runs, uint32_t place)
+{
+	return hash_of(runs, ((const struct tr_runs *)runs)->list[place].task);
+}
+
+static uint64_t hash_of_seq(const void *runs, uint32_t place)
+{
+	return hash_of(runs, ((const struct tr_runs *)runs)->list[place].seq);
+}
 
 void tr_runs_init(struct tr_runs *runs,
-		  void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
-				 struct tr_record *record),
-		  void *context)
+		  void (*report)(void *context, const struct tr_run_report *report), void *context)
 {
 	*runs = (struct tr_runs){ .report = report,
 				  .context = context,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
-				  .memory = TR_ARENA_INIT,
-				  .tasks = TR_MAP_INIT,
-				  .numbered = TR_ID_MAP_INIT,
-				  .by_seq = TR_ID_MAP_INIT };
+				  .spare = NOWHERE,
+				  .oldest = NOWHERE,
+				  .newest = NOWHERE,
+				  .by_task = { .hash = hash_of_task },
+				  .by_seq = { .hash = hash_of_seq },
+				  .factor = tr_hash_seed(runs) | 1,
+				  .endings = TR_ID_MAP_INIT };
 }
 
-/* Reports an event to the user of the runs. */
+/* Reports an event other than an end to the user of the runs. */
 static void report(struct tr_runs *runs, enum tr_run_event event, struct tr_run *run,
-		   struct tr_record *record)
+		   struct tr_record *record, uint64_t replaces)
 {
 	if (runs->report)
-		runs->report(runs->context, event, run, record);
+		runs->report(runs->context,
+			     &(struct tr_run_report){ event, run, record, replaces, NULL });
 }
 
-/* Ends the look-up of a run by its seq, unless another run has the seq. */
-static void forget_seq(struct tr_runs *runs, struct tr_run *run)
+/* Reports that a run has ended, once. end NULL: the log has no end of it. */
+static void report_end(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
+		       const struct tr_run_end *end)
 {
-	if (run->known_by_seq && tr_id_map_get(&runs->by_seq, run->seq) == run)
-		tr_id_map_take(&runs->by_seq, run->seq);
-	run->known_by_seq = false;
-}
+	static const struct tr_run_end unknown = { .time = TR_INSTANT_NONE, .status = UINT64_MAX };
 
-/* Reports that a run has ended, once. ended: NONE if the log has no end of it. */
-static void mark_ended(struct tr_runs *runs, struct tr_run *run, struct tr_record *record,
-		       int64_t ended)
-{
 	if (run->end_reported)
 		return;
 	run->end_reported = true;
-	run->ended = ended;
-	run->last = runs->records;
-	report(runs, TR_RUN_ENDED, run, record);
+	if (runs->report)
+		runs->report(runs->context,
+			     &(struct tr_run_report){ TR_RUN_ENDED, run, record, TR_RUN_NONE,
+						      end ? end : &unknown });
+}
+
+/* A place in the list. NOWHERE: memory is exhausted, or there are more runs than places. */
+static uint32_t new_entry(struct tr_runs *runs)
+{
+	uint32_t place = runs->spare;
+
+	if (place != NOWHERE) {
+		runs->spare = runs->list[place].newer;
+		return place;
+	}
+	if (runs->used == NOWHERE - 1 || !tr_array_room(runs->list, runs->used, runs->cap))
+		return NOWHERE;
+	return (uint32_t)runs->used++;
+}
+
+static void free_entry(struct tr_runs *runs, uint32_t place)
+{
+	runs->list[place].newer = runs->spare;
+	runs->spare = place;
 }
 
 /* Drops a reference. A run without references is reported as ended, and its memory used again. */
-static void release(struct tr_runs *runs, struct tr_run *run)
+static void release(struct tr_runs *runs, uint32_t place)
 {
+	struct tr_run *run = &runs->list[place];
+
 	if (--run->references)
 		return;
-	mark_ended(runs, run, NULL, TR_INSTANT_NONE);
-	forget_seq(runs, run);
-	if (run->older)
-		run->older->newer = run->newer;
-	else
-		runs->oldest = run->newer;
-	if (run->newer)
-		run->newer->older = run->older;
-	else
-		runs->newest = run->older;
-	run->newer = runs->spare;
-	runs->spare = run;
+	report_end(runs, run, NULL, NULL);
+	tr_index_take(&runs->by_seq, runs, place);
+	*(run->older == NOWHERE ? &runs->oldest : &runs->list[run->older].newer) = run->newer;
+	*(run->newer == NOWHERE ? &runs->newest : &runs->list[run->newer].older) = run->older;
+	free_entry(runs, place);
 }
 
 /*
- * A run that begins with this record, with one reference for the caller. NULL: memory is
+ * A run that begins with this record, with one reference for the caller. NOWHERE: memory is
  * exhausted.
  */
-static struct tr_run *new_run(struct tr_runs *runs, struct tr_record *record)
+static uint32_t new_run(struct tr_runs *runs, struct tr_record *record)
 {
-	struct tr_run *run = runs->spare;
+	uint32_t place = new_entry(runs);
 
-	if (run)
-		runs->spare = run->newer;
-	else
-		run = tr_arena_alloc(&runs->memory, sizeof *run);
-	if (!run)
-		return NULL;
-	memset(run, 0, sizeof *run);
-	run->number = runs->count++;
-	run->parent = run->parent_seq = run->replaces = TR_RUN_NONE;
+	if (place == NOWHERE)
+		return NOWHERE;
+	struct tr_run *run = &runs->list[place];
+	*run = (struct tr_run){ .number = runs->count++,
+				.parent = TR_RUN_NONE,
+				.parent_seq = TR_RUN_NONE,
+				.began = tr_instant_from_cell(&record->time),
+				.older = runs->newest,
+				.newer = NOWHERE,
+				.references = 1 };
 	if (!tr_cell_number(&record->seq, &run->seq))
 		run->seq = TR_RUN_NONE;
-	run->status = UINT64_MAX;
-	run->began = tr_instant_from_cell(&record->time);
-	run->ended = TR_INSTANT_NONE;
-	run->first = run->last = runs->records;
-	run->references = 1;
-	run->older = runs->newest;
-	if (runs->newest)
-		runs->newest->newer = run;
-	else
-		runs->oldest = run;
-	runs->newest = run;
+	*(runs->newest == NOWHERE ? &runs->oldest : &runs->list[runs->newest].newer) = place;
+	runs->newest = place;
+	return place;
+}
+
+/*
+ * The key of a task: the number that its id is, in its usual spelling, as that of almost every task
+ * is; otherwise a hash, which stands for the id, with a bit that no such number has.
+ */
+static uint64_t key_of(const struct tr_runs *runs, struct tr_text id)
+{
+	enum { SAFE_DIGITS = 18 };
+	const uint64_t is_hash = UINT64_C(1) << 63;
+	uint64_t number = 0;
+	size_t i = 0;
+
+	if (id.len && id.len <= SAFE_DIGITS && (*id.data != '0' || id.len == 1))
+		for (; i < id.len && id.data[i] >= '0' && id.data[i] <= '9'; i++)
+			number = number * 10 + (uint64_t)(id.data[i] - '0');
+	return i && i == id.len ? number : tr_text_hash(runs->factor, id) | is_hash;
+}
+
+/* Finds the entry of a task. False: there is none. */
+static bool find_entry(const struct tr_runs *runs, uint64_t task, uint32_t *place)
+{
+	return tr_index_find(&runs->by_task, runs, hash_of(runs, task), place);
+}
+
+/* Finds the run of a task, which is that of its process if it is a thread. False: there is none. */
+static bool find_run(const struct tr_runs *runs, uint64_t task, uint32_t *place)
+{
+	if (!find_entry(runs, task, place))
+		return false;
+	if (runs->list[*place].thread)
+		*place = (uint32_t)runs->list[*place].parent;
+	return true;
+}
+
+/* Takes the entry of a task out of the index. Returns the place of its run, whose reference it had. */
+static uint32_t end_task(struct tr_runs *runs, uint32_t place)
+{
+	const struct tr_run *entry = &runs->list[place];
+	uint32_t run = entry->thread ? (uint32_t)entry->parent : place;
+
+	tr_index_take(&runs->by_task, runs, place);
+	if (entry->thread)
+		free_entry(runs, place);
 	return run;
 }
 
-/* True for an id that is a number in its usual spelling: that of almost every task. */
-static bool is_number(struct tr_text id, uint64_t *number)
+/* Makes an entry that of a task, instead of another one. False: memory is exhausted. */
+static bool set_task(struct tr_runs *runs, uint64_t task, uint32_t place)
 {
-	enum { SAFE_DIGITS = 18 };
+	uint32_t old;
 
-	if (!id.len || id.len > SAFE_DIGITS || (*id.data == '0' && id.len > 1))
+	if (find_entry(runs, task, &old))
+		release(runs, end_task(runs, old));
+	runs->list[place].task = task;
+	return tr_index_put(&runs->by_task, runs, place);
+}
+
+/* Makes a task a thread of the process of a run. False: memory is exhausted. */
+static bool set_thread(struct tr_runs *runs, uint64_t task, uint32_t run)
+{
+	uint32_t place = new_entry(runs);
+
+	if (place == NOWHERE)
 		return false;
-	*number = 0;
-	for (size_t i = 0; i < id.len; i++) {
-		unsigned digit = (unsigned char)id.data[i] - '0';
-		if (digit > 9)
-			return false;
-		*number = *number * 10 + digit;
-	}
-	return true;
-}
-
-/* The entry of an id. NULL: there is none. */
-static struct tr_run_task *get_task(const struct tr_runs *runs, struct tr_text id)
-{
-	uint64_t number;
-
-	return is_number(id, &number) ? tr_id_map_get(&runs->numbered, number)
-				      : tr_map_get(&runs->tasks, id);
-}
-
-/* The task that has a run. NULL: there is none. */
-static struct tr_run_task *find_task(struct tr_runs *runs, struct tr_text id)
-{
-	struct tr_run_task *task = id.data ? get_task(runs, id) : NULL;
-
-	return task && task->run ? task : NULL;
-}
-
-/* The entry of an id, which is new if there is none. NULL: memory is exhausted. */
-static struct tr_run_task *need_task(struct tr_runs *runs, struct tr_text id)
-{
-	struct tr_run_task *task = get_task(runs, id);
-	uint64_t number;
-
-	if (task)
-		return task;
-	task = malloc(sizeof *task + id.len + 1);
-	if (!task)
-		return NULL;
-	*task = (struct tr_run_task){ .len = (uint32_t)id.len };
-	memcpy(task->id, id.data, id.len);
-	if (is_number(id, &number)
-		    ? tr_id_map_put(&runs->numbered, number, task)
-		    : tr_map_put(&runs->tasks, (struct tr_text){ task->id, id.len }, task))
-		return task;
-	free(task);
-	return NULL;
-}
-
-/* Frees an entry that has become empty. */
-static void tidy(struct tr_runs *runs, struct tr_run_task *task)
-{
-	uint64_t number;
-
-	if (task->run || task->kept)
-		return;
-	struct tr_text id = { task->id, task->len };
-	if (is_number(id, &number))
-		tr_id_map_take(&runs->numbered, number);
-	else
-		tr_map_take(&runs->tasks, id);
-	free(task);
-}
-
-/* Takes the reference to run. False: memory is exhausted. */
-static bool set_task(struct tr_runs *runs, struct tr_text id, struct tr_run *run, bool thread)
-{
-	struct tr_run_task *task = need_task(runs, id);
-
-	if (!task || task->run)
-		release(runs, task ? task->run : run);
-	if (!task)
-		return false;
-	task->run = run;
-	task->thread = thread;
-	return true;
+	runs->list[place] = (struct tr_run){ .parent = run, .thread = true };
+	runs->list[run].references++;
+	return set_task(runs, task, place);
 }
 
 /* Takes the ending of an earlier task, with its reference. False: there is none. */
-static bool take_ending(struct tr_runs *runs, struct tr_text id, struct ending *ending)
+static bool take_ending(struct tr_runs *runs, uint64_t task, struct tr_run_ending *ending)
 {
-	struct tr_run_task *task = get_task(runs, id);
-
-	struct tr_run_ending *kept = task ? task->kept : NULL;
+	struct tr_run_ending *kept = tr_id_map_take(&runs->endings, task);
 
 	if (!kept)
 		return false;
-	*ending = kept->ending;
+	*ending = *kept;
 	*(kept->older ? &kept->older->newer : &runs->first_ended) = kept->newer;
 	*(kept->newer ? &kept->newer->older : &runs->last_ended) = kept->older;
-	runs->ended--;
 	free(kept);
-	task->kept = NULL;
-	tidy(runs, task);
 	return true;
 }
 
-/* Forgets the ending of an earlier task with this id. */
-static void drop_ending(struct tr_runs *runs, struct tr_text id)
+/* Forgets the ending of an earlier task. */
+static void drop_ending(struct tr_runs *runs, uint64_t task)
 {
-	struct ending ending;
+	struct tr_run_ending ending;
 
-	if (take_ending(runs, id, &ending) && ending.run)
+	if (take_ending(runs, task, &ending) && ending.run != NOWHERE)
 		release(runs, ending.run);
 }
 
-/* Keeps the ending of a task whose fork may still come. False: memory is exhausted. */
-static bool keep_ending(struct tr_runs *runs, struct tr_text id, const struct ending *ending)
+/*
+ * Keeps the ending of a task whose fork may still come, with its reference. False: memory is
+ * exhausted.
+ */
+static bool keep_ending(struct tr_runs *runs, const struct tr_run_ending *ending)
 {
 	enum { ENDED_MAX = 1024 };
 
-	drop_ending(runs, id);
-	struct tr_run_task *task = need_task(runs, id);
-	struct tr_run_ending *kept = task ? malloc(sizeof *kept) : NULL;
-	if (!kept) {
-		if (task)
-			tidy(runs, task);
-		if (ending->run)
-			release(runs, ending->run);
+	drop_ending(runs, ending->task);
+	struct tr_run_ending *kept = malloc(sizeof *kept);
+	if (!kept || !tr_id_map_put(&runs->endings, ending->task, kept)) {
+		free(kept);
 		return false;
 	}
-	*kept = (struct tr_run_ending){ *ending, task, runs->last_ended, NULL };
-	task->kept = kept;
+	*kept = *ending;
+	kept->older = runs->last_ended;
+	kept->newer = NULL;
 	*(kept->older ? &kept->older->newer : &runs->first_ended) = kept;
 	runs->last_ended = kept;
-	if (++runs->ended > ENDED_MAX) {
-		const struct tr_run_task *first = runs->first_ended->task;
-		drop_ending(runs, (struct tr_text){ first->id, first->len });
-	}
+	if (runs->endings.count > ENDED_MAX)
+		drop_ending(runs, runs->first_ended->task);
 	return true;
 }
 
-/* A number as text; NONE: it is none. */
-static uint64_t text_number(struct tr_text text)
-{
-	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
-	uint64_t number;
+/* The fields of process records that are used here. */
+enum wanted { ERROR, FAILED, PARENT, PPID, STATUS, SIGNAL, END, CHILD, FIELDS };
 
-	return text.data && tr_cell_number(&cell, &number) ? number : TR_RUN_NONE;
+/* Finds them in one pass. NULL: the record does not have the field. */
+static void find_fields(const struct tr_record *record, struct tr_field *found[FIELDS])
+{
+	static const struct {
+		const char *key;
+		size_t len;
+	} wanted[FIELDS] = {
+#define KEY(literal) { literal, sizeof literal - 1 }
+		[ERROR] = KEY("error"), [FAILED] = KEY("failed"), [PARENT] = KEY("parent"),
+		[PPID] = KEY("ppid"),	[STATUS] = KEY("status"), [SIGNAL] = KEY("signal"),
+		[END] = KEY("end"),	[CHILD] = KEY("child"),
+#undef KEY
+	};
+
+	for (unsigned i = 0; i < FIELDS; i++)
+		found[i] = NULL;
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_text key = record->fields[i].key;
+		for (unsigned k = 0; key.data && k < FIELDS; k++)
+			if (wanted[k].len == key.len && *wanted[k].key == *key.data &&
+			    !memcmp(wanted[k].key, key.data, key.len))
+				found[k] = &record->fields[i];
+	}
 }
 
-/* The fate that the fields of an exit record, or of an exec record with an end, describe. */
-static struct ending read_fate(struct tr_text status, struct tr_text signal)
+/* Reads the end that the fields of an exit record, or of an exec record, describe. */
+static bool read_end(struct tr_record *record, struct tr_field *const *fields,
+		     struct tr_run_end *end)
 {
-	struct ending end = { .status = UINT64_MAX, .time = TR_INSTANT_NONE };
+	struct tr_text status, signal;
 
+	*end = (struct tr_run_end){ .fate = TR_RUN_EXITED, .status = UINT64_MAX };
+	if (!tr_parent_text(record, fields[STATUS], &status) ||
+	    !tr_parent_text(record, fields[SIGNAL], &signal))
+		return false;
 	if (signal.len > 1 && signal.data[0] == '"')
 		signal = (struct tr_text){ signal.data + 1, signal.len - 2 };
 	if (signal.data && signal.len) {
 		size_t len = signal.len;
-		if (len >= sizeof end.signal)
-			for (len = sizeof end.signal - 1;
+		if (len >= sizeof end->signal)
+			for (len = sizeof end->signal - 1;
 			     len > 0 && tr_utf8_is_inside(signal.data[len]);)
 				len--;
-		end.fate = TR_RUN_KILLED;
-		memcpy(end.signal, signal.data, len);
-	} else {
-		end.fate = TR_RUN_EXITED;
-		end.status = text_number(status);
+		end->fate = TR_RUN_KILLED;
+		memcpy(end->signal, signal.data, len);
+	} else if (status.data) {
+		struct tr_cell cell = { .type = TR_CELL_TEXT, .text = status };
+		if (!tr_cell_number(&cell, &end->status))
+			end->status = UINT64_MAX;
 	}
-	return end;
-}
-
-/*
- * Ends a run as a record describes it. A run ends once, so a second exit of the same process has
- * no effect.
- */
-static void end_run(struct tr_runs *runs, struct tr_run *run, const struct ending *end,
-		    struct tr_record *record)
-{
-	if (run->end_reported)
-		return;
-	run->fate = end->fate;
-	run->status = end->status;
-	memcpy(run->signal, end->signal, sizeof run->signal);
-	mark_ended(runs, run, record, end->time);
+	return true;
 }
 
 /* Finds the parent of a process without a fork record: by the field parent, else by ppid. */
-static bool find_parent(struct tr_runs *runs, struct tr_record *record, struct tr_run *run)
+static bool find_parent(struct tr_runs *runs, struct tr_record *record,
+			struct tr_field *const *fields, uint32_t place)
 {
+	struct tr_run *run = &runs->list[place];
 	struct tr_parent parent;
+	uint32_t of;
 
-	if (!tr_parent_read(record, &parent))
+	if (!tr_parent_of_fields(record, fields[PARENT], fields[PPID], &parent))
 		return false;
+	bool found = false;
 	if (parent.kind == TR_PARENT_RECORD) {
-		const struct tr_run *of =
-			parent.seq == TR_RUN_NONE ? NULL : tr_id_map_get(&runs->by_seq, parent.seq);
 		run->parent_seq = parent.seq;
-		run->parent = of && of != run ? of->number : TR_RUN_NONE;
-		return true;
+		found = parent.seq != TR_RUN_NONE &&
+			tr_index_find(&runs->by_seq, runs, hash_of(runs, parent.seq), &of);
+	} else if (parent.kind == TR_PARENT_TASK) {
+		found = find_run(runs, key_of(runs, parent.text), &of);
 	}
-	const struct tr_run_task *task = find_task(runs, parent.text);
-	run->parent = task && task->run != run ? task->run->number : TR_RUN_NONE;
+	if (found && of != place)
+		run->parent = runs->list[of].number;
 	return true;
 }
 
@@ -359,44 +361,35 @@ static bool same_process(const struct tr_run *old, const struct tr_run *now)
 	return now->parent_seq == old->parent_seq;
 }
 
-/* Finds the run of an exec: that of a forked process without a program, else a new one. */
-static bool exec_run(struct tr_runs *runs, struct tr_record *record, struct tr_text id,
-		     struct tr_run **result)
+/*
+ * Makes a run for an exec, which ends the run that its task has, if there is one. NOWHERE: memory
+ * is exhausted.
+ */
+static uint32_t exec_run(struct tr_runs *runs, struct tr_record *record,
+			 struct tr_field *const *fields, struct tr_text id, uint32_t old_place)
 {
-	struct tr_run_task *task = find_task(runs, id);
-	struct tr_run *old = task ? task->run : NULL, *run = *result = old;
+	uint32_t place = new_run(runs, record);
 
-	if (old && !old->program && !old->end_reported) {
-		if (!tr_cell_number(&record->seq, &run->seq))
-			run->seq = TR_RUN_NONE;
-		run->began = tr_instant_from_cell(&record->time);
-		run->first = runs->records;
-		return true;
-	}
-	run = *result = new_run(runs, record);
-	if (!run)
-		return false;
-	if (!find_parent(runs, record, run)) {
-		release(runs, run);
-		return false;
-	}
+	if (place == NOWHERE || !find_parent(runs, record, fields, place))
+		return NOWHERE;
+	struct tr_run *run = &runs->list[place];
+	struct tr_run *old = old_place == NOWHERE ? NULL : &runs->list[old_place];
+	uint64_t replaces = TR_RUN_NONE;
 	if (old && !old->end_reported && same_process(old, run)) {
 		run->parent = old->parent;
 		run->parent_seq = old->parent_seq;
-		run->replaces = old->number;
 		run->forked = old->forked;
-		old->fate = TR_RUN_REPLACED;
-		mark_ended(runs, old, record, run->began);
+		replaces = old->number;
+		report_end(runs, old, record,
+			   &(struct tr_run_end){ .fate = TR_RUN_REPLACED,
+						 .time = run->began,
+						 .status = UINT64_MAX });
 	} else if (old) {
-		mark_ended(runs, old, NULL, TR_INSTANT_NONE);
+		report_end(runs, old, NULL, NULL);
 	}
-	report(runs, TR_RUN_BEGAN, run, record);
-	if (id.data)
-		return set_task(runs, id, run, false);
-	/* no task cell has an id that begins with NUL */
-	char own[1 + sizeof run->number] = { 0 };
-	memcpy(own + 1, &run->number, sizeof run->number);
-	return set_task(runs, (struct tr_text){ own, sizeof own }, run, false);
+	report(runs, TR_RUN_BEGAN, run, record, replaces);
+	/* a record without an id keeps its reference until the end: no other record can end it */
+	return !id.data || set_task(runs, key_of(runs, id), place) ? place : NOWHERE;
 }
 
 /* Extends the range of all times. */
@@ -410,34 +403,40 @@ static void see_time(struct tr_runs *runs, int64_t time)
 		runs->latest = time;
 }
 
-/* Follows an exec. One that failed is no program. */
+/* Follows an exec: of a forked process without a program, or of one that gets another program. */
 static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_text status, signal;
-	struct tr_run *run;
+	struct tr_field *fields[FIELDS];
+	uint32_t place = NOWHERE, first;
 
-	if (tr_record_field(record, "error") || tr_record_field(record, "failed"))
-		return true;
-	if (!exec_run(runs, record, id, &run))
-		return false;
-	run->program = true;
-	if (run->seq != TR_RUN_NONE && !tr_id_map_get(&runs->by_seq, run->seq)) {
-		if (!tr_id_map_put(&runs->by_seq, run->seq, run))
+	find_fields(record, fields);
+	if (fields[ERROR] || fields[FAILED])
+		return true; /* the call failed */
+	bool known = id.data && find_run(runs, key_of(runs, id), &place);
+	if (known && !runs->list[place].program && !runs->list[place].end_reported) {
+		struct tr_run *run = &runs->list[place];
+		if (!tr_cell_number(&record->seq, &run->seq))
+			run->seq = TR_RUN_NONE;
+		run->began = tr_instant_from_cell(&record->time);
+	} else {
+		place = exec_run(runs, record, fields, id, place);
+		if (place == NOWHERE)
 			return false;
-		run->known_by_seq = true;
 	}
-	report(runs, TR_RUN_PROGRAM, run, record);
-	if (!tr_parent_field(record, "status", &status) ||
-	    !tr_parent_field(record, "signal", &signal))
+	struct tr_run *run = &runs->list[place];
+	run->program = true;
+	/* of two records with one seq, the first keeps it */
+	if (run->seq != TR_RUN_NONE && !tr_index_add(&runs->by_seq, runs, place, &first))
 		return false;
-	if (!status.data && !signal.data && !tr_record_field(record, "end"))
+	report(runs, TR_RUN_PROGRAM, run, record, TR_RUN_NONE);
+	if (!fields[STATUS] && !fields[SIGNAL] && !fields[END])
 		return true;
-	struct ending end = read_fate(status, signal);
-	if (!tr_instant_from_field(record, "end", &end.time))
+	struct tr_run_end end;
+	if (!read_end(record, fields, &end) || !tr_instant_from_field(record, "end", &end.time))
 		return false;
 	see_time(runs, end.time);
 	/* the task stays, because children may still come */
-	end_run(runs, run, &end, record);
+	report_end(runs, run, record, &end);
 	return true;
 }
 
@@ -461,13 +460,15 @@ static bool is_thread(struct tr_record *record, bool *thread)
 }
 
 /* Sets the parent from a fork that comes after the exec; it is more reliable than that of the exec. */
-static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_run *parent)
+static void adopt(struct tr_runs *runs, uint32_t child, uint32_t parent)
 {
-	child->forked = true;
+	struct tr_run *run = &runs->list[child];
+
+	run->forked = true;
 	if (child == parent)
 		return;
-	child->parent = parent->number;
-	report(runs, TR_RUN_ADOPTED, child, NULL);
+	run->parent = runs->list[parent].number;
+	report(runs, TR_RUN_ADOPTED, run, NULL, TR_RUN_NONE);
 }
 
 /*
@@ -475,78 +476,94 @@ static void adopt(struct tr_runs *runs, struct tr_run *child, const struct tr_ru
  * the fork. Otherwise it is that of an earlier task with the same id. Without times that differ, the
  * parent that the exec record of the task names decides.
  */
-static bool ended_early(const struct ending *end, const struct tr_record *fork,
-			const struct tr_run *parent)
+static bool ended_early(const struct tr_runs *runs, const struct tr_run_ending *ending,
+			const struct tr_record *fork, uint32_t parent)
 {
-	int64_t forked = tr_instant_from_cell(&fork->time);
+	int64_t forked = tr_instant_from_cell(&fork->time), ended = ending->end.time;
 
-	if (forked != TR_INSTANT_NONE && end->time != TR_INSTANT_NONE && forked != end->time)
-		return forked < end->time;
-	return !end->run || end->run->parent == parent->number;
+	if (forked != TR_INSTANT_NONE && ended != TR_INSTANT_NONE && forked != ended)
+		return forked < ended;
+	return ending->run == NOWHERE ||
+	       runs->list[ending->run].parent == runs->list[parent].number;
 }
 
-/* A run that begins with a fork. parent: TR_RUN_NONE for the run that called fork itself. */
-static struct tr_run *fork_run(struct tr_runs *runs, struct tr_record *record, uint64_t parent)
+/*
+ * A run that begins with a fork, which its parent called; parent NOWHERE: which it called itself.
+ * NOWHERE: memory is exhausted.
+ */
+static uint32_t fork_run(struct tr_runs *runs, struct tr_record *record, uint32_t parent)
 {
-	struct tr_run *run = new_run(runs, record);
+	uint32_t place = new_run(runs, record);
 
-	if (!run)
-		return NULL;
-	run->parent = parent;
-	run->forked = parent != TR_RUN_NONE;
-	report(runs, TR_RUN_BEGAN, run, record);
-	return run;
+	if (place == NOWHERE)
+		return NOWHERE;
+	struct tr_run *run = &runs->list[place];
+	run->forked = parent != NOWHERE;
+	if (run->forked)
+		run->parent = runs->list[parent].number;
+	report(runs, TR_RUN_BEGAN, run, record, TR_RUN_NONE);
+	return place;
+}
+
+/*
+ * Uses the ending of a task for the child of a fork, whose return is logged after the end of the
+ * child. False: memory is exhausted.
+ */
+static bool end_child(struct tr_runs *runs, struct tr_record *record,
+		      const struct tr_run_ending *ending, uint32_t parent)
+{
+	if (ending->run != NOWHERE) {
+		adopt(runs, ending->run, parent);
+		return true;
+	}
+	uint32_t run = fork_run(runs, record, parent);
+	if (run == NOWHERE)
+		return false;
+	report_end(runs, &runs->list[run], NULL, &ending->end);
+	release(runs, run);
+	return true;
 }
 
 /* Follows a fork. The child may have begun already, by its exec, or even have ended. */
 static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *task = find_task(runs, id);
-	struct tr_run *parent = task ? task->run : NULL, *run;
+	struct tr_field *fields[FIELDS];
+	struct tr_run_ending ending;
+	uint32_t parent, run;
 	struct tr_text child_id;
-	struct ending end;
 	bool thread;
 
-	if (!tr_parent_field(record, "child", &child_id) || !is_thread(record, &thread))
+	find_fields(record, fields);
+	if (!tr_parent_text(record, fields[CHILD], &child_id) || !is_thread(record, &thread))
 		return false;
 	if (!id.data || !child_id.data)
 		return true;
-	if (!parent) {
-		parent = fork_run(runs, record, TR_RUN_NONE);
-		if (!parent || !set_task(runs, id, parent, false))
+	if (!find_run(runs, key_of(runs, id), &parent)) {
+		parent = fork_run(runs, record, NOWHERE);
+		if (parent == NOWHERE || !set_task(runs, key_of(runs, id), parent))
 			return false;
 	}
-	if (take_ending(runs, child_id, &end)) {
-		bool early = ended_early(&end, record, parent), done = true;
-		if (early && !thread && end.run) {
-			adopt(runs, end.run, parent);
-		} else if (early && !thread) {
-			run = fork_run(runs, record, parent->number);
-			done = run;
-			if (run) {
-				end_run(runs, run, &end, NULL);
-				release(runs, run);
-			}
-		}
-		if (end.run)
-			release(runs, end.run);
+	uint64_t child = key_of(runs, child_id);
+	if (take_ending(runs, child, &ending)) {
+		bool early = ended_early(runs, &ending, record, parent);
+		bool done = !early || thread || end_child(runs, record, &ending, parent);
+		if (ending.run != NOWHERE)
+			release(runs, ending.run);
 		if (early)
 			return done;
 	}
-	if (thread) {
-		parent->references++;
-		return set_task(runs, child_id, parent, true);
+	if (thread)
+		return set_thread(runs, child, parent);
+	if (find_run(runs, child, &run)) {
+		/* one that was forked before is another process, which has ended without a record */
+		if (!runs->list[run].end_reported && !runs->list[run].forked) {
+			adopt(runs, run, parent);
+			return true;
+		}
+		report_end(runs, &runs->list[run], NULL, NULL);
 	}
-	const struct tr_run_task *child = find_task(runs, child_id);
-	/* a task that was forked before is another process, which has ended without a record */
-	if (child && !child->run->end_reported && !child->run->forked) {
-		adopt(runs, child->run, parent);
-		return true;
-	}
-	if (child)
-		mark_ended(runs, child->run, NULL, TR_INSTANT_NONE);
-	run = fork_run(runs, record, parent->number);
-	return run && set_task(runs, child_id, run, false);
+	run = fork_run(runs, record, parent);
+	return run != NOWHERE && set_task(runs, child, run);
 }
 
 /*
@@ -555,57 +572,48 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
  */
 static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_text id)
 {
-	struct tr_run_task *task = find_task(runs, id);
-	struct tr_text status, signal;
+	struct tr_run_ending ending = { .run = NOWHERE };
+	struct tr_field *fields[FIELDS];
+	uint32_t entry;
 
 	if (!id.data)
 		return true;
-	if (!tr_parent_field(record, "status", &status) ||
-	    !tr_parent_field(record, "signal", &signal))
+	find_fields(record, fields);
+	if (!read_end(record, fields, &ending.end))
 		return false;
-	struct ending end = read_fate(status, signal);
-	end.time = tr_instant_from_cell(&record->time);
-	if (!task)
-		return keep_ending(runs, id, &end);
-	struct tr_run *run = task->run;
-	bool thread = task->thread;
+	ending.end.time = tr_instant_from_cell(&record->time);
+	ending.task = key_of(runs, id);
+	if (!find_entry(runs, ending.task, &entry))
+		return keep_ending(runs, &ending);
+	bool thread = runs->list[entry].thread;
+	uint32_t run = end_task(runs, entry);
 	if (!thread)
-		end_run(runs, run, &end, record);
-	task->run = NULL;
-	tidy(runs, task);
-	if (thread || run->forked) {
+		report_end(runs, &runs->list[run], record, &ending.end);
+	if (thread || runs->list[run].forked) {
 		release(runs, run);
 		return true;
 	}
-	end.run = run; /* its fork may still come */
-	return keep_ending(runs, id, &end);
-}
-
-static void free_task(struct tr_run_task *task)
-{
-	free(task->kept);
-	free(task);
+	ending.run = run; /* its fork may still come */
+	return keep_ending(runs, &ending);
 }
 
 void tr_runs_finish(struct tr_runs *runs)
 {
-	size_t position = 0;
-	struct tr_run_task *task;
-
-	for (struct tr_run *run = runs->oldest; run; run = run->newer)
-		mark_ended(runs, run, NULL, TR_INSTANT_NONE);
-	while ((task = tr_map_next(&runs->tasks, &position)))
-		free_task(task);
-	position = 0;
-	while ((task = tr_id_map_next(&runs->numbered, &position)))
-		free_task(task);
-	runs->oldest = runs->newest = runs->spare = NULL;
-	tr_arena_free(&runs->memory);
-	tr_id_map_free(&runs->by_seq);
-	tr_map_clear(&runs->tasks);
-	tr_id_map_free(&runs->numbered);
-	runs->first_ended = runs->last_ended = NULL;
-	runs->ended = 0;
+	for (uint32_t at = runs->oldest; at != NOWHERE; at = runs->list[at].newer)
+		report_end(runs, &runs->list[at], NULL, NULL);
+	while (runs->first_ended) {
+		struct tr_run_ending *next = runs->first_ended->newer;
+		free(runs->first_ended);
+		runs->first_ended = next;
+	}
+	runs->last_ended = NULL;
+	tr_id_map_free(&runs->endings);
+	tr_index_free(&runs->by_task);
+	tr_index_free(&runs->by_seq);
+	free(runs->list);
+	runs->list = NULL;
+	runs->used = runs->cap = 0;
+	runs->oldest = runs->newest = runs->spare = NOWHERE;
 }
 
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
@@ -636,5 +644,4 @@ void tr_runs_free(struct tr_runs *runs)
 {
 	runs->report = NULL;
 	tr_runs_finish(runs);
-	tr_map_free(&runs->tasks);
 }

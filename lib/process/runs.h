@@ -11,8 +11,8 @@
  * ADOPTED follows ENDED. A header or trailer ends the runs of its segment that have no end in the
  * log (many tracers do not write it), in the order in which they began.
  *
- * Memory grows with the runs that are alive, and with a bounded number of those that ended before
- * their fork. Not thread safe.
+ * Memory grows with the runs that are alive, about 100 bytes for each, and with a bounded number of
+ * those that ended before their fork. Not thread safe.
  */
 #ifndef TR_PROCESS_RUNS_H
 #define TR_PROCESS_RUNS_H
@@ -20,7 +20,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/arena.h"
 #include "core/error.h"
 #include "core/map.h"
 #include "process/instant.h"
@@ -30,15 +29,6 @@
 
 enum { TR_RUN_SIGNAL = 16 };
 
-struct tr_run_ending;
-
-enum tr_run_event {
-	TR_RUN_BEGAN,
-	TR_RUN_PROGRAM, /* record is the exec */
-	TR_RUN_ADOPTED, /* parent is known now */
-	TR_RUN_ENDED,	/* record may be NULL */
-};
-
 enum tr_run_fate {
 	TR_RUN_OPEN,	 /* the log has no end of it */
 	TR_RUN_EXITED,	 /* with status; UINT64_MAX: unknown */
@@ -46,50 +36,69 @@ enum tr_run_fate {
 	TR_RUN_REPLACED, /* its process called exec again */
 };
 
-struct tr_run {
-	uint64_t number; /* from 0 in the order of their beginning, in all segments */
-	uint64_t parent; /* number of the run it was started by, or NONE */
-	uint64_t
-		parent_seq; /* if parent is NONE: the exec record that the record names as parent */
-	uint64_t replaces;  /* number of the run that called exec to become this one, or NONE */
-	uint64_t seq;	    /* of its exec, else of its fork */
-	bool program;
-	bool forked; /* its process has a fork record */
+/* How a run ended. */
+struct tr_run_end {
 	enum tr_run_fate fate;
+	int64_t time; /* TR_INSTANT_NONE: unknown */
 	uint64_t status;
 	char signal[TR_RUN_SIGNAL]; /* "SIGKILL", as the stream spells it, cut to fit */
-	int64_t began, ended;	    /* TR_INSTANT_NONE: unknown */
-	/* began and ended as numbers of records in the whole stream, for traces without times */
-	uint64_t first, last;
-	void *user; /* for the receiver of the events; NULL at BEGAN */
-
-	struct tr_run *older, *newer; /* among those that live: private */
-	size_t references;
-	bool end_reported, known_by_seq;
 };
 
+/* A run that is alive. A trace without ends has as many of these as programs, so they are small. */
+struct tr_run {
+	uint64_t number;     /* from 0 in the order of their beginning, in all segments */
+	uint64_t parent;     /* number of the run that started it, or NONE */
+	uint64_t parent_seq; /* if parent is NONE: the exec record that its record names, or NONE */
+	uint64_t seq;	     /* of its exec, else of its fork; NONE: unknown */
+	int64_t began;	     /* TR_INSTANT_NONE: unknown */
+	void *user;	     /* for the receiver of the events; NULL at BEGAN */
+
+	uint64_t task; /* private from here: the key of the id of its process */
+	uint32_t older, newer;
+	uint32_t references;
+	bool program;
+	bool forked; /* its process has a fork record */
+	bool end_reported, thread;
+};
+
+enum tr_run_event {
+	TR_RUN_BEGAN,
+	TR_RUN_PROGRAM, /* record is the exec; seq and began are those of the exec from now on */
+	TR_RUN_ADOPTED, /* parent is known now */
+	TR_RUN_ENDED,
+};
+
+struct tr_run_report {
+	enum tr_run_event event;
+	struct tr_run *run;	  /* valid during the call */
+	struct tr_record *record; /* the cause; may be NULL at ENDED and ADOPTED */
+	uint64_t
+		replaces; /* at BEGAN: number of the run that called exec to become this, or NONE */
+	const struct tr_run_end *end; /* at ENDED */
+};
+
+struct tr_run_ending;
+
 struct tr_runs {
-	void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
-		       struct tr_record *record);
+	void (*report)(void *context, const struct tr_run_report *report);
 	void *context;
 	int64_t earliest, latest; /* of all times so far, also of ends in exec records, or NONE */
+	uint64_t records;	  /* so far, in all segments */
 
-	struct tr_arena memory; /* of the runs: private from here */
-	struct tr_run *spare;	/* memory of runs that were freed */
-	struct tr_map tasks;	/* by their id, and those whose id is a number: */
-	struct tr_id_map numbered;
+	struct tr_run *list; /* of live runs and threads, in no order: private from here */
+	size_t used, cap;
+	uint32_t spare, oldest, newest; /* places in the list; the rest is linked by `newer` */
+	struct tr_index by_task;
+	struct tr_index by_seq; /* of live runs that have a program */
+	uint64_t factor;	/* of the hashes */
+	struct tr_id_map endings;
 	struct tr_run_ending *first_ended, *last_ended;
-	size_t ended;
-	struct tr_id_map by_seq; /* of live runs that have a program */
-	struct tr_run *oldest, *newest;
-	uint64_t count, records;
+	uint64_t count;
 };
 
 /* report may be NULL. */
 void tr_runs_init(struct tr_runs *runs,
-		  void (*report)(void *context, enum tr_run_event event, struct tr_run *run,
-				 struct tr_record *record),
-		  void *context);
+		  void (*report)(void *context, const struct tr_run_report *report), void *context);
 
 /* Takes the next line. False: memory is exhausted. */
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record);

@@ -323,17 +323,18 @@ static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
  * Appends the last members of a run: seq and exit. "end" is there if the trace does not contain
  * the end of the run, so that the length of its bar is not taken for a measurement.
  */
-static void put_end(const struct tr_forest_node *node, const struct tr_span *span,
-		    struct tr_buffer *to)
+static void put_end(const struct tr_forest *forest, const struct tr_forest_node *node,
+		    const struct tr_span *span, struct tr_buffer *to)
 {
-	struct tr_buffer end = TR_BUFFER_INIT;
+	char memory[64];
+	struct tr_buffer end = tr_buffer_over(memory, sizeof memory);
 
 	if (node->seq != TR_RUN_NONE) {
 		tr_buffer_put_literal(to, "\"seq\":");
 		tr_buffer_put_decimal(to, node->seq);
 		tr_buffer_put_byte(to, ',');
 	}
-	if (!tr_forest_end(node, &end))
+	if (!tr_forest_end(forest, node, &end))
 		tr_buffer_put_literal(&end, "unknown");
 	tr_buffer_put_literal(to, "\"exit\":\"");
 	tr_string_escape(tr_buffer_text(&end), to);
@@ -445,7 +446,7 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 		tr_buffer_put_text(&chrome->line, members);
 		tr_buffer_put_byte(&chrome->line, ',');
 	}
-	put_end(node, span, &chrome->line);
+	put_end(&chrome->forest, node, span, &chrome->line);
 	tr_buffer_put_byte(&chrome->line, '}');
 	end_event(chrome);
 	return !program || !lanes->timed || put_phases(chrome, members, span, err);

@@ -108,7 +108,7 @@ static int by_value(const void *a, const void *b)
 /* True if the trace has no end of this run, although its process may have ended. */
 static bool is_open(const struct tr_forest_node *node)
 {
-	return node->fate == TR_RUN_OPEN || node->ended == TR_INSTANT_NONE;
+	return node->fate == TR_RUN_OPEN || !node->has_ended;
 }
 
 /*
@@ -121,9 +121,9 @@ static void set_times(struct walk *walk, uint32_t node)
 	const struct tr_forest_node *run = &forest->nodes[node];
 	bool above = run->parent != TR_FOREST_NONE;
 
-	walk->began[node] = run->began != TR_INSTANT_NONE ? run->began
-			    : above			  ? walk->began[run->parent]
-							  : forest->earliest;
+	walk->began[node] = run->has_began ? run->began
+			    : above	   ? walk->began[run->parent]
+					   : forest->earliest;
 	walk->ended[node] = is_open(run) ? forest->latest : run->ended;
 	if (walk->ended[node] < walk->began[node])
 		walk->ended[node] = walk->began[node];
@@ -529,7 +529,7 @@ static void free_walk(struct walk *walk)
 static bool has_ends(const struct tr_forest *forest)
 {
 	for (size_t i = 0; i < forest->count; i++)
-		if (forest->nodes[i].began != TR_INSTANT_NONE && !is_open(&forest->nodes[i]) &&
+		if (forest->nodes[i].has_began && !is_open(&forest->nodes[i]) &&
 		    forest->nodes[i].fate != TR_RUN_REPLACED)
 			return true;
 	return false;

@@ -118,7 +118,7 @@ static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node
 	}
 	if (tr_forest_failed(node)) {
 		struct tr_buffer end = TR_BUFFER_INIT;
-		tr_forest_end(node, &end);
+		tr_forest_end(&dot->forest, node, &end);
 		tr_buffer_put_literal(to, ", exit ");
 		put_quoted(tr_buffer_text(&end), to);
 		to->failed |= end.failed;

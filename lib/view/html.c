@@ -348,7 +348,7 @@ static bool ending_of(struct tr_html *html, const struct tr_forest_node *node, u
 	struct tr_buffer *text = &html->text;
 
 	tr_buffer_reset(text);
-	if (!tr_forest_end(node, text))
+	if (!tr_forest_end(&html->forest, node, text))
 		tr_buffer_put_byte(text, '-');
 	return !text->failed && word_number(&html->endings, tr_buffer_text(text), ending);
 }

@@ -31,8 +31,7 @@ struct tr_script_text {
 	struct tr_buffer line, map;
 };
 
-static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
-		       struct tr_record *record);
+static void follow_run(void *context, const struct tr_run_report *report);
 
 struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *config,
 					  struct tr_output *out)
@@ -80,17 +79,16 @@ static void add(struct tr_script_text *script, struct tr_id_map *map, uint64_t i
 }
 
 /* Marks runs that a command of the script starts or becomes, so that they are not run again. */
-static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
-		       struct tr_record *record)
+static void follow_run(void *context, const struct tr_run_report *report)
 {
 	struct tr_script_text *script = context;
+	const struct tr_run *run = report->run;
 	bool inside = has(&script->run_numbers, run->parent) ||
-		      has(&script->run_numbers, run->replaces) ||
+		      has(&script->run_numbers, report->replaces) ||
 		      has(&script->run_numbers, run->number) ||
 		      (run->parent == TR_RUN_NONE && has(&script->run_seqs, run->parent_seq));
 
-	(void)record;
-	if (event == TR_RUN_PROGRAM) {
+	if (report->event == TR_RUN_PROGRAM) {
 		script->program = true;
 		script->inside = inside;
 		script->number = run->number;

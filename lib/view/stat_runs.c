@@ -93,20 +93,21 @@ static void keep_longest(struct tr_stat_runs *runs, const struct tr_run *run,
 	runs->failed |= !fine;
 }
 
-static void count_end(struct tr_stat_runs *runs, const struct tr_run *run)
+static void count_end(struct tr_stat_runs *runs, const struct tr_run_end *end)
 {
-	struct tr_buffer text = TR_BUFFER_INIT;
+	char memory[64];
+	struct tr_buffer text = tr_buffer_over(memory, sizeof memory);
 
-	switch (run->fate) {
+	switch (end->fate) {
 	case TR_RUN_EXITED:
 		tr_buffer_put_literal(&text, "exited ");
-		if (run->status == UINT64_MAX)
+		if (end->status == UINT64_MAX)
 			tr_buffer_put_byte(&text, '?');
 		else
-			tr_buffer_put_decimal(&text, run->status);
+			tr_buffer_put_decimal(&text, end->status);
 		break;
 	case TR_RUN_KILLED:
-		tr_buffer_put_text(&text, tr_text_from(run->signal));
+		tr_buffer_put_text(&text, tr_text_from(end->signal));
 		break;
 	case TR_RUN_REPLACED:
 		tr_buffer_put_literal(&text, "called exec again");
@@ -159,13 +160,14 @@ static void program(struct tr_stat_runs *runs, struct tr_run *run, struct tr_rec
 	run->user = live;
 }
 
-static void ended(struct tr_stat_runs *runs, struct tr_run *run, struct tr_record *record)
+static void ended(struct tr_stat_runs *runs, struct tr_run *run, const struct tr_run_end *end,
+		  struct tr_record *record)
 {
-	int64_t duration = tr_instant_between(run->began, run->ended);
+	int64_t duration = tr_instant_between(run->began, end->time);
 	struct live *live = run->user;
 
-	runs->ended |= run->fate != TR_RUN_OPEN;
-	count_end(runs, run);
+	runs->ended |= end->fate != TR_RUN_OPEN;
+	count_end(runs, end);
 	if (live && duration != TR_INSTANT_NONE) {
 		tr_tally_time(runs->tally, live->entry, duration);
 		keep_longest(runs, run, live, record, duration);
@@ -269,13 +271,14 @@ static void set_parent(struct tr_stat_load *load, struct process *process, uint6
 		count_child(load, parent, true);
 }
 
-static bool load_begins(struct tr_stat_load *load, const struct tr_run *run)
+/* replaces: number of the run that becomes this one, or TR_RUN_NONE. */
+static bool load_begins(struct tr_stat_load *load, const struct tr_run *run, uint64_t replaces)
 {
 	struct process *process;
 
 	/* a program that is replaced by another one stays the same process */
-	if (run->replaces != TR_RUN_NONE) {
-		process = tr_id_map_take(&load->processes, run->replaces);
+	if (replaces != TR_RUN_NONE) {
+		process = tr_id_map_take(&load->processes, replaces);
 		if (!process || tr_id_map_put(&load->processes, run->number, process))
 			return true;
 		release(process);
@@ -295,14 +298,15 @@ static bool load_begins(struct tr_stat_load *load, const struct tr_run *run)
 	return add_event(load, process, run->began, true);
 }
 
-static bool load_ends(struct tr_stat_load *load, const struct tr_run *run)
+static bool load_ends(struct tr_stat_load *load, const struct tr_run *run,
+		      const struct tr_run_end *end)
 {
 	struct process *process =
-		run->fate == TR_RUN_REPLACED ? NULL : tr_id_map_take(&load->processes, run->number);
+		end->fate == TR_RUN_REPLACED ? NULL : tr_id_map_take(&load->processes, run->number);
 
 	if (!process)
 		return true;
-	int64_t time = run->ended == TR_INSTANT_NONE ? INT64_MAX : run->ended;
+	int64_t time = end->time == TR_INSTANT_NONE ? INT64_MAX : end->time;
 	bool good = add_event(load, process, time < run->began ? run->began : time, false);
 	release(process);
 	return good;
@@ -320,24 +324,24 @@ static void free_load(struct tr_stat_load *load)
 	free(load->events.items);
 }
 
-static void follow_run(void *context, enum tr_run_event event, struct tr_run *run,
-		       struct tr_record *record)
+static void follow_run(void *context, const struct tr_run_report *report)
 {
 	struct tr_stat_runs *runs = context;
 	struct tr_stat_load *load = &runs->load;
+	struct tr_run *run = report->run;
 	struct process *process;
 
-	switch (event) {
+	switch (report->event) {
 	case TR_RUN_BEGAN:
-		runs->failed |= !load_begins(load, run);
-		runs->forks += run->forked && run->replaces == TR_RUN_NONE;
+		runs->failed |= !load_begins(load, run, report->replaces);
+		runs->forks += run->forked && report->replaces == TR_RUN_NONE;
 		break;
 	case TR_RUN_PROGRAM:
-		program(runs, run, record);
+		program(runs, run, report->record);
 		break;
 	case TR_RUN_ENDED:
-		runs->failed |= !load_ends(load, run);
-		ended(runs, run, record);
+		runs->failed |= !load_ends(load, run, report->end);
+		ended(runs, run, report->end, report->record);
 		break;
 	case TR_RUN_ADOPTED: /* its fork came after its first record */
 		process = tr_id_map_get(&load->processes, run->number);
@@ -433,8 +437,7 @@ void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report)
 
 void tr_stat_runs_free(struct tr_stat_runs *runs)
 {
-	for (struct tr_run *run = runs->runs.oldest; run; run = run->newer)
-		free(run->user);
+	tr_runs_finish(&runs->runs); /* frees what belongs to live runs */
 	tr_runs_free(&runs->runs);
 	for (size_t i = 0; i < runs->longest.count; i++)
 		free_long_run(runs->longest.items[i].value);

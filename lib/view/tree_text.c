@@ -63,64 +63,71 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
-/* How long a run took. */
-static void spell_seconds(const struct tr_forest_node *node, struct tr_buffer *to)
+/* Writes the cell of a run in a column: how long it took, how it ended, or the seq of its record. */
+static void put_cell(const struct tr_forest *forest, const struct tr_forest_node *node,
+		     enum column column, struct tr_buffer *to)
 {
 	int64_t time = tr_forest_duration(node);
+	bool known = true;
 
-	if (time == TR_INSTANT_NONE)
-		tr_buffer_put_byte(to, '-');
-	else
-		tr_instant_write(time, DIGITS, to);
-}
-
-/* How a run ended: status or signal. */
-static void spell_end(const struct tr_forest_node *node, struct tr_buffer *to)
-{
-	if (!tr_forest_end(node, to))
-		tr_buffer_put_byte(to, '-');
-}
-
-/* The number of the record, with which users select it in tr-filter. */
-static void spell_seq(const struct tr_forest_node *node, struct tr_buffer *to)
-{
-	if (node->seq == TR_RUN_NONE)
-		tr_buffer_put_byte(to, '-');
-	else
+	if (column == EXIT)
+		known = tr_forest_end(forest, node, to);
+	else if (column == SEQ && node->seq != TR_RUN_NONE)
 		tr_buffer_put_decimal(to, node->seq);
+	else if (column == SECONDS && time != TR_INSTANT_NONE)
+		tr_instant_write(time, DIGITS, to);
+	else
+		known = false;
+	if (!known)
+		tr_buffer_put_byte(to, '-');
 }
 
-/* The columns before the command: a title, and a function that writes the cell of a run. */
-static const struct {
-	const char *title;
-	void (*spell)(const struct tr_forest_node *node, struct tr_buffer *to);
-} columns[COLUMNS] = {
-	[SECONDS] = { "seconds", spell_seconds },
-	[EXIT] = { "exit", spell_end },
-	[SEQ] = { "seq", spell_seq },
+static const char *const titles[COLUMNS] = {
+	[SECONDS] = "seconds",
+	[EXIT] = "exit",
+	[SEQ] = "seq",
 };
 
-/* Decides which columns are shown, and their widths. */
+/* Decides which columns are shown, and their widths: those of the titles or of the longest cells. */
 static void measure(struct tr_tree_text *tree)
 {
-	bool shown[COLUMNS] = { [SEQ] = true };
+	const struct tr_forest *forest = &tree->forest;
+	/* the nodes with the longest cells; a cell that is no number is the longest if it is a signal */
+	const struct tr_forest_node *longest[COLUMNS] = { NULL };
+	size_t signal = 0;
+	bool ends = false;
 
-	for (enum column column = SECONDS; column < COLUMNS; column++)
-		tree->widths[column] = strlen(columns[column].title);
-	for (size_t i = 0; i < tree->forest.count; i++) {
-		const struct tr_forest_node *node = &tree->forest.nodes[i];
-		/* a column without any value only takes room */
-		shown[SECONDS] |= tr_forest_duration(node) != TR_INSTANT_NONE;
-		shown[EXIT] |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
-		for (enum column column = SECONDS; column < COLUMNS; column++) {
-			columns[column].spell(node, &tree->text);
-			if (tree->text.len > tree->widths[column])
-				tree->widths[column] = tree->text.len;
-			tr_buffer_reset(&tree->text);
-		}
+	for (size_t i = 0; i < forest->count; i++) {
+		const struct tr_forest_node *node = &forest->nodes[i];
+		int64_t time = tr_forest_duration(node);
+		if (time != TR_INSTANT_NONE &&
+		    (!longest[SECONDS] || time > tr_forest_duration(longest[SECONDS])))
+			longest[SECONDS] = node;
+		if (node->fate == TR_RUN_EXITED && node->end != UINT64_MAX &&
+		    (!longest[EXIT] || node->end > longest[EXIT]->end))
+			longest[EXIT] = node;
+		if (node->fate == TR_RUN_KILLED && strlen(forest->signals[node->end]) > signal)
+			signal = strlen(forest->signals[node->end]);
+		ends |= node->fate == TR_RUN_EXITED || node->fate == TR_RUN_KILLED;
+		if (node->seq != TR_RUN_NONE && (!longest[SEQ] || node->seq > longest[SEQ]->seq))
+			longest[SEQ] = node;
 	}
-	for (enum column column = SECONDS; column < COLUMNS; column++)
-		tree->widths[column] = shown[column] ? tree->widths[column] : 0;
+	for (enum column column = SECONDS; column < COLUMNS; column++) {
+		size_t *width = &tree->widths[column];
+		*width = strlen(titles[column]);
+		if (longest[column])
+			put_cell(forest, longest[column], column, &tree->text);
+		if (tree->text.len > *width)
+			*width = tree->text.len;
+		tr_buffer_reset(&tree->text);
+	}
+	if (signal > tree->widths[EXIT])
+		tree->widths[EXIT] = signal;
+	/* a column without any value only takes room */
+	if (!ends)
+		tree->widths[EXIT] = 0;
+	if (!longest[SECONDS])
+		tree->widths[SECONDS] = 0;
 }
 
 /* Puts the columns before the command, aligned to the right. node NULL: their titles. */
@@ -131,9 +138,9 @@ static void put_columns(struct tr_tree_text *tree, const struct tr_forest_node *
 		if (!width)
 			continue;
 		if (node)
-			columns[column].spell(node, &tree->text);
+			put_cell(&tree->forest, node, column, &tree->text);
 		else
-			tr_buffer_put_text(&tree->text, tr_text_from(columns[column].title));
+			tr_buffer_put_text(&tree->text, tr_text_from(titles[column]));
 		for (size_t i = tree->text.len; i < width; i++)
 			tr_buffer_put_byte(&tree->line, ' ');
 		tr_buffer_put_text(&tree->line, tr_buffer_text(&tree->text));

@@ -68,6 +68,20 @@ static void test_index(struct entry *entries)
 	ok(tr_index_put(&index, entries, IDS - 1) && index.count == IDS - 1 &&
 		   tr_index_find(&index, entries, entries[0].id, &found) && found == IDS - 1,
 	   "of two items with one hash the last one put counts");
+	tr_index_take(&index, entries, 0);
+	ok(index.count == IDS - 1, "an item that was replaced is not taken out");
+	/* from both ends, so that gaps are closed within runs of used slots */
+	uint32_t first = 1, end = IDS;
+	fine = true;
+	while (first < end) {
+		tr_index_take(&index, entries, first++);
+		if (first < end)
+			tr_index_take(&index, entries, --end);
+		for (uint32_t i = 1; i < IDS && first % 64 == 0; i++)
+			fine = fine && tr_index_find(&index, entries, entries[i].id, &found) ==
+					       (i >= first && i < end);
+	}
+	ok(fine && index.count == 0, "items are taken out, and the others stay");
 	tr_index_free(&index);
 }
 

@@ -156,10 +156,10 @@ static void show(const struct tr_forest *forest, struct tr_buffer *to)
 		if (tr_forest_duration(node) != TR_INSTANT_NONE)
 			put_seconds(tr_forest_duration(node), to);
 		tr_buffer_put_byte(to, '=');
-		if (node->fate == TR_RUN_EXITED && node->status != UINT64_MAX)
-			tr_buffer_put_decimal(to, node->status);
+		if (node->fate == TR_RUN_EXITED && node->end != UINT64_MAX)
+			tr_buffer_put_decimal(to, node->end);
 		else if (node->fate == TR_RUN_KILLED)
-			tr_buffer_put_text(to, tr_text_from(node->signal));
+			tr_buffer_put_text(to, tr_text_from(forest->signals[node->end]));
 		else
 			tr_buffer_put_text(
 				to, tr_text_from(node->fate == TR_RUN_REPLACED ? "exec" : "?"));
