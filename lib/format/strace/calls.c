@@ -63,29 +63,32 @@ static const char *own_name_end(const char *begin, const char *end)
  */
 static void put_arguments(struct tr_buffer *to, const struct tr_strace_done *call, bool *cut)
 {
-	const char *names = tr_strace_argument_names(call->name);
+	const char *names = call->syscall->arguments;
 	const char *end = call->arguments.data + call->arguments.len;
 	const char *p = tr_strace_skip(call->arguments.data, end);
 
 	if (names && call->flags & TR_STRACE_FLAG_BEGIN_LOST)
 		names = last_names(names, call->arguments);
 	for (unsigned n = 0; p < end; n++) {
-		const char *stop = tr_strace_item_end(p, end);
-		const char *own_end = own_name_end(p, stop);
+		const char *own_end = own_name_end(p, end);
 		tr_buffer_put_byte(to, '\t');
 		if (own_end) {
 			tr_buffer_put_text(to, tr_text_span(p, own_end));
 			p = own_end + 1;
 		} else if (names && *names) {
-			size_t len = strcspn(names, " ");
-			tr_buffer_put(to, names, len);
-			names += len + (names[len] == ' ');
+			const char *after = strchrnul(names, ' ');
+			tr_buffer_put_text(to, tr_text_span(names, after));
+			names = after + (*after == ' ');
 		} else {
 			tr_buffer_put_byte(to, 'a');
 			tr_buffer_put_decimal(to, n);
 		}
 		tr_buffer_put_byte(to, '=');
-		tr_strace_value(tr_text_span(p, stop), to, cut);
+		const char *stop = tr_strace_copy_value(p, end, to, cut);
+		if (!stop) {
+			stop = tr_strace_item_end(p, end);
+			tr_strace_value(tr_text_span(p, stop), to, cut);
+		}
 		p = stop < end ? tr_strace_skip(stop + 1, end) : end;
 	}
 }
@@ -256,7 +259,8 @@ static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
 {
 	bool noted = tr_text_starts(call->arguments, TR_TEXT("AT_FDCWD<"));
 
-	if (!noted && !(tr_text_is(call->name, "getcwd") && tr_strace_succeeded(call->result)))
+	if (!noted &&
+	    !(call->syscall->effect == TR_STRACE_GETCWD && tr_strace_succeeded(call->result)))
 		return;
 	struct tr_text first = tr_strace_argument(call->arguments, 0);
 	if (noted ? read_note(reader, first)
@@ -341,33 +345,49 @@ static void track_files(struct tr_strace_reader *reader, struct tr_task *task,
 {
 	enum { NEW_MOUNTS = 0x20000, NEW_USERS = 0x10000000 };
 	const struct tr_strace_call *begun = task->state;
-	struct tr_text name = call->name, arguments = call->arguments;
+	struct tr_text arguments = call->arguments;
+	struct tr_directory *directory;
+	uint64_t flags;
 
-	if (tr_text_is(name, "openat") || tr_text_is(name, "openat2")) {
+	switch (call->syscall->effect) {
+	case TR_STRACE_OPENAT:
 		open_descriptor(reader, task, call, 1);
-	} else if (tr_text_is(name, "open")) {
+		break;
+	case TR_STRACE_OPEN:
 		open_descriptor(reader, task, call, 0);
-	} else if (tr_text_is(name, "close") && !(begun && begun->closed)) {
-		close_descriptor(reader, task, arguments);
-	} else if (tr_text_starts(name, TR_TEXT("dup")) ||
-		   (tr_text_is(name, "fcntl") && copies(tr_strace_argument(arguments, 1)))) {
+		break;
+	case TR_STRACE_CLOSE:
+		if (!begun || !begun->closed)
+			close_descriptor(reader, task, arguments);
+		break;
+	case TR_STRACE_FCNTL:
+		if (!copies(tr_strace_argument(arguments, 1)))
+			break;
 		open_descriptor(reader, task, call, -1);
-	} else if (tr_text_is(name, "fchdir")) {
-		struct tr_directory *directory =
-			tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0));
+		break;
+	case TR_STRACE_DUP:
+		open_descriptor(reader, task, call, -1);
+		break;
+	case TR_STRACE_FCHDIR:
+		directory = tr_strace_descriptor(reader, task, tr_strace_argument(arguments, 0));
 		tr_task_moves(task, directory);
 		tr_directory_release(directory);
-	} else if (tr_text_is(name, "chdir")) {
+		break;
+	case TR_STRACE_CHDIR:
 		if (read_path(reader, tr_strace_argument(arguments, 0)))
 			tr_task_chdir(task, tr_buffer_text(&reader->bytes));
 		else
 			tr_task_moves(task, NULL);
-	} else if (tr_text_is(name, "unshare")) {
-		uint64_t flags = tr_strace_clone_flags(name, arguments);
+		break;
+	case TR_STRACE_UNSHARE:
+		flags = tr_strace_clone_flags(call->name, arguments);
 		/* these namespaces imply a directory of its own */
 		if (flags & (NEW_MOUNTS | NEW_USERS))
 			flags |= TR_FORK_FS;
 		reader->out_of_memory |= !tr_task_unshare(task, flags);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -440,12 +460,13 @@ static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
 		      const struct tr_strace_done *call)
 {
 	const struct tr_strace_result *result = call->result;
-	struct tr_text name = call->name, arguments = call->arguments;
+	enum tr_strace_effect effect = call->syscall->effect;
+	struct tr_text arguments = call->arguments;
 	bool succeeded = tr_strace_succeeded(result);
 	unsigned long long child;
 
 	infer_cwd(reader, task, call);
-	if (result && tr_strace_is_exec(name)) {
+	if (result && tr_strace_is_exec(call->syscall)) {
 		if (succeeded && tr_text_is(result->value, "0")) {
 			exec_done(reader, task, call);
 		} else if (result->error.data && reader->keep_failed) {
@@ -457,7 +478,7 @@ static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
 		}
 		return;
 	}
-	if (tr_strace_is_fork(name)) {
+	if (effect == TR_STRACE_FORK) {
 		if (succeeded && tr_strace_number(result->value, &child) && child > 0) {
 			put_fork(reader, task, call, child);
 			return;
@@ -466,21 +487,21 @@ static void call_done(struct tr_strace_reader *reader, struct tr_task *task,
 			/* it may have created a thread, but did not return its number */
 			struct tr_strace_call *state = tr_strace_state(reader, task);
 			if (state)
-				state->lost_thread |=
-					tr_strace_clone_flags(name, arguments) & TR_FORK_THREAD;
+				state->lost_thread |= tr_strace_clone_flags(call->name, arguments) &
+						      TR_FORK_THREAD;
 		}
 	}
-	if (result && !result->error.data && tr_text_is(name, "exit_group")) {
+	if (result && !result->error.data && effect == TR_STRACE_EXIT_GROUP) {
 		tr_strace_exit_group(reader, task, exit_status(arguments));
 		return;
 	}
 	if (succeeded)
 		track_files(reader, task, call);
 	put_sys(reader, task, call);
-	if (succeeded && tr_text_is(name, "waitid"))
+	if (succeeded && effect == TR_STRACE_WAITID)
 		tr_strace_child_info(reader, task, tr_strace_argument(arguments, 2));
-	else if (succeeded && tr_text_starts(name, TR_TEXT("wait")) &&
-		 tr_strace_number(result->value, &child) && child > 0)
+	else if (succeeded && effect == TR_STRACE_WAIT && tr_strace_number(result->value, &child) &&
+		 child > 0)
 		tr_strace_child_status(reader, task, child, tr_strace_argument(arguments, 1));
 }
 
@@ -488,13 +509,15 @@ void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
 			  const struct tr_strace_line *line)
 {
 	bool detached = line->type == TR_STRACE_DETACHED;
-	struct tr_strace_done call = { .name = line->name,
+	struct tr_strace_done call = { .syscall =
+					       tr_strace_syscall_again(&reader->recent, line->name),
+				       .name = line->name,
 				       .arguments = line->arguments,
 				       .result = line->broken || detached ? NULL : &line->result,
 				       .from = &reader->here };
 
 	task = tr_strace_abandon(reader, task);
-	if (task && detached && tr_strace_is_exec(line->name)) {
+	if (task && detached && tr_strace_is_exec(call.syscall)) {
 		/* -b execve detaches from those that succeed */
 		call.flags = TR_STRACE_FLAG_UNFINISHED;
 		exec_done(reader, task, &call);
@@ -534,6 +557,8 @@ bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_cal
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 				     const struct tr_strace_line *line)
 {
+	const struct tr_strace_syscall *syscall =
+		tr_strace_syscall_again(&reader->recent, line->name);
 	uint64_t limit = reader->base.max_record;
 
 	task = tr_strace_abandon(reader, task);
@@ -547,11 +572,13 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 			     limit);
 		tr_error_at_line(&reader->base.remark, reader->here.line);
 		call_done(reader, task,
-			  &(struct tr_strace_done){ .name = line->name,
+			  &(struct tr_strace_done){ .syscall = syscall,
+						    .name = line->name,
 						    .arguments = line->arguments,
 						    .from = &reader->here });
 		return task;
 	}
+	call->syscall = syscall;
 	call->len = 0;
 	call->name_len = line->name.len;
 	/* the parenthesis is between them */
@@ -562,10 +589,10 @@ struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_
 	call->open = true;
 	call->begin = reader->here;
 	/* another thread may get the number before this call returns */
-	call->closed = tr_text_is(line->name, "close");
+	call->closed = syscall->effect == TR_STRACE_CLOSE;
 	if (call->closed)
 		close_descriptor(reader, task, line->arguments);
-	if (tr_strace_is_fork(line->name))
+	if (syscall->effect == TR_STRACE_FORK)
 		call->directory = tr_directory_retain(task->place->directory);
 	return task;
 }
@@ -578,7 +605,8 @@ static void finish(struct tr_strace_reader *reader, struct tr_task *task, struct
 		   const struct tr_strace_result *result)
 {
 	struct tr_strace_call *call = task->state;
-	const struct tr_strace_done done = { .name = tr_strace_call_name(call),
+	const struct tr_strace_done done = { .syscall = call->syscall,
+					     .name = tr_strace_call_name(call),
 					     .arguments = arguments,
 					     .result = result,
 					     .from = &call->begin };
@@ -620,14 +648,16 @@ struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_tas
 static void take_second_half(struct tr_strace_reader *reader, struct tr_task *task,
 			     struct tr_strace_line *line, struct tr_text text)
 {
-	struct tr_strace_done call = { .name = line->name,
+	struct tr_strace_done call = { .syscall =
+					       tr_strace_syscall_again(&reader->recent, line->name),
+				       .name = line->name,
 				       .arguments = TR_TEXT(""),
 				       .from = &reader->here,
 				       .flags = TR_STRACE_FLAG_BEGIN_LOST };
 
 	if (!tr_strace_body_finish(line->arguments, line)) {
 		tr_strace_put_raw(reader, text, "a call that is cut");
-	} else if (!tr_strace_is_exec(line->name)) {
+	} else if (!tr_strace_is_exec(call.syscall)) {
 		call.arguments = line->arguments;
 		call.result = line->broken ? NULL : &line->result;
 		call_done(reader, task, &call);
@@ -644,7 +674,7 @@ static void take_second_half(struct tr_strace_reader *reader, struct tr_task *ta
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_strace_line *line, struct tr_text text)
 {
-	if (tr_strace_is_exec(line->name))
+	if (tr_strace_is_exec(tr_strace_syscall_again(&reader->recent, line->name)))
 		tr_strace_match_exec(reader, task);
 	struct tr_strace_call *call = task->state;
 	if (!call || !call->open || !tr_text_equal(tr_strace_call_name(call), line->name)) {

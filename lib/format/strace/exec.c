@@ -15,7 +15,9 @@
 
 #include <stdlib.h>
 
+#include "core/map.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 #include "record/value.h"
 
 /*
@@ -42,33 +44,11 @@ static void reset_names(struct tr_strace_names *names)
 		memset(names->slots, 0, names->cap * sizeof *names->slots);
 }
 
-/*
- * The seed is an address, which no input can know; without it a log could have names that all
- * collide.
- */
-static uint64_t hash_name(const struct tr_strace_names *names, struct tr_text name)
-{
-	const uint64_t factor = UINT64_C(0x9fb21c651e98df25);
-	uint64_t hash = (uint64_t)(uintptr_t)names ^ name.len * factor;
-	const char *p = name.data;
-	size_t left = name.len;
-
-	for (; left >= sizeof hash; left -= sizeof hash, p += sizeof hash) {
-		uint64_t word;
-		memcpy(&word, p, sizeof word);
-		hash = (hash ^ word) * factor;
-		hash ^= hash >> 32 ^ (uint64_t)(uintptr_t)names;
-	}
-	uint64_t tail = 0;
-	memcpy(&tail, p, left);
-	hash = (hash ^ tail) * factor;
-	return hash ^ hash >> 32;
-}
-
 /* The slot of the name, or the free one in which it belongs. */
 static uint32_t *find(const struct tr_strace_names *names, const char *base, struct tr_text name)
 {
-	for (size_t i = (size_t)hash_name(names, name);; i++) {
+	/* an address as the seed, which no input can know: else a log could have names that collide */
+	for (size_t i = tr_text_hash((uintptr_t)names, name);; i++) {
 		uint32_t *slot = &names->slots[i & (names->cap - 1)];
 		const char *known = base + *slot;
 		/* known names come first and end in a quote, so nothing beyond name is read */
@@ -128,7 +108,6 @@ static bool add_name(struct tr_strace_names *names, const char *base, struct tr_
 struct cursor {
 	struct tr_buffer *to;
 	const char *p, *end;
-	const char *equals; /* the first '=' from p on, end if there is none; or before p */
 };
 
 /* Skips ", ". */
@@ -196,46 +175,6 @@ static bool at_list_end(struct cursor *at, struct tr_strace_exec *exec, bool *cu
 }
 
 /*
- * Puts "NAME=VALUE" at the cursor as a member of a map. The first byte belongs to the name even if
- * it is a sign: "=C:=..." exists. Returns the end of the name.
- */
-static size_t put_member(struct cursor *at, struct tr_strace_exec *exec)
-{
-	struct tr_buffer *to = at->to;
-	const char *begin = ++at->p, *end = at->end;
-	size_t name = to->len;
-
-	/* searched once, however many strings have none */
-	if (at->equals <= begin && begin < end) {
-		const char *equals = memchr(begin + 1, '=', (size_t)(end - begin - 1));
-		at->equals = equals ? equals : end;
-	}
-	at->p = tr_strace_spell(begin, at->equals, to);
-	if (at->p < end && at->p == at->equals) {
-		size_t key_end = to->len;
-		tr_buffer_put_literal(to, "\":\"");
-		at->p = tr_strace_spell(at->p + 1, end, to);
-		return key_end;
-	}
-	/* with -xx the sign is an escape as well, and decoded only now */
-	const char *sign = !to->failed && to->len > name + 1
-				   ? memchr(to->data + name + 1, '=', to->len - name - 1)
-				   : NULL;
-	if (!sign) {
-		tr_buffer_put_literal(to, "\":\"");
-		exec->flags |= TR_STRACE_FLAG_ENV_NO_VALUE;
-		return to->len - 3;
-	}
-	size_t value = (size_t)(sign - to->data) + 1, length = to->len - value;
-	if (!tr_buffer_room(to, 2))
-		return name;
-	memmove(to->data + value + 2, to->data + value, length);
-	memcpy(to->data + value - 1, "\":\"", 3);
-	to->len += 2;
-	return value - 1;
-}
-
-/*
  * Keeps PWD, which is only needed for a guess, unless its spelling takes more than one step to
  * decode.
  */
@@ -245,28 +184,103 @@ static void keep_pwd(struct tr_text spelling, struct tr_strace_exec *exec)
 		tr_strace_bytes(spelling, &exec->pwd);
 }
 
-/* Puts one variable of the map that begins at offset `map`. */
+/* A variable in the record: offsets. `begin` is before the comma that separates it from others. */
+struct variable {
+	size_t begin, name, name_end, value, end;
+	bool cut;
+};
+
+/* Takes the variable out of the map again if the map, which begins at offset `map`, has its name. */
+static void end_variable(struct tr_buffer *to, struct tr_strace_exec *exec, size_t map,
+			 const struct variable *variable)
+{
+	struct tr_text name =
+		tr_text_span(to->data + variable->name, to->data + variable->name_end);
+
+	if (!add_name(&exec->names, to->data + map, name, &to->failed)) {
+		to->len = variable->begin; /* getenv finds the first one */
+		exec->flags |= TR_STRACE_FLAG_ENV_REPEATED;
+	} else if (tr_text_is(name, "PWD") && !variable->cut) {
+		keep_pwd(tr_text_span(to->data + variable->value, to->data + variable->end), exec);
+	}
+}
+
+/*
+ * Puts the string at the cursor, in a list that begins at offset `list`, if the stream spells it
+ * alike, which is true of most. False: it does not, or the string is cut, or is no NAME=VALUE.
+ */
+static bool put_plain(struct cursor *at, struct tr_strace_exec *exec, bool env, size_t list)
+{
+	enum { SEPARATORS = 7 };
+	struct tr_buffer *to = at->to;
+	const char *begin = at->p + 1, *close = tr_string_special(begin, at->end), *equals = close;
+
+	if (at->end - close < 2 || *close != '"' || (close[1] != ',' && close[1] != ']'))
+		return false;
+	if (env)
+		equals = close > begin ? memchr(begin + 1, '=', (size_t)(close - begin - 1)) : NULL;
+	char *p = equals ? tr_buffer_room(to, (size_t)(close - begin) + SEPARATORS) : NULL;
+	if (!p)
+		return false;
+	struct variable variable = { .begin = to->len };
+	if (to->len > list)
+		*p++ = ',';
+	*p++ = '"';
+	variable.name = (size_t)(p - to->data);
+	p = mempcpy(p, begin, (size_t)(equals - begin));
+	variable.name_end = (size_t)(p - to->data);
+	if (env) {
+		p = mempcpy(p, "\":\"", 3);
+		variable.value = (size_t)(p - to->data);
+		p = mempcpy(p, equals + 1, (size_t)(close - equals - 1));
+		variable.end = (size_t)(p - to->data);
+	}
+	*p++ = '"';
+	to->len = (size_t)(p - to->data);
+	at->p = close + 1;
+	if (env)
+		end_variable(to, exec, list, &variable);
+	return true;
+}
+
+/*
+ * Puts a variable with escapes, without a value, or that is cut. The first byte belongs to the name
+ * even if it is a sign: "=C:=..." exists.
+ */
 static void put_variable(struct cursor *at, struct tr_strace_exec *exec, size_t map)
 {
 	struct tr_buffer *to = at->to;
-	size_t begin = to->len;
+	struct variable variable = { .begin = to->len };
+	const char *begin = ++at->p, *close = tr_strace_string_end(begin, at->end);
+	const char *end = close ? close - 1 : at->end;
+	const char *equals = end > begin ? memchr(begin + 1, '=', (size_t)(end - begin - 1)) : NULL;
 
-	if (begin > map)
-		tr_buffer_put_byte(to, ',');
-	tr_buffer_put_byte(to, '"');
-	size_t name = to->len, name_end = put_member(at, exec);
-	size_t end = to->len;
-	bool cut = end_string(at, exec);
-	if (to->failed)
-		return;
-	struct tr_text key = tr_text_span(to->data + name, to->data + name_end);
-	if (!add_name(&exec->names, to->data + map, key, &to->failed)) {
-		to->len = begin; /* getenv finds the first one */
-		exec->flags |= TR_STRACE_FLAG_ENV_REPEATED;
-	} else if (tr_text_is(key, "PWD") && !cut) {
-		const size_t before = sizeof "\":\"" - 1;
-		keep_pwd(tr_text_span(to->data + name_end + before, to->data + end), exec);
+	tr_buffer_put_text(to, to->len > map ? TR_TEXT(",\"") : TR_TEXT("\""));
+	variable.name = to->len;
+	tr_strace_spell(begin, equals ? equals : end, to);
+	variable.name_end = to->len;
+	/* with -xx the sign is an escape as well, and decoded only now */
+	size_t length = to->len - variable.name;
+	const char *sign = !equals && !to->failed && length > 1
+				   ? memchr(to->data + variable.name + 1, '=', length - 1)
+				   : NULL;
+	if (sign) {
+		variable.name_end = (size_t)(sign - to->data);
+		if (tr_buffer_insert(to, variable.name_end, 2))
+			memcpy(to->data + variable.name_end, "\":\"", 3);
+	} else {
+		tr_buffer_put_literal(to, "\":\"");
+		if (equals)
+			tr_strace_spell(equals + 1, end, to);
+		else
+			exec->flags |= TR_STRACE_FLAG_ENV_NO_VALUE;
 	}
+	variable.value = variable.name_end + 3;
+	variable.end = to->len;
+	at->p = end;
+	variable.cut = end_string(at, exec);
+	if (!to->failed)
+		end_variable(to, exec, map, &variable);
 }
 
 /* Puts the argument list, or the environment as a map. */
@@ -292,7 +306,9 @@ static void put_list(struct cursor *at, struct tr_strace_exec *exec, bool env)
 		reset_names(&exec->names);
 	for (at->p++; !at_list_end(at, exec, &cut);) {
 		const char *before = at->p;
-		if (*at->p == '"' && env) {
+		if (*at->p == '"' && put_plain(at, exec, env, first)) {
+			/* that was all */
+		} else if (*at->p == '"' && env) {
 			put_variable(at, exec, first);
 		} else if (env) {
 			at->p = tr_strace_item_end(at->p, at->end);
@@ -321,6 +337,51 @@ static void put_list(struct cursor *at, struct tr_strace_exec *exec, bool env)
 	if (cut && !env)
 		tr_buffer_put_literal(to, "...");
 	skip_comma(at);
+}
+
+/* Puts an environment that was printed in the same way a short time ago. False: none was. */
+static bool put_recent(struct cursor *at, struct tr_strace_exec *exec)
+{
+	const struct tr_text printed = tr_text_span(at->p, at->end);
+
+	for (unsigned i = 0; i < TR_STRACE_ENVIRONMENTS; i++) {
+		const struct tr_strace_environment *known = &exec->recent[i];
+		if (!printed.len || !tr_text_equal(tr_buffer_text(&known->printed), printed))
+			continue;
+		tr_buffer_put_text(at->to, tr_buffer_text(&known->field));
+		tr_buffer_put_text(&exec->pwd, tr_buffer_text(&known->pwd));
+		exec->flags |= known->flags;
+		at->p = at->end;
+		return true;
+	}
+	return false;
+}
+
+/* Puts the environment, which is the rest of the arguments. Most programs inherit theirs. */
+static void put_environment(struct cursor *at, struct tr_strace_exec *exec)
+{
+	enum { LONGEST = 64 << 10 }; /* that is kept */
+	struct tr_strace_environment *known = &exec->recent[exec->oldest];
+	const struct tr_text printed = tr_text_span(at->p, at->end);
+	const size_t begin = at->to->len;
+	const unsigned flags = exec->flags;
+
+	if (put_recent(at, exec))
+		return;
+	exec->flags = 0;
+	put_list(at, exec, true);
+	tr_buffer_reset(&known->printed);
+	tr_buffer_reset(&known->field);
+	tr_buffer_reset(&known->pwd);
+	if (printed.len <= LONGEST && at->to->len - begin <= LONGEST && !at->to->failed) {
+		tr_buffer_put_text(&known->pwd, tr_buffer_text(&exec->pwd));
+		tr_buffer_put(&known->field, at->to->data + begin, at->to->len - begin);
+		if (!known->pwd.failed && !known->field.failed)
+			tr_buffer_put_text(&known->printed, printed);
+		known->flags = exec->flags;
+		exec->oldest = (exec->oldest + 1) % TR_STRACE_ENVIRONMENTS;
+	}
+	exec->flags |= flags;
 }
 
 /*
@@ -355,7 +416,7 @@ void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_strace_exec *exec = &reader->exec;
 	struct tr_buffer *to = &reader->out.head;
 	const char *arguments = call->arguments.data;
-	struct cursor at = { to, arguments, arguments + call->arguments.len, arguments };
+	struct cursor at = { to, arguments, arguments + call->arguments.len };
 	struct tr_directory *seen_from;
 	struct tr_text fd;
 
@@ -364,13 +425,16 @@ void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 	tr_buffer_reset(&exec->pwd);
 	exec->named = exec->spelled = false;
 	exec->flags = call->flags;
-	bool at_fd = tr_text_is(call->name, "execveat");
+	bool at_fd = call->syscall->effect == TR_STRACE_EXECVEAT;
 	if (at_fd)
 		fd = take_item(&at);
 	put_path(&at, exec);
 	exec->gap = to->len;
 	put_list(&at, exec, false);
-	put_list(&at, exec, true);
+	if (at_fd) /* flags follow */
+		put_list(&at, exec, true);
+	else
+		put_environment(&at, exec);
 	to->failed |= exec->path.failed || exec->pwd.failed;
 	if (at_fd) {
 		const struct tr_strace_call *begun = task->state;
@@ -397,4 +461,9 @@ void tr_strace_exec_free(struct tr_strace_exec *exec)
 	tr_buffer_free(&exec->path);
 	tr_buffer_free(&exec->pwd);
 	free_names(&exec->names);
+	for (unsigned i = 0; i < TR_STRACE_ENVIRONMENTS; i++) {
+		tr_buffer_free(&exec->recent[i].printed);
+		tr_buffer_free(&exec->recent[i].field);
+		tr_buffer_free(&exec->recent[i].pwd);
+	}
 }

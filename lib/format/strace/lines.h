@@ -199,6 +199,13 @@ bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut);
 bool tr_strace_note(struct tr_text text, struct tr_text *note);
 
 /*
+ * Appends the value at p if the stream spells it alike, so that it can be copied while its end is
+ * searched: a number, symbols joined by bars, a string. Returns the ',' after it, or end. NULL: it is
+ * another value, and nothing is appended. *cut as below.
+ */
+const char *tr_strace_copy_value(const char *p, const char *end, struct tr_buffer *to, bool *cut);
+
+/*
  * Appends the literal of a value, or a string of its text if the stream has no literal for it
  * (shifts, makedev(), sets in ~[ ]). *cut is set if strace left out a part of it; it may be NULL.
  */

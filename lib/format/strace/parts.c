@@ -91,7 +91,8 @@ static enum tr_line_merge_act act(struct tr_text text, uint64_t *number)
 	const char *name = p;
 	while (p < end && tr_strace_is_name(*p))
 		p++;
-	bool forks = p < end && *p == '(' && tr_strace_is_fork(tr_text_span(name, p));
+	bool forks = p < end && *p == '(' &&
+		     tr_strace_syscall(tr_text_span(name, p))->effect == TR_STRACE_FORK;
 	if (!forks && !tr_strace_take(&p, end, TR_TEXT("+++ superseded")))
 		return TR_LINE_NOTHING;
 	tr_strace_line_read(tr_text_span(name, end), &line);

@@ -45,24 +45,30 @@ struct pending {
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_origin *from, const struct tr_task *task)
 {
+	enum { KIND = 16, TABS = 4 };
 	struct tr_buffer *to = &reader->out.head;
+	size_t len = strlen(kind);
 
 	reader->out.from = from;
 	tr_buffer_reset(to);
-	tr_buffer_put_text(to, tr_text_from(kind));
-	tr_buffer_put_byte(to, '\t');
-	tr_buffer_put_decimal(to, reader->base.seq++);
-	tr_buffer_put_byte(to, '\t');
+	char *p = tr_buffer_room(to, KIND + 2 * (TR_DECIMAL_MAX + 2) + TR_STRACE_TIME_MAX + TABS);
+	if (!p)
+		return;
+	p = mempcpy(p, kind, len);
+	*p++ = '\t';
+	p += tr_counter_write(&reader->out.counter, reader->base.seq++, p);
+	*p++ = '\t';
 	if (task && from->time_len)
-		tr_buffer_put(to, from->time, from->time_len);
+		p = mempcpy(p, from->time, from->time_len);
 	else
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_byte(to, '\t');
+		*p++ = '-';
+	*p++ = '\t';
 	if (task && task->tid != TR_STRACE_NOBODY)
-		tr_buffer_put_decimal(to, task->tid);
+		p += tr_decimal_write(task->tid, p);
 	else
-		tr_buffer_put_byte(to, '-');
-	tr_buffer_put_byte(to, '\t');
+		*p++ = '-';
+	*p++ = '\t';
+	to->len = (size_t)(p - to->data);
 }
 
 /* Puts a field; nothing if the number is unknown. */
@@ -96,15 +102,14 @@ static void put_flags(unsigned flags, struct tr_buffer *to)
 					     "fd-unknown",   "orphan",	    "cwd-guessed" };
 	const char *before = "\tflagged=[\"";
 
-	for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-		if (!(flags & 1u << i))
-			continue;
+	if (!flags)
+		return;
+	for (; flags; flags &= flags - 1) {
 		tr_buffer_put_text(to, tr_text_from(before));
-		tr_buffer_put_text(to, tr_text_from(names[i]));
+		tr_buffer_put_text(to, tr_text_from(names[__builtin_ctz(flags)]));
 		before = "\",\"";
 	}
-	if (flags)
-		tr_buffer_put_literal(to, "\"]");
+	tr_buffer_put_literal(to, "\"]");
 }
 
 /* Whether all that the record depends on is known. */

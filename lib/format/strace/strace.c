@@ -48,7 +48,7 @@ static int weigh(struct tr_text text, bool whole)
 	case TR_STRACE_CALL:
 	case TR_STRACE_BEGUN:
 	case TR_STRACE_RESUMED:
-		if (!tr_strace_argument_names(line.name))
+		if (!tr_strace_syscall(line.name)->arguments)
 			return prefixed || line.type != TR_STRACE_CALL ? BITS_UNKNOWN : 0;
 		return prefixed ? BITS_PREFIXED : BITS_BARE;
 	case TR_STRACE_PID_CHANGED:

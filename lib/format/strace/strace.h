@@ -41,12 +41,45 @@ struct tr_strace_end {
 	uint64_t status;
 };
 
+/* What the reader does with a call that succeeded, besides its record. */
+enum tr_strace_effect {
+	TR_STRACE_NO_EFFECT,
+	TR_STRACE_EXECVE,
+	TR_STRACE_EXECVEAT,
+	TR_STRACE_FORK, /* of a process or thread */
+	TR_STRACE_EXIT_GROUP,
+	TR_STRACE_WAIT,	  /* the status of a child is its second argument */
+	TR_STRACE_WAITID, /* the information about a child is its third argument */
+	TR_STRACE_GETCWD,
+	TR_STRACE_CHDIR,
+	TR_STRACE_FCHDIR,
+	TR_STRACE_OPEN,	  /* the path is its first argument */
+	TR_STRACE_OPENAT, /* the path is its second argument */
+	TR_STRACE_DUP,
+	TR_STRACE_FCNTL,
+	TR_STRACE_CLOSE,
+	TR_STRACE_UNSHARE,
+};
+
+struct tr_strace_syscall {
+	const char *name;
+	const char *arguments; /* their names, separated by blanks; NULL: the call is unknown */
+	enum tr_strace_effect effect;
+};
+
+/* The calls that were looked up last. Zero it. */
+enum { TR_STRACE_RECENT = 128 };
+struct tr_strace_recent {
+	const struct tr_strace_syscall *slots[TR_STRACE_RECENT]; /* by a hash of the name */
+};
+
 /* The call that a task has begun, and how the task ends: tr_task.state. */
 struct tr_strace_call {
 	bool open;   /* it has begun and not returned */
 	bool proven; /* it is an exec that is known to have succeeded */
 	bool closed; /* it is a close, whose effect was applied when it began */
-	char *text;  /* "name(arguments" as far as they were printed */
+	const struct tr_strace_syscall *syscall;
+	char *text; /* "name(arguments" as far as they were printed */
 	size_t len, cap, name_len;
 	size_t *held; /* sum of cap over all calls */
 	struct tr_strace_origin begin;
@@ -77,6 +110,7 @@ enum tr_strace_flag {
 
 /* A call that is over. */
 struct tr_strace_done {
+	const struct tr_strace_syscall *syscall;
 	struct tr_text name, arguments;
 	const struct tr_strace_result *result; /* NULL: it never returned */
 	const struct tr_strace_origin *from;
@@ -89,6 +123,14 @@ struct tr_strace_names {
 	size_t cap, count;
 };
 
+/* An environment as strace printed it, and what was made of it. Zero it. */
+struct tr_strace_environment {
+	struct tr_buffer printed, field, pwd;
+	unsigned flags; /* enum tr_strace_flag */
+};
+
+enum { TR_STRACE_ENVIRONMENTS = 4 };
+
 /* The data of an exec record: read by exec.c, and completed by pending.c. */
 struct tr_strace_exec {
 	struct tr_buffer path; /* bytes */
@@ -98,11 +140,14 @@ struct tr_strace_exec {
 	size_t gap;	       /* in the record, after the path */
 	unsigned flags;	       /* enum tr_strace_flag */
 	struct tr_strace_names names;
+	struct tr_strace_environment recent[TR_STRACE_ENVIRONMENTS];
+	unsigned oldest; /* of these */
 };
 
 /* Records on their way out: pending.c. */
 struct tr_strace_records {
 	struct tr_buffer head;		     /* the record that is being composed */
+	struct tr_counter counter;	     /* writes seq */
 	const struct tr_strace_origin *from; /* where it comes from */
 	struct tr_buffer gap;		     /* scratch: what is inserted into a record */
 	struct tr_pending queue;	     /* a record that is pending, and those after it */
@@ -140,6 +185,7 @@ struct tr_strace_reader {
 	struct tr_strace_repair repair;
 	struct tr_strace_stack stack;
 
+	struct tr_strace_recent recent;
 	struct tr_tasks tasks;
 	size_t held;	   /* bytes of calls that have begun */
 	bool any;	   /* some task has been seen */
@@ -164,10 +210,17 @@ struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *
 
 /* call_table.c: system calls by name. */
 
-bool tr_strace_is_exec(struct tr_text call);
-bool tr_strace_is_fork(struct tr_text call);
-/* The names of the arguments, separated by blanks; NULL: the call is unknown. */
-const char *tr_strace_argument_names(struct tr_text call);
+/* The call with that name; one without a name if it is unknown. */
+const struct tr_strace_syscall *tr_strace_syscall(struct tr_text name);
+/* The same, found quickly if it is among the recent ones. */
+const struct tr_strace_syscall *tr_strace_syscall_again(struct tr_strace_recent *recent,
+							struct tr_text name);
+
+static inline bool tr_strace_is_exec(const struct tr_strace_syscall *syscall)
+{
+	return syscall->effect == TR_STRACE_EXECVE || syscall->effect == TR_STRACE_EXECVEAT;
+}
+
 /* The CLONE_ bits in the arguments of clone, clone3, vfork or unshare, in any style of -X. */
 uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments);
 /* Appends "\tflags=" and the names of the bits; nothing if there are none. */

@@ -152,7 +152,7 @@ static bool is_execing(const struct tr_task *task)
 {
 	const struct tr_strace_call *call = task->state;
 
-	return call && call->open && tr_strace_is_exec(tr_strace_call_name(call));
+	return call && call->open && tr_strace_is_exec(call->syscall);
 }
 
 /*
@@ -173,7 +173,7 @@ void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task,
 	call->directory = tr_directory_retain(task->place->directory);
 	call->moves = task->place->moves;
 	tr_directory_release(call->seen_from);
-	call->seen_from = tr_text_is(tr_strace_call_name(call), "execveat")
+	call->seen_from = call->syscall->effect == TR_STRACE_EXECVEAT
 				  ? tr_strace_descriptor(
 					    reader, task,
 					    tr_strace_argument(tr_strace_call_arguments(call), 0))

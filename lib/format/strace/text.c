@@ -90,9 +90,17 @@ static const char *thing_end(const char *p, const char *end)
 /* The closing bracket that has no opening one; with commas, also the first ',' outside brackets. */
 static const char *find_end(const char *p, const char *end, bool commas)
 {
+	static const bool marks[UCHAR_MAX + 1] = {
+		['('] = true, ['['] = true, ['{'] = true, [')'] = true, [']'] = true,
+		['}'] = true, [','] = true, ['"'] = true, ['<'] = true, ['/'] = true,
+	};
 	unsigned depth = 0;
 
-	while (p < end) {
+	for (;; p++) {
+		while (p < end && !marks[(unsigned char)*p])
+			p++;
+		if (p == end)
+			return NULL;
 		switch (*p) {
 		case '(':
 		case '[':
@@ -115,16 +123,12 @@ static const char *find_end(const char *p, const char *end, bool commas)
 			const char *after = thing_end(p, end);
 			if (!after)
 				return NULL;
-			if (after > p) {
-				p = after;
-				continue;
-			}
+			if (after > p)
+				p = after - 1;
 			break;
 		}
 		}
-		p++;
 	}
-	return NULL;
 }
 
 const char *tr_strace_item_end(const char *p, const char *end)
@@ -160,7 +164,7 @@ bool tr_strace_digits(const char **p, const char *end, unsigned long long *numbe
 
 	for (; q < end && *q >= '0' && *q <= '9'; q++) {
 		unsigned digit = (unsigned)(*q - '0');
-		if (n > (ULLONG_MAX - digit) / 10)
+		if (n >= ULLONG_MAX / 10 && (n > ULLONG_MAX / 10 || digit > ULLONG_MAX % 10))
 			return false;
 		n = n * 10 + digit;
 	}
@@ -294,6 +298,77 @@ bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut)
 	*body = tr_text_span(text.data + 1, after - 1);
 	*cut = tr_strace_take(&after, end, TR_TEXT("..."));
 	return after == end;
+}
+
+/* Returns the end of a decimal or hexadecimal number in the stream's spelling; NULL: it is another. */
+static const char *canonical_number_end(const char *p, const char *end)
+{
+	enum { DIGITS = 18, HEX_DIGITS = 16 }; /* that fit into 64 bits */
+
+	p += *p == '-';
+	const char *begin = p;
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
+		for (begin = p += 2; p < end && tr_hex_digit(*p) >= 0; p++)
+			if (*p >= 'A' && *p <= 'F')
+				return NULL;
+		if (begin[-3] == '-' || p - begin > HEX_DIGITS)
+			return NULL;
+	} else {
+		while (p < end && *p >= '0' && *p <= '9')
+			p++;
+		if (p - begin > DIGITS)
+			return NULL;
+	}
+	return p == begin || (*begin == '0' && p - begin > 1) ? NULL : p;
+}
+
+/* Returns the end of A|B, where the stream spells it alike; NULL: it is something else. */
+static const char *symbol_end(const char *p, const char *end)
+{
+	enum { RESERVED = 5 }; /* the longest reserved word */
+
+	for (;; p++) {
+		const char *word = p;
+		if (p < end && *p >= '0' && *p <= '9')
+			return NULL;
+		while (p < end && tr_strace_is_name(*p))
+			p++;
+		if (p == word || (p - word <= RESERVED && tr_is_reserved(tr_text_span(word, p))))
+			return NULL;
+		if (p == end || *p != '|')
+			return p;
+	}
+}
+
+const char *tr_strace_copy_value(const char *p, const char *end, struct tr_buffer *to, bool *cut)
+{
+	const char *begin = p;
+	size_t before = to->len;
+	bool dots = false;
+
+	if (p == end)
+		return NULL;
+	if (*p == '"') {
+		tr_buffer_put_byte(to, '"');
+		p = tr_strace_spell(p + 1, end, to);
+		bool closed = p < end;
+		p += closed;
+		dots = closed && p < end && *p == '.' && tr_strace_take(&p, end, TR_TEXT("..."));
+		if (!closed || (p < end && *p != ',')) {
+			to->len = before;
+			return NULL;
+		}
+		tr_buffer_put_text(to, dots ? TR_TEXT("\"...") : TR_TEXT("\""));
+		*cut |= dots;
+		return p;
+	}
+	bool word = tr_strace_is_name(*p) && (*p < '0' || *p > '9');
+	p = word ? symbol_end(p, end) : canonical_number_end(p, end);
+	if (!p || (p < end && *p != ','))
+		return NULL;
+	struct tr_text text = tr_text_span(begin, p);
+	tr_buffer_put_text(to, tr_text_is(text, "NULL") ? TR_TEXT("null") : text);
+	return p;
 }
 
 /* Depth of brackets. The grammar allows 60, and a note adds levels. */
@@ -570,6 +645,10 @@ static void put_value(struct rendering *r, struct tr_text text)
 	bool known = false;
 
 	if (text.len && r->depth < DEPTH) {
+		const char *end = text.data + text.len;
+		if (tr_strace_copy_value(text.data, end, r->to, &r->cut) == end)
+			return;
+		r->to->len = begin;
 		r->depth++;
 		known = put_known(r, text);
 		r->depth--;
