@@ -148,6 +148,15 @@ static const char *parentheses_end(const char *p, const char *end)
 	return NULL;
 }
 
+/* Whether parentheses are followed by others. */
+static bool may_have_types(const char *p, const char *end)
+{
+	while ((p = memchr(p, ')', (size_t)(end - p))) && ++p < end)
+		if (*p == '(' || tr_text_starts(tr_text_span(p, end), TR_TEXT(" const(")))
+			return true;
+	return false;
+}
+
 /*
  * The '(' before the arguments. -C prints the types of a C++ function's parameters in parentheses
  * of their own.
@@ -156,7 +165,7 @@ static const char *arguments_begin(const char *p, const char *end)
 {
 	const char *at = memchr(p, '(', (size_t)(end - p)), *next;
 
-	while (at && (next = parentheses_end(at, end))) {
+	while (at && may_have_types(at, end) && (next = parentheses_end(at, end))) {
 		take(&next, end, TR_TEXT(" const"));
 		if (next == end || *next != '(')
 			break;
@@ -242,11 +251,13 @@ static void chop_duration(struct tr_text *result, struct tr_ltrace_line *line)
 static bool read_result(const char *begin, const char *p, const char *end,
 			struct tr_ltrace_line *line)
 {
-	for (const char *equals = end; equals > p; equals--) {
-		const char *close = equals;
+	const char *equals = end;
+
+	while ((equals = memrchr(p, '=', (size_t)(equals - p))) && equals > p) {
+		const char *close = equals - 1;
 		struct tr_text result;
 
-		if (*--close != ' ' || end - equals < 3 || equals[0] != '=' || equals[1] != ' ')
+		if (*close != ' ' || end - equals < 3 || equals[1] != ' ')
 			continue;
 		while (close > p && *close == ' ')
 			close--;

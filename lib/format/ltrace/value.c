@@ -188,15 +188,14 @@ static const char *spell_char(struct spelling *s, const char *p, const char *end
 /* Reads digits of that base. False: there are others, or too many for 64 bits. */
 static bool read_digits(const char *p, const char *end, unsigned base, uint64_t *number)
 {
-	static const char digits[] = "0123456789abcdef";
-
 	if (p == end)
 		return false;
 	for (*number = 0; p < end; p++) {
-		const char *digit = memchr(digits, *p, base);
+		int digit = *p >= 'A' && *p <= 'F' ? -1 : tr_hex_digit(*p);
 
-		if (!digit || __builtin_mul_overflow(*number, base, number) ||
-		    __builtin_add_overflow(*number, (uint64_t)(digit - digits), number))
+		if (digit < 0 || (unsigned)digit >= base ||
+		    __builtin_mul_overflow(*number, base, number) ||
+		    __builtin_add_overflow(*number, (unsigned)digit, number))
 			return false;
 	}
 	return true;
@@ -259,15 +258,21 @@ static bool put_number(struct spelling *s, struct tr_text text)
 	return true;
 }
 
-/* A value that is no string, list or structure. */
+/* A value that is no string, list or structure. Most are numbers that the stream spells alike. */
 static const char *spell_word(struct spelling *s, const char *p, const char *end)
 {
+	enum { DIGITS = 18 }; /* that fit into 64 bits */
 	const char *q = p;
 
-	while (!is_end(q, end))
+	while (q < end && *q >= '0' && *q <= '9')
+		q++;
+	bool plain = q > p && q - p <= DIGITS && (*p != '0' || q == p + 1) && is_end(q, end);
+	while (q < end && !plain && ((*q != ',' && *q != ' ' && *q != '.') || !is_end(q, end)))
 		q++;
 	struct tr_text text = tr_text_span(p, q);
-	if (tr_text_is(text, "nil"))
+	if (plain)
+		tr_buffer_put_text(s->to, text);
+	else if (tr_text_is(text, "nil"))
 		tr_buffer_put_literal(s->to, "null");
 	else if (tr_is_word(text, false))
 		tr_buffer_put_text(s->to, text);
