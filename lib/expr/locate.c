@@ -20,6 +20,12 @@ bool tr_test_is_simple(const struct tr_test *test)
 	       (!step || (step->type == TR_STEP_BASENAME && !step->next));
 }
 
+const struct tr_text *tr_test_string(const struct tr_test *test)
+{
+	bool is_one = tr_test_is_simple(test) && !test->path.steps && !test->literals->next;
+	return is_one ? &test->literals->text : NULL;
+}
+
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes)
 {
 	if (tr_test_is_simple(test))
@@ -68,6 +74,132 @@ uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end
 	return quotes;
 }
 
+/* Bits of the bytes of a block that have a meaning in lists of strings. */
+struct marks {
+	uint64_t quotes, commas, escapes;
+};
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Returns, for each bit, the parity of itself and the bits below. */
+ALWAYS_INLINE uint64_t parities(uint64_t bits)
+{
+	bits ^= bits << 1;
+	bits ^= bits << 2;
+	bits ^= bits << 4;
+	bits ^= bits << 8;
+	bits ^= bits << 16;
+	return bits ^ bits << 32;
+}
+
+/* Whether this string is between quotes at p, of which the first one is known to be there. */
+ALWAYS_INLINE bool is_string_at(const char *p, const char *end, struct tr_text string)
+{
+	return (size_t)(end - p) >= string.len + 2 && p[string.len + 1] == '"' &&
+	       tr_text_equal((struct tr_text){ p + 1, string.len }, string) &&
+	       !memchr(p + 1, '"', string.len);
+}
+
+/*
+ * The loop of tr_strings_have, for each way to mark the bytes of a block. The quotes open and close
+ * strings by turns. Between a string and the next one there must be a comma, and nothing else. A
+ * string is compared if its quotes have the right distance, or may have it, because the closing one
+ * is in the next block.
+ */
+ALWAYS_INLINE enum tr_answer search_strings(struct tr_text text, struct tr_text string,
+					    struct marks (*mark)(const char *block))
+{
+	const char *p = text.data, *end = p + text.len;
+	size_t distance = string.len + 1, len;
+	uint64_t far = distance < 64 ? ~(UINT64_MAX >> distance) : UINT64_MAX;
+	uint64_t in_string = 0, closed = 0; /* after the last byte: all bits; bit 0 */
+	bool list = text.len >= 2 && *p == '[' && end[-1] == ']', found = false;
+	char copy[TR_UTF8_BLOCK];
+
+	p += list;
+	end -= list;
+	if (list && p == end)
+		return TR_NO;
+	for (; p < end; p += len) {
+		const char *block = p;
+		len = end - p < TR_UTF8_BLOCK ? (size_t)(end - p) : TR_UTF8_BLOCK;
+		if (len < TR_UTF8_BLOCK) /* bytes after the end may not be read */
+			block = memcpy(copy, p, len);
+		struct marks marks = mark(block);
+		uint64_t valid = UINT64_MAX >> (TR_UTF8_BLOCK - len);
+		uint64_t quotes = marks.quotes & valid;
+		uint64_t inside = parities(quotes) ^ in_string;
+		uint64_t open = quotes & inside, close = quotes & ~inside;
+		uint64_t between = ~(inside | quotes) & valid;
+		if (between != ((close << 1 | closed) & valid) ||
+		    (between & ~(list ? marks.commas : 0)) || (marks.escapes & valid))
+			return TR_UNKNOWN;
+		uint64_t likely = open & (far | (distance < 64 ? close >> distance : 0));
+		for (; likely && !found; likely &= likely - 1)
+			found = is_string_at(p + __builtin_ctzll(likely), end, string);
+		in_string = 0 - (inside >> 63);
+		closed = close >> (len - 1);
+	}
+	return !closed ? TR_UNKNOWN : found ? TR_YES : TR_NO;
+}
+
+ALWAYS_INLINE struct marks mark(const char *p)
+{
+	struct tr_block64 block = tr_block64_load(p);
+
+	return (struct marks){ tr_block64_equal(block, '"'), tr_block64_equal(block, ','),
+			       tr_block64_equal(block, '\\') };
+}
+
+#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
+#define HAVE_WIDE_STEPS 1
+#include <immintrin.h>
+#define WIDE __attribute__((target("avx2,bmi")))
+
+WIDE static inline uint64_t wide_equal(__m256i low, __m256i high, char byte)
+{
+	__m256i bytes = _mm256_set1_epi8(byte);
+
+	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, bytes)) |
+	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, bytes)) << 32;
+}
+
+/* The same in half the steps, where the machine has AVX2. */
+WIDE static inline struct marks mark_wide(const char *p)
+{
+	__m256i low = _mm256_loadu_si256((const __m256i *)p);
+	__m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
+
+	return (struct marks){ wide_equal(low, high, '"'), wide_equal(low, high, ','),
+			       wide_equal(low, high, '\\') };
+}
+
+WIDE static enum tr_answer search_strings_wide(struct tr_text text, struct tr_text string)
+{
+	return search_strings(text, string, mark_wide);
+}
+#endif
+
+enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string)
+{
+#if HAVE_WIDE_STEPS
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+		return search_strings_wide(text, string);
+#endif
+	return search_strings(text, string, mark);
+}
+
+#else
+
+enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string)
+{
+	(void)text, (void)string;
+	return TR_UNKNOWN;
+}
+
+#endif
+
 /* Only escapes of two bytes are handled here. The parser has to check the others. */
 const char *tr_strings_escaped_end(const char *p, const char *end)
 {
@@ -100,8 +232,12 @@ static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct
 	return same;
 }
 
-/* Returns the beginning of the value if the column is key=value, or NULL. */
-static const char *value_of(struct tr_text column, struct tr_text key, struct tr_arena *arena)
+/*
+ * Returns the beginning of the value if the column is key=value, or NULL. Without an arena a key
+ * with escapes is not compared, but makes *unknown true.
+ */
+static const char *value_of(struct tr_text column, struct tr_text key, struct tr_arena *arena,
+			    bool *unknown)
 {
 	size_t i = 0;
 	while (i < key.len && i < column.len && column.data[i] == key.data[i])
@@ -113,6 +249,10 @@ static const char *value_of(struct tr_text column, struct tr_text key, struct tr
 	/* only an escape can make two spellings of one key differ */
 	if (column.data[i] != '\\' && !memchr(column.data, '\\', i))
 		return NULL;
+	if (!arena) {
+		*unknown = true;
+		return NULL;
+	}
 	const char *equals = memchr(column.data, '=', column.len);
 	if (!equals || !is_key_respelled(tr_text_span(column.data, equals), key, arena))
 		return NULL;
@@ -135,7 +275,7 @@ static bool locate_in_text(const struct tr_path *path, struct tr_text key, struc
 		const char *tab = memrchr(begin, '\t', (size_t)(end - begin));
 		struct tr_text column = tr_text_span(tab ? tab + 1 : begin, end);
 		if (!found) {
-			found = value_of(column, key, record->arena);
+			found = value_of(column, key, record->arena, NULL);
 			if (found)
 				*value = tr_text_span(found, end);
 			if (found && !path->after_arrow)
@@ -146,6 +286,24 @@ static bool locate_in_text(const struct tr_path *path, struct tr_text key, struc
 		end = tab ? tab : begin;
 	}
 	return false;
+}
+
+enum tr_answer tr_locate_in_line(struct tr_text columns, struct tr_text key, struct tr_text *value)
+{
+	const char *begin = columns.data, *end = begin + columns.len;
+	bool unknown = false;
+	while (end > begin) {
+		const char *tab = memrchr(begin, '\t', (size_t)(end - begin));
+		const char *column = tab ? tab + 1 : begin;
+		const char *found = value_of(tr_text_span(column, end), key, NULL, &unknown);
+		if (unknown)
+			return TR_UNKNOWN;
+		*value = tr_text_span(found ? found : end, end);
+		if (found)
+			return TR_YES;
+		end = tab ? tab : begin;
+	}
+	return TR_NO;
 }
 
 /* Searches the fields of a record that was built, the last one first. */

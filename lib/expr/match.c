@@ -379,8 +379,6 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 	return tr_test_cell(&trial->state->compare, test, bytes);
 }
 
-enum answer { NO, YES, UNKNOWN };
-
 /* Applies a test to a string. */
 static bool test_string(const struct trial *trial, const struct tr_test *test, struct tr_text bytes)
 {
@@ -392,15 +390,19 @@ static bool test_string(const struct trial *trial, const struct tr_test *test, s
 	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
 }
 
-/* Compares a string or a list of strings with strings, without a tree. UNKNOWN: parse the value. */
-static enum answer test_strings(const struct trial *trial, const struct tr_test *test,
-				struct tr_text text)
+/* Compares a string or a list of strings with strings, without a tree. TR_UNKNOWN: parse the value. */
+static enum tr_answer test_strings(const struct trial *trial, const struct tr_test *test,
+				   struct tr_text text)
 {
+	const struct tr_text *string = tr_test_string(test);
+	enum tr_answer answer = string ? tr_strings_have(text, *string) : TR_UNKNOWN;
 	struct tr_strings strings;
 	enum tr_strings_step step;
 	bool found = false, simple = tr_test_is_simple(test);
+	if (answer != TR_UNKNOWN)
+		return answer;
 	if (!test->strings || !tr_strings_begin(&strings, text))
-		return UNKNOWN;
+		return TR_UNKNOWN;
 	while ((step = tr_strings_next(&strings)) == TR_STRINGS_NEXT) {
 		/* the rest is scanned too, because a match in a malformed value does not count */
 		if (found)
@@ -409,10 +411,10 @@ static enum answer test_strings(const struct trial *trial, const struct tr_test 
 		if (strings.escapes)
 			bytes = tr_string_bytes(bytes, &trial->state->arena);
 		if (!bytes.data)
-			return UNKNOWN;
+			return TR_UNKNOWN;
 		found = simple ? tr_test_equals(test, bytes) : test_string(trial, test, bytes);
 	}
-	return step == TR_STRINGS_OTHER ? UNKNOWN : found ? YES : NO;
+	return step == TR_STRINGS_OTHER ? TR_UNKNOWN : found ? TR_YES : TR_NO;
 }
 
 /* True if the steps apply to each string of a list, so that test_strings can apply them. */
@@ -457,9 +459,9 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 	tr_seen_hit(&trial->state->seen, test->number);
 	/* the text is searched as it is; steps into a value need its tree */
 	if (place.text.data && steps_keep_strings(test->path.steps)) {
-		enum answer answer = test_strings(trial, test, place.text);
-		if (answer != UNKNOWN)
-			return answer == YES;
+		enum tr_answer answer = test_strings(trial, test, place.text);
+		if (answer != TR_UNKNOWN)
+			return answer == TR_YES;
 		/* the value decides now, and may have the same trouble */
 		trial->state->compare.trouble = 0;
 	}

@@ -100,6 +100,9 @@ struct tr_text tr_walk_basename(struct tr_text path);
  */
 bool tr_test_is_simple(const struct tr_test *test);
 
+/* Returns the string of a test that only asks whether a string equals it, or NULL. */
+const struct tr_text *tr_test_string(const struct tr_test *test);
+
 /* Applies a simple test to decoded bytes. */
 static inline bool tr_test_equals(const struct tr_test *test, struct tr_text bytes)
 {
@@ -118,6 +121,14 @@ static inline bool tr_test_equals(const struct tr_test *test, struct tr_text byt
 bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct tr_text bytes);
 
 /* Finds the field of a path without splitting the record. */
+
+enum tr_answer { TR_NO, TR_YES, TR_UNKNOWN };
+
+/*
+ * Finds the last field with this key in the columns of a line, each after a TAB. TR_UNKNOWN: a key
+ * is spelled with escapes, and may be this one.
+ */
+enum tr_answer tr_locate_in_line(struct tr_text columns, struct tr_text key, struct tr_text *value);
 
 /* The place of a field: text of a line, or (text.data is NULL) a field that was built. */
 struct tr_place {
@@ -156,8 +167,15 @@ enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena
 			      struct tr_text *bytes, struct tr_error *err);
 
 /*
- * The fast path for the most frequent test, whether a string or an element of a list of strings
- * matches: steps through the text of "…" or ["…","…"] without a tree.
+ * Whether "…" is the string, or ["…","…"] has it. TR_UNKNOWN: the text has escapes, or is not such
+ * a value; the string has bytes that are escaped. Reads inside the text only, even if another
+ * process changes it meanwhile.
+ */
+enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string);
+
+/*
+ * The fast path for other tests of strings, and for strings with escapes: steps through the text of
+ * "…" or ["…","…"] without a tree.
  */
 
 struct tr_strings {

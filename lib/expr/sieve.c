@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An expression as a sieve, which judges lines by their columns, before records are made of them.
- * It makes the tests of match.c in the same order, up to the first one that needs fields or may
- * report something. Much depends on the kind alone, and a trace has few kinds, so the answers for
- * kinds are kept.
+ * An expression as a sieve, which judges lines before records are made of them: by their columns,
+ * and by whether a field is a certain string, or a list that has it. It makes the tests of match.c
+ * in the same order, up to the first one that needs a record or may report something. Much depends
+ * on the kind alone, and a trace has few kinds, so the answers for kinds are kept.
  */
 
 #include <stdlib.h>
@@ -47,6 +47,12 @@ struct sieve {
 	struct need needs[];
 };
 
+/* A line that is judged. */
+struct line {
+	const struct tr_columns *columns;
+	const char *lf;
+};
+
 /* True for a test of a column that never reports anything. */
 static bool is_plain(const struct tr_test *test)
 {
@@ -61,12 +67,50 @@ _Static_assert((int)TR_SUBJECT_KIND == (int)TR_COLUMN_KIND &&
 		       (int)TR_SUBJECT_NAME == (int)TR_COLUMN_NAME,
 	       "subjects are columns");
 
-/* Judges a test by a column, and counts whether records have it. OPEN: it needs the record. */
-static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
-			       const struct tr_test *test, const struct tr_columns *columns)
+/* Returns the string that a field is compared with, if the text of the line suffices; or NULL. */
+static const struct tr_text *string_of_key(const struct tr_test *test)
 {
+	const struct tr_path *path = &test->path;
+
+	if (path->subject != TR_SUBJECT_KEY || path->after_arrow || path->environment)
+		return NULL;
+	return tr_test_string(test);
+}
+
+/*
+ * Judges whether a field is a string or has it. Until a record has the field, those without it are
+ * left to match.c, which remembers their keys.
+ */
+static enum tr_sift judge_key(struct tr_expr_state *state, const struct tr_test *test,
+			      const struct line *line)
+{
+	const struct tr_text *string = string_of_key(test);
+	struct tr_text columns = tr_text_span(line->columns->start[TR_COLUMNS] - 1, line->lf);
+	struct tr_text value;
+
+	if (!string)
+		return TR_SIFT_OPEN;
+	enum tr_answer answer = tr_locate_in_line(columns, test->path.key, &value);
+	if (answer == TR_YES) {
+		answer = tr_strings_have(value, *string);
+		tr_seen_hit(&state->seen, test->number);
+	} else if (!state->seen.uses[test->number].found) {
+		return TR_SIFT_OPEN;
+	}
+	if (answer == TR_UNKNOWN)
+		return TR_SIFT_OPEN;
+	return (answer == TR_YES) != test->negated ? TR_SIFT_IN : TR_SIFT_OUT;
+}
+
+/* Judges a test, and counts whether records have the column. OPEN: it needs the record. */
+static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
+			       const struct tr_test *test, const struct line *line)
+{
+	if (test->path.subject == TR_SUBJECT_KEY)
+		return judge_key(state, test, line);
 	if (!is_plain(test))
 		return TR_SIFT_OPEN;
+	const struct tr_columns *columns = line->columns;
 	struct tr_text cell = tr_columns_text(columns, (enum tr_column)test->path.subject);
 	bool absent = cell.len == 1 && *cell.data == '-';
 	bool matches = !absent && tr_test_cell(&s->compare, test, cell);
@@ -83,35 +127,37 @@ static enum tr_sift judge_test(struct sieve *s, struct tr_expr_state *state,
  * must not be counted before it is judged.
  */
 static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const struct tr_node *node,
-			  const struct tr_columns *columns)
+			  const struct line *line)
 {
 	enum tr_sift passing = node->type == TR_NODE_OR ? TR_SIFT_OUT : TR_SIFT_IN;
 	enum tr_sift answer = passing;
 
 	switch (node->type) {
 	case TR_NODE_KIND: /* "call" includes enter and leave, but these are never sifted */
-		return tr_text_equal(tr_columns_text(columns, TR_COLUMN_KIND), node->kind)
+		return tr_text_equal(tr_columns_text(line->columns, TR_COLUMN_KIND), node->kind)
 			       ? TR_SIFT_IN
 			       : TR_SIFT_OUT;
 	case TR_NODE_TEST:
-		return judge_test(s, state, node->test, columns);
+		return judge_test(s, state, node->test, line);
 	case TR_NODE_NOT:
-		answer = judge(s, state, node->children, columns);
+		answer = judge(s, state, node->children, line);
 		return answer == TR_SIFT_OPEN  ? TR_SIFT_OPEN
 		       : answer == TR_SIFT_OUT ? TR_SIFT_IN
 					       : TR_SIFT_OUT;
 	case TR_NODE_AND:
 	case TR_NODE_OR:
 		for (node = node->children; node && answer == passing; node = node->next)
-			answer = judge(s, state, node, columns);
+			answer = judge(s, state, node, line);
 		break;
 	}
 	return answer;
 }
 
 /* Judges a kind that is not in its slot: a new one, or one that another kind displaced. */
-static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *columns)
+static void learn(struct sieve *s, struct slot *slot, const struct line *line)
 {
+	const struct tr_columns *columns = line->columns;
+
 	*slot = (struct slot){ .kind = columns->kind, .answer = TR_SIFT_IN };
 	for (size_t i = 0; i < s->state_count; i++)
 		tr_expr_saw_kind(s->states[i], tr_columns_text(columns, TR_COLUMN_KIND));
@@ -122,7 +168,7 @@ static void learn(struct sieve *s, struct slot *slot, const struct tr_columns *c
 	while (slot->answer == TR_SIFT_IN && slot->first < s->count &&
 	       s->needs[slot->first].about_kind) {
 		const struct need *need = &s->needs[slot->first++];
-		slot->answer = judge(s, need->state, need->node, columns);
+		slot->answer = judge(s, need->state, need->node, line);
 	}
 }
 
@@ -149,9 +195,10 @@ static void look_for_start(struct sieve *s, const struct tr_columns *columns)
 }
 
 /* Judges a line (struct tr_sieve): first by what is known about its kind, then need by need. */
-static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *columns)
+static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *columns, const char *lf)
 {
 	struct sieve *s = (struct sieve *)sieve;
+	const struct line line = { columns, lf };
 	if (s->needs_start)
 		look_for_start(s, columns);
 	struct slot *slot =
@@ -159,12 +206,12 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 
 	/* kinds are at most eight letters here, so a word compares all of one */
 	if (slot->kind != columns->kind)
-		learn(s, slot, columns);
+		learn(s, slot, &line);
 	enum tr_sift answer = slot->answer;
 	for (size_t i = slot->first; answer == TR_SIFT_IN && i < s->count; i++) {
 		const struct need *need = &s->needs[i];
 		if (!need->words) {
-			answer = judge(s, need->state, need->node, columns);
+			answer = judge(s, need->state, need->node, &line);
 			need->state->matched |= answer == TR_SIFT_IN;
 		} else if (!is_any(tr_columns_text(columns, need->column), need->words)) {
 			answer = TR_SIFT_OUT;
@@ -218,12 +265,12 @@ static struct need make_need(struct tr_expr_state *state, const struct tr_node *
 	};
 }
 
-/* True if the first test can be judged by columns; otherwise a sieve is useless. */
+/* True if the first test can be judged without a record; otherwise a sieve is useless. */
 static bool begins_plain(const struct tr_node *node)
 {
 	while (node->children)
 		node = node->children;
-	return node->type == TR_NODE_KIND || is_plain(node->test);
+	return node->type == TR_NODE_KIND || is_plain(node->test) || string_of_key(node->test);
 }
 
 /* The conditions of an expression: the operands of an outermost "and", or the expression itself. */

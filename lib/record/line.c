@@ -358,7 +358,7 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 		answer = TR_SIFT_OPEN;
 		/* another process may change the file meanwhile, and then the line is gone */
 		if (sieve && pick->has_columns && !pick->columns.escapes && *lf == '\n')
-			answer = sieve->sift(sieve, &pick->columns);
+			answer = sieve->sift(sieve, &pick->columns, lf);
 		if (answer == TR_SIFT_OUT)
 			continue;
 		pick->line = tr_text_span(p, lf + 1);

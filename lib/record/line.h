@@ -120,20 +120,24 @@ bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *colu
 bool tr_columns_kind(struct tr_text kind, uint64_t *word);
 
 /*
- * A sieve selects lines by their fixed columns, before records are made of them. It is a hint: a
- * reader may ignore it, and may pass any line. The answer of a sieve must depend on the columns
- * only, and must not need a message.
+ * A sieve selects lines before records are made of them: by their fixed columns, and by fields that
+ * it can compare in the text of the line. It is a hint: a reader may ignore it, and may pass any
+ * line. An answer must not need a message.
  */
 
 enum tr_sift {
 	TR_SIFT_OUT,  /* the record is not needed */
-	TR_SIFT_OPEN, /* the columns do not decide */
-	TR_SIFT_IN,   /* the record is needed whatever its fields are: it is `chosen` */
+	TR_SIFT_OPEN, /* only the record can decide */
+	TR_SIFT_IN,   /* the record is needed: it is `chosen` */
 };
 
 struct tr_sieve {
-	/* Called for lines of records whose columns have no escapes. */
-	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns);
+	/*
+	 * Called for lines of records whose fixed columns have no escapes; lf: the end of the line.
+	 * Another process may change the fields while they are read (struct tr_file_view).
+	 */
+	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns,
+			     const char *lf);
 	/*
 	 * Not NULL: called for each line that is IN, in order. True: the line was processed
 	 * completely, and no record is made.

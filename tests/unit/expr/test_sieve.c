@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A sieve says nothing that the judge would not say, and what it need not ask the judge for it
- * says. */
+/*
+ * A sieve gives the answers of the judge, or leaves the line to it. It decides by itself where the
+ * text of the line is enough.
+ */
 #include "expr/expr.h"
 
 #include <string.h>
@@ -26,6 +28,12 @@ static const char *const lines[] = {
 	"meta\t0\t-\t-\tversion\tvalue=101\n",
 	"a-kind\t13\t-\t7\t/usr/bin/gcc\n",
 	"longerkind\t14\t-\t7\t/usr/bin/gcc\n",
+	"exec\t15\t-\t8\tx\targv=[\"-c\",]\n",
+	"exec\t16\t-\t8\tx\targv=[\"-c\"]\targv=[\"x\"]\n",
+	"exec\t17\t-\t8\tx\targv=[\"x\"]\tar\\gv=[\"-c\"]\n",
+	"exec\t18\t-\t8\tx\targv=[\"x\\\"\",\"-c\"]\n",
+	"exec\t19\t-\t8\tx\tcwd=\"/\"\tcolumn\n",
+	"exec\t20\t-\t8\tx\targv=[]\tenv={\"A\":\"b\"}\n",
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
@@ -47,8 +55,17 @@ static const struct {
 	{ "name =~ /gcc$/", false },
 	{ "exec and name =~ /gcc$/", true },
 	{ "exec and argv == \"-c\"", true },
-	{ "argv == \"-c\" and exec", false },
-	{ "argv == \"-c\" or exec", false },
+	{ "argv == \"-c\" and exec", true },
+	{ "argv == \"-c\" or exec", true },
+	{ "exec and not argv == \"-c\"", true },
+	{ "argv != \"-c\"", true },
+	{ "argv in {\"-c\", \"x\"} and exec", false },
+	{ "basename(argv) == \"gcc\" and exec", false },
+	{ "->path == \"a\" and sys", false },
+	{ "path == \"a\" and sys", true },
+	{ "argv == \"\\\"\" or path == \"a\"", true },
+	{ "has(argv) and exec", false },
+	{ "env[\"A\"] == \"b\"", false },
 	{ "exec or argv == \"-c\"", true },
 	{ "(exec and argv == \"-c\") or name == \"open\"", true },
 	{ "not (exec and argv == \"-c\")", true },
@@ -80,7 +97,7 @@ static bool agrees(struct tr_sieve *sieve, struct tr_expr_state *state, const ch
 	memcpy(text, line, len);
 	if (!tr_columns_find(text, text + len - 1, &columns) || columns.escapes)
 		return true;
-	enum tr_sift said = sieve->sift(sieve, &columns);
+	enum tr_sift said = sieve->sift(sieve, &columns, text + len - 1);
 	tr_record_init(&record, &arena);
 	bool good = tr_record_from_line(&record, (struct tr_text){ text, len }, NULL);
 	enum tr_match match = tr_expr_match(state, &record, NULL, false, &err);
@@ -127,8 +144,26 @@ static enum tr_sift ask(struct tr_sieve *sieve, const char *line)
 
 	strcpy(text, line);
 	return tr_columns_find(text, text + strlen(line) - 1, &columns)
-		       ? sieve->sift(sieve, &columns)
+		       ? sieve->sift(sieve, &columns, text + strlen(line) - 1)
 		       : TR_SIFT_OPEN;
+}
+
+/* Fields are compared in the text of the line as far as that is possible. */
+static void test_strings(void)
+{
+	struct tr_expr_error error;
+	struct tr_expr *expr = tr_expr_compile(TR_TEXT("argv == \"-c\""), &error);
+	struct tr_expr_state *state = tr_expr_state_new(expr);
+	struct tr_sieve *sieve = tr_expr_sieve_new(&state, 1, always, 3);
+
+	ok(ask(sieve, lines[4]) == TR_SIFT_OPEN, "no record had the field so far");
+	ok(ask(sieve, lines[0]) == TR_SIFT_IN, "a list that has the string");
+	ok(ask(sieve, lines[3]) == TR_SIFT_OUT, "a list that does not");
+	ok(ask(sieve, lines[4]) == TR_SIFT_OUT, "the field is absent");
+	ok(ask(sieve, lines[2]) == TR_SIFT_OPEN, "the value is malformed");
+	tr_expr_sieve_free(sieve);
+	tr_expr_state_free(state);
+	tr_expr_free(expr);
 }
 
 static void test_several(void)
@@ -178,6 +213,7 @@ int main(void)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		test_row(i);
+	test_strings();
 	test_several();
 	test_many_kinds();
 	return done_testing();

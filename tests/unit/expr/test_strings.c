@@ -56,6 +56,8 @@ static void put_value(struct tr_buffer *to)
 static const char *const expressions[] = {
 	"v == \"a\"",
 	"v == \"\"",
+	"v == \"ab\"",
+	"v == \"a,\"",
 	"v in {\"ab\",\"b\",\"a\\\"\"}",
 	"v ^= \"ab\"",
 	"v $= \"b\"",
@@ -85,6 +87,67 @@ static enum tr_match judge_tree(struct tr_expr_state *judge, struct tr_record *r
 	if (value)
 		tr_record_add(&built, TR_TEXT("v"), value);
 	return tr_expr_match(judge, &built, NULL, false, NULL);
+}
+
+/* Whether a record whose v is this text matches. */
+static bool matches(const char *expression, struct tr_text value)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_expr_error error;
+	struct tr_expr *expr = tr_expr_compile(tr_text_from(expression), &error);
+	struct tr_expr_state *judge = tr_expr_state_new(expr);
+	struct tr_record record;
+
+	put(&line, "exec\t0\t-\t1\tx\tv=");
+	tr_buffer_put_text(&line, value);
+	put(&line, "\n");
+	tr_record_init(&record, &arena);
+	bool match = tr_record_from_line(&record, tr_buffer_text(&line), NULL) &&
+		     tr_expr_match(judge, &record, NULL, false, NULL) == TR_MATCH_YES;
+	tr_expr_state_free(judge);
+	tr_expr_free(expr);
+	tr_buffer_free(&line);
+	tr_arena_free(&arena);
+	return match;
+}
+
+/* A string of any length is found anywhere in a list, and no string that differs in one byte. */
+static void test_places(void)
+{
+	struct tr_buffer expression = TR_BUFFER_INIT, value = TR_BUFFER_INIT;
+	unsigned missed = 0, wrong = 0;
+
+	for (size_t len = 0; len < 140; len += len < 3 ? 1 : 1 + next_random(9)) {
+		char word[141];
+		memset(word, 'w', len);
+		word[len] = '\0';
+		tr_buffer_reset(&expression);
+		tr_buffer_put(&expression, "v == \"", 6);
+		put(&expression, word);
+		tr_buffer_put(&expression, "\"\0", 2);
+		for (size_t before = 0; before < 130; before++) {
+			tr_buffer_reset(&value);
+			put(&value, "[\"");
+			for (size_t i = 0; i < before; i++)
+				tr_buffer_put_byte(&value, 'v');
+			put(&value, before ? "\",\"" : "");
+			size_t begin = value.len;
+			put(&value, word);
+			put(&value, before % 2 ? "\"]" : "\",\"x\"]");
+			missed += !matches(expression.data, tr_buffer_text(&value));
+			if (!len)
+				continue;
+			value.data[begin + next_random((uint32_t)len)] = 'v';
+			wrong += matches(expression.data, tr_buffer_text(&value));
+		}
+	}
+	ok(missed == 0, "strings are found wherever they are");
+	ok(wrong == 0, "other strings are not");
+	ok(!matches("v == \"a\\\",\\\"b\"", TR_TEXT("[\"a\",\"b\"]")), "two strings are not one");
+	ok(!matches("v == \"a\"", TR_TEXT("\"a\",\"b\"")), "strings without brackets are no list");
+	tr_buffer_free(&expression);
+	tr_buffer_free(&value);
 }
 
 int main(void)
@@ -126,7 +189,8 @@ int main(void)
 		tr_expr_free(exprs[i]);
 	}
 	ok(bad > ROUNDS / 100 && bad < ROUNDS / 2, "some values are bad");
-	ok(silent == 0, "a bad value is told, a good one is not");
+	ok(silent == 0, "a bad value is reported, a good one is not");
+	test_places();
 	tr_buffer_free(&line);
 	tr_arena_free(&arena);
 	return done_testing();

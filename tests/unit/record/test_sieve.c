@@ -51,9 +51,10 @@ static bool same_columns(const struct tr_columns *a, const struct tr_columns *b)
 }
 
 /* One that decides by the length of the name. */
-static enum tr_sift by_length(struct tr_sieve *sieve, const struct tr_columns *columns)
+static enum tr_sift by_length(struct tr_sieve *sieve, const struct tr_columns *columns,
+			      const char *lf)
 {
-	(void)sieve;
+	(void)sieve, (void)lf;
 	size_t len = tr_columns_text(columns, TR_COLUMN_NAME).len;
 	return len % 3 == 0 ? TR_SIFT_OUT : len % 3 == 1 ? TR_SIFT_OPEN : TR_SIFT_IN;
 }
@@ -62,7 +63,8 @@ static enum tr_sift expected(struct tr_sieve *sieve, const char *p, const char *
 			     struct tr_columns *columns, bool *found)
 {
 	*found = tr_columns_find(p, lf, columns);
-	return sieve && *found && !columns->escapes ? sieve->sift(sieve, columns) : TR_SIFT_OPEN;
+	return sieve && *found && !columns->escapes ? sieve->sift(sieve, columns, lf)
+						    : TR_SIFT_OPEN;
 }
 
 struct taken {
