@@ -281,14 +281,14 @@ extern const struct tr_format_option tr_cli_computed_settings[];
 #define TR_CLI_PROGRAM_OPTIONS(reading, writing, use) \
 	{ "exe", "PROG", reading, writing, use "a program that was run (repeatable)" }, \
 		{ "base", "ADDRESS", reading, writing, \
-		  use "where the first program was loaded (0x...), or another one " \
+		  use "load address of the first program (0x...), or of another one " \
 		      "(NAME=0x...; repeatable)" }, \
 		{ "path", "DIR", reading, writing, \
-		  use "the files of the trace's modules are below this directory " \
+		  use "search the files of the trace's modules below this directory " \
 		      "(repeatable)" }, \
 	{ \
 		"demangle", "no|yes", reading, writing, \
-			use "functions have the names of the source, in C++ and Ada (no)" \
+			use "write the names that C++ and Ada functions have in the source (no)" \
 	}
 bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs);
 void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);

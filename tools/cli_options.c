@@ -117,17 +117,19 @@ const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing)
  */
 static const struct tr_option shared_input[] = {
 	{ TR_CLI_FORMAT, 'f', "format", "NAME",
-	  "read the input as NAME instead of detecting its format" },
+	  "read the input as format NAME instead of detecting it" },
 	{ TR_CLI_MEMBER, 0, "member", "GLOB",
-	  "of archives, read only the members that match (repeatable)" },
-	{ TR_CLI_MAX_RECORD, 0, "max-record", "SIZE", "largest record to accept (default 256M)" },
+	  "read only archive members whose name matches (repeatable)" },
+	{ TR_CLI_MAX_RECORD, 0, "max-record", "SIZE",
+	  "accept records up to this size (default "
+	  "256M)" },
 	{ TR_CLI_MAX_DEPTH, 0, "max-depth", "N",
-	  "deepest nesting of a value to accept (default and maximum 60)" },
+	  "accept values nested up to N deep (default and maximum 60)" },
 	{ TR_CLI_MAX_RATIO, 0, "max-ratio", "N",
-	  "largest ratio of decompressed to compressed bytes, and of environments as written "
-	  "to records (default 1000)" },
+	  "largest accepted ratio of decompressed to compressed bytes, and of written "
+	  "environments to records (default 1000)" },
 	{ TR_CLI_PROGRESS, 0, "progress", "auto|always|never",
-	  "report progress on stderr (auto: when only that is a terminal)" },
+	  "report progress on stderr (auto: if it is a terminal and the output is not)" },
 	{ 0 },
 };
 
@@ -135,26 +137,26 @@ static const struct tr_option shared_output[] = {
 	{ TR_CLI_OUTPUT, 'o', "output", "FILE",
 	  "write to FILE instead of stdout; .gz, .xz, .zst, .bz2 and .lz4 compress it" },
 	{ TR_CLI_LINE_BUFFERED, 0, "line-buffered", NULL,
-	  "write every record at once (default on a terminal)" },
+	  "write every record immediately (default on a terminal)" },
 	{ 0 },
 };
 
 static const struct tr_option shared_general[] = {
 	{ TR_CLI_SETTING, 'O', "option", "KEY=VALUE",
-	  "set an option of one format (repeatable; see --help=formats)" },
+	  "set an option of a format (repeatable; see --help=formats)" },
 	{ TR_CLI_STRICT, 0, "strict", NULL,
-	  "stop at the first trouble and remove the output file" },
-	{ TR_CLI_QUIET, 'q', "quiet", NULL, "print no notes, only errors" },
+	  "stop at the first error or note and remove the output file" },
+	{ TR_CLI_QUIET, 'q', "quiet", NULL, "print errors but no notes" },
 	{ TR_CLI_VERBOSE, 0, "verbose", NULL,
-	  "print details: records that the target format cannot hold" },
+	  "print more notes, such as records that the target format cannot hold" },
 	{ TR_CLI_REPORT, 0, "report", "FILE",
 	  "write all messages, the result of each file, and a summary to FILE as JSON Lines" },
 	{ TR_CLI_LIST_FORMATS, 0, "list-formats", NULL,
 	  "list the formats: name, read, write, exactness, summary" },
 	{ TR_CLI_HELP, 'h', "help", "[=all|formats]",
-	  "print this help; all: with the common options; formats: the keys of -O" },
+	  "print this help; all: include the common options; formats: print the keys of -O" },
 	{ TR_CLI_VERSION, 'V', "version", NULL,
-	  "print the version, and those of the libraries in use" },
+	  "print the versions of the tool and of the libraries in use" },
 	{ 0 },
 };
 
@@ -279,8 +281,7 @@ static void print_status(const struct tr_tool *tool)
 		column += printf("0 done; ");
 	if (tool->status_one)
 		column += printf("1 %s; ", tool->status_one);
-	wrap(tool->status ? tool->status
-			  : "2 trouble, also when something was damaged or left out.",
+	wrap(tool->status ? tool->status : "2 an error occurred, or data was damaged or left out.",
 	     column, 0);
 }
 
@@ -330,8 +331,8 @@ static void print_help(const struct tr_cli *cli)
 		print_common_hint(tool);
 	if (all && tool->shared & TR_CLI_READS) {
 		printf("\n");
-		wrap("Without FILE, or if FILE is -, stdin is read. Compressed files and archives "
-		     "are opened automatically. Sizes take the suffixes K, M and G.",
+		wrap("Without FILE, or if FILE is -, stdin is read. Compressed files and "
+		     "archives are opened automatically. Sizes can have a suffix K, M or G.",
 		     0, 0);
 	}
 	printf("\nExamples:\n");

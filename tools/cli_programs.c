@@ -9,7 +9,7 @@
 
 const struct tr_format_option tr_cli_computed_settings[] = {
 	TR_COMPILER_OPTIONS(true, false),
-	TR_CLI_PROGRAM_OPTIONS(true, false, "for function, file, line and inline of blocks: "),
+	TR_CLI_PROGRAM_OPTIONS(true, false, "for function, file and line: "),
 	{ 0 },
 };
 

@@ -43,26 +43,28 @@ enum {
 };
 
 static const struct tr_option options[] = {
-	{ INPUTS, 0, "inputs", NULL, "list files that were read and not made" },
+	{ INPUTS, 0, "inputs", NULL, "list files that were read and not made before" },
 	{ OUTPUTS, 0, "outputs", NULL, "list files that were written and exist at the end" },
 	{ TEMPORARY, 0, "temporary", NULL, "list files that were created and deleted" },
-	{ OF, 0, "of", "GLOB", "list what was needed to make the files" },
-	{ FROM, 0, "from", "GLOB", "list what was made from the files" },
-	{ DIRECT, 0, "direct", NULL, "--of, --from: one step, through temporary files" },
-	{ COMMANDS, 0, "commands", NULL, "--of, --from: list commands instead of files" },
-	{ WHO_WRITES, 0, "who-writes", "GLOB", "list the commands that wrote the files" },
-	{ WHO_READS, 0, "who-reads", "GLOB", "list the commands that read the files" },
+	{ OF, 0, "of", "GLOB", "list files that were needed to make these files" },
+	{ FROM, 0, "from", "GLOB", "list files that were made from these files" },
+	{ DIRECT, 0, "direct", NULL, "with --of, --from: only one step" },
+	{ COMMANDS, 0, "commands", NULL, "with --of, --from: list commands, not files" },
+	{ WHO_WRITES, 0, "who-writes", "GLOB", "list the commands that wrote these files" },
+	{ WHO_READS, 0, "who-reads", "GLOB", "list the commands that read these files" },
 	{ THROUGH, 0, "through", "none|wrappers|all",
-	  "which parents' reads count, too (wrappers: all but make and ninja)" },
-	{ CUT, 0, "cut", "GLOB", "go no further at these files, such as a cache" },
-	{ OUTSIDE, 0, "outside", "DIR", "find uses of files outside these directories" },
-	{ DECLARED, 0, "declared", "GLOB", "compare with the rules of these .d files" },
-	{ CYCLES, 0, "cycles", NULL, "find files that need each other" },
+	  "parents whose reads count, too (wrappers: all except make and ninja)" },
+	{ CUT, 0, "cut", "GLOB", "stop at these files, such as a cache" },
+	{ OUTSIDE, 0, "outside", "DIR", "find uses of files outside this directory" },
+	{ DECLARED, 0, "declared", "GLOB", "compare with the rules in these .d files" },
+	{ CYCLES, 0, "cycles", NULL, "find files that depend on each other" },
 	{ OVERLAPS, 0, "overlaps", NULL, "find commands that use a file while another writes it" },
-	{ EVENTS, 0, "events", NULL, "pass the stream; add path1, path2, does, by to calls" },
-	{ PROJECT, 0, "project", "DIR", "the project (default: where the first command runs)" },
-	{ MISSING, 0, "missing", NULL, "files that were only looked for count as needed" },
-	{ SPECIAL, 0, "special", NULL, "show devices, directories and /proc, too" },
+	{ EVENTS, 0, "events", NULL, "pass the stream on; add path1, path2, does, by to calls" },
+	{ PROJECT, 0, "project", "DIR",
+	  "the project (default: the directory of the first "
+	  "command)" },
+	{ MISSING, 0, "missing", NULL, "treat files that were only looked up as needed" },
+	{ SPECIAL, 0, "special", NULL, "also show devices, directories and /proc" },
 	{ HASH, 0, "hash", NULL, "add the SHA-256 of files that exist on this machine" },
 	{ AS, 0, "as", "trec|list|tsv|json|make|ninja|dot|cyclonedx|spdx",
 	  "the form of the output" },
@@ -71,11 +73,11 @@ static const struct tr_option options[] = {
 };
 
 static const char *const examples[] = {
-	"what a build read that it did not make",
+	"files that a build read and did not make",
 	"tr-deps --inputs build.nfsdb",
-	"the headers of an object file",
+	"the files that went into an object file directly",
 	"tr-deps --of='*/quotearg.o' --direct build.nfsdb",
-	"who wrote a file",
+	"the commands that wrote a file",
 	"tr-deps --who-writes='*/config*.h' build.nfsdb",
 	NULL,
 };
@@ -88,7 +90,7 @@ static const struct tr_tool tool = {
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.examples = examples,
-	.status_one = "a finding of --outside, --declared, --cycles, --overlaps",
+	.status_one = "a check found something",
 };
 
 static void add_glob(struct tr_deps *deps, struct tr_deps_globs *globs)
@@ -178,7 +180,8 @@ static void read_options(struct tr_deps *deps)
 			cli,
 			"this form of output has files and what they depend on: leave --as out");
 	else if (finding && deps->mode != OUTSIDE && deps->as == AS_TREC)
-		tr_cli_usage(cli, "what these options find has no records: leave --as out");
+		tr_cli_usage(cli, "the results of these options are not records: remove "
+				  "--as=trec");
 	else if ((deps->mode == 0 || deps->mode == EVENTS) && deps->nul && deps->as != AS_LIST)
 		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list, or a question");
 	if (deps->as == AS_DEFAULT)

@@ -152,32 +152,31 @@ enum {
 
 static const struct tr_option options[] = {
 	{ OPTION_BASE, 0, "base", "parent|top|none",
-	  "write environments as differences against the parent's (default), against the first "
-	  "one, or as a whole" },
+	  "write environments as differences against the parent's (default) or the first one, or "
+	  "in full" },
 	{ OPTION_INPUT_BASE, 0, "input-base", "parent|top|auto",
-	  "base of the differences in the input (default parent); auto: detect it, and report "
-	  "the evidence" },
+	  "base of the differences in the input (default parent); auto: detect and report it" },
 	{ OPTION_COMPARE, 0, "compare", NULL,
-	  "compare two environments, which the first two operands name: a task, seq:N, top; or "
-	  "two files" },
-	{ OPTION_KEEP, 0, "keep", "GLOB", "only variables of these names (repeatable)" },
-	{ OPTION_DROP, 0, "drop", "GLOB", "no variables of these names (repeatable)" },
+	  "compare two environments, named by the first two operands: a task, seq:N, top; or two "
+	  "files" },
+	{ OPTION_KEEP, 0, "keep", "GLOB", "keep only variables whose name matches (repeatable)" },
+	{ OPTION_DROP, 0, "drop", "GLOB", "remove variables whose name matches (repeatable)" },
 	{ OPTION_MASK, 0, "mask", "GLOB",
-	  "*** instead of the values of variables of these names, and of these values wherever "
-	  "else they are (repeatable)" },
+	  "write *** for the values of variables whose name matches, and for these values "
+	  "wherever else they occur (repeatable)" },
 	{ OPTION_MASK_ONLY_NAMES, 0, "mask-only-names", NULL,
-	  "with --mask, do not search for the values elsewhere" },
+	  "with --mask: do not mask the values elsewhere" },
 	{ OPTION_NAMES, 0, "names", "auto|exact|windows",
 	  "whether PATH and Path are two variables or one (auto: one in traces from Windows)" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"which processes got another PATH than their parents?",
+	"which processes got a different PATH than their parents?",
 	"tr-envdiff --keep=PATH build.json | tr-filter --fields=seq,name,envdiff 'has(envdiff)'",
 	"environments that do not depend on other records, without secrets",
 	"tr-envdiff --base=none --mask='*TOKEN*' --mask='*PASSW*' build.json",
-	"what make changed for the process with id 12",
+	"how the environment of process 12 differs from the first one",
 	"tr-envdiff --compare top 12 build.json",
 	NULL,
 };

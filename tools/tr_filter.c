@@ -40,15 +40,15 @@ static const struct tr_option options[] = {
 	{ OPTION_EXPR, 'e', "expr", "EXPR", "select records that match EXPR (repeatable)" },
 	{ OPTION_EXPR_FILE, 0, "expr-file", "FILE", "the same, with the expression in FILE" },
 	{ OPTION_SINCE, 0, "since", "TIME",
-	  "select records from TIME on: 12.5 (seconds), 12:00, 2026-11-20T12:00, +5s (after the "
-	  "first)" },
-	{ OPTION_UNTIL, 0, "until", "TIME", "select records up to TIME" },
+	  "select records at or after TIME: 12.5 (seconds), 12:00, 2026-11-20T12:00, +5s (after "
+	  "the first)" },
+	{ OPTION_UNTIL, 0, "until", "TIME", "select records at or before TIME" },
 	{ OPTION_CALLS, 0, "calls", "SET",
 	  "select calls by number and class: 0-99,200-/2,*/frame,draw,@FILE (repeatable)" },
 	{ OPTION_FRAMES, 0, "frames", "SET", "select the calls of these frames; SET as above" },
 	{ OPTION_TREE, 0, "tree", "TASK", "select a task and all its descendants" },
-	{ OPTION_INVERT, 'v', "invert", NULL, "select what does not match" },
-	{ OPTION_COUNT, 'c', "count", NULL, "print only how many records are selected" },
+	{ OPTION_INVERT, 'v', "invert", NULL, "select records that do not match" },
+	{ OPTION_COUNT, 'c', "count", NULL, "print only the number of selected records" },
 	{ OPTION_MAX, 'm', "max", "N", "stop after N selected records" },
 	{ OPTION_FIELDS, 0, "fields", "LIST",
 	  "print these fields of each selected record, separated by TAB, instead of the record" },
@@ -58,23 +58,25 @@ static const struct tr_option options[] = {
 	  "with --fields: only this side of <human;machine>" },
 	{ OPTION_NUL, '0', "null", NULL, "with --fields: end each row with NUL, not LF" },
 	{ OPTION_REBASE, 0, "rebase", NULL,
-	  "make environments self-contained: write them as differences against the first one" },
-	{ OPTION_MERGE, 0, "merge", NULL, "make one trace of all: each block, unit, line once" },
-	{ OPTION_MINUS, 0, "minus", "FILE", "select what was executed here and not in FILE" },
-	{ OPTION_COMMON, 0, "common", "FILE", "select what was executed here and in FILE" },
+	  "make environments independent of other records: differences against the first one" },
+	{ OPTION_MERGE, 0, "merge", NULL,
+	  "merge all input into one trace, with each block, unit "
+	  "or line once" },
+	{ OPTION_MINUS, 0, "minus", "FILE", "select code executed in the input, not in FILE" },
+	{ OPTION_COMMON, 0, "common", "FILE", "select code executed in the input and in FILE" },
 	{ OPTION_DEFINITIONS, 0, "definitions", "used|all|none",
-	  "which definitions to pass (default used: those that selected records use)" },
+	  "which definitions to copy (default used: those that selected records use)" },
 	{ OPTION_CONTEXT, 0, "context", "all|none",
-	  "pass env, meta and other records that describe the trace (default all)" },
+	  "copy env, meta and other records that describe the trace (default all)" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
 	"every run of gcc that compiles",
 	"tr-filter 'exec and basename(name) == \"gcc\" and argv == \"-c\"' build.json",
-	"how many programs failed to start, in a log of strace",
+	"the number of programs that failed to start, in a log of strace",
 	"tr-filter -c -O failed=yes 'exec and has(error)' build.strace",
-	"what make started, as a list",
+	"the commands that make started",
 	"tr-filter --fields=name,argv --tree=1 build.json",
 	NULL,
 };
@@ -85,8 +87,8 @@ static const struct tr_tool tool = {
 	.name = "tr-filter",
 	.usage = "[OPTION...] EXPR [FILE...]",
 	.summary =
-		"Copies the records that match EXPR out of trace files or record streams, byte for "
-		"byte, with what is needed to understand them.",
+		"Copies the records that match EXPR from trace files or record streams, byte for "
+		"byte, with the definitions and context that they need.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.settings = tr_cli_computed_settings,

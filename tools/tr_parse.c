@@ -8,25 +8,27 @@ enum { EXACT = 1, LINES, JOIN, NO_BLOBS, BLOB_DIR, LIST, IDENTIFY, OPTIONS };
 
 static const struct tr_option options[] = {
 	{ EXACT, 0, "exact", NULL,
-	  "add .raw fields to records that would not be written back byte for byte" },
+	  "add .raw fields to records that would otherwise not be written back byte for byte" },
 	{ LINES, 0, "lines", NULL,
 	  "write one record for each line of the source, with all its bytes (etrace)" },
 	{ JOIN, 0, "join", NULL,
-	  "write one call for the enter and the leave of an API call, in the place of the leave" },
-	{ NO_BLOBS, 0, "no-blobs", NULL, "write only the lengths of blobs" },
+	  "write one call record for the enter and the leave of an API call, in the place of the "
+	  "leave" },
+	{ NO_BLOBS, 0, "no-blobs", NULL, "write the lengths of blobs instead of their contents" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
-	  "write each blob to a file in DIR, named by its SHA-256; tr-repack --blob-dir reads it" },
+	  "write each blob to a file in DIR named after its SHA-256; tr-repack --blob-dir reads "
+	  "it" },
 	{ LIST, 0, "list", NULL, "list the contents of the files: member, format, size" },
 	{ IDENTIFY, 0, "identify", NULL, "print FILE: FORMAT for every file or member" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"the build trace as records, the executables of the first ten commands",
+	"the executables of the first ten commands of a build",
 	"tr-parse build.json.gz | grep ^exec | head | cut -f5",
-	"every trace of an archive",
+	"every trace in an archive",
 	"tr-parse --member='*.json' traces.tar.zst > all.trec",
-	"what is this file?",
+	"which format is this file?",
 	"tr-parse --identify unknown.bin",
 	NULL,
 };

@@ -34,25 +34,25 @@ enum { MARKS = 64 }; /* patterns of --only that are reported where they match no
 
 static const struct tr_option options[] = {
 	{ ONLY, 0, "only", "LIST",
-	  "keep only executions of these programs: names or patterns, separated by commas" },
+	  "record only executions of these programs: names or patterns, separated by commas" },
 	{ FILES, 0, "files", NULL,
 	  "record which files are opened, read, written, renamed and deleted, for tr-deps" },
-	{ STAT, 0, "stat", NULL, "with --files: record calls that only look at files, too" },
+	{ STAT, 0, "stat", NULL, "with --files: also record calls that only look at files" },
 	{ NO_RESPFILES, 0, "no-respfiles", NULL,
 	  "do not put the content of response files into the records" },
 	{ NO_WAIT, 0, "no-wait", NULL,
-	  "do not wait for processes that go on after the command, such as servers" },
+	  "do not wait for processes that outlive the command, such as servers" },
 	{ BACKEND, 0, "backend", "auto|preload|strace",
-	  "what watches the command: a library that its programs load, with strace(1) for those "
-	  "that cannot load it (the default), the library alone, or strace alone" },
+	  "watch the command with a library that its programs load, and strace(1) for programs "
+	  "that cannot load it (auto, the default); the library alone; or strace alone" },
 	{ WRAP, 0, "wrap", NULL,
-	  "record COMMAND alone and not what it starts: for CC='tr-record --wrap --append=FILE -- "
-	  "cc'" },
+	  "record only COMMAND itself, not what it starts: for CC='tr-record --wrap "
+	  "--append=FILE -- cc'" },
 	{ APPEND, 0, "append", "FILE",
-	  "add the records to FILE when the command ends; others may do the same at the same "
-	  "time" },
+	  "append the records to FILE when the command ends; several commands may do so at the "
+	  "same time" },
 	{ LIST_COMPILERS, 0, "list-compilers", NULL,
-	  "list the compilers and other build tools that are known: name, family, kind" },
+	  "list the known compilers and other build tools: name, family, kind" },
 	{ 0 },
 };
 
@@ -69,7 +69,8 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-record",
 	.usage = "[OPTION...] [--] COMMAND [ARG...]",
-	.summary = "Runs a command and writes what it and its children did as a stream of records.",
+	.summary = "Runs a command and writes a stream of records of what it and its children "
+		   "do.",
 	.shared = TR_CLI_WRITES,
 	.options = options,
 	.settings = tr_cli_compiler_settings,

@@ -19,20 +19,20 @@
 enum { TO = 1, CODEC, JOBS, VERIFY, RESUME, BLOB_DIR, SPLIT, LIST0, JOIN };
 
 static const struct tr_option options[] = {
-	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the one that the input came from)" },
+	{ TO, 't', "to", "FORMAT", "write FORMAT (default: the format of the input)" },
 	{ CODEC, 'z', "codec", CODECS,
-	  "compress with this codec (default: by the extension of -o, else as the input)" },
+	  "compress with this codec (default: from the extension of -o, else that of the input)" },
 	{ JOBS, 'j', "jobs", "N",
 	  "convert N files or members at a time, or compress one file with N threads (default 1)" },
 	{ BLOB_DIR, 0, "blob-dir", "DIR",
 	  "read blobs from the files that tr-parse --blob-dir wrote" },
 	{ VERIFY, 0, "verify", NULL, "read the output back and compare it (needs -o)" },
 	{ RESUME, 0, "resume", NULL,
-	  "leave out what an earlier run wrote without trouble (needs -o DIR/)" },
+	  "skip inputs that an earlier run converted without errors (needs -o DIR/)" },
 	{ SPLIT, 0, "split", "KIND=N",
 	  "cut each trace into parts of size=N bytes, records=N or frames=N (needs -o DIR/)" },
-	{ LIST0, 0, "list0", NULL, "print the name of each part and a NUL (needs --split)" },
-	{ JOIN, 0, "join", NULL, "put parts of one trace together again" },
+	{ LIST0, 0, "list0", NULL, "print the name of each part, followed by NUL (needs --split)" },
+	{ JOIN, 0, "join", NULL, "join the parts of a trace" },
 	{ 0 },
 };
 
@@ -43,11 +43,11 @@ static const struct tr_format_option settings[] = {
 };
 
 static const char *const examples[] = {
-	"the trace without what configure did",
+	"a build trace without the programs of configure",
 	"tr-filter 'not (exec and name $= \"/conftest\")' build.json | tr-repack -o less.json",
-	"the same trace, smaller, and read back",
+	"compress a trace, read it back and compare",
 	"tr-repack -z zstd=19 -j 4 --verify -o build.json.zst build.json.gz",
-	"every trace of an archive into another one",
+	"convert every trace in an archive",
 	"tr-repack -t trec -o traces.tar.zst traces.zip",
 	NULL,
 };
@@ -57,8 +57,9 @@ static const char *(*const libraries[])(void) = { tr_sha256_version, NULL };
 static const struct tr_tool tool = {
 	.name = "tr-repack",
 	.usage = "[OPTION...] [-t FORMAT] [-z CODEC[=LEVEL]] [FILE...]",
-	.summary = "Writes a trace file from records or from other trace files. What stays in its "
-		   "format is copied byte for byte; only its container changes.",
+	.summary = "Writes a trace file from records or from other trace files. If the format "
+		   "stays the same, the content is copied byte for byte, and only its container "
+		   "changes.",
 	.shared = TR_CLI_ALL | TR_CLI_FORMATS,
 	.options = options,
 	.settings = settings,

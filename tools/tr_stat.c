@@ -18,17 +18,17 @@ enum { BY = 1, TOP, JSON, CRITICAL };
 static const struct tr_option options[] = {
 	{ BY, 0, "by", "FIELD",
 	  "print one table instead: how often each value of FIELD occurs, and how long processes "
-	  "with it took; FIELD as in tr-filter --fields, several with commas; frame: the frames of "
-	  "API calls" },
+	  "with it took; FIELD: fields as in tr-filter --fields, separated by commas; or frame: "
+	  "the frames of API calls" },
 	{ CRITICAL, 0, "critical", NULL,
-	  "print the critical path instead: the commands that the end was waiting for" },
+	  "print the critical path instead: the commands that determined when the build ended" },
 	{ TOP, 0, "top", "N", "print at most N rows of each table (default: 10; 0: all)" },
 	{ JSON, 0, "json", NULL, "print one JSON object" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"what is in a trace",
+	"the contents of a trace",
 	"tr-stat build.json",
 	"which programs a build ran, and how often",
 	"tr-filter exec build.json | tr-stat --by='basename(name)' --top=0",
@@ -42,7 +42,7 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-stat",
 	.usage = "[OPTION...] [FILE...]",
-	.summary = "Counts what is in trace files, or in a stream of records.",
+	.summary = "Prints figures about trace files or a stream of records.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.settings = tr_cli_computed_settings,

@@ -14,11 +14,11 @@ enum { EXE = 1, BASE, PATH, DEMANGLE };
 static const struct tr_option options[] = {
 	{ EXE, 0, "exe", "PROG", "a program or library that was run (repeatable)" },
 	{ BASE, 0, "base", "ADDRESS",
-	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
+	  "load address of the first program (0x...), or of another one (NAME=0x...; repeatable)" },
 	{ PATH, 0, "path", "DIR",
-	  "the files of the trace's modules are below this directory (repeatable)" },
+	  "search the files of the trace's modules below this directory (repeatable)" },
 	{ DEMANGLE, 0, "demangle", NULL,
-	  "write the names that functions have in the source, in C++ and Ada" },
+	  "write the names that C++ and Ada functions have in the source" },
 	{ 0 },
 };
 

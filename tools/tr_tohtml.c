@@ -12,17 +12,17 @@ static const struct tr_option options[] = {
 	{ TITLE, 0, "title", "TEXT", "title of the page (default: the names of the files)" },
 	{ CORES, 0, "cores", "N", "show how many of N cores were busy (default: not shown)" },
 	{ CRITICAL, 0, "critical", NULL,
-	  "show the critical path also of a trace without file calls" },
+	  "also show the critical path of a trace without file calls" },
 	{ PHASES, 0, "phases", "FILE",
-	  "show the phases that Clang -ftime-trace wrote (repeatable)" },
-	{ LIMIT, 0, "limit", "N", "processes or calls on the page at most (default: 1000000)" },
+	  "show the compiler phases in a file that Clang wrote with -ftime-trace (repeatable)" },
+	{ LIMIT, 0, "limit", "N", "show at most N processes or calls (default: 1000000)" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"what a build did, as a page",
+	"the timeline of a build",
 	"tr-tohtml -o build.html build.json",
-	"the same, with the cores that were idle on a machine that has 8",
+	"the same with idle cores, for a machine with 8",
 	"tr-tohtml --cores=8 -o build.html build.nfsdb",
 	"the first hundred frames of a graphics trace",
 	"tr-filter --frames=0-99 gears.trace | tr-tohtml --title=gears -o gears.html",
@@ -41,9 +41,9 @@ static const struct tr_format_option settings[] = {
 static const struct tr_tool tool = {
 	.name = "tr-tohtml",
 	.usage = "[OPTION...] [FILE...]",
-	.summary = "Shows the processes or the API calls of traces as a page for a browser, a "
-		   "timeline to zoom and to search, or the source files of coverage. The page is "
-		   "one file, and fetches nothing.",
+	.summary = "Writes a page for a browser: a timeline of processes or API calls to zoom "
+		   "and search, or source files with coverage. The page is one file and loads "
+		   "nothing from elsewhere.",
 	.shared = TR_CLI_ALL,
 	.options = options,
 	.settings = settings,

@@ -10,27 +10,28 @@ enum { AS = 1, TYPED, PRETTY, COMPUTED, PHASES };
 
 static const struct tr_option options[] = {
 	{ AS, 0, "as", "records|array|chrome|klocwork|compdb|buildspec|bear|gcovjson",
-	  "records (default): JSON Lines, an object per record; array: one array of them; chrome: "
-	  "a timeline for Perfetto and chrome://tracing; the others: a trace, as tr-repack -t "
-	  "writes it" },
+	  "records (default): one object per line; array: one array of these objects; chrome: a "
+	  "timeline for Perfetto and chrome://tracing; others: a trace in this format, like "
+	  "tr-repack -t" },
 	{ TYPED, 0, "typed", NULL,
-	  "one array per line, which tr-parse -f json reads back as the very same stream" },
-	{ PRETTY, 0, "pretty", NULL, "indent records and array" },
+	  "write one array per line, which tr-parse -f json reads back as the same stream" },
+	{ PRETTY, 0, "pretty", NULL, "indent the output of records and array" },
 	{ COMPUTED, 0, "computed", NULL,
 	  "add computed fields (see tr-filter(1)): frame, end, duration, source, output" },
 	{ PHASES, 0, "phases", "FILE",
-	  "with --as=chrome, show the phases that Clang wrote with -ftime-trace (repeatable)" },
+	  "with --as=chrome: show the compiler phases in a file that Clang wrote with "
+	  "-ftime-trace (repeatable)" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"the compiler calls of a build, one argument a line",
+	"the compiler calls of a build, one argument per line",
 	"tr-filter 'exec and basename(name) == \"gcc\"' build.json | tr-tojson | jq -r '.argv[]?'",
 	"the records as one array",
 	"tr-tojson --as=array --pretty build.json > records.json",
-	"what ran when, for ui.perfetto.dev",
+	"a timeline for ui.perfetto.dev",
 	"tr-tojson --as=chrome -o build-timeline.json build.json",
-	"a stream changed by jq, with nothing else lost",
+	"change a stream with jq without losing anything",
 	"tr-tojson --typed build.json | jq -c 'select(.[4] != \"/bin/sh\")' | tr-parse -f json",
 	NULL,
 };
@@ -38,7 +39,7 @@ static const char *const examples[] = {
 static const struct tr_tool tool = {
 	.name = "tr-tojson",
 	.usage = "[OPTION...] [FILE...]",
-	.summary = "Shows trace files, or a stream of records, as JSON.",
+	.summary = "Writes the records of trace files or of a stream as JSON.",
 	.shared = TR_CLI_ALL | TR_CLI_FORMATS,
 	.options = options,
 	.examples = examples,

@@ -189,7 +189,7 @@ static const struct tr_format_option asm_options[] = {
 static const struct tr_text_style neutral_styles[] = {
 	{
 		.name = "tree",
-		.help = "processes, how long they took and how they ended",
+		.help = "processes with their times and exit statuses",
 		.shows = "processes",
 		.kinds = processes,
 		.options = tree_options,
@@ -200,7 +200,7 @@ static const struct tr_text_style neutral_styles[] = {
 	},
 	{
 		.name = "dot",
-		.help = "the same for Graphviz",
+		.help = "the process tree for Graphviz",
 		.shows = "processes",
 		.kinds = processes,
 		.create = create_dot,
@@ -219,7 +219,7 @@ static const struct tr_text_style neutral_styles[] = {
 	},
 	{
 		.name = "source",
-		.help = "source files with how often each line was executed",
+		.help = "source files with an execution count for each line",
 		.shows = "coverage by source line",
 		.kinds = covered,
 		.options = source_options,
@@ -230,7 +230,7 @@ static const struct tr_text_style neutral_styles[] = {
 	},
 	{
 		.name = "asm",
-		.help = "machine code with marks for what was executed",
+		.help = "machine code with marks on executed instructions",
 		.shows = "executed code",
 		.kinds = blocks,
 		.options = asm_options,
@@ -242,22 +242,22 @@ static const struct tr_text_style neutral_styles[] = {
 };
 
 static const char *const examples[] = {
-	"the calls of a graphics trace",
+	"the calls in a graphics trace",
 	"tr-totext glxgears.trace | less",
-	"those of two threads, frame by frame, without numbers, for diff",
+	"its first 500 calls without call and thread numbers, for diff",
 	"tr-filter --calls=0-500 glxgears.trace | tr-totext -O call-nos=no -O thread-ids=no",
-	"the shaders that a program compiles, with every byte as it is",
+	"the shaders that a program compiles, byte for byte",
 	"tr-totext -O grep=ShaderSource -O octal=fixed glxgears.trace",
-	"what a build ran, and what ran it",
+	"which commands a build ran, and what started them",
 	"tr-totext build.json | less",
 	"the same as a picture",
 	"tr-totext --style=dot build.json | dot -T svg -o build.svg",
-	"the compiler calls of a build, to be run again",
+	"a script that runs the compiler calls of a build again",
 	"tr-filter --rebase 'exec and basename(name) == \"gcc\"' build.json | "
 	"tr-totext --style=script -o again.sh",
-	"the code that any of these runs executed",
+	"the code that was executed in any of these runs",
 	"tr-totext --style=gnatcov-base run1.trace run2.trace",
-	"which lines of the source a run executed, and how often",
+	"which source lines a run executed, and how often",
 	"tr-totext --style=source -O exe=prog run.trace | less",
 	NULL,
 };
@@ -367,7 +367,7 @@ static void collect_styles(struct totext *t)
 	t->tool = (struct tr_tool){
 		.name = "tr-totext",
 		.usage = "[OPTION...] [--style=STYLE] [FILE...]",
-		.summary = "Shows trace files, or a stream of records, as text for people.",
+		.summary = "Shows trace files or a stream of records as text for people.",
 		.shared = TR_CLI_ALL,
 		.options = t->options,
 		.settings = t->settings,

@@ -98,13 +98,12 @@ bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
 /* The rows of options that tr_setting_get_compilers reads. */
 #define TR_COMPILER_OPTIONS(reading, writing) \
 	{ "compilers", "FILE", reading, writing, \
-	  "compilers besides the known ones, a file like the installed compilers.txt " \
-	  "(repeatable)" }, \
+	  "add the compilers in FILE, which is like the installed compilers.txt (repeatable)" }, \
 		{ "compiler", "PROGRAM=FAMILY", reading, writing, \
-		  "a compiler with the options of a known one: mycc=gcc (repeatable)" }, \
+		  "add a compiler with the options of a known one: mycc=gcc (repeatable)" }, \
 	{ \
 		"only-compilers", "no|yes", reading, writing, \
-			"only those of compilers and compiler, not those that are built in (no)" \
+			"know only these added compilers, not the built-in ones (no)" \
 	}
 
 /*
@@ -160,7 +159,7 @@ struct tr_text_config {
  */
 struct tr_text_style {
 	const char *name;	  /* as in --style=NAME */
-	const char *help;	  /* for --style: "what apitrace dump -v prints, with threads" */
+	const char *help;	  /* for --style: "the output of apitrace dump -v, with threads" */
 	const char *shows;	  /* for messages: "API calls" */
 	const char *const *kinds; /* of the records that it shows; NULL-terminated */
 	const struct tr_format_option *options; /* ends in a NULL key; may be NULL */

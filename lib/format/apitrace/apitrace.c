@@ -202,7 +202,7 @@ static const struct tr_codec *const containers[] = {
 
 static const struct tr_format_option options[] = {
 	{ "version", "0|1|2|3|4|5|6", false, true,
-	  "version of the stream that is written (default: that of the one that was read)" },
+	  "stream version to write (default: that of the input)" },
 	{ NULL, NULL, false, false, NULL },
 };
 

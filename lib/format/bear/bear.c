@@ -565,9 +565,9 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 static const char *const extensions[] = { ".bear.json", ".events.json", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "version", "3|4", false, true, "write events as this version of Bear (default 3)" },
+	{ "version", "3|4", false, true, "write the events of this version of Bear (default 3)" },
 	{ "intercept", "strip|keep", true, false,
-	  "variables that Bear puts into the environment: left out (default), or kept" },
+	  "remove the variables that Bear adds to the environment (default), or keep them" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -311,31 +311,36 @@ static const char *const extensions[] = { ".compile_commands.json", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "unique", "file|file+output|all|none", false, true,
-	  "what makes two entries the same, so that the first stays (file+output)" },
+	  "of entries with the same file, or file and output, or content, keep the first "
+	  "(file+output)" },
 	{ "include", "GLOB", false, true,
-	  "only sources whose whole path matches; * also matches / (repeatable)" },
-	{ "exclude", "GLOB", false, true, "no sources whose whole path matches (repeatable)" },
-	{ "existing", "no|yes", false, true, "only sources that are on this machine (no)" },
+	  "write only sources whose whole path matches; * also matches / (repeatable)" },
+	{ "exclude", "GLOB", false, true,
+	  "write no sources whose whole path matches "
+	  "(repeatable)" },
+	{ "existing", "no|yes", false, true, "write only sources that exist on this machine (no)" },
 	{ "form", "arguments|command", false, true,
-	  "command lines as lists of words (default), or as texts for a shell" },
-	{ "output", "yes|no", false, true, "the member output (yes)" },
+	  "write command lines as lists of words (default), or as strings for a shell" },
+	{ "output", "yes|no", false, true, "write the member output (yes)" },
 	{ "paths", "absolute|relative|canonical|as-is", false, true,
-	  "the form of file and output: absolute (default), to directory, without links, or as "
-	  "named" },
+	  "write file and output as absolute paths (default), relative to directory, with links "
+	  "resolved, or unchanged" },
 	{ "env-includes", "no|yes", false, true,
-	  "options for the directories in CPATH, INCLUDE and similar variables, and in CL (no)" },
-	{ "for", "any|clangd", false, true, "leave out options that Clang does not know (any)" },
+	  "add options for CPATH, INCLUDE, CL and similar environment variables (no)" },
+	{ "for", "any|clangd", false, true,
+	  "clangd: leave out options that Clang does not know "
+	  "(any)" },
 	{ "append", "DATABASE", false, true,
-	  "keep the entries of this database that the new ones do not replace" },
+	  "keep the entries of this database that are not replaced by new ones" },
 	{ "headers", "no|yes|all", false, true,
-	  "entries for headers, from the trace's file calls: of the project, or all (no)" },
+	  "add entries for headers, from file calls: those of the project, or all (no)" },
 	{ "respfiles", "inline|keep", false, true,
-	  "response files: their options in their place (default), or stay named" },
+	  "replace the names of response files by their contents (default), or keep them" },
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
 	{ "tools", "CONFIG", false, true,
-	  "programs and their response files, as xcalbuild's tracer has them (a JSON file)" },
+	  "compilers and their response files, as a JSON file of xcalbuild's tracer" },
 	TR_COMPILER_OPTIONS(false, true),
 	{ NULL, NULL, false, false, NULL },
 };
@@ -357,12 +362,14 @@ static const char *const spec_extensions[] = { ".buildspec.json", NULL };
 
 static const struct tr_format_option spec_options[] = {
 	{ "tools", "CONFIG", false, true,
-	  "the programs that matter, as xcalbuild's tracer has them (a JSON file); or xcalbuild" },
+	  "write the calls of these programs: a JSON file of xcalbuild's tracer, or xcalbuild "
+	  "for its list" },
 	{ "respfiles", "keep|inline|attach", false, true,
-	  "response files: stay named, options in their place, or content in respfile" },
+	  "keep the names of response files (default), replace them by their contents, or add "
+	  "contents to respfile" },
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
 	TR_COMPILER_OPTIONS(false, true),
 	{ NULL, NULL, false, false, NULL },
 };

@@ -18,10 +18,10 @@ static const struct tr_format_option options[] = {
 	{ "table", "2|3|4|5", false, true, "write a module table of this version" },
 	{ "text", "yes|no", false, true, "write the blocks as text" },
 	{ "starts", "absolute|relative|auto", true, false,
-	  "block starts are addresses, as QEMU's plugin writes them, or count from the module "
-	  "(auto: find out)" },
+	  "block starts are absolute, as written by QEMU's plugin, or relative to the module "
+	  "(auto: detect)" },
 	{ "module", "PATH@BASE", false, true,
-	  "the module at BASE (0x...), for traces without modules (repeatable)" },
+	  "the module at address BASE (0x...), for traces without modules (repeatable)" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -155,11 +155,11 @@ static const char *const extensions[] = { ".nfsdb", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "parts", "merge|apart", true, false,
-	  "put the files that were recorded for each CPU together (default), or not" },
+	  "merge the files of single CPUs (default), or read each separately" },
 	{ "pid-bits", "N", true, false,
-	  "bits of an upid that are the process id, usually 22: adds pid to every record" },
-	{ "reorder", "N", true, false,
-	  "put lines that are up to N lines late back in the order of their times" },
+	  "number of bits of an upid that are the process id, usually 22; adds pid to every "
+	  "record" },
+	{ "reorder", "N", true, false, "sort lines that are up to N lines late by time" },
 	{ NULL, NULL, false, false, NULL },
 };
 

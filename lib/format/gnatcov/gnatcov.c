@@ -10,7 +10,7 @@
 static const char *const extensions[] = { ".trace", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "tag", "TEXT", false, true, "set the trace's tag (USER_DATA); empty: take it out" },
+	{ "tag", "TEXT", false, true, "set the trace's tag (USER_DATA); empty: remove it" },
 	{ "endian", "little|big", false, true, "byte order to write" },
 	{ "machine", "NAME", false, true, "ELF machine to write: a name or a number" },
 	{ NULL, NULL, false, false, NULL },

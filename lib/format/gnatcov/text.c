@@ -549,7 +549,7 @@ static const char *const kinds[] = { "block", NULL };
 const struct tr_text_style tr_gnatcov_styles[] = {
 	{
 		.name = "gnatcov",
-		.help = "what gnatcov dump-trace prints",
+		.help = "the output of gnatcov dump-trace",
 		.shows = shows,
 		.kinds = kinds,
 		.begins = begins,
@@ -560,7 +560,7 @@ const struct tr_text_style tr_gnatcov_styles[] = {
 	},
 	{
 		.name = "gnatcov-raw",
-		.help = "what gnatcov dump-trace-raw prints",
+		.help = "that of dump-trace-raw",
 		.shows = shows,
 		.kinds = kinds,
 		.create = create_raw,
@@ -570,7 +570,7 @@ const struct tr_text_style tr_gnatcov_styles[] = {
 	},
 	{
 		.name = "gnatcov-base",
-		.help = "what gnatcov dump-trace-base prints",
+		.help = "that of dump-trace-base",
 		.shows = shows,
 		.kinds = kinds,
 		.create = create_base,

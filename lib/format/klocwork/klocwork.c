@@ -633,7 +633,7 @@ static const char *const extensions[] = { ".kw.json", ".kw.jsonl", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "env-base", "parent|top", true, true,
-	  "env-diff is against the parent's environment (default), or the env line's" },
+	  "env-diff is relative to the parent's environment (default), or to the env line" },
 	{ NULL, NULL, false, false, NULL },
 };
 

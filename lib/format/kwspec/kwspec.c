@@ -655,10 +655,10 @@ static const char *const extensions[] = { ".out", NULL };
 static const struct tr_format_option options[] = {
 	{ "config", "FILE", false, true, "copy the config lines of this specification" },
 	{ "probe", "no|yes", false, true,
-	  "run the compilers that the trace names, to make config lines (no)" },
+	  "run the compilers named by the trace to make config lines (no)" },
 	{ "respfile-root", "DIR", false, true,
 	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "how response files quote" },
+	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
 	TR_COMPILER_OPTIONS(true, true),
 	{ NULL, NULL, false, false, NULL },
 };

@@ -330,9 +330,10 @@ static const char *const extensions[] = { ".xml", NULL };
 static const struct tr_format_option options[] = {
 	TR_LCOV_OPTIONS,
 	{ "root", "DIR", false, true,
-	  "names of files are relative to this directory (default: the one that all are below)" },
+	  "write file names relative to this directory (default: the longest that contains all "
+	  "files)" },
 	{ "timestamp", "SECONDS", false, true,
-	  "the time of the report in seconds since 1970 (default 0: the same bytes each time)" },
+	  "time of the report in seconds since 1970 (default 0, so that output is reproducible)" },
 	{ NULL, NULL, false, false, NULL },
 };
 

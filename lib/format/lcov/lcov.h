@@ -74,13 +74,13 @@ struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 	{ "exe", "PROG", false, true, \
 	  "a program or library whose lines are reported (repeatable)" }, \
 		{ "base", "ADDRESS", false, true, \
-		  "where the first program was loaded (0x...), or another one (NAME=0x...; " \
+		  "load address of the first program (0x...), or of another one (NAME=0x...; " \
 		  "repeatable)" }, \
 		{ "path", "DIR", false, true, \
-		  "the files of the trace's modules are below this directory (repeatable)" }, \
+		  "search the files of the trace's modules below this directory (repeatable)" }, \
 	{ \
 		"demangle", "no|yes", false, true, \
-			"functions have the names of the source, in C++ and Ada (no)" \
+			"write the names that C++ and Ada functions have in the source (no)" \
 	}
 
 #endif

@@ -424,7 +424,7 @@ static const char *const kinds[] = { "call", "enter", "leave", "sys", "signal", 
 const struct tr_text_style tr_ltrace_styles[] = {
 	{
 		.name = "ltrace",
-		.help = "what ltrace prints",
+		.help = "the output of ltrace",
 		.shows = "library and system calls",
 		.kinds = kinds,
 		.create = create_style,

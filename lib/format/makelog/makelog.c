@@ -760,7 +760,7 @@ static int search(struct tr_input *in, const struct tr_settings *settings)
 static const char *const extensions[] = { ".log", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "cwd", "DIR", true, false, "the directory in which the build began" },
+	{ "cwd", "DIR", true, false, "the directory in which the build started" },
 	TR_COMPILER_OPTIONS(true, false),
 	{ NULL, NULL, false, false, NULL },
 };

@@ -11,7 +11,7 @@ static const char *const extensions[] = { ".srctrace", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "base64", "yes|no", false, true,
-	  "write the form that consoles carry: lines of Base64 between markers" },
+	  "write the form of console logs: lines of Base64 between markers" },
 	{ "align", "1|2|4|8|16", false, true, "pad to multiples of N bytes" },
 	{ "endian", "little|big", false, true, "byte order to write" },
 	{ NULL, NULL, false, false, NULL },

@@ -235,7 +235,7 @@ static const char *const kinds[] = { "unit", NULL };
 const struct tr_text_style tr_srctrace_styles[] = {
 	{
 		.name = "gnatcov-src",
-		.help = "what gnatcov dump-src-trace prints",
+		.help = "the output of gnatcov dump-src-trace",
 		.shows = "source units",
 		.kinds = kinds,
 		.begins = begins,

@@ -519,8 +519,8 @@ static struct tr_reader *tr_strace_open(const struct tr_read_config *config, str
 static const char *const extensions[] = { ".strace", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "cwd", "DIR", true, false, "the directory in which the first process began" },
-	{ "failed", "yes|no", true, false, "keep executions that failed, with their error (no)" },
+	{ "cwd", "DIR", true, false, "the directory in which the first process starts" },
+	{ "failed", "yes|no", true, false, "keep failed executions, with their error (no)" },
 	{ NULL, NULL, false, false, NULL },
 };
 

@@ -345,7 +345,7 @@ static const struct tr_format_option options[] = {
 	{ "exe", "PROG", true, false,
 	  "the program, for sizes of instructions and outcomes of jumps (repeatable)" },
 	{ "base", "ADDRESS", true, false,
-	  "where the first program was loaded (0x...), or another one (NAME=0x...; repeatable)" },
+	  "load address of the first program (0x...), or of another one (NAME=0x...; repeatable)" },
 	{ 0 },
 };
 
