@@ -289,7 +289,7 @@ void tr_cli_put_blocks(struct tr_cli *cli, struct tr_writer *writer)
 
 	p->taker.take = put_blocks;
 	p->block_writer = writer;
-	p->blocks = writer ? &p->taker : NULL;
+	p->blocks = writer && tr_writer_takes_blocks(writer) ? &p->taker : NULL;
 }
 
 /* An error at the end of an output concerns all inputs that were written to it. */

@@ -21,11 +21,40 @@ void tr_coverage_begin(struct tr_coverage *coverage)
 	coverage->sources.last = NULL;
 }
 
+enum { BITS = TR_EXEC_BR0 | TR_EXEC_BR1 | TR_EXEC_BLOCK | TR_EXEC_FAULT };
+
+/* Whether a block says that something was executed here. */
+static bool is_counted(const struct tr_coverage *coverage, const struct tr_block *block)
+{
+	return !coverage->map && block->op != TR_EXEC_SPECIAL && block->op & BITS;
+}
+
+size_t tr_coverage_put_blocks(struct tr_coverage *coverage, const struct tr_block *blocks,
+			      size_t count)
+{
+	struct tr_error err;
+	size_t taken = 0;
+
+	if (!coverage->programs.count || coverage->programs.modules.count)
+		return 0;
+	tr_error_clear(&err);
+	for (; taken < count; taken++) {
+		struct tr_block block = blocks[taken];
+		if (!is_counted(coverage, &block))
+			continue;
+		coverage->entries = true;
+		struct tr_loaded_program *loaded =
+			tr_programs_place(&coverage->programs, NULL, &block, &err);
+		if (loaded && !tr_lines_count(loaded, &block, 1))
+			break;
+	}
+	return taken;
+}
+
 /* Counts a block. */
 static enum tr_status put_block(struct tr_coverage *coverage, struct tr_record *record,
 				struct tr_error *err)
 {
-	enum { BITS = TR_EXEC_BR0 | TR_EXEC_BR1 | TR_EXEC_BLOCK | TR_EXEC_FAULT };
 	struct tr_block block;
 	uint64_t times = 1;
 	if (!coverage->programs.count && !coverage->programs.path_count) {
@@ -36,7 +65,7 @@ static enum tr_status put_block(struct tr_coverage *coverage, struct tr_record *
 		return TR_FATAL;
 	}
 	enum tr_status status = tr_block_read(record, &block, err);
-	if (status != TR_OK || coverage->map || block.op == TR_EXEC_SPECIAL || !(block.op & BITS))
+	if (status != TR_OK || !is_counted(coverage, &block))
 		return status;
 	if (!tr_block_built(record)) {
 		times = tr_ask_number(record, "hits", UINT64_MAX, err);

@@ -38,6 +38,13 @@ void tr_coverage_begin(struct tr_coverage *coverage);
 enum tr_status tr_coverage_put(struct tr_coverage *coverage, struct tr_record *record,
 			       struct tr_error *err);
 
+/*
+ * Takes blocks without records (block.h) that have been executed once each, and returns how many.
+ * The next one must come as a record; so must all if they belong to modules.
+ */
+size_t tr_coverage_put_blocks(struct tr_coverage *coverage, const struct tr_block *blocks,
+			      size_t count);
+
 /* Completes sources, once, after the last record. False: memory is exhausted. */
 bool tr_coverage_finish(struct tr_coverage *coverage);
 

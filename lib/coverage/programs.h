@@ -74,8 +74,8 @@ struct tr_loaded_program *tr_programs_module(struct tr_programs *programs, struc
 					     struct tr_error *err);
 
 /*
- * Returns the program of a block of this record and sets block->address to the address in its
- * file. NULL: the block belongs to none of the programs, or memory is exhausted (err->cause).
+ * Returns the program of a block and sets block->address to the address in its file. record: the
+ * block's own, which may be NULL without modules. NULL: the block belongs to none of the programs, or memory is exhausted (err->cause).
  */
 struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct tr_record *record,
 					    struct tr_block *block, struct tr_error *err);

@@ -298,9 +298,12 @@ void tr_reader_free(struct tr_reader *reader);
 enum tr_status tr_writer_put(struct tr_writer *writer, struct tr_record *record,
 			     struct tr_error *err);
 
+/* Whether the writer can take blocks without records. */
+bool tr_writer_takes_blocks(const struct tr_writer *writer);
+
 /*
  * Writes blocks as tr_writer_put would write their records, the first of which has the number seq.
- * Returns how many were written, which is 0 for most formats; the next one must come as a record.
+ * Returns how many were written; the next one must come as a record.
  */
 size_t tr_writer_put_blocks(struct tr_writer *writer, const struct tr_block *blocks, size_t count,
 			    uint64_t seq);

@@ -155,12 +155,15 @@ enum tr_status tr_writer_put(struct tr_writer *base, struct tr_record *record, s
 				 : put_typed(base, record, err);
 }
 
+bool tr_writer_takes_blocks(const struct tr_writer *base)
+{
+	return base->steps->blocks;
+}
+
 size_t tr_writer_put_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
 			    uint64_t seq)
 {
-	size_t taken = base->steps->blocks && !base->out->failed
-			       ? base->steps->blocks(base, blocks, count, seq)
-			       : 0;
+	size_t taken = base->out->failed ? 0 : base->steps->blocks(base, blocks, count, seq);
 
 	base->records += taken;
 	base->unsupported.supported |= taken > 0;

@@ -50,7 +50,7 @@ struct tr_writer_steps {
 	 */
 	enum tr_status (*put)(struct tr_writer *base, struct tr_record *record,
 			      struct tr_error *err);
-	/* Writes plain blocks of a segment, as tr_writer_put_blocks. */
+	/* Writes plain blocks, as tr_writer_put_blocks; the segment has a header. */
 	size_t (*blocks)(struct tr_writer *base, const struct tr_block *blocks, size_t count,
 			 uint64_t seq);
 	/* Ends the segment, if one is open. TR_OK or TR_FATAL. */

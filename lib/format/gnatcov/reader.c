@@ -48,6 +48,7 @@ struct reader {
 	struct tr_op_values *ops;
 	struct tr_block_record block;
 	struct tr_block_taker *const *taker; /* NULL: no block is taken */
+	size_t run;			     /* how many blocks it is offered at a time */
 	struct tr_buffer text;		     /* scratch */
 };
 
@@ -779,6 +780,8 @@ static inline bool read_plain_entry(struct reader *reader, struct tr_record **re
 	return true;
 }
 
+enum { RUN_MAX = 256 };
+
 /* Decodes plain entries from p on, up to the first other one. Returns how many. */
 static inline __attribute__((always_inline)) size_t
 decode_run(const char *p, size_t max, struct tr_gnatcov_section section, struct tr_block *blocks)
@@ -790,19 +793,21 @@ decode_run(const char *p, size_t max, struct tr_gnatcov_section section, struct 
 	return count;
 }
 
-/* Hands the plain entries of the window over, up to one that must come as a record. */
+/*
+ * Hands the plain entries of the window over, up to one that must come as a record. Runs become
+ * longer while they are taken whole, so that a taker that wants records costs little.
+ */
 static __attribute__((noinline)) void hand_over(struct reader *reader, struct tr_block_taker *taker)
 {
-	enum { RUN = 256 };
-	struct tr_block blocks[RUN];
+	struct tr_block blocks[RUN_MAX];
 	struct tr_input *in = reader->base.in;
 	const struct tr_gnatcov_section *section = &reader->section;
-	size_t size = section->pc_size * 2u, taken = RUN;
+	size_t size = section->pc_size * 2u, count, taken;
 
-	while (taken == RUN) {
-		size_t max = tr_input_available(in) / size, count;
-		if (max > RUN)
-			max = RUN;
+	do {
+		size_t max = tr_input_available(in) / size;
+		if (max > reader->run)
+			max = reader->run;
 		/* a loop for each form of nearly all traces, in which nothing depends on it */
 		if (section->pc_size == 8 && !section->big)
 			count = decode_run(in->pos, max,
@@ -816,7 +821,11 @@ static __attribute__((noinline)) void hand_over(struct reader *reader, struct tr
 		reader->base.seq += taken;
 		reader->base.handed_over += taken;
 		tr_input_skip(in, taken * size);
-	}
+		if (taken < count)
+			reader->run = 1;
+		else if (reader->run < RUN_MAX)
+			reader->run *= 2;
+	} while (count && taken == count);
 }
 
 /* Reads any entry of a section. TR_END: the state has changed. */
@@ -933,6 +942,7 @@ struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr
 	/* the fields of a record take several times its size, which the window limits */
 	tr_arena_limit(&reader->base.arena, UINT64_MAX);
 	reader->taker = config->blocks;
+	reader->run = 1;
 	tr_block_record_init(&reader->block, reader->ops, &reader->base.arena);
 	return &reader->base;
 }

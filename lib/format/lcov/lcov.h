@@ -47,12 +47,15 @@ struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr
 #define TR_LCOV_STEPS(name) \
 	{ \
 		.format = name, .begin = tr_lcov_begin, .put = tr_lcov_put, \
-		.close = tr_lcov_close, .report = tr_lcov_report, .discard = tr_lcov_discard \
+		.blocks = tr_lcov_blocks, .close = tr_lcov_close, .report = tr_lcov_report, \
+		.discard = tr_lcov_discard \
 	}
 
 enum tr_status tr_lcov_begin(struct tr_writer *base, struct tr_record *header,
 			     struct tr_error *err);
 enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err);
+size_t tr_lcov_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+		      uint64_t seq);
 enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err);
 enum tr_status tr_lcov_report(struct tr_writer *base, struct tr_error *err);
 void tr_lcov_discard(struct tr_writer *base);

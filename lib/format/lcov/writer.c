@@ -37,6 +37,18 @@ enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, str
 	return status;
 }
 
+/* Takes blocks without records. */
+size_t tr_lcov_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+		      uint64_t seq)
+{
+	struct writer *writer = tr_container(base, struct writer, base);
+	size_t taken = tr_coverage_put_blocks(&writer->coverage, blocks, count);
+
+	(void)seq;
+	base->entries = writer->coverage.entries;
+	return taken;
+}
+
 /* Writes the file. */
 enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err)
 {
