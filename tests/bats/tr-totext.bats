@@ -290,6 +290,19 @@ both_ways() {
 	done
 }
 
+@test "calls whose definitions came earlier are shown the same without records and with them" {
+	local recipe
+	for recipe in "$data"/good-*.recipe; do
+		"${top_builddir:?}/tests/helper/apitrace_make" <"$recipe" | tr-parse -q >stream
+		# the second time, no call defines anything
+		{ grep -v '^!' stream && { grep -E '^(call|enter|leave)' stream || true; }; } |
+			tr-repack -q -z none >twice
+		both_ways twice
+		tr-totext -q -O octal=fixed -O multiline=no twice >direct
+		tr-parse -q twice | tr-totext -q -O octal=fixed -O multiline=no | cmp - direct
+	done
+}
+
 @test "traces of several kinds, one after the other" {
 	local gnatcov=$data/../gnatcov/plain_32le.trace
 	{ zcat "$data/gears.txt.gz" && tr-totext "$gnatcov" && zcat "$data/es2tri.txt.gz"; } >wanted
