@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Base64 according to RFC 4648, section 4: padded, without line ends, unused bits are 0. Thread
- * safe.
+ * Base64 as in section 4 of RFC 4648: padded, without line ends, and with unused bits that are 0. Only
+ * that spelling is accepted. Thread safe; no state.
  */
 #ifndef TR_RECORD_BASE64_H
 #define TR_RECORD_BASE64_H
@@ -22,8 +22,8 @@ static inline size_t tr_base64_size(size_t len)
 }
 
 /*
- * Decodes a complete text and sets *size. to has room for tr_base64_size(text.len) bytes; if it is
- * NULL, the text is only checked. Returns NULL, or a constant message about what is wrong.
+ * Decodes a complete text to `to`, which has room for tr_base64_size(text.len) bytes, and sets *size.
+ * If `to` is NULL, the text is only checked. Returns NULL, or a constant message if it is malformed.
  */
 const char *tr_base64_read(struct tr_text text, char *to, size_t *size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of an API: their kinds, their numbers, and a way past their records.
+ * API calls: their kinds, those that have not returned, sets of their numbers, and a way past their
+ * records.
  *
  *	name of a function -> tr_call_kinds_of -> kinds
  *	enter -> tr_live_calls_add -> a call -> tr_live_calls_take <- leave
@@ -34,9 +35,9 @@ enum {
 };
 
 /*
- * Remembers the kinds of the functions that were called last. A trace calls a few dozen functions
- * millions of times, and asking each format takes several times as long as comparing two names. Set
- * ask, the rest zero.
+ * Remembers the kinds of recent functions: a trace calls a few dozen functions millions of times, and
+ * asking a format takes several times as long as comparing two names. Begins with `ask` set and the
+ * rest zero.
  */
 struct tr_call_kinds {
 	unsigned (*ask)(struct tr_text name); /* like call_kinds of struct tr_format */
@@ -49,15 +50,15 @@ struct tr_call_kinds {
 unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name);
 
 /*
- * Calls that have not returned. An enter and its leave have the same task and seq: under these a
- * call is kept in between. The struct for a call is the user's, and begins with this one.
+ * Calls that have not returned, by task and seq, which an enter and its leave share. A user has a
+ * struct of its own for a call, which begins with this one.
  */
 struct tr_live_call {
 	struct tr_live_call *previous, *next; /* in the order of the enters */
 	struct tr_text key;
 };
 
-/* All zero: empty. */
+/* Empty if it is all zero. */
 struct tr_live_calls {
 	struct tr_live_call *first, *last;
 	struct tr_map by_key;
@@ -65,29 +66,29 @@ struct tr_live_calls {
 };
 
 /*
- * Adds a call with the task and seq of this enter. It has `size` bytes, which are zero after the
- * part above; the caller takes it out and frees it with free(3). *twin: a call that had the same
- * task and seq, which is taken out, or NULL. A leave belongs to the last enter before it, so this
- * one never returns. NULL: memory is exhausted, and nothing changed.
+ * Adds a call with the task and seq of an enter, in a struct of `size` bytes that is zero after the
+ * part above. The caller takes it out later and frees it with free(3). *twin: another call with that
+ * task and seq, which is taken out, or NULL; as a leave belongs to the last enter before it, the twin
+ * will not return. NULL: memory is exhausted, and nothing has changed.
  */
 void *tr_live_calls_add(struct tr_live_calls *calls, const struct tr_record *enter, size_t size,
 			struct tr_live_call **twin);
 
 /*
- * Takes out the call with the task and seq of the record. NULL: there is none, or memory is
- * exhausted and calls->key.failed is set.
+ * Takes out the call with the task and seq of a record. NULL: there is none, or memory is exhausted,
+ * and calls->key.failed is set.
  */
 void *tr_live_calls_take(struct tr_live_calls *calls, const struct tr_record *record);
 
 /* Takes out this call, and returns it. */
 void *tr_live_calls_remove(struct tr_live_calls *calls, struct tr_live_call *call);
 
-/* Frees all calls, after the user has freed what it keeps in them. */
+/* Frees all calls. The user frees what they contain before. */
 void tr_live_calls_free(struct tr_live_calls *calls);
 
 /*
- * True for more calls in progress, or more bytes of them, than any trace has: their leaves were
- * lost, and they must not exhaust the memory.
+ * True if there are more calls in progress, or more bytes of them, than in any real trace: leaves were
+ * lost, and calls have to be given up before they exhaust the memory.
  */
 static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 {
@@ -131,27 +132,22 @@ struct tr_call_ranges {
 	size_t count, cap;
 };
 
-/* All zero: empty. The owner frees it with tr_call_set_free. */
+/* Empty if it is all zero. The owner frees it with tr_call_set_free. */
 struct tr_call_set {
-	struct tr_call_ranges whole;	/*
-					 * ranges that contain all their numbers, and do not touch
-					 */
-	struct tr_call_ranges filtered; /* ranges with a step or a class */
+	struct tr_call_ranges whole;	/* without a step or class; merged, in ascending order */
+	struct tr_call_ranges filtered; /* with a step or a class */
 };
 
 /*
- * Adds the numbers of the text. False: err has the reason and the place ("byte 5: …"; in a file
- * "FILE, byte 5: …"), or memory is exhausted; the set can then only be freed. A text must contain
- * an item, a file may be empty.
+ * Adds the numbers of a text, which contains an item at least; a file may be empty. False: err has the
+ * reason and its place ("byte 5: …", "FILE, byte 5: …"), and the set can only be freed.
  */
 bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err);
 
-/* True if the set contains the number; kinds: those of the call. */
+/* True if the set contains the call with that number and those kinds. */
 bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds);
 
-/*
- * Returns whether the set contains none, some or all of the numbers from this one on, of any kinds.
- */
+/* Whether the set has none, some or all of the numbers from this one on, whatever their kinds are. */
 enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
 enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);
 

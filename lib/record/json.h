@@ -6,9 +6,19 @@
  *	JSON text -> tr_json_next, tr_json_spell -> trec text
  *	trec text or value -> tr_json_from_literal, tr_json_from_field -> JSON text
  *
- * A pull scanner over JSON text produces trec text in one pass without a tree, and keeps what JSON
- * libraries lose: invalid UTF-8, lone surrogates, the spelling of numbers, repeated keys. Thread
- * safe for separate structs.
+ * The caller pulls tokens from a text, and trec text is made in one pass without a tree. What JSON
+ * libraries lose is kept: bytes that are not UTF-8, lone surrogates, the spelling of numbers, and
+ * repeated keys. Texts are borrowed, and tokens are pieces of them. For example, a reader of objects:
+ *
+ *	while ((status = tr_json_items_next(&items, &object, &line, err)) == TR_OK) {
+ *		if (!tr_json_members(object, &arena, &members, &count))
+ *			return tr_error_memory(err);
+ *		argv = tr_json_member_find(members, count, "arguments");
+ *		if (!tr_json_put_field("argv", argv, &text, err))
+ *			return tr_error_status(err);
+ *	}
+ *
+ * Thread safe for separate structs.
  */
 #ifndef TR_RECORD_JSON_H
 #define TR_RECORD_JSON_H
@@ -32,61 +42,61 @@ enum tr_json_token {
 	TR_JSON_OBJECT_END, /* } */
 	TR_JSON_ARRAY,
 	TR_JSON_ARRAY_END,
-	TR_JSON_STRING, /* a value or a key: text is the part between the quotes */
-	TR_JSON_NUMBER, /* text is the number as it is written */
+	TR_JSON_STRING, /* a value or a key: its text is the part between the quotes */
+	TR_JSON_NUMBER, /* its text is the number as it is written */
 	TR_JSON_TRUE,
 	TR_JSON_FALSE,
 	TR_JSON_NULL,
 	TR_JSON_COLON,
 	TR_JSON_COMMA,
-	TR_JSON_CUT, /* the text ends within a token, or before a required one */
-	TR_JSON_BAD, /* no token begins here, or a line end is within a string; see pos */
+	TR_JSON_CUT, /* the text ends within a token, or before the next one */
+	TR_JSON_BAD, /* at pos there is no token, or a line end within a string */
 };
 
 /*
- * A position in a text that stays in place. TR_INPUT_PAD bytes after end must be readable. Copy the
- * struct to look ahead.
+ * A position in a text, of which TR_INPUT_PAD bytes after end are readable. To look ahead, copy the
+ * struct.
  */
 struct tr_json {
 	const char *pos, *end;
 };
 
-/* Steps over blanks and one token. Sets text for STRING and NUMBER (raw, with its escapes). */
+/* Steps over blanks and one token. Sets *text of a string, with its escapes, or of a number. */
 enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
 
-/* The changes that a conversion made. */
+/* What a conversion has changed. */
 struct tr_json_changes {
-	/* The JSON text differs from that of tr_json_from_literal, with the same meaning. */
+	/* tr_json_from_literal would give another text of the same meaning. */
 	bool respelled;
 	/* An integer beyond 64 bits became the nearest REAL. */
 	bool rounded;
 };
 
 /*
- * Appends the trec spelling of the value at pos: strings, lists and maps; integers within 64 bits
- * unchanged; other numbers as REAL. Accepts what real producers write: raw control bytes except LF
- * in strings, invalid UTF-8 (`\xhh`), lone surrogates (`\ud800`). Sets, but never clears, flags of
- * changes (may be NULL). Returns the first token of the value. TR_JSON_CUT: more text is needed;
- * TR_JSON_BAD: err has the reason and pos the place; a number beyond the range of a double and more
- * than 60 open brackets are bad. After both, the appended bytes must be discarded.
+ * Appends the value at pos in trec: strings, lists and maps; integers of 64 bits unchanged, other
+ * numbers as REAL. It accepts what real producers write: control bytes except LF in strings, bytes
+ * that are not UTF-8 (`\xhh`), lone surrogates (`\ud800`). Sets, but never clears, the flags of changes,
+ * which may be NULL. Returns the first token of the value. TR_JSON_CUT: more text is needed.
+ * TR_JSON_BAD: err has the reason, and pos is the place; numbers beyond the range of a double and more
+ * than 60 open brackets are bad. After both, the caller discards what was appended.
  */
 enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err);
 
 /*
- * p is at an item of a list, or a key of a map, that is a string. Returns the place after the last
- * of the items from p on that are strings (or pairs of them) in compact JSON whose spelling is the
- * same in trec, or p. TR_INPUT_PAD bytes after end must be readable.
+ * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with the
+ * same spelling in trec. p is at an item or key that is a string. Returns the place after the last such
+ * item, or p. TR_INPUT_PAD bytes after end are readable.
  */
 const char *tr_json_plain_items(const char *p, const char *end, bool map);
 
-/* True for digits up to 2^53-1, a number that every JSON tool preserves. */
+/* True for digits of a number up to 2^53-1, which every JSON tool keeps. */
 bool tr_json_keeps_digits(struct tr_text text);
 
 /* Maximum number of open brackets, as in trec. */
 enum { TR_JSON_MAX_DEPTH = 60 };
 
-/* The state of a walk over the tokens of one value. Starts as TR_JSON_WALK_INIT. */
+/* The state of a walk over the tokens of one value. Begins as TR_JSON_WALK_INIT. */
 struct tr_json_walk {
 	uint64_t maps; /* one bit for each open bracket, the innermost lowest: 1 for { */
 	unsigned depth;
@@ -96,10 +106,7 @@ struct tr_json_walk {
 		TR_JSON_WANTS_MEMBER, /* a key or } */
 		TR_JSON_WANTS_KEY,
 		TR_JSON_WANTS_COLON,
-		TR_JSON_WANTS_NEXT, /*
-				     * a comma or the closing bracket; at depth 0: the value is
-				     * complete
-				     */
+		TR_JSON_WANTS_NEXT, /* a comma or the closing bracket; at depth 0, nothing more */
 	} wants;
 };
 
@@ -109,9 +116,9 @@ struct tr_json_walk {
 	}
 
 /*
- * Steps over tokens until the value is complete, and returns its last token. TR_JSON_BAD: another
- * token is at pos, or too many brackets are open. TR_JSON_CUT: the text ends early; if it ends
- * between two tokens (pos is end), the walk may continue in the following text, so a value in many
+ * Steps over tokens until the value is complete, and returns its last token. TR_JSON_BAD: the token at
+ * pos is not allowed, or too many brackets are open. TR_JSON_CUT: the text ends early; if it ends
+ * between two tokens (pos is end), the walk can go on in the text that follows, so that a value in many
  * pieces is scanned once.
  */
 enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk);
@@ -122,36 +129,34 @@ enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk
  */
 bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token);
 
-/*
- * Steps over a complete value without converting it. BAD and CUT as for tr_json_go_on; err is
- * filled.
- */
+/* Steps over a complete value. BAD and CUT as for tr_json_go_on, with the reason in err. */
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
 
 /*
- * Appends the canonical trec spelling of a raw JSON string body (the part between the quotes).
- * True: both are the same bytes. tr_string_bytes of value.h decodes such a body.
+ * Appends the inside of a JSON string, with its escapes, as the inside of a trec string. True: both are
+ * the same bytes. (tr_string_bytes of value.h decodes it.)
  */
 bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 
 /*
- * Appends a raw JSON string body as a cell. False: a lone surrogate, written as an escape, became
- * the bytes ed … of the cell, so the original cannot be restored.
+ * Appends the inside of a JSON string as a cell. False: it had a lone surrogate as an escape, of which
+ * the cell has the bytes ed …, so that the original cannot be restored.
  */
 bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
 /*
- * The same for the string at pos, in one pass if it is plain. Any result but TR_JSON_STRING: there
- * is no string, nothing was appended, and pos is unchanged.
+ * The same for the string at pos, in one pass if it is plain; *unique is the result of the function
+ * above. Another token than TR_JSON_STRING: there is no string, nothing was appended, and pos is
+ * unchanged.
  */
 enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
 
-/* Appends bytes as a JSON string with its quotes; invalid UTF-8 is written unchanged. */
+/* Appends bytes as a JSON string with its quotes. Bytes that are not UTF-8 are written unchanged. */
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 
 /*
- * The same, with the bytes of a lone surrogate as an escape: programs with Unicode strings write
- * that for file names that are not UTF-8.
+ * The same, with an escape for the bytes of a lone surrogate, as programs with Unicode strings write
+ * file names that are not UTF-8.
  */
 void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to);
 
@@ -163,8 +168,8 @@ bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct
 			  struct tr_error *err);
 
 /*
- * The same for a field, parsed or not; members: for a map, without its braces. False also if the
- * field is malformed; err names the field. The appended bytes are then invalid.
+ * The same for a field; the second function appends the members of a map, without its braces. False
+ * also if the field is malformed. err names the field, and the caller discards what was appended.
  */
 bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 			struct tr_error *err);
@@ -172,28 +177,27 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 				struct tr_buffer *to, struct tr_error *err);
 
 /*
- * A sequence of JSON objects: a list of objects, or one object a line. The bytes between objects
- * (brackets of the list, commas, blanks, a byte order mark) are skipped; other bytes are reported,
- * and the search for an object continues after them. An object that arrives in pieces is scanned
- * once.
+ * A sequence of JSON objects in an input: a list of them, or one a line. What may be between objects
+ * (brackets of the list, commas, blanks, a byte order mark) is skipped. Anything else is reported, and
+ * the search for an object goes on after it. An object that arrives in pieces is scanned once.
  */
 
 struct tr_json_items {
 	struct tr_input *in;
-	bool lines;    /* one object a line: after an error the search continues at the next line */
+	bool lines;    /* one object a line: after an error, the next line is tried */
 	uint64_t line; /* line number at the start of the window, from 1 */
 	size_t taken;  /* length of the last object, at the start of the window */
 	bool inside;   /* a list is open */
-	bool trouble;  /* after an error: skip until an object begins */
+	bool trouble;  /* an error was reported: skip to the next object */
 };
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines);
 
 /*
- * Finds the next object, which stays in the window, with TR_INPUT_PAD after it, until the next
- * call; *line is its line number. TR_OK; TR_WARN: other bytes were found (err is filled), call
- * again; with TR_CAUSE_CUT the input ends within an object or the list. TR_END; TR_FATAL: memory is
- * exhausted.
+ * Finds the next object, which stays in the window, with TR_INPUT_PAD readable bytes after it, until
+ * the next call; *line is its line number. TR_OK. TR_WARN: err reports other bytes or, with
+ * TR_CAUSE_CUT, that the input ends within an object or the list; call again. TR_END. TR_FATAL: memory
+ * is exhausted.
  */
 enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *object,
 				  uint64_t *line, struct tr_error *err);
@@ -202,8 +206,8 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 void tr_json_items_skip(struct tr_json_items *items, size_t count);
 
 /*
- * True if the list ends after the last object; its bracket is skipped then. For lists that are
- * members of a larger object.
+ * For a list that is a member of a larger object: skips its closing bracket. False: the list goes on
+ * after the last object.
  */
 bool tr_json_items_leave(struct tr_json_items *items);
 
@@ -213,7 +217,7 @@ bool tr_json_items_leave(struct tr_json_items *items);
  */
 bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object);
 
-/* A member of an object: the raw body of its key, and the raw text of its value. */
+/* A member of an object: the inside of its key, and the text of its value, both as they are written. */
 struct tr_json_member {
 	struct tr_text key, value;
 	enum tr_json_token type; /* first token of the value */
@@ -223,16 +227,16 @@ struct tr_json_member {
 };
 
 /*
- * Splits an object, which has TR_INPUT_PAD bytes after it, into members in the arena. If the text
- * is cut or malformed, these are the members before that place, and the one that is cut with the
- * available part of its value. False: memory is exhausted.
+ * Splits an object into members, in the arena; TR_INPUT_PAD bytes after the object are readable. Of a
+ * text that is cut or malformed, these are the members before that place, and the one that is cut, with
+ * the part of its value that is there. False: memory is exhausted.
  */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);
 
 /*
- * The same, with the members of the objects that are nested in it up to `levels` deep, at most
- * TR_JSON_MAX_DEPTH, which are scanned only once so.
+ * The same for the object and those that are nested in it, up to `levels` deep (at most
+ * TR_JSON_MAX_DEPTH), in one scan.
  */
 bool tr_json_members_deep(struct tr_text object, unsigned levels, struct tr_arena *arena,
 			  struct tr_json_member **members, size_t *count);
@@ -242,8 +246,8 @@ const struct tr_json_member *tr_json_member_find(const struct tr_json_member *me
 						 const char *key);
 
 /*
- * An object from which a reader takes the members that have a field; the others are for the field
- * extra. Of a repeated key, the last member counts. taken is empty at first.
+ * An object of which a reader takes the members that it knows; the others go to the field `extra`. Of a
+ * repeated key, the last member counts. Begins with the members set and the rest zero.
  */
 struct tr_json_object {
 	struct tr_json_member *members;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of the stream before records are made of them.
+ * Lines of the stream, before records are made of them.
  *
  *	window -> tr_line_ends -> tr_sieve_pick -> struct tr_pick -> tr_record_from_columns
  *
- * The first pass over a window finds the ends of lines and invalid bytes. The second one finds the
- * fixed columns of each line, and a sieve selects lines by these. Thread safe for separate structs.
+ * The first pass over a window finds the ends of lines and bytes that no line may have. The second one
+ * finds the fixed columns of each line, by which a sieve selects lines. format/trec/trec.c does both.
+ *
+ * All pointers are into the window of the caller. Thread safe for separate structs.
  */
 #ifndef TR_RECORD_LINE_H
 #define TR_RECORD_LINE_H
@@ -18,45 +20,43 @@
 #include "core/text.h"
 
 /*
- * Returns the first byte in [p, end) that a trec line must not contain: 00-1f except TAB and LF,
- * 7f, or invalid UTF-8; or end. A sequence that is cut by end counts as invalid, so pass complete
- * lines. Reads up to TR_INPUT_PAD bytes after end.
+ * Returns the first byte in [p, end) that a line must not have: 00 to 1f except TAB and LF, 7f, or a
+ * byte that is not UTF-8. Returns end if there is none. A character that end cuts is not UTF-8, so
+ * pass complete lines. Reads up to TR_INPUT_PAD bytes after end.
  */
 const char *tr_line_scan(const char *p, const char *end);
 
 /*
- * False if a line certainly refers to no definition: it has no "@", and no column that begins with
- * "." as .sig and .bt do. Reads up to TR_INPUT_PAD bytes after it.
+ * False if a line certainly does not refer to a definition: it has no "@", and no column that begins
+ * with ".", as .sig and .bt do. Reads up to TR_INPUT_PAD bytes after the line.
  */
 bool tr_line_may_refer(const char *p, const char *end);
 
 enum {
-	TR_LINE_BLOCK = 64,  /* bytes */
-	TR_LINE_GROUP = 64,  /* blocks */
-	TR_LINE_BLOCKS = 256 /*
-			      * few enough that the bytes are still in the cache when they are read
-			      */
+	TR_LINE_BLOCK = 64,   /* bytes */
+	TR_LINE_GROUP = 64,   /* blocks */
+	TR_LINE_BLOCKS = 256, /* at a time; they stay in the cache until their lines are read */
 };
 _Static_assert(TR_LINE_BLOCKS % TR_LINE_GROUP == 0, "groups are whole");
 
 /*
- * The ends of lines in a sequence of blocks: one bit for each byte, and one for each block that has
- * any, because most have none.
+ * The ends of lines in a sequence of blocks: one bit for each byte, and one for each block that has an
+ * end, because most blocks have none.
  */
 struct tr_line_ends {
-	bool clean;	   /* tr_line_scan would accept all of the blocks */
+	bool clean;	   /* tr_line_scan accepts all bytes of the blocks */
 	const char *last;  /* the last line end, or NULL */
 	const char *base;  /* the first byte */
 	const char *block; /* the block of the line ends that are being returned */
-	uint64_t left;	   /* line ends of this block that were not returned yet */
+	uint64_t left;	   /* line ends of that block that were not returned */
 	size_t group;
 	uint64_t used[TR_LINE_BLOCKS / TR_LINE_GROUP];
 	uint64_t bits[TR_LINE_BLOCKS];
 };
 
 /*
- * Finds the line ends in `blocks` blocks at p, at most TR_LINE_BLOCKS. Blocks that are not clean
- * may still contain only valid bytes beyond ASCII.
+ * Finds the line ends in that many blocks from p on, at most TR_LINE_BLOCKS. Blocks that are not clean
+ * may be valid all the same, if they have bytes beyond ASCII: tr_line_scan decides.
  */
 void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends);
 
@@ -78,7 +78,7 @@ static inline const char *tr_line_ends_next(struct tr_line_ends *ends)
 }
 
 /*
- * The fixed columns of a line that is as plain as nearly all are. Other lines are parsed by
+ * The fixed columns of a record in the form that nearly all have. Other lines are parsed by
  * tr_record_from_line, which also reports errors.
  */
 
@@ -92,12 +92,9 @@ enum tr_column {
 };
 
 struct tr_columns {
-	/*
-	 * where each column begins; the last one is the byte after the TAB or LF that ends the
-	 * columns
-	 */
+	/* where each column begins, and the byte after the TAB or LF that ends the last one */
 	const char *start[TR_COLUMNS + 1];
-	uint64_t kind; /* its bytes, the first one lowest, then zeros */
+	uint64_t kind; /* its bytes as a number, the first one lowest, filled with zeros */
 	bool escapes;  /* one of the columns has a backslash */
 };
 
@@ -108,27 +105,27 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
 }
 
 /*
- * True if the line from p to its LF at lf is a record with a kind of up to eight letters, and no
- * fixed column is missing or empty. False means nothing.
+ * Finds the columns of the line from p to its LF at lf. False: it is no record with a kind of up to
+ * eight letters and five columns that are not empty; it may be another valid line.
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
-/* The same, faster: for short columns, where TR_INPUT_PAD bytes after the LF may be read. */
+/* The same, faster, for short columns. Reads up to TR_INPUT_PAD bytes after the LF. */
 bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns);
 
-/* Converts a kind to the form in tr_columns; false: tr_columns_find does not accept it. */
+/* Converts a kind to the number in tr_columns. False: tr_columns_find does not accept the kind. */
 bool tr_columns_kind(struct tr_text kind, uint64_t *word);
 
 /*
  * A sieve selects lines before records are made of them: by their fixed columns, and by fields that
- * it can compare in the text of the line. It is a hint: a reader may ignore it, and may pass any
- * line. An answer must not need a message.
+ * it can compare in the text of the line. It is a hint: a reader may ignore it and return any line,
+ * so the tool decides again. No message may depend on its answer.
  */
 
 enum tr_sift {
 	TR_SIFT_OUT,  /* the record is not needed */
 	TR_SIFT_OPEN, /* only the record can decide */
-	TR_SIFT_IN,   /* the record is needed: it is `chosen` */
+	TR_SIFT_IN,   /* the record is needed: record->chosen */
 };
 
 struct tr_sieve {
@@ -139,12 +136,12 @@ struct tr_sieve {
 	enum tr_sift (*sift)(struct tr_sieve *sieve, const struct tr_columns *columns,
 			     const char *lf);
 	/*
-	 * Not NULL: called for each line that is IN, in order. True: the line was processed
-	 * completely, and no record is made.
+	 * Called for each line that is IN, in order, if it is not NULL. True: the line was
+	 * processed, and no record is made of it.
 	 */
 	bool (*take)(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
 	void *taker; /* the context of take */
-	/* Not NULL: lines may be passed to it where they lie in a file (struct tr_file_view). */
+	/* If it is not NULL, lines may be examined in a mapping of their file (struct tr_file_view). */
 	const struct tr_fault_guard *guard;
 	uint64_t left_out; /* lines so far, including those taken; counted by the reader */
 };
@@ -159,9 +156,9 @@ struct tr_pick {
 };
 
 /*
- * Finds the first line from p on, whose ends are the next ones of ends, that the sieve (may be
- * NULL) neither leaves out nor takes. False: there is none. Reads up to TR_INPUT_PAD bytes after
- * the lines.
+ * Finds the first line that the sieve, which may be NULL, neither leaves out nor takes. The lines
+ * begin at p, and their ends are the next ones of `ends`. False: there is none. Reads up to
+ * TR_INPUT_PAD bytes after the lines.
  */
 bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
 		   struct tr_pick *pick);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of values: parsing, checking, writing. trec(5) has the grammar, tests/data/trec
- * examples. Writers produce the single canonical spelling.
+ * The text of values: checked, parsed and written. trec(5) has the grammar, tests/data/trec examples.
+ * Of each value there is one canonical spelling, which is what is written; others are accepted.
  *
- *	text -> tr_literal_check, tr_literal_parse -> tree of struct tr_value -> tr_literal_write
+ *	text -> tr_literal_parse -> tree of struct tr_value -> tr_literal_write -> canonical text
+ *	text -> tr_literal_check -> canonical, valid but not canonical, or malformed
  *
- * Thread safe; no state.
+ * For example, `[1, 2]` is valid, and its canonical spelling is `[1,2]`.
+ *
+ * Errors have the form "column N: reason", with N the byte of the text from 1. Texts are borrowed;
+ * trees are in the arena that the caller passes. Thread safe; no state.
  */
 #ifndef TR_RECORD_LITERAL_H
 #define TR_RECORD_LITERAL_H
@@ -17,16 +21,15 @@
 
 enum tr_spelling {
 	TR_CANONICAL,	 /* the canonical spelling */
-	TR_NONCANONICAL, /* valid, but written it looks different */
+	TR_NONCANONICAL, /* valid, but written differently */
 	TR_MALFORMED,	 /* invalid: err has the reason and the place */
 };
 
 /*
- * Checks a complete text without building a tree; fast on strings, lists and maps of strings, and
- * integers. Sets `json` (may be NULL) if the text is canonical and, byte for byte, also compact
- * JSON with the same meaning: no `\x`, no lone surrogate, no type that JSON lacks, no integer
- * beyond 2^53-1, no "-0", no cut. Errors have the form "column N: reason" with N the byte column
- * from 1.
+ * Checks a complete text without building a tree. This is fast for strings, integers, and lists and
+ * maps of strings. Sets `json`, which may be NULL, to true if the text is canonical and also compact
+ * JSON of the same meaning: it has no `\x`, no lone surrogate, no type that JSON lacks, no integer
+ * beyond 2^53-1, no "-0", and nothing that was cut.
  */
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err);
 
@@ -37,25 +40,25 @@ enum tr_literal_trait {
 };
 
 /*
- * Like tr_literal_check, with more detail about the text; traits are set unless it is malformed.
- * `json` above means: no TR_TRAIT_NO_JSON.
+ * The same, with more about the text: traits are set unless it is malformed. `json` above means that
+ * there is no TR_TRAIT_NO_JSON.
  */
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
 
-/* Like tr_literal_examine, which calls it, but without its short cuts. */
+/* The same without short cuts; tr_literal_examine calls it for texts that it cannot decide. */
 enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct tr_error *err);
 
 enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */
 
 /*
- * Parses a complete text into a tree in the arena. Strings point into text, which must outlive the
- * tree, or into the arena if their spelling was not canonical: the tree is always canonical. NULL:
- * err is filled (TR_CAUSE_INPUT, TR_CAUSE_LIMIT or TR_CAUSE_MEMORY). At most 60 open brackets.
+ * Parses a complete text to a tree in the arena. Its strings point into the text, which has to outlive
+ * the tree, or into the arena where their spelling was not canonical: those of a tree always are.
+ * NULL: err has the reason (TR_CAUSE_INPUT, TR_CAUSE_LIMIT or TR_CAUSE_MEMORY).
  */
 struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena,
 				  struct tr_error *err);
 
-/* Begins a field: a TAB, the key, which is spelled already, and an equals sign. */
+/* Begins a field of a line: a TAB, the key, spelled as a cell, and an equals sign. */
 static inline void tr_field_begin(struct tr_text key, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '\t');
@@ -70,12 +73,12 @@ static inline void tr_field_put_number(const char *key, uint64_t number, struct 
 	tr_buffer_put_decimal(to, number);
 }
 
-/* Appends the canonical spelling. */
+/* Appends the canonical spelling. Exhausted memory is kept in the buffer. */
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
 
 /*
- * Appends the canonical string spelling of any bytes, without the quotes: JSON's shortest escapes,
- * \u007f, and `\xhh` for invalid UTF-8. True: no escape was needed.
+ * Appends any bytes as the inside of a string, canonically: with JSON's shortest escapes, \u007f, and
+ * `\xhh` where they are not UTF-8. True: no escape was needed, and what was appended are the bytes.
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
@@ -96,9 +99,9 @@ size_t tr_real64_write(uint64_t bits, char *to);
 size_t tr_real32_write(uint32_t bits, char *to);
 
 /*
- * Finds the number of its width that is nearest to `[-]digits[.digits][e[+|-]digits]`, of two
- * equally near ones the even one. The text must have that form. False: it overflows, or rounds to
- * zero although a digit is not 0.
+ * Finds the number of its width that is nearest to a text of the form
+ * `[-]digits[.digits][e[+|-]digits]`; of two that are equally near, the even one. False: it overflows,
+ * or it rounds to zero although a digit is not 0.
  */
 bool tr_real64_read(struct tr_text decimal, uint64_t *bits);
 bool tr_real32_read(struct tr_text decimal, uint32_t *bits);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of records that are pending: read, and held back until their parent, their leave or
- * their environment is known.
+ * The queue of pending records: those that were read and are held back until their parent, their leave
+ * or their environment is known.
  *
- *	add ------- appends an item: a text, usually the record's line, and the user's own struct
- *	hold ------ makes it pending on a key, such as the seq of its parent; a user that has no key
- *	            sets item->pending itself
- *	resolve --- takes all items that are pending on a key off that key, in their order
- *	stuck ----- at the end of input, finds an item whose key will not come, or an item of a cycle
- *	            (A is pending on B, and B on A)
- *	next ------ delivers the items in order, up to the first one that is still pending
+ *	add	appends an item: a text, usually the line of a record, and a struct of the user
+ *	hold	makes it pending on a key, such as the seq of its parent; a user without keys sets
+ *		item->pending itself
+ *	resolve	releases all items that are pending on a key, and returns them in their order
+ *	stuck	at the end of the input, finds an item whose key will not come, or one of a cycle (A is
+ *		pending on B, and B on A)
+ *	next	delivers the items in order, up to the first one that is pending
  *
- * To deliver an item out of order, as soon as it is resolved, a user calls remove instead of next.
- * The items that are pending are bounded by their user, who looks at count and weight, or counts
- * them in its own way, and gives some up. Above spill_weight, all items that are neither pending
- * nor pinned move to a temporary file of max_spool bytes at most, and keep their place in the
- * order.
+ * A user that delivers items out of order, as soon as they are resolved, calls remove instead of next.
+ *
+ * Memory: the user bounds the number of pending items, by count, weight or a count of its own, and
+ * gives up some of them. Above spill_weight, the items that are neither pending nor pinned move to a
+ * temporary file of max_spool bytes at most, and keep their place in the order. The unit of weight is
+ * the user's.
  *
  * After a failure (memory, or the temporary file) the queue can only be freed. Not thread safe.
  */
@@ -34,8 +35,8 @@
 struct tr_pending_item {
 	struct tr_text text; /* readers may look TR_INPUT_PAD bytes after it */
 	void *data;	     /* the user's struct, of queue->data_size bytes */
-	bool pending;	     /* set by hold; the user may set and clear it if there is no key */
-	bool pinned;	     /* it stays in memory, because something points to it */
+	bool pending;	     /* set by hold; a user without keys sets and clears it */
+	bool pinned;	     /* it has to stay in memory, because something points to it */
 	size_t weight;	     /* its part of queue->weight */
 
 	/* private */
@@ -61,12 +62,13 @@ struct tr_pending {
 	/* private */
 	size_t keyed;
 	struct tr_id_map by_key, by_name;
-	struct tr_pending_item *given;	/* the one that was delivered last */
-	struct tr_pending_item *spare;	/* its memory is used again */
+	struct tr_pending_item *given;	/* the item that was delivered last */
+	struct tr_pending_item *spare;	/* memory for the next item */
 	struct tr_pending_item *reread; /* delivered items that were spilled */
-	struct tr_pending_item *cursor; /* of stuck: those before it are pending on others here */
+	struct tr_pending_item
+		*cursor; /* of stuck: the items before it are pending on others of the queue */
 	bool searching;
-	size_t spill_again; /* the weight from which the next attempt is worth its time */
+	size_t spill_again; /* the weight at which the next attempt may gain something */
 	struct tr_spool *spool;
 	struct tr_spool_window window;
 };
@@ -77,7 +79,7 @@ struct tr_pending {
 	}
 
 /*
- * Appends an item with a copy of the data. Its text has len bytes, which the caller fills: *room.
+ * Appends an item with a copy of the data and a text of len bytes, which the caller writes to *room.
  * NULL: memory is exhausted.
  */
 struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *data, size_t len,
@@ -98,7 +100,7 @@ bool tr_pending_put(struct tr_pending *queue, const void *data, struct tr_text t
 bool tr_pending_replace(struct tr_pending *queue, struct tr_pending_item *item,
 			struct tr_text text);
 
-/* Gives the item a name, by which tr_pending_find finds it; of several the last. False: memory. */
+/* Names an item for tr_pending_find, which finds the last one of a name. False: memory is exhausted. */
 bool tr_pending_name(struct tr_pending *queue, struct tr_pending_item *item, uint64_t name);
 struct tr_pending_item *tr_pending_find(const struct tr_pending *queue, uint64_t name);
 
@@ -106,17 +108,17 @@ struct tr_pending_item *tr_pending_find(const struct tr_pending *queue, uint64_t
 bool tr_pending_hold(struct tr_pending *queue, struct tr_pending_item *item, uint64_t key);
 
 /*
- * Takes the items that are pending on the key off it. Returns the first; `sibling` leads to the
- * next one, in their order, until something is held again. They stay in the queue.
+ * Releases the items that are pending on the key; they stay in the queue. Returns the first one;
+ * `sibling` leads to the next one, in their order, until an item is held again. NULL: there is none.
  */
 struct tr_pending_item *tr_pending_resolve(struct tr_pending *queue, uint64_t key);
 
-/* Takes one item off its key. */
+/* Releases one item from its key. */
 void tr_pending_release(struct tr_pending *queue, struct tr_pending_item *item);
 
 /*
- * When no more input comes: an item to give up next, which is pending on a name that is not in the
- * queue, or, if there is none, on one in a cycle. NULL: no item is pending on a key.
+ * At the end of the input, returns the item to give up next: one that is pending on a name that the
+ * queue does not have or, if there is none, one of a cycle (*cycle). NULL: no item has a key.
  */
 struct tr_pending_item *tr_pending_stuck(struct tr_pending *queue, bool *cycle);
 
@@ -130,7 +132,7 @@ enum tr_status tr_pending_next(struct tr_pending *queue, const struct tr_pending
 /* The data of the first item, which may be pending, until the next call. NULL: err is filled. */
 const void *tr_pending_peek(struct tr_pending *queue, struct tr_error *err);
 
-/* Takes an item out of the queue, which keeps no trace of it; the caller owns it. */
+/* Takes an item out of the queue. The caller then owns it, and frees it or appends it again. */
 void tr_pending_remove(struct tr_pending *queue, struct tr_pending_item *item);
 
 /* Appends an item that was removed from this queue, or from one whose data have the same type. */
@@ -138,20 +140,20 @@ void tr_pending_append(struct tr_pending *queue, struct tr_pending_item *item);
 
 void tr_pending_free_item(struct tr_pending_item *item);
 
-/* Spills all items that can be spilled, if they are heavy. False: err is filled. */
+/* Spills the items that may move, if the queue is too heavy. False: err is filled. */
 bool tr_pending_spill_all(struct tr_pending *queue, struct tr_error *err);
 static inline bool tr_pending_spill(struct tr_pending *queue, struct tr_error *err)
 {
 	return queue->weight <= queue->spill_weight || tr_pending_spill_all(queue, err);
 }
 
-/* How large the temporary file is. */
+/* The size of the temporary file, in bytes. */
 static inline uint64_t tr_pending_spooled(const struct tr_pending *queue)
 {
 	return queue->spool ? tr_spool_size(queue->spool) : 0;
 }
 
-/* Frees all items. The queue can be used again. */
+/* Frees all items. The queue is then empty, and can be used again. */
 void tr_pending_free(struct tr_pending *queue);
 
 #endif

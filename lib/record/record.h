@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record: one line of the stream, in one of two forms.
+ * A record is one line of the stream (trec(5)), in one of two forms:
  *
- * - As text (line.data is set): the complete line as it is, or would be, in a trec stream. Text
- *   readers produce these; tr-filter copies them unchanged. Columns after the fixed ones are split,
- *   and values parsed, only on demand: tr_record_split, tr_field_value.
- * - As built (line.data is NULL): fields with trees of values. Binary readers produce these. If
- *   spell is set, it writes the same line faster than from the fields; a caller that changes the
- *   record clears it.
+ * - As text: line.data is set, and the line is what a trec stream has, or would have. Text readers
+ *   produce these, and tr-filter copies them unchanged. The columns after the fixed ones are split,
+ *   and values are parsed, only when a caller asks for them.
+ * - As built: line.data is NULL, and the fields have trees of values. Binary readers produce these.
+ *   If spell is set, it writes the line faster than it is written from the fields.
+ *
+ * The path of the data:
  *
  *	line -> tr_record_from_line -> tr_record_split -> tr_field_value
  *	tr_record_init, tr_record_add -> tr_record_write -> line
  *
- * A record borrows everything from its reader and from `arena`, and is valid until the next call of
+ * Reading the field `argv` of any record:
+ *
+ *	struct tr_error err;
+ *	struct tr_field *field;
+ *
+ *	if (tr_record_split(record, &err) == TR_FATAL)
+ *		return TR_FATAL;
+ *	field = tr_record_field(record, "argv");
+ *	value = field ? tr_field_value(record, field, &err) : NULL;
+ *
+ * record/ask.h does this in one call. Building a record:
+ *
+ *	tr_record_init(&record, &arena);
+ *	record.kind = TR_TEXT("exit");
+ *	record.task = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = pid };
+ *	if (!tr_record_add(&record, TR_TEXT("status"), value))
+ *		return tr_error_memory(err);
+ *
+ * Ownership: a record owns nothing. Its texts belong to the reader, the source of the line or the
+ * arena, and what is split and parsed goes to the arena; all of it is valid until the next call of
  * the reader. Not thread safe.
  */
 #ifndef TR_RECORD_RECORD_H
@@ -37,7 +57,7 @@ enum tr_line_type {
 
 enum tr_cell_type {
 	TR_CELL_ABSENT,	 /* "-" */
-	TR_CELL_TEXT,	 /* text: the spelling in trec, with escapes */
+	TR_CELL_TEXT,	 /* text: spelled as in the stream, with escapes */
 	TR_CELL_NUMBER,	 /* number: decimal */
 	TR_CELL_ADDRESS, /* number: 0x and `width` hex digits (8 or 16) */
 };
@@ -50,57 +70,57 @@ struct tr_cell {
 };
 
 struct tr_field {
-	struct tr_text key;	/* spelled as a cell; data NULL: the column is not a field */
-	struct tr_text text;	/*
-				 * the spelled value, or the whole column if it is not a field; data
-				 * NULL: built
-				 */
-	struct tr_value *value; /* NULL until built or parsed: use tr_field_value */
-	bool bad;		/* the column is not a field, or tr_field_value failed */
+	struct tr_text key;	/* spelled as a cell; data NULL: the column is not KEY=VALUE */
+	struct tr_text text;	/* the value as text, or all of such a column; data NULL: built */
+	struct tr_value *value; /* NULL until it is built or parsed: use tr_field_value */
+	bool bad;		/* the column is not KEY=VALUE, or its value is malformed */
 };
 
 #define TR_NO_ARROW SIZE_MAX
 
-enum { TR_SPELL_MAX = 256 };
+enum { TR_SPELL_MAX = 256 }; /* bytes of a line that `spell` writes, at most */
 
 struct tr_buffer;
 
 struct tr_record {
 	enum tr_line_type type;
-	bool canonical; /* the whole line is known to be canonical */
-	bool split;	/* fields, count, arrow are valid */
-	bool chosen;	/* selected by a sieve: see line.h */
-	struct tr_text kind;
+	bool canonical;	     /* the line is known to be canonical in all its parts */
+	bool split;	     /* fields, count and arrow are valid */
+	bool chosen;	     /* a sieve has selected the record: see line.h */
+	struct tr_text kind; /* or the word of a definition, without the "%" */
 	struct tr_cell seq, time, task, name;
-	struct tr_text comment;
+	struct tr_text comment; /* without the "#" */
 	struct tr_field *fields;
 	size_t count;
 	size_t arrow;	     /* fields from this index on follow "->"; TR_NO_ARROW: none */
 	struct tr_text line; /* with its LF; data NULL: the record was built */
 	struct tr_text rest; /* part of line: from the TAB after the fixed columns up to the LF */
 	/*
-	 * Writes the line, at most TR_SPELL_MAX bytes, and returns its length. NULL: the line is
-	 * written from the fields.
+	 * Writes the line and returns its length, at most TR_SPELL_MAX. NULL: the line is written
+	 * from the fields. Whoever changes the record has to clear this.
 	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
-	struct tr_arena *arena; /* for splitting and parsing; lives as long as the record */
-	uint64_t source_line;	/* position in the source, for messages; TR_NO_POSITION: none */
+	struct tr_arena *arena; /* borrowed; for splitting and parsing */
+	/* the position in the source, for messages: a line from 1, a byte from 0; or TR_NO_POSITION */
+	uint64_t source_line;
 	uint64_t source_offset;
 };
 
-/* Clears the record, and sets its arena. */
+/* Makes an empty record, which builds its fields in the arena. */
 void tr_record_init(struct tr_record *record, struct tr_arena *arena);
 
 /*
- * Parses the fixed columns of a line (trec(5)), which must be present and not empty. line includes
- * its LF and must be valid UTF-8 without control bytes (tr_line_scan checks that for whole
- * windows). Nothing is copied. False: the line is damaged, err is filled.
+ * Parses the fixed columns of a line, which has to have all of them, not empty. The line includes
+ * its LF, and is valid UTF-8 without control bytes: tr_line_scan checks that for whole windows.
+ * Nothing is copied; the arena of the record stays. False: the line is damaged, and err has the
+ * reason.
  */
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
 
 /*
- * Makes a record of a canonical line with LF that a reader has composed; line is borrowed, and
- * padded with readable bytes. TR_OK or TR_FATAL.
+ * Makes a record of a canonical line with its LF that a reader has composed. The buffer is borrowed,
+ * and gets readable bytes after the line. TR_OK; TR_FATAL: memory is exhausted, or the line has
+ * reached --max-record.
  */
 struct tr_buffer;
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
@@ -112,17 +132,17 @@ void tr_record_from_columns(struct tr_record *record, struct tr_text line,
 			    const struct tr_columns *columns);
 
 /*
- * Splits the line into fields. TR_OK; TR_WARN: a column is not a field (it stays in fields with bad
- * set, and err describes the first); TR_FATAL: memory is exhausted. Does nothing if the record is
- * split already.
+ * Splits the line into fields, if that was not done before; values are not parsed. TR_OK. TR_WARN: a
+ * column is not KEY=VALUE; it is among the fields, with `bad` set, and err (which may be NULL)
+ * describes the first one. TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err);
 
 /*
- * Visits the fields one after the other, for callers that need each field once. Nothing of an
- * unsplit line is kept, not even a parsed value, so wide lines take no extra memory. visit gets
- * NULL for the arrow, and `trouble` with a column that is not a field (unless that was reported
- * before). It returns false to stop; then this function returns false too.
+ * Visits the fields in their order, for callers that need each of them once: nothing of a line is
+ * kept, not even a parsed value, so that a line of many fields takes no memory. visit gets NULL for
+ * the arrow, and `trouble` for a column that is not KEY=VALUE, unless tr_record_split has reported
+ * that. It returns false to stop, and this function then returns false, too.
  */
 bool tr_record_walk(struct tr_record *record,
 		    bool (*visit)(void *context, struct tr_field *field,
@@ -130,55 +150,56 @@ bool tr_record_walk(struct tr_record *record,
 		    void *context);
 
 /*
- * Parses the value of a field. NULL: it is malformed (err is filled), or memory is exhausted; bad
- * is set.
+ * Returns the value of a field, which is parsed at the first call. NULL: it is malformed, or memory
+ * is exhausted; err (which may be NULL) has the reason, and the field is `bad`. The value belongs to
+ * the arena, and its strings may point into the line.
  */
 struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
 				struct tr_error *err);
 
 /*
- * Returns the last field of that spelled key (before or after the arrow), or NULL. Splits the
- * record if necessary, and skips columns that are not fields. NULL also if memory is exhausted, so
- * split first if that must not count as absent.
+ * Returns the last field with that key, spelled as a cell, before or after the arrow. NULL: there is
+ * none. The record is split if necessary; NULL then also means exhausted memory, so a caller to whom
+ * that is not the same as an absent field splits the record first.
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
-/*
- * Returns the value of that field. NULL: the record does not have the field, or its value is
- * malformed (err is filled), or memory is exhausted.
- */
+/* The value of that field. NULL: there is no such field, or tr_field_value has failed. */
 struct tr_value *tr_record_value(struct tr_record *record, const char *key, struct tr_error *err);
 
 /*
- * Appends a field (key spelled as a cell), to build a record or to change one that came as text:
- * split it, change its cells and fields, and clear its line and spell (line.data = NULL). Fields
- * without a value may keep their text. NULL: memory is exhausted.
+ * Appends a field with that key, spelled as a cell, and returns it. NULL: memory is exhausted. Key
+ * and value are borrowed.
+ *
+ * To change a record that came as text: split it, change its cells and fields, and set line.data and
+ * spell to NULL. Fields that were not parsed keep their text.
  */
 struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 			       struct tr_value *value);
 
 /* Cells: spelling and decoding. */
 
-/* Appends bytes as a cell (key: as the key of a field, with "=" escaped too). */
+/* Appends bytes as a cell; key: as the key of a field, in which "=" needs an escape, too. */
 void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
 
 /*
- * Decodes a spelled cell: *bytes is the spelling itself if it has no backslash, otherwise it is in
- * the arena. `\-` is "-", `\e` is empty. The caller handles absent cells. False: an invalid escape
- * (err is filled) or exhausted memory.
+ * Decodes the text of a cell that is not absent: `a\tb`, `\-` for "-", `\e` for an empty one. *bytes
+ * is the text itself if it has no escape; otherwise it is in the arena. False: an escape is invalid,
+ * or memory is exhausted; err has the reason.
  */
 bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
 		   struct tr_error *err);
 
-/* True if the cell is a decimal number of 64 bits, spelled or not. */
+/* Reads a cell that is a decimal number of 64 bits, as text or as a number. False: it is none. */
 bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
 
-/* Appends the text of the cell: "-", the spelling, the digits or the address. */
+/* Appends the cell as lines have it: "-", its text, the digits or the address. */
 void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);
 
 /*
- * Appends the record as a canonical line with LF. TR_WARN: a field is malformed; err is filled, and
- * nothing was appended. TR_FATAL: memory is exhausted. A canonical line is copied.
+ * Appends the record as a canonical line with its LF; a line that is canonical is copied. TR_OK.
+ * TR_WARN: a cell or field is malformed; err names it, and nothing was appended. TR_FATAL: memory is
+ * exhausted.
  */
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err);
@@ -190,16 +211,16 @@ void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_b
 void tr_trailer_recount(const struct tr_record *trailer, uint64_t count, struct tr_buffer *to);
 
 /*
- * Computed fields: not stored in a record, but derived from it and the records before it; see
+ * Computed fields are derived from a record and those before it, such as the frame of a call; see
  * tr-filter(1). This interface connects the code that computes them (view/computed.h) with the code
- * that reads them, so that neither depends on the other. A stored field of the same name takes
- * precedence.
+ * that reads them (expr/), so that neither depends on the other. A field of the record itself with
+ * the same key takes precedence.
  */
 
 struct tr_computed_fields {
 	/*
-	 * Returns the value, in the arena of the record. leave: the leave of an enter, or NULL.
-	 * NULL: there is no such field, or memory is exhausted (err->cause is set).
+	 * Returns the value, which is in the arena of the record. leave: the leave of an enter, or
+	 * NULL. NULL: there is no such field, or memory is exhausted, and err->cause says so.
 	 */
 	struct tr_value *(*get)(struct tr_computed_fields *self, struct tr_text key,
 				struct tr_record *record, struct tr_record *leave,

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A value of trec (see trec(5)): a small tree in an arena. Binary readers build values, text is
- * parsed on demand, expressions and views read them.
+ * A value of trec(5): a tree in an arena. Binary readers build values, text is parsed to them on
+ * demand, and expressions and views read them.
  *
- * Strings keep their trec spelling (the part between the quotes), so a copy is a memcpy: `\x80` is
- * an invalid byte, `\ud800` a lone surrogate, and the two differ. TR_PLAIN means that the spelling
- * has no backslash, and so is equal to the bytes. A value is valid as long as its arena and the
- * text it was parsed from.
+ *	[1,"a"]		TR_LIST, count 2, as.items[0] is TR_UINT, as.items[1] is TR_STRING
+ *	{x=0.5}@S3	TR_STRUCT with TR_HAS_ID, id 3, as.members[0].key is "x"
+ *	GL_LINES(1@E7)	TR_SYMBOL with TR_HAS_ID, as.symbol->names[0], ->number 1, ->id 7
+ *
+ * A string keeps the text between its quotes as it is spelled in trec, so that writing it is a copy
+ * and nothing is lost: `\x80` is a byte that is not UTF-8, `\ud800` a lone surrogate. Where TR_PLAIN
+ * is set, that text has no backslash and is equal to the bytes; otherwise tr_string_bytes decodes it.
+ *
+ * A value owns nothing. It is valid as long as its arena and the text that it was parsed from.
  */
 #ifndef TR_RECORD_VALUE_H
 #define TR_RECORD_VALUE_H
@@ -22,8 +27,8 @@ enum tr_type {
 	TR_NULL,
 	TR_FALSE,
 	TR_TRUE,
-	TR_UINT,      /* number */
-	TR_INT,	      /* number is the magnitude; TR_NEGATIVE: "-", otherwise tagged "+" */
+	TR_UINT,      /* number: 64 bits, unsigned */
+	TR_INT,	      /* number is the magnitude; TR_NEGATIVE: "-5"; otherwise "+5" */
 	TR_POINTER,   /* number */
 	TR_REAL64,    /* number holds the 64 bits */
 	TR_REAL32,    /* number holds the 32 bits */
@@ -41,9 +46,9 @@ enum tr_type {
 
 enum {
 	TR_CUT = 1,   /* "..." follows: cut by the tracer */
-	TR_PLAIN = 2, /* text without a backslash */
+	TR_PLAIN = 2, /* text has no backslash: it is equal to the bytes */
 	TR_NEGATIVE = 4,
-	TR_HAS_ID = 8, /* struct @S…, symbol @E… or @M… */
+	TR_HAS_ID = 8, /* a structure has @S…, a symbol @E… or @M…: the id of its definition */
 };
 
 enum tr_symbol_number {
@@ -60,8 +65,8 @@ struct tr_symbol {
 	enum tr_symbol_number numbered;
 	uint64_t number;       /* magnitude */
 	uint64_t id;	       /* of the table, where TR_HAS_ID */
-	uint64_t unknown_bits; /* |0x… at the end of the names; 0: not there */
-	struct tr_name *names; /* count 0: "?" ; "none" without a number is one name "none" */
+	uint64_t unknown_bits; /* |0x… after the names; 0: there are none */
+	struct tr_name *names; /* count 0: "?"; the word `none` is a name */
 	size_t count;
 };
 
@@ -87,35 +92,35 @@ struct tr_value {
 };
 
 /*
- * Decodes a string spelling (canonical or not) to bytes: `\xhh` is the byte, a lone surrogate its
- * three bytes. The result is in the arena, or the spelling itself if it has no backslash. data is
- * NULL if memory is exhausted.
+ * Decodes the text of a string, canonical or not, to bytes: `\xhh` is the byte, a lone surrogate its
+ * three bytes. The result is the text itself if that has no backslash; otherwise it is in the arena.
+ * data NULL: memory is exhausted.
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
-/* The bytes of a string value, without a search if it is known to have no backslash. */
+/* The same for a string value, without a search if it is known to have no backslash. */
 static inline struct tr_text tr_value_bytes(const struct tr_value *string, struct tr_arena *arena)
 {
 	return string->flags & TR_PLAIN ? string->text : tr_string_bytes(string->text, arena);
 }
 
 /*
- * Decodes the byte or escape at p < end into to, which has room for TR_ESCAPE_MAX bytes. A
- * backslash without a valid escape is a byte. Returns the length in the spelling; *length is that
- * of the bytes, which is never larger.
+ * Decodes the byte or escape at p, which is before end, to `to`, which has room for TR_ESCAPE_MAX
+ * bytes (string_scan.h). A backslash without a valid escape is a byte. Returns the length in the
+ * text; *length becomes the number of bytes, which is never larger.
  */
 size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
 
 /*
- * Removes the first unit from the spelling of a wide string. False: nothing is left (or the
- * spelling is invalid, which does not occur in a tree).
+ * Takes the first unit off the text of a wide string. False: nothing is left, or the text is invalid,
+ * which does not occur in a tree.
  */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
 
-/* True for words that are values of their own, and no names, when they are alone. */
+/* True for a word that is a value, not a name, where it stands alone: null, true, inf, L. */
 bool tr_is_reserved(struct tr_text word);
 
-/* True if name needs no quotes as the name of a symbol (before "(" or not). */
+/* True if a symbol's name needs no quotes, before "(" or elsewhere. */
 bool tr_is_word(struct tr_text name, bool before_parenthesis);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The vocabulary of trec(5): kinds and fields, the kinds that only give context, and the count of
+ * The vocabulary of trec(5): known kinds and fields, the kinds that only give context, and the count of
  * records that a target cannot hold. Thread safe for separate structs.
  */
 #ifndef TR_RECORD_VOCABULARY_H
@@ -15,7 +15,7 @@
 bool tr_is_known_kind(struct tr_text kind);
 bool tr_is_known_field(struct tr_text key);
 
-/* Offer all kinds, or all fields, as candidates to a search for similar words. */
+/* Offer all kinds, or all fields, to a search for similar words (core/text.h). */
 void tr_offer_kinds(struct tr_similar *similar);
 void tr_offer_fields(struct tr_similar *similar);
 
@@ -35,10 +35,10 @@ static inline bool tr_kind_is_call(struct tr_text kind)
 }
 
 /*
- * Counts the records of a stream that a target (a format, a style, a page) cannot hold, by kind.
- * Losing some is normal, and is reported as a detail (--verbose). If the target can hold nothing of
- * the input, it is probably not what the user meant, which is an error. Context kinds only describe
- * other records: they are neither lost nor enough to go on. All zero: no record came yet.
+ * Counts, by kind, the records that a target (a format, a style, a page) cannot hold. Losing some is
+ * normal, and is reported as a detail (--verbose). A target that can hold nothing of the input is
+ * probably not what the user meant, which is an error. Records of context kinds are never lost, and do
+ * not count as something that the target holds. Begins as all zero.
  */
 
 enum { TR_UNSUPPORTED_KINDS = 32 }; /* further kinds are counted with the last */
@@ -60,17 +60,17 @@ struct tr_unsupported_kinds {
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
 
 /*
- * The same with a reason, which is a constant text. call: the name of a system call, or empty.
- * field: only this field is lost; NULL: the whole record is.
+ * The same with a reason, a constant text. call: the name of a system call, or empty. field: only that
+ * field is lost; NULL: the whole record is.
  */
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
 			     struct tr_text call, const char *field, const char *reason);
 
-/* For views: true if kind is in list (NULL-terminated); otherwise the record is counted. */
+/* For views: true if the list, which ends with NULL, has the kind; otherwise the record is counted. */
 bool tr_unsupported_look(struct tr_unsupported_kinds *kinds, const char *const *list,
 			 struct tr_text kind);
 
-/* True if events came, and the target can hold none of them. */
+/* True if the target can hold none of the events, of which there were some. */
 static inline bool tr_unsupported_all(const struct tr_unsupported_kinds *kinds)
 {
 	return kinds->count && !kinds->supported;
@@ -80,8 +80,9 @@ static inline bool tr_unsupported_all(const struct tr_unsupported_kinds *kinds)
 void tr_unsupported_list(const struct tr_unsupported_kinds *kinds, char *text, size_t size);
 
 /*
- * Reports the counts. TR_FATAL: the target can hold none of the events; TR_WARN: the next kind, as
- * a detail, or a note if only context came. TR_OK: all were reported.
+ * Reports the counts, one at each call. TR_WARN: err has the next kind, as a detail, or as a note if
+ * there were only context kinds. TR_FATAL: the target can hold none of the events. TR_OK: there is
+ * nothing more to report.
  */
 enum tr_status tr_unsupported_report(struct tr_unsupported_kinds *kinds, const char *format,
 				     struct tr_error *err);
