@@ -252,6 +252,77 @@ void tr_id_map_free(struct tr_id_map *map)
 	*map = (struct tr_id_map)TR_ID_MAP_INIT;
 }
 
+enum { PAGE_IDS = 8 };
+
+struct tr_number_page {
+	union {
+		uint32_t numbers[PAGE_IDS];  /* 1 + the number; 0: the id is not in the map */
+		struct tr_number_page *next; /* of a spare page */
+	};
+};
+
+/* Returns the page of an id. NULL: there is none. */
+static struct tr_number_page *find_page(struct tr_number_map *map, uint64_t id)
+{
+	if (!map->recent || map->recent_id != id / PAGE_IDS) {
+		map->recent = tr_id_map_get(&map->pages, id / PAGE_IDS);
+		map->recent_id = id / PAGE_IDS;
+	}
+	return map->recent;
+}
+
+bool tr_number_map_get(struct tr_number_map *map, uint64_t id, uint32_t *number)
+{
+	const struct tr_number_page *page = find_page(map, id);
+
+	if (!page || !page->numbers[id % PAGE_IDS])
+		return false;
+	*number = page->numbers[id % PAGE_IDS] - 1;
+	return true;
+}
+
+bool tr_number_map_put(struct tr_number_map *map, uint64_t id, uint32_t number)
+{
+	struct tr_number_page *page = find_page(map, id);
+
+	if (!page) {
+		page = map->spare ? map->spare : tr_arena_alloc(&map->arena, sizeof *page);
+		if (!page || !tr_id_map_put(&map->pages, id / PAGE_IDS, page))
+			return false; /* the memory of the page stays with the arena */
+		if (page == map->spare)
+			map->spare = page->next;
+		memset(page, 0, sizeof *page);
+		map->recent = page;
+	}
+	page->numbers[id % PAGE_IDS] = number + 1;
+	return true;
+}
+
+void tr_number_map_take(struct tr_number_map *map, uint64_t id)
+{
+	struct tr_number_page *page = find_page(map, id);
+	uint32_t used = 0;
+
+	if (!page)
+		return;
+	page->numbers[id % PAGE_IDS] = 0;
+	for (unsigned i = 0; i < PAGE_IDS; i++)
+		used |= page->numbers[i];
+	if (used)
+		return;
+	tr_id_map_take(&map->pages, id / PAGE_IDS);
+	page->next = map->spare;
+	map->spare = page;
+	map->recent = NULL;
+}
+
+void tr_number_map_free(struct tr_number_map *map)
+{
+	tr_id_map_free(&map->pages);
+	tr_arena_free(&map->arena);
+	*map = (struct tr_number_map){ .recent = NULL };
+}
+
 /* Returns the slot of the item with this hash, or the free slot where it would go. */
 static struct tr_index_slot *find_item(const struct tr_index *index, const void *items,
 				       uint64_t hash)
@@ -322,28 +393,6 @@ bool tr_index_put(struct tr_index *index, const void *items, uint32_t number)
 	if (first != number)
 		find_item(index, items, index->hash(items, number))->item = number + 1;
 	return true;
-}
-
-void tr_index_take(struct tr_index *index, const void *items, uint32_t number)
-{
-	size_t mask = index->cap - 1;
-
-	if (!index->count)
-		return;
-	struct tr_index_slot *slot = find_item(index, items, index->hash(items, number));
-	if (slot->item != number + 1)
-		return;
-	index->count--;
-	/* closes the gap, as close_gap does */
-	size_t i = (size_t)(slot - index->slots);
-	for (size_t j = (i + 1) & mask; index->slots[j].item; j = (j + 1) & mask) {
-		size_t home = index->slots[j].hash & mask;
-		if (((j - home) & mask) < ((j - i) & mask))
-			continue;
-		index->slots[i] = index->slots[j];
-		i = j;
-	}
-	index->slots[i] = (struct tr_index_slot){ 0, 0 };
 }
 
 void tr_index_free(struct tr_index *index)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arena.h"
 #include "core/text.h"
 #include "core/wide.h"
 
@@ -127,6 +128,33 @@ void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
 
 void tr_id_map_free(struct tr_id_map *map);
 
+/*
+ * A map from ids to numbers below UINT32_MAX, such as places in an array, for ids that are mostly
+ * counted up: eight ids in a row share a page, so that each takes 8 to 12 bytes, and those that are
+ * used together are in the same lines of the processor's cache. A lone id takes up to 96 bytes. All
+ * zero at first.
+ */
+struct tr_number_page;
+
+struct tr_number_map {
+	struct tr_id_map pages; /* by id / 8 */
+	struct tr_arena arena;
+	struct tr_number_page *spare, *recent; /* recent: the page that was used last, or NULL */
+	uint64_t recent_id;		       /* of an id on that page / 8 */
+};
+
+/* Sets *number to that of the id. False: it is not in the map. */
+bool tr_number_map_get(struct tr_number_map *map, uint64_t id, uint32_t *number);
+
+/* Adds an id, or replaces its number. False: memory is exhausted, and nothing changed. */
+bool tr_number_map_put(struct tr_number_map *map, uint64_t id, uint32_t number);
+
+/* Removes an id, if it is in the map. */
+void tr_number_map_take(struct tr_number_map *map, uint64_t id);
+
+/* Removes all ids, and frees the memory. */
+void tr_number_map_free(struct tr_number_map *map);
+
 struct tr_index_slot {
 	uint32_t item; /* 1 + its number; 0: the slot is free */
 	uint32_t hash; /* its lower bits; the item is only looked at where these are equal */
@@ -154,9 +182,6 @@ bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, ui
 
 /* Adds an item, which replaces one with the same hash. False: memory is exhausted. */
 bool tr_index_put(struct tr_index *index, const void *items, uint32_t number);
-
-/* Removes an item, whose hash is still the one with which it was added, if it is in the index. */
-void tr_index_take(struct tr_index *index, const void *items, uint32_t number);
 
 /* Removes all items, and frees the memory. */
 void tr_index_free(struct tr_index *index);

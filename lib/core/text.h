@@ -192,6 +192,23 @@ static inline bool tr_decimal_read(struct tr_text text, uint64_t max, uint64_t *
 	return text.len > 0;
 }
 
+/* Reads a number below 10^18 in its only spelling, which has no zero in front. False: it is not one. */
+static inline bool tr_decimal_id(struct tr_text text, uint64_t *number)
+{
+	uint64_t value = 0;
+
+	if (!text.len || text.len > 18 || (*text.data == '0' && text.len > 1))
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned)(unsigned char)text.data[i] - '0';
+		if (digit > 9)
+			return false;
+		value = value * 10 + digit;
+	}
+	*number = value;
+	return true;
+}
+
 /*
  * A number that is usually one more than the one before: all digits but the last two are kept. The
  * last two are written each time, because loading bytes that were just stored one by one as a block

@@ -29,28 +29,6 @@ struct tr_run_ending {
 	struct tr_run_ending *older, *newer;
 };
 
-/*
- * A hash of a number, and a different one for each number. As in tr_id_map_home, eight numbers in a
- * row have eight hashes in a row.
- */
-static uint64_t hash_of(const struct tr_runs *runs, uint64_t number)
-{
-	/* an odd factor, and a fold, change no two numbers into the same */
-	uint64_t mixed = number / 8 * runs->factor & UINT64_MAX >> 3;
-
-	return (mixed ^ mixed >> 31) << 3 | number % 8;
-}
-
-static uint64_t hash_of_task(const void *runs, uint32_t place)
-{
-	return hash_of(runs, ((const struct tr_runs *)runs)->list[place].task);
-}
-
-static uint64_t hash_of_seq(const void *runs, uint32_t place)
-{
-	return hash_of(runs, ((const struct tr_runs *)runs)->list[place].seq);
-}
-
 void tr_runs_init(struct tr_runs *runs,
 		  void (*report)(void *context, const struct tr_run_report *report), void *context)
 {
@@ -61,9 +39,7 @@ void tr_runs_init(struct tr_runs *runs,
 				  .spare = NOWHERE,
 				  .oldest = NOWHERE,
 				  .newest = NOWHERE,
-				  .by_task = { .hash = hash_of_task },
-				  .by_seq = { .hash = hash_of_seq },
-				  .factor = tr_hash_seed(runs) | 1,
+				  .seed = tr_hash_seed(runs),
 				  .endings = TR_ID_MAP_INIT };
 }
 
@@ -115,11 +91,13 @@ static void free_entry(struct tr_runs *runs, uint32_t place)
 static void release(struct tr_runs *runs, uint32_t place)
 {
 	struct tr_run *run = &runs->list[place];
+	uint32_t known;
 
 	if (--run->references)
 		return;
 	report_end(runs, run, NULL, NULL);
-	tr_index_take(&runs->by_seq, runs, place);
+	if (run->program && tr_number_map_get(&runs->by_seq, run->seq, &known) && known == place)
+		tr_number_map_take(&runs->by_seq, run->seq);
 	*(run->older == NOWHERE ? &runs->oldest : &runs->list[run->older].newer) = run->newer;
 	*(run->newer == NOWHERE ? &runs->newest : &runs->list[run->newer].older) = run->older;
 	free_entry(runs, place);
@@ -151,30 +129,25 @@ static uint32_t new_run(struct tr_runs *runs, struct tr_record *record)
 }
 
 /*
- * The key of a task: the number that its id is, in its usual spelling, as that of almost every task
- * is; otherwise a hash, which stands for the id, with a bit that no such number has.
+ * The key of a task: the number that its id is, as almost always; otherwise a hash, which stands for
+ * the id, with a bit that no such number has.
  */
 static uint64_t key_of(const struct tr_runs *runs, struct tr_text id)
 {
-	enum { SAFE_DIGITS = 18 };
-	const uint64_t is_hash = UINT64_C(1) << 63;
-	uint64_t number = 0;
-	size_t i = 0;
+	uint64_t number;
 
-	if (id.len && id.len <= SAFE_DIGITS && (*id.data != '0' || id.len == 1))
-		for (; i < id.len && id.data[i] >= '0' && id.data[i] <= '9'; i++)
-			number = number * 10 + (uint64_t)(id.data[i] - '0');
-	return i && i == id.len ? number : tr_text_hash(runs->factor, id) | is_hash;
+	return tr_decimal_id(id, &number) ? number
+					  : tr_text_hash(runs->seed, id) | UINT64_C(1) << 63;
 }
 
 /* Finds the entry of a task. False: there is none. */
-static bool find_entry(const struct tr_runs *runs, uint64_t task, uint32_t *place)
+static bool find_entry(struct tr_runs *runs, uint64_t task, uint32_t *place)
 {
-	return tr_index_find(&runs->by_task, runs, hash_of(runs, task), place);
+	return tr_number_map_get(&runs->by_task, task, place);
 }
 
 /* Finds the run of a task, which is that of its process if it is a thread. False: there is none. */
-static bool find_run(const struct tr_runs *runs, uint64_t task, uint32_t *place)
+static bool find_run(struct tr_runs *runs, uint64_t task, uint32_t *place)
 {
 	if (!find_entry(runs, task, place))
 		return false;
@@ -189,7 +162,7 @@ static uint32_t end_task(struct tr_runs *runs, uint32_t place)
 	const struct tr_run *entry = &runs->list[place];
 	uint32_t run = entry->thread ? (uint32_t)entry->parent : place;
 
-	tr_index_take(&runs->by_task, runs, place);
+	tr_number_map_take(&runs->by_task, entry->task);
 	if (entry->thread)
 		free_entry(runs, place);
 	return run;
@@ -203,7 +176,7 @@ static bool set_task(struct tr_runs *runs, uint64_t task, uint32_t place)
 	if (find_entry(runs, task, &old))
 		release(runs, end_task(runs, old));
 	runs->list[place].task = task;
-	return tr_index_put(&runs->by_task, runs, place);
+	return tr_number_map_put(&runs->by_task, task, place);
 }
 
 /* Makes a task a thread of the process of a run. False: memory is exhausted. */
@@ -335,7 +308,7 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record,
 	if (parent.kind == TR_PARENT_RECORD) {
 		run->parent_seq = parent.seq;
 		found = parent.seq != TR_RUN_NONE &&
-			tr_index_find(&runs->by_seq, runs, hash_of(runs, parent.seq), &of);
+			tr_number_map_get(&runs->by_seq, parent.seq, &of);
 	} else if (parent.kind == TR_PARENT_TASK) {
 		found = find_run(runs, key_of(runs, parent.text), &of);
 	}
@@ -426,7 +399,8 @@ static bool put_exec(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	struct tr_run *run = &runs->list[place];
 	run->program = true;
 	/* of two records with one seq, the first keeps it */
-	if (run->seq != TR_RUN_NONE && !tr_index_add(&runs->by_seq, runs, place, &first))
+	if (run->seq != TR_RUN_NONE && !tr_number_map_get(&runs->by_seq, run->seq, &first) &&
+	    !tr_number_map_put(&runs->by_seq, run->seq, place))
 		return false;
 	report(runs, TR_RUN_PROGRAM, run, record, TR_RUN_NONE);
 	if (!fields[STATUS] && !fields[SIGNAL] && !fields[END])
@@ -608,8 +582,8 @@ void tr_runs_finish(struct tr_runs *runs)
 	}
 	runs->last_ended = NULL;
 	tr_id_map_free(&runs->endings);
-	tr_index_free(&runs->by_task);
-	tr_index_free(&runs->by_seq);
+	tr_number_map_free(&runs->by_task);
+	tr_number_map_free(&runs->by_seq);
 	free(runs->list);
 	runs->list = NULL;
 	runs->used = runs->cap = 0;

@@ -88,9 +88,9 @@ struct tr_runs {
 	struct tr_run *list; /* of live runs and threads, in no order: private from here */
 	size_t used, cap;
 	uint32_t spare, oldest, newest; /* places in the list; the rest is linked by `newer` */
-	struct tr_index by_task;
-	struct tr_index by_seq; /* of live runs that have a program */
-	uint64_t factor;	/* of the hashes */
+	struct tr_number_map by_task;	/* places by the keys of tasks */
+	struct tr_number_map by_seq;	/* of live runs that have a program */
+	uint64_t seed;			/* of keys */
 	struct tr_id_map endings;
 	struct tr_run_ending *first_ended, *last_ended;
 	uint64_t count;

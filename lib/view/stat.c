@@ -48,17 +48,17 @@ bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
 	       tr_stat_calls_end(&stat->calls, from->unpacked);
 }
 
-/* Counts the bytes of a cell. NULL: the cell is absent, or memory is exhausted. */
-static struct tr_tally_entry *count_cell(struct tr_stat *stat, struct tr_tally *tally,
-					 struct tr_record *record, const struct tr_cell *cell)
+/* Counts the bytes of a cell. NONE: the cell is absent, or memory is exhausted. */
+static uint32_t count_cell(struct tr_stat *stat, struct tr_tally *tally, struct tr_record *record,
+			   const struct tr_cell *cell)
 {
 	struct tr_error err;
 
 	if (cell->type == TR_CELL_ABSENT)
-		return NULL;
+		return TR_TALLY_NONE;
 	struct tr_text bytes = tr_ask_cell(cell, record->arena, &err);
 	stat->failed |= !bytes.data;
-	return bytes.data ? tr_tally_count(tally, bytes) : NULL;
+	return bytes.data ? tr_tally_count(tally, bytes) : TR_TALLY_NONE;
 }
 
 /*
@@ -129,17 +129,16 @@ static enum sort sort_of(struct tr_text kind)
 static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr_text key)
 {
 	enum sort sort = sort_of(record->kind);
-	struct tr_tally_entry *entry = NULL;
+	uint32_t entry = TR_TALLY_NONE;
 	/* the second half of a call, whose enter was counted */
 	bool second = sort == LEAVE && record->name.type != TR_CELL_ABSENT;
 
 	stat->records += !second;
 	tr_tally_count(&stat->kinds, record->kind);
-	if (second || sort == CONTEXT)
-		entry = NULL;
-	else if (stat->config.table == TR_STAT_BY_KEY)
-		entry = key.data ? tr_tally_count(&stat->keys, key) : NULL;
-	else if (sort != BLOCK)
+	if (stat->config.table == TR_STAT_BY_KEY && key.data && !second && sort != CONTEXT)
+		entry = tr_tally_count(&stat->keys, key);
+	else if (stat->config.table != TR_STAT_BY_KEY && !second && sort != CONTEXT &&
+		 sort != BLOCK)
 		entry = count_cell(stat, &stat->names, record, &record->name);
 	if (!second)
 		count_cell(stat, &stat->tasks, record, &record->task);
@@ -183,7 +182,8 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 		/* without headers, calls end with their file: tr_stat_file */
 		if (record->type == TR_HEADER && !tr_stat_calls_end(&stat->calls, 0))
 			return false;
-		if (!tr_stat_runs_put(&stat->runs, record, NULL) || !tr_stat_files_end(&stat->used))
+		if (!tr_stat_runs_put(&stat->runs, record, TR_TALLY_NONE) ||
+		    !tr_stat_files_end(&stat->used))
 			return false;
 	}
 	return !stat->kinds.failed && !stat->names.failed && !stat->tasks.failed &&
@@ -211,22 +211,23 @@ static void key_cells(struct tr_text key, struct tr_report *report)
 	tr_arena_free(&arena);
 }
 
-static void tally_row(const struct tr_tally *tally, const struct tr_tally_entry *entry,
-		      bool several, struct tr_report *report)
+static void tally_row(const struct tr_tally *tally, uint32_t entry, bool several,
+		      struct tr_report *report)
 {
-	tr_report_cell_number(report, entry->count);
-	tr_report_cell_share(report, entry->count, tally->total);
+	tr_report_cell_number(report, tally->entries[entry].count);
+	tr_report_cell_share(report, tally->entries[entry].count, tally->total);
 	if (tally->timed) {
-		bool timed = entry->timed > 0;
-		tr_report_cell_seconds(report, timed ? entry->total : TR_INSTANT_NONE);
-		tr_report_cell_seconds(report, timed ? entry->total / (int64_t)entry->timed
-						     : TR_INSTANT_NONE);
-		tr_report_cell_seconds(report, timed ? entry->longest : TR_INSTANT_NONE);
+		struct tr_tally_time time = tr_tally_times(tally, entry);
+		bool timed = time.count > 0;
+		tr_report_cell_seconds(report, timed ? time.total : TR_INSTANT_NONE);
+		tr_report_cell_seconds(report,
+				       timed ? time.total / (int64_t)time.count : TR_INSTANT_NONE);
+		tr_report_cell_seconds(report, timed ? time.longest : TR_INSTANT_NONE);
 	}
 	if (several)
-		key_cells(tr_tally_text(entry), report);
+		key_cells(tr_tally_text(tally, entry), report);
 	else
-		tr_report_cell_text(report, tr_tally_text(entry));
+		tr_report_cell_text(report, tr_tally_text(tally, entry));
 }
 
 static bool report_tally_by(const struct tr_tally *tally, struct tr_report *report,
@@ -235,7 +236,7 @@ static bool report_tally_by(const struct tr_tally *tally, struct tr_report *repo
 	const char *columns[5 + TR_STAT_FIELDS + 1] = { "count", "share", "seconds", "mean",
 							"longest" };
 	size_t fields = 0, figures = tally->timed ? 5 : 2, count;
-	struct tr_tally_entry **list;
+	uint32_t *list;
 
 	_Static_assert(5 + TR_STAT_FIELDS <= TR_REPORT_COLUMNS, "a table has room for them");
 	for (; what[fields]; fields++)
@@ -321,7 +322,7 @@ static void report_times(const struct tr_stat *stat, struct tr_report *report)
 static void report_beyond(const struct tr_tally *tally, struct tr_report *report, const char *name)
 {
 	if (tally->beyond)
-		tr_report_number(report, name, tally->beyond->count);
+		tr_report_number(report, name, tally->beyond);
 }
 
 static void report_records(const struct tr_stat *stat, struct tr_report *report)
@@ -341,21 +342,20 @@ static bool report_all(struct tr_stat *stat, struct tr_report *report)
 	size_t top = stat->config.top;
 
 	report_records(stat, report);
-	tr_report_number(report, "names", tr_tally_distinct(&stat->names));
+	tr_report_number(report, "names", stat->names.count);
 	report_beyond(&stat->names, report, "uncounted-names");
-	tr_report_number(report, "tasks", tr_tally_distinct(&stat->tasks));
+	tr_report_number(report, "tasks", stat->tasks.count);
 	report_beyond(&stat->tasks, report, "uncounted-tasks");
 	if (!tr_stat_tally_report(&stat->kinds, report, "kinds", "kind", 0))
 		return false;
-	if (tr_tally_distinct(&stat->names) &&
+	if (stat->names.count &&
 	    !tr_stat_tally_report(&stat->names, report, "busiest-names", "name", top))
 		return false;
 	/* a table of tasks is useless if each has one record, or one task has all */
-	if (tr_tally_distinct(&stat->tasks) > 1 &&
-	    tr_tally_distinct(&stat->tasks) < stat->tasks.total &&
+	if (stat->tasks.count > 1 && stat->tasks.count < stat->tasks.total &&
 	    !tr_stat_tally_report(&stat->tasks, report, "busiest-tasks", "task", top))
 		return false;
-	if (tr_tally_distinct(&stat->errors) &&
+	if (stat->errors.count &&
 	    !tr_stat_tally_report(&stat->errors, report, "failures", "error", top))
 		return false;
 	if (stat->runs.programs || stat->runs.forks)
@@ -374,7 +374,7 @@ static bool report_keys(struct tr_stat *stat, struct tr_report *report)
 {
 	tr_report_number(report, "records", stat->records);
 	tr_report_number(report, "counted", stat->keys.total);
-	tr_report_number(report, "distinct", tr_tally_distinct(&stat->keys));
+	tr_report_number(report, "distinct", stat->keys.count);
 	report_beyond(&stat->keys, report, "uncounted");
 	return report_tally_by(&stat->keys, report, "by", stat->config.by, stat->config.top);
 }

@@ -17,7 +17,7 @@ struct live_call {
 	uint64_t seq;
 	unsigned kinds;
 	int64_t time;
-	struct tr_tally_entry *entry;
+	uint32_t entry;
 };
 
 static void count_blob(struct tr_stat_calls *calls, uint64_t bytes)
@@ -112,7 +112,7 @@ static void returned(struct tr_stat_calls *calls, uint64_t seq, unsigned kinds)
 }
 
 static bool enter(struct tr_stat_calls *calls, const struct tr_record *record, uint64_t seq,
-		  unsigned kinds, struct tr_tally_entry *entry)
+		  unsigned kinds, uint32_t entry)
 {
 	struct tr_live_call *twin;
 	struct live_call *call = tr_live_calls_add(&calls->live, record, sizeof *call, &twin);
@@ -146,8 +146,7 @@ static bool leave(struct tr_stat_calls *calls, const struct tr_record *record, u
 	return true;
 }
 
-bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
-		       struct tr_tally_entry *entry)
+bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record, uint32_t entry)
 {
 	uint64_t seq;
 

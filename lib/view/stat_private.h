@@ -23,10 +23,10 @@ struct tr_stat_load {
 struct tr_stat_runs {
 	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
 	struct tr_runs runs;
-	struct tr_tally *tally;	      /* borrowed; the durations go to its entries */
-	struct tr_tally_entry *entry; /* of the record that is being put */
-	struct tr_tally ends;	      /* "exited 0", "SIGKILL" */
-	struct tr_heap longest;	      /* the shortest first */
+	struct tr_tally *tally; /* borrowed; the durations go to its entries */
+	uint32_t entry;		/* of the record that is being put */
+	struct tr_tally ends;	/* "exited 0", "SIGKILL" */
+	struct tr_heap longest; /* the shortest first */
 	size_t longest_max;
 	uint64_t programs, forks;
 	struct tr_stat_load load;
@@ -39,8 +39,7 @@ struct tr_stat_runs {
 
 void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally,
 		       const struct tr_stat_config *config);
-bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
-		      struct tr_tally_entry *entry);
+bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record, uint32_t entry);
 void tr_stat_runs_report(struct tr_stat_runs *runs, struct tr_report *report);
 void tr_stat_runs_free(struct tr_stat_runs *runs);
 
@@ -67,8 +66,7 @@ struct tr_stat_calls {
 	bool failed;
 };
 
-bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record,
-		       struct tr_tally_entry *entry);
+bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record, uint32_t entry);
 /* Ends a segment. unpacked: the size of its file without compression. */
 bool tr_stat_calls_end(struct tr_stat_calls *calls, uint64_t unpacked);
 void tr_stat_calls_report(struct tr_stat_calls *calls, struct tr_report *report);

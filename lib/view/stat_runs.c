@@ -19,7 +19,7 @@ struct long_run {
 
 /* A run that has not ended. */
 struct live {
-	struct tr_tally_entry *entry;
+	uint32_t entry;
 	size_t len;
 	char line[]; /* its exec record, with the fields that describe a command */
 };
@@ -357,15 +357,12 @@ void tr_stat_runs_init(struct tr_stat_runs *runs, struct tr_tally *tally,
 {
 	size_t top = config->top;
 
-	*runs = (struct tr_stat_runs){ .tally = tally,
-				       .ends = TR_TALLY_INIT,
-				       .compilers = config->compilers };
+	*runs = (struct tr_stat_runs){ .tally = tally, .compilers = config->compilers };
 	tr_runs_init(&runs->runs, follow_run, runs);
 	runs->longest_max = top && top < LONGEST_MAX ? top : LONGEST_MAX;
 }
 
-bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record,
-		      struct tr_tally_entry *entry)
+bool tr_stat_runs_put(struct tr_stat_runs *runs, struct tr_record *record, uint32_t entry)
 {
 	runs->entry = entry;
 	return tr_runs_put(&runs->runs, record) && !runs->failed && !runs->ends.failed;

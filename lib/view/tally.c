@@ -1,108 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of texts: a map from text to entry, and the entry of the last text, which is often the
- * next one too.
+ * Counts of texts: an array of entries, how to find them, and the entry of the last text, which is
+ * often the next one too.
  */
 #include "view/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry for a text, in the arena. NULL: memory is exhausted. */
-static struct tr_tally_entry *add(struct tr_tally *tally, struct tr_text bytes)
+static uint64_t hash_of(const void *entries, uint32_t number)
 {
-	struct tr_tally_entry *entry = tr_arena_alloc(&tally->arena, sizeof *entry + bytes.len);
+	return ((const struct tr_tally_entry *)entries)[number].hash;
+}
 
-	if (!entry)
-		return NULL;
-	memset(entry, 0, sizeof *entry);
-	entry->len = bytes.len;
-	if (bytes.len)
-		memcpy(entry->bytes, bytes.data, bytes.len);
-	return entry;
+/* Adds an entry, as the next one of the array. False: memory is exhausted. */
+static bool add(struct tr_tally *tally, struct tr_text bytes, uint64_t hash)
+{
+	if (!tr_array_room(tally->entries, tally->count, tally->cap))
+		return false;
+	tally->entries[tally->count] = (struct tr_tally_entry){
+		.hash = hash,
+		.offset = (uint32_t)tally->texts.len,
+		.len = (uint32_t)bytes.len,
+	};
+	tr_buffer_put_text(&tally->texts, bytes);
+	return !tally->texts.failed;
 }
 
 /*
- * Beyond the limits new texts share an entry: a trace with a new name in each record must not
+ * Finds texts that are numbers, such as the ids of tasks, in a map of numbers, and others by their
+ * hash. Beyond the limits new texts share an entry: a trace with a new name in each record must not
  * exhaust the memory.
  */
-static struct tr_tally_entry *find_or_add(struct tr_tally *tally, struct tr_text bytes)
+static uint32_t find_or_add(struct tr_tally *tally, struct tr_text bytes)
 {
-	struct tr_tally_entry *entry = tr_map_get(&tally->map, bytes);
+	uint32_t entry, first;
+	uint64_t number = 0, hash = 0;
+	bool is_number = tr_decimal_id(bytes, &number);
 
-	if (entry)
-		return entry;
-	if (tally->map.count >= TR_TALLY_MAX || bytes.len > TR_TALLY_BYTES - tally->bytes) {
-		if (!tally->beyond)
-			tally->beyond = add(tally, TR_TEXT(""));
-		return tally->beyond;
+	if (!tally->seed) {
+		tally->seed = tr_hash_seed(tally) | 1;
+		tally->index.hash = hash_of;
+		tr_buffer_put_byte(&tally->texts, '\0'); /* an empty text has an address, too */
 	}
-	entry = add(tally, bytes);
-	tally->bytes += bytes.len;
-	if (!entry || !tr_map_put(&tally->map, tr_tally_text(entry), entry))
-		return NULL;
+	if (!is_number)
+		hash = tr_text_hash(tally->seed, bytes);
+	if (is_number ? tr_number_map_get(&tally->numbers, number, &entry)
+		      : tr_index_find(&tally->index, tally->entries, hash, &entry))
+		return entry;
+	if (tally->count >= TR_TALLY_MAX || bytes.len > TR_TALLY_BYTES - tally->texts.len)
+		return TR_TALLY_BEYOND;
+	entry = (uint32_t)tally->count;
+	if (!add(tally, bytes, hash) ||
+	    !(is_number ? tr_number_map_put(&tally->numbers, number, entry)
+			: tr_index_add(&tally->index, tally->entries, entry, &first)))
+		return TR_TALLY_NONE;
+	tally->count++;
 	return entry;
 }
 
-struct tr_tally_entry *tr_tally_count(struct tr_tally *tally, struct tr_text bytes)
+uint32_t tr_tally_count(struct tr_tally *tally, struct tr_text bytes)
 {
-	struct tr_tally_entry *entry = tally->last;
-
 	tally->total++;
-	if (!entry || entry == tally->beyond || !tr_text_equal(tr_tally_text(entry), bytes)) {
-		entry = find_or_add(tally, bytes);
-		if (!entry) {
+	if (!tally->count || !tr_text_equal(tr_tally_text(tally, tally->last), bytes)) {
+		uint32_t entry = find_or_add(tally, bytes);
+		if (entry == TR_TALLY_NONE)
 			tally->failed = true;
-			return NULL;
-		}
+		tally->beyond += entry == TR_TALLY_BEYOND;
+		if (entry == TR_TALLY_NONE || entry == TR_TALLY_BEYOND)
+			return entry;
 		tally->last = entry;
 	}
-	entry->count++;
-	return entry;
+	tally->entries[tally->last].count++;
+	return tally->last;
 }
 
-void tr_tally_time(struct tr_tally *tally, struct tr_tally_entry *entry, int64_t duration)
+void tr_tally_time(struct tr_tally *tally, uint32_t entry, int64_t duration)
 {
-	if (!entry)
+	if (entry == TR_TALLY_NONE)
 		return;
 	tally->timed = true;
-	entry->timed++;
-	if (__builtin_add_overflow(entry->total, duration, &entry->total))
-		entry->total = INT64_MAX;
-	if (duration > entry->longest)
-		entry->longest = duration;
+	if (entry == TR_TALLY_BEYOND)
+		return;
+	if (entry >= tally->time_count) {
+		if (!tr_array_grow(&tally->times, &tally->time_cap, entry + 1,
+				   sizeof *tally->times)) {
+			tally->failed = true;
+			return;
+		}
+		memset(tally->times + tally->time_count, 0,
+		       (entry + 1 - tally->time_count) * sizeof *tally->times);
+		tally->time_count = entry + 1;
+	}
+	struct tr_tally_time *time = &tally->times[entry];
+	time->count++;
+	if (__builtin_add_overflow(time->total, duration, &time->total))
+		time->total = INT64_MAX;
+	if (duration > time->longest)
+		time->longest = duration;
+}
+
+struct tr_tally_time tr_tally_times(const struct tr_tally *tally, uint32_t entry)
+{
+	return entry < tally->time_count ? tally->times[entry] : (struct tr_tally_time){ 0 };
 }
 
 /*
  * The order of a table: the longest total time first, then the highest count, then by bytes, so
  * that the same trace always gives the same table.
  */
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *context)
 {
-	const struct tr_tally_entry *x = *(struct tr_tally_entry *const *)a;
-	const struct tr_tally_entry *y = *(struct tr_tally_entry *const *)b;
+	const struct tr_tally *tally = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int64_t time = tr_tally_times(tally, x).total, other = tr_tally_times(tally, y).total;
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	int order = memcmp(x->bytes, y->bytes, x->len < y->len ? x->len : y->len);
-	return order ? order : (x->len > y->len) - (x->len < y->len);
+	if (time != other)
+		return time < other ? 1 : -1;
+	if (tally->entries[x].count != tally->entries[y].count)
+		return tally->entries[x].count < tally->entries[y].count ? 1 : -1;
+	return tr_text_compare(tr_tally_text(tally, x), tr_tally_text(tally, y));
 }
 
-bool tr_tally_top(const struct tr_tally *tally, size_t top, struct tr_tally_entry ***list,
-		  size_t *count)
+/* Inserts an entry into the first `room` ones of a sorted list, of which the last one may drop out. */
+static void insert(const struct tr_tally *tally, uint32_t *list, size_t *count, size_t room,
+		   uint32_t entry)
 {
-	size_t position = 0;
-	struct tr_tally_entry *entry;
+	size_t at = *count;
+
+	while (at && compare(&entry, &list[at - 1], (void *)tally) < 0)
+		at--;
+	if (at == room)
+		return;
+	*count += *count < room;
+	memmove(list + at + 1, list + at, (*count - at - 1) * sizeof *list);
+	list[at] = entry;
+}
+
+bool tr_tally_top(const struct tr_tally *tally, size_t top, uint32_t **list, size_t *count)
+{
+	enum { FEW = 64 }; /* are inserted one by one, so that not all are sorted */
+	bool few = top && top <= FEW;
 
 	*count = 0;
-	*list = malloc((tally->map.count + 1) * sizeof **list);
+	*list = malloc(((few ? top : tally->count) + 1) * sizeof **list);
 	if (!*list)
 		return false;
-	while ((entry = tr_map_next(&tally->map, &position)))
-		(*list)[(*count)++] = entry;
-	qsort(*list, *count, sizeof **list, compare);
+	for (uint32_t i = 0; i < tally->count; i++) {
+		if (few)
+			insert(tally, *list, count, top, i);
+		else
+			(*list)[(*count)++] = i;
+	}
+	if (!few)
+		qsort_r(*list, *count, sizeof **list, compare, (void *)tally);
 	if (top && *count > top)
 		*count = top;
 	return true;
@@ -110,6 +161,9 @@ bool tr_tally_top(const struct tr_tally *tally, size_t top, struct tr_tally_entr
 
 void tr_tally_free(struct tr_tally *tally)
 {
-	tr_map_free(&tally->map);
-	tr_arena_free(&tally->arena);
+	tr_number_map_free(&tally->numbers);
+	tr_index_free(&tally->index);
+	free(tally->entries);
+	free(tally->times);
+	tr_buffer_free(&tally->texts);
 }

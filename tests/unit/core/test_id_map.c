@@ -68,21 +68,33 @@ static void test_index(struct entry *entries)
 	ok(tr_index_put(&index, entries, IDS - 1) && index.count == IDS - 1 &&
 		   tr_index_find(&index, entries, entries[0].id, &found) && found == IDS - 1,
 	   "of two items with one hash the last one put counts");
-	tr_index_take(&index, entries, 0);
-	ok(index.count == IDS - 1, "an item that was replaced is not taken out");
-	/* from both ends, so that gaps are closed within runs of used slots */
-	uint32_t first = 1, end = IDS;
-	fine = true;
-	while (first < end) {
-		tr_index_take(&index, entries, first++);
-		if (first < end)
-			tr_index_take(&index, entries, --end);
-		for (uint32_t i = 1; i < IDS && first % 64 == 0; i++)
-			fine = fine && tr_index_find(&index, entries, entries[i].id, &found) ==
-					       (i >= first && i < end);
-	}
-	ok(fine && index.count == 0, "items are taken out, and the others stay");
 	tr_index_free(&index);
+}
+
+/* Puts ids, of which some share pages, takes every third one out, and puts these again. */
+static void test_numbers(void)
+{
+	struct tr_number_map map = { .recent = NULL };
+	uint32_t number;
+	bool fine = !tr_number_map_get(&map, 0, &number);
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < IDS; i++)
+			fine = fine && tr_number_map_put(&map, id_of(i), (uint32_t)(i + round));
+		for (int i = 0; i < IDS; i++)
+			fine = fine && tr_number_map_get(&map, id_of(i), &number) &&
+			       number == (uint32_t)(i + round);
+		for (int i = 0; i < IDS; i += 3)
+			tr_number_map_take(&map, id_of(i));
+		tr_number_map_take(&map, id_of(0));
+		for (int i = 0; i < IDS; i++)
+			fine = fine && tr_number_map_get(&map, id_of(i), &number) == (i % 3 != 0);
+	}
+	ok(fine, "a map of numbers has what was put and not taken");
+	for (int i = 0; i < IDS; i++)
+		tr_number_map_take(&map, id_of(i));
+	ok(map.pages.count == 0 && map.spare, "pages without ids are used again");
+	tr_number_map_free(&map);
 }
 
 int main(void)
@@ -109,6 +121,7 @@ int main(void)
 	   "the last one put counts");
 	tr_id_map_free(&map);
 	test_index(entries);
+	test_numbers();
 	free(entries);
 	return done_testing();
 }
