@@ -10,6 +10,10 @@
 #include "record/ask.h"
 #include "record/literal.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 struct tr_text tr_command_executable(struct tr_record *record)
 {
 	struct tr_text bytes;
@@ -353,11 +357,90 @@ static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 	return true;
 }
 
+#ifdef __SSE2__
+/* Counts the bytes before the first of 16 that is not plain, as in the table above. */
+static unsigned plain_of_16(__m128i bytes)
+{
+	__m128i letter = _mm_sub_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+	__m128i middle = _mm_sub_epi8(bytes, _mm_set1_epi8('+')); /* from + to : all are plain */
+	__m128i is_plain = _mm_or_si128(
+		_mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8('z' - 'a')), letter),
+		_mm_cmpeq_epi8(_mm_min_epu8(middle, _mm_set1_epi8(':' - '+')), middle));
+	for (const char *other = "_=%@"; *other; other++)
+		is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(*other)));
+	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_plain));
+}
+#endif
+
+/* Copies the plain bytes from p on, at most up to end; room: they fit, and 16 more. */
+static size_t copy_plain(const char *p, const char *end, char *room)
+{
+	const char *begin = p;
+
+#ifdef __SSE2__
+	while (end - p >= 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)p);
+		unsigned count = plain_of_16(bytes);
+		_mm_storeu_si128((__m128i *)(room + (p - begin)), bytes);
+		p += count;
+		if (count < 16)
+			return (size_t)(p - begin);
+	}
+#endif
+	for (; p < end && plain[(unsigned char)*p] == PLAIN; p++)
+		room[p - begin] = *p;
+	return (size_t)(p - begin);
+}
+
+/*
+ * Appends the words of a list of strings from its text, if all are printable ASCII without escapes,
+ * as those of nearly every command are. False: it is another value, and nothing was appended.
+ */
+static bool show_text(struct tr_text list, struct tr_buffer *to)
+{
+	const char *p = list.data + 1, *end = list.data + list.len;
+	/* a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma */
+	char *out = list.len > 3 && *list.data == '[' && *p == '"'
+			    ? tr_buffer_room(to, list.len + 16)
+			    : NULL;
+	char *start = out;
+
+	while (out && end - p >= 3 && *p == '"') {
+		size_t count = copy_plain(++p, end, out);
+		if (p + count < end && p[count] == '"' && count) {
+			out += count;
+		} else { /* it is quoted, for which it is read again */
+			*out++ = '\'';
+			for (count = 0; p + count < end && p[count] >= ' ' && p[count] < 0x7f &&
+					p[count] != '"' && p[count] != '\'' && p[count] != '\\';)
+				*out++ = p[count++];
+			*out++ = '\'';
+		}
+		p += count;
+		if (end - p < 2 || *p != '"')
+			return false;
+		if (p[1] == ']' && end - p == 2) {
+			tr_buffer_used(to, (size_t)(out - start));
+			return true;
+		}
+		if (p[1] != ',')
+			return false;
+		*out++ = ' ';
+		p += 2;
+	}
+	return false;
+}
+
 bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to)
 {
 	struct tr_error err;
 	size_t from = to->len;
+	const struct tr_field *field = tr_record_field(record, "argv");
 
+	if (field && field->text.data && show_text(field->text, to)) {
+		cut(to, from, limit);
+		return !to->failed;
+	}
 	tr_error_clear(&err);
 	const struct tr_value *argv = tr_ask_any(record, "argv", &err);
 	if (err.cause == TR_CAUSE_MEMORY)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "process/command.h"
+#include "record/literal.h"
 #include "tap.h"
 
 static const struct {
@@ -93,6 +94,45 @@ static void try_record(const char *line, size_t limit, const char *wanted)
 	tr_arena_free(&arena);
 }
 
+/* A command is shown as its words are quoted, whatever byte is in them, and wherever. */
+static void try_bytes(void)
+{
+	static const size_t places[] = { 0, 7, 15, 16, 31, 32, 35 };
+	struct tr_buffer line = TR_BUFFER_INIT, shown = TR_BUFFER_INIT, wanted = TR_BUFFER_INIT;
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_record record;
+	struct tr_error err;
+	bool fine = true;
+
+	for (int c = 1; c < 0x7f; c++)
+		for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+			char word[] = "abcdefghijklmnopqrstuvwxyz-+:.=@%_/AZ";
+			word[places[i]] = (char)c;
+			tr_buffer_reset(&line);
+			tr_buffer_reset(&shown);
+			tr_buffer_reset(&wanted);
+			tr_buffer_put_literal(&line, "exec\t0\t-\t1\t/bin/cc\targv=[\"w\",");
+			tr_string_quote(tr_text_from(word), &line);
+			tr_buffer_put_literal(&line, ",\"\",\"x y\"]\n");
+			tr_buffer_put_literal(&wanted, "w ");
+			tr_shell_quote_printable(tr_text_from(word), &wanted);
+			tr_buffer_put_literal(&wanted, " '' 'x y'");
+			fine = fine &&
+			       tr_record_from_buffer(&record, &arena, &line, &err) == TR_OK &&
+			       tr_command_show(&record, 0, &shown) &&
+			       tr_text_equal(tr_buffer_text(&shown), tr_buffer_text(&wanted));
+			if (!fine) {
+				diag("%.*s", (int)shown.len, shown.data);
+				break;
+			}
+		}
+	ok(fine, "a command is shown as its words are quoted");
+	tr_buffer_free(&line);
+	tr_buffer_free(&shown);
+	tr_buffer_free(&wanted);
+	tr_arena_free(&arena);
+}
+
 int main(void)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -121,6 +161,7 @@ int main(void)
 		ok(tr_text_is(tr_buffer_text(&text), words[i].shown), "shown: %s", words[i].shown);
 	}
 	tr_buffer_free(&text);
+	try_bytes();
 	try_record("exec\t0\t-\t1\t/bin/cc\targv=[\"cc\",\"a b\",\"x\"...,7]\n", 0,
 		   "cc 'a b' x... 7");
 	try_record("exec\t0\t-\t1\t/bin/c c\targv=[]\n", 0, "'/bin/c c'");
