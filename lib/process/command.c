@@ -296,6 +296,16 @@ static bool is_printable(struct tr_text bytes)
 	return tr_utf8_check(bytes.data, bytes.data + bytes.len) == bytes.data + bytes.len;
 }
 
+/* The number of bytes from p on that need no escape between any quotes. */
+static size_t ordinary_length(const char *p, const char *end)
+{
+	const char *begin = p;
+
+	while (p < end && *p >= ' ' && *p < 0x7f && *p != '"' && *p != '\'' && *p != '\\')
+		p++;
+	return (size_t)(p - begin);
+}
+
 void tr_shell_quote_printable(struct tr_text bytes, struct tr_buffer *to)
 {
 	static const char letters[] = "abtnvfr"; /* escapes of the bytes 7 to 13 */
@@ -310,6 +320,12 @@ void tr_shell_quote_printable(struct tr_text bytes, struct tr_buffer *to)
 	}
 	tr_buffer_put_literal(to, "$'");
 	for (size_t i = 0; i < bytes.len;) {
+		size_t count = ordinary_length(bytes.data + i, bytes.data + bytes.len);
+		if (count) {
+			tr_buffer_put(to, bytes.data + i, count);
+			i += count;
+			continue;
+		}
 		unsigned char c = (unsigned char)bytes.data[i];
 		size_t len = tr_utf8_length(bytes.data + i, bytes.data + bytes.len);
 		if (c >= 7 && c <= 13) {
@@ -411,9 +427,9 @@ static bool show_text(struct tr_text list, struct tr_buffer *to)
 			out += count;
 		} else { /* it is quoted, for which it is read again */
 			*out++ = '\'';
-			for (count = 0; p + count < end && p[count] >= ' ' && p[count] < 0x7f &&
-					p[count] != '"' && p[count] != '\'' && p[count] != '\\';)
-				*out++ = p[count++];
+			count = ordinary_length(p, end);
+			memcpy(out, p, count);
+			out += count;
 			*out++ = '\'';
 		}
 		p += count;

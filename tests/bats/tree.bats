@@ -176,7 +176,7 @@ early() {
 
 @test "views report a command that takes more memory than --max-record" {
 	printf '%%trec\t1\nexec\t1\t1.0\t10\t/bin/make\targv=["make"]\n' >wide
-	printf 'exec\t2\t2.0\t11\t/bin/gcc\tparent=1\targv=["a"%s]\n' "$(printf ',"a"%.0s' {1..60000})" >>wide
+	printf 'exec\t2\t2.0\t11\t/bin/gcc\tparent=1\targv=["a\\n"%s]\n' "$(printf ',"a"%.0s' {1..60000})" >>wide
 	printf 'exit\t3\t3.0\t11\t-\tstatus=0\nexit\t4\t4.0\t10\t-\tstatus=0\n!end\t4\n' >>wide
 	for view in 'totext --style=tree' 'totext --style=dot' tohtml 'tojson --as=chrome' stat; do
 		run -2 --separate-stderr tr-$view --max-record=256K wide
@@ -184,6 +184,9 @@ early() {
 		[[ $output == *gcc* ]]
 	done
 	run -0 tr-totext --style=tree wide
+	# words without escapes are not decoded
+	sed 's/"a\\n"/"a"/' wide >plain
+	run -0 tr-totext --style=tree --max-record=256K plain
 	# where the view cannot go on, it names the same cause
 	{
 		sed '/gcc/,$d' wide
