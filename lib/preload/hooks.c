@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +51,7 @@ __attribute__((visibility("hidden"))) void *__dso_handle;
 #define REPLACED(X) \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn) X(posix_spawnp) X(system) \
 	X(popen) X(pclose) X(_exit) X(quick_exit) X(wait4) X(waitid) X(chdir) X(fchdir) X(syscall) \
-	X(fork) X(prctl)
+	X(fork) X(daemon) X(prctl)
 /* clang-format on */
 
 REPLACED(DECLARE_REAL)
@@ -706,6 +707,40 @@ HOOK pid_t fork(void)
 	if (recording && child > 0)
 		report_fork(child);
 	return child;
+}
+
+/*
+ * Does what daemon of libc does. That one ends the process by an _exit that no hook sees, as a
+ * program that makes system calls itself would.
+ */
+HOOK int daemon(int keep_directory, int keep_files)
+{
+	struct stat status;
+
+	if (!recording)
+		return REAL(daemon)(keep_directory, keep_files);
+	pid_t child = fork();
+	if (child > 0)
+		_exit(0);
+	if (child < 0 || setsid() < 0)
+		return -1;
+	if (!keep_directory && chdir("/") != 0)
+		errno = 0; /* libc ignores that, too */
+	if (keep_files)
+		return 0;
+	int null = open("/dev/null", O_RDWR);
+	if (null < 0)
+		return -1;
+	bool good = fstat(null, &status) == 0;
+	if (good && !(S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3))) {
+		errno = ENODEV;
+		good = false;
+	}
+	for (int fd = 0; good && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	if (!good || null > STDERR_FILENO)
+		close(null);
+	return good ? 0 : -1;
 }
 
 /* creator: the process that created this one; 0: it reports that itself. */

@@ -165,6 +165,9 @@ trap_is_seen() {
 	[ "$(tr-filter -c 'exec and cwd == "/"' preload.trec)" -eq 1 ]
 	trap_is_seen ends
 	[ "$(tr-filter -c 'exit and has(signal)' preload.trec)" -eq 2 ]
+	trap_is_seen daemons
+	[ "$(tr-filter -c 'exec and argv == "daemon" and cwd == "/"' preload.trec)" -eq 1 ]
+	run ! grep -q flagged= preload.trec
 	trap_is_seen vforks /bin/true
 	trap_is_seen small-stack /bin/true
 	trap_is_seen directories

@@ -167,6 +167,23 @@ static int directories(void)
 	return bad;
 }
 
+/* A process that daemon(3) leaves behind. It is in another folder, without the output of this one. */
+static int daemons(void)
+{
+	char *const argv[] = { "true", "daemon", NULL };
+	pid_t pid = fork();
+
+	if (pid)
+		return wait_for(pid);
+	if (daemon(0, 0) != 0 || isatty(0) || isatty(1) || open("/", O_RDONLY) < 3)
+		_exit(9);
+	pid = fork();
+	if (pid)
+		_exit(wait_for(pid));
+	execv("/bin/true", argv);
+	_exit(9);
+}
+
 /* Programs whose files have no name any more, or never had one. */
 static int nameless(void)
 {
@@ -721,6 +738,7 @@ int main(int argc, char **argv)
 		{ "closed", closed },
 		{ "vforks", vforks },
 		{ "ends", ends },
+		{ "daemons", daemons },
 		{ "killed", killed },
 		{ "filtered", filtered },
 		{ "vforks-leak", vforks_leak },
