@@ -8,26 +8,20 @@
 
 #include "preload/journal.h"
 
-/* Nanoseconds after which a record is taken for one whose process was killed. */
+/* Nanoseconds after which the writer of an incomplete record is assumed to be dead. */
 static const uint64_t patience = UINT64_C(2000000000);
 
 static bool add(struct tr_collect *collect, uint64_t time, size_t place)
 {
-	if (collect->count == collect->cap) {
-		size_t cap = collect->cap ? 2 * collect->cap : 1024;
-		struct tr_collected *list = realloc(collect->list, cap * sizeof *list);
-		if (!list) {
-			collect->failed = true;
-			return false;
-		}
-		collect->list = list;
-		collect->cap = cap;
+	if (!tr_array_room(collect->list, collect->count, collect->cap)) {
+		collect->failed = true;
+		return false;
 	}
 	collect->list[collect->count++] = (struct tr_collected){ time, place };
 	return true;
 }
 
-/* The length of the whole record at p; 0: there is none. */
+/* Returns the length of the record at p; 0: it is not complete. */
 static uint32_t whole(const struct tr_collect *collect, const char *p, size_t len, uint64_t place)
 {
 	const struct tr_call_record *record = (const void *)p;
@@ -43,7 +37,7 @@ static uint32_t whole(const struct tr_collect *collect, const char *p, size_t le
 	return record->kind && record->kind < TR_CALLS ? record->length : 0;
 }
 
-/* Reads a lane. False: a record in it is not complete; skip: goes on after it. */
+/* Reads a lane. False: it has an incomplete record; with skip, that is skipped. */
 static bool read_lane(struct tr_collect *collect, unsigned lane, bool skip)
 {
 	_Atomic uint64_t *used = &collect->page->used[lane];
@@ -100,7 +94,7 @@ static int by_time(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Forgets the records that were taken. */
+/* Removes the records that were taken. */
 static void compact(struct tr_collect *collect)
 {
 	size_t first = collect->bytes.len;

@@ -16,41 +16,41 @@
 
 enum {
 	LARGEST = 1 << 30,
-	ENOUGH = 1 << 20,     /* bytes of lines that are written at once */
-	SETTLED = 1000000000, /* nanoseconds after which the status of an exit is taken as final */
+	ENOUGH = 1 << 20,     /* bytes of lines after which the caller writes them */
+	SETTLED = 1000000000, /* nanoseconds after which the status of an exit is final */
 };
 
-/* A program that starts in a process that libc creates. */
+/* An announced program that starts in a process that libc creates. */
 struct announced {
 	uint64_t token, time;
 	uint32_t parent, child; /* child 0: unknown */
 	unsigned flags;
-	bool started;	       /* its lines are written */
-	struct tr_buffer tail; /* of its line, after the directory */
+	bool started;	       /* its lines were written */
+	struct tr_buffer tail; /* the rest of its line, after the directory */
 	struct tr_buffer cwd;
 	struct tr_buffer files;
-	struct tr_buffer actions; /* what libc does in its process: copies of records */
+	struct tr_buffer actions; /* calls of libc in its process before it begins: records */
 };
 
 struct tr_decode_process {
 	uint32_t pid, parent; /* parent 0: unknown */
 	bool open;	      /* its exec has begun, and whether it succeeded is unknown */
-	bool dead;	      /* its end is written, but its parent has not learned of it */
+	bool dead;	      /* its end was written, but its parent has not reported it */
 	bool exiting;	      /* its status may still change */
-	bool traced;	      /* strace reports it */
+	bool traced;	      /* strace watches it */
 	bool loaded;	      /* it has the library, unless its open exec succeeded */
 	bool orphan;	      /* its parent is unknown, and it has run no program yet */
-	bool early;	      /* its parent is not known yet, and so its fork is not written */
-	bool flagged;	      /* its program makes system calls itself, and says so */
-	bool unwatched;	      /* what it started is not known */
+	bool early;	      /* its parent is not known yet, so its fork was not written */
+	bool flagged;	      /* it reported that its program makes system calls itself */
+	bool unwatched;	      /* the processes that it started may be missing */
 	unsigned outsiders;   /* children in other pid namespaces */
-	int filter;	      /* 0: it has set none, else the number of the call: see put_filter */
+	int filter;	      /* how it has set a filter, as in put_filter; 0: it has not */
 	uint64_t filter_time;
 	unsigned flags;		/* of the open exec */
 	uint64_t token;		/* of the open exec */
 	uint64_t line;		/* of the open exec */
-	unsigned note;		/* its flags */
-	struct announced *runs; /* what it was created to run, if that is not written yet */
+	unsigned note;		/* TR_DECODE_ flags of that line */
+	struct announced *runs; /* the program that it was created to run; NULL once written */
 	char *cwd;		/* NULL: unknown */
 	int status;
 	uint64_t time;	  /* of the exit */
@@ -111,7 +111,7 @@ static const char *put_strings(struct tr_buffer *out, const char *strings, uint3
 	return strings;
 }
 
-/* What follows the directory in the line of an exec. */
+/* Appends the part of the line of an exec that follows the directory. */
 static void put_tail(struct tr_buffer *out, const struct item *item)
 {
 	const char *strings;
@@ -125,7 +125,7 @@ static void put_tail(struct tr_buffer *out, const struct item *item)
 	tr_buffer_put_literal(out, ", 0");
 }
 
-/* An exec with its directory, from which the reader of strace takes the directory of the task. */
+/* Appends an exec with its directory, which the reader takes as the directory of the task. */
 static void put_exec(struct tr_buffer *out, uint32_t pid, uint64_t time, const char *cwd)
 {
 	put_time(out, pid, time);
@@ -168,7 +168,7 @@ static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int stat
 			   WCOREDUMP(status) ? TR_TEXT(" (core dumped) +++\n") : TR_TEXT(" +++\n"));
 }
 
-/* The number of the line that comes next. */
+/* Returns the number of the next line. */
 static uint64_t next_line(struct tr_decode *decode, const struct tr_buffer *out)
 {
 	const char *p = out->data + decode->counted, *end = out->data + out->len;
@@ -194,7 +194,7 @@ static void put_note(struct tr_decode *decode, uint64_t line, unsigned flags, st
 	decode->out_of_memory |= decode->notes.failed;
 }
 
-/* The flag of a program that was announced with these. */
+/* Returns the TR_DECODE_ flag for a program that was announced with these flags. */
 static unsigned flag_of(unsigned flags)
 {
 	return flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED | TR_JOURNAL_BYPASS)
@@ -202,7 +202,7 @@ static unsigned flag_of(unsigned flags)
 		       : 0;
 }
 
-/* The flag of the first program of a process whose parent is unknown. */
+/* Returns the TR_DECODE_ flag for the first program of a process whose parent is unknown. */
 static unsigned orphan_flag(struct tr_decode_process *process)
 {
 	bool orphan = process && process->orphan;
@@ -255,7 +255,7 @@ static void forget(struct tr_decode *decode, struct tr_decode_process *process)
 	free_process(process);
 }
 
-/* Directories are followed for the calls that are relative to them. */
+/* Directories are tracked, because calls have paths that are relative to them. */
 static void set_cwd(struct tr_decode *decode, struct tr_decode_process *process, const char *cwd)
 {
 	if (!decode->calls || !process)
@@ -284,7 +284,7 @@ static void release(struct tr_decode *decode, struct announced *program)
 	free_announced(program);
 }
 
-/* The path names another file now, or none. below: the directory that it is relative to. */
+/* Forgets where the path leads, because a call has changed it. below: what it is relative to. */
 static void change_name(struct tr_links *links, const char *cwd, int below, const char *path)
 {
 	if (below == AT_FDCWD || *path == '/')
@@ -293,7 +293,7 @@ static void change_name(struct tr_links *links, const char *cwd, int below, cons
 		tr_links_changed_somewhere(links, path);
 }
 
-/* The links that a call may have changed. */
+/* Forgets the links that a call may have changed. */
 static void follow_links(struct tr_links *links, const struct tr_call_record *call, const char *cwd)
 {
 	const char *first = tr_call_string(call, 0), *second = tr_call_string(call, 1);
@@ -352,7 +352,7 @@ static void put_call(struct tr_decode *decode, const struct tr_call_record *call
 	tr_call_print(call, tr_buffer_text(prefix), cwd, real, out);
 }
 
-/* Appends what libc did with descriptors in the process before the program began. */
+/* Appends the calls of libc in the process before the program began. */
 static void put_actions(struct tr_decode *decode, const struct announced *program, const char *cwd,
 			struct tr_buffer *out)
 {
@@ -380,13 +380,13 @@ static void put_whole(struct tr_decode *decode, struct announced *program, const
 	tr_buffer_put_literal(out, ") = 0\n");
 	program->started = true;
 	if (process)
-		process->loaded = false; /* the program reports itself, or does not */
+		process->loaded = false; /* until the program reports itself */
 }
 
 /* Calls that set a filter. */
 enum { BY_SECCOMP = 1, BY_PRCTL = 2, STRICTLY = 4 };
 
-/* The process has set a filter for system calls, and what it started since then is unknown. */
+/* Notes that the process filters system calls, and that what it starts from now on is unknown. */
 static void put_filter(struct tr_decode *decode, struct tr_decode_process *process,
 		       struct tr_buffer *out)
 {
@@ -403,7 +403,7 @@ static void put_filter(struct tr_decode *decode, struct tr_decode_process *proce
 	process->loaded = false;
 }
 
-/* The process has done something since its exec, which therefore succeeded. */
+/* Completes the open exec: it succeeded, because the process has done something since. */
 static void touch_known(struct tr_decode *decode, struct tr_decode_process *process,
 			struct tr_buffer *out)
 {
@@ -430,7 +430,7 @@ static void put_created(struct tr_buffer *out, uint32_t parent, uint32_t child, 
 	put_format(out, "%s = %" PRIu32 "\n", call, child);
 }
 
-/* Writes the forks of children that were seen before the process: it waited for them in vfork. */
+/* Writes the forks of children that reported before their parent, which waited in vfork. */
 static void put_early(struct tr_decode *decode, uint32_t parent, struct tr_buffer *out)
 {
 	struct tr_decode_process *child;
@@ -462,7 +462,7 @@ static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, 
 	if (process && !process->dead) {
 		touch_known(decode, process, out);
 		put_created(out, parent, child, time, call);
-	} else if (created && (process || parent == decode->recorder)) { /* or adopted */
+	} else if (created && (process || parent == decode->recorder)) { /* or it was adopted */
 		created->orphan = child != decode->first;
 	} else if (created) {
 		created->early = true;
@@ -472,7 +472,7 @@ static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, 
 	put_early(decode, child, out);
 }
 
-/* Flags the end that comes next if children of the process are not known. */
+/* Flags the next line, the end of the process, if children of it may be unknown. */
 static void note_end(struct tr_decode *decode, const struct tr_decode_process *process,
 		     struct tr_buffer *out)
 {
@@ -491,7 +491,7 @@ static void settle(struct tr_decode *decode, struct tr_decode_process *process,
 	process->dead = true;
 }
 
-/* Writes an end that only marks that the process is gone. */
+/* Writes an end without its status and time, which are unknown. */
 static void put_unknown_end(struct tr_decode *decode, uint32_t pid, struct tr_buffer *out)
 {
 	decode->unnoticed++;
@@ -499,7 +499,7 @@ static void put_unknown_end(struct tr_decode *decode, uint32_t pid, struct tr_bu
 	put_end(out, pid, decode->now, 0);
 }
 
-/* A new process has the number of an old one. */
+/* Ends the old process whose number a new one has. */
 static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
 					 struct tr_buffer *out)
 {
@@ -517,7 +517,7 @@ static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
 	return add(decode, pid);
 }
 
-/* The process of the record, which is alive: made known if it was created by vfork or clone. */
+/* Returns the process of a record, which is new here if vfork or clone created it. */
 static struct tr_decode_process *touch(struct tr_decode *decode, const struct item *item,
 				       struct tr_buffer *out)
 {
@@ -542,7 +542,7 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 {
 	struct tr_decode_process *process = find(decode, pid);
 
-	if (!process && parent) { /* killed before it did anything */
+	if (!process && parent) { /* it was killed before it did anything */
 		process = add(decode, pid);
 		put_fork(decode, parent, pid, decode->now, "vfork()", out);
 	}
@@ -550,7 +550,7 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 		forget(decode, process);
 	if (!process || !find(decode, pid))
 		return;
-	/* whatever ended it: it did not report itself, nor that the exec failed */
+	/* it reported neither itself nor that the exec failed */
 	if (process->open && !flag_of(process->flags)) {
 		decode->opaque++;
 		put_note(decode, process->line, process->note | TR_DECODE_UNWATCHED, TR_TEXT(""));
@@ -565,7 +565,7 @@ static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int sta
 		struct tr_decode_process *creator = find(decode, process->parent);
 		process->unwatched = true;
 		if (creator && creator->outsiders)
-			creator->outsiders--; /* it is one of them */
+			creator->outsiders--; /* this is one of these children */
 		else
 			decode->bypassing++;
 	}
@@ -585,7 +585,7 @@ static uint64_t token_of(const struct tr_journal_record *head)
 	return (uint64_t)head->token_pid << 32 | head->token;
 }
 
-/* Keeps a program that starts in another process until that is known. */
+/* Keeps an announced program until the process in which it starts is known. */
 static void announce(struct tr_decode *decode, const struct item *item)
 {
 	struct announced *program = calloc(1, sizeof *program);
@@ -639,14 +639,14 @@ static void take_exec(struct tr_decode *decode, const struct item *item, struct 
 	set_cwd(decode, process, item->cwd);
 }
 
-/* The program of the process has reported itself. */
+/* Notes that the program of the process has reported itself. */
 static void set_begun(struct tr_decode_process *process, const struct tr_journal_record *head)
 {
 	process->flagged = head->flags & TR_JOURNAL_BYPASS;
 	process->loaded = !process->flagged;
 }
 
-/* A program has begun in the process that libc created for it, which may be known already. */
+/* Handles a program that has begun in the process that libc created for it. */
 static void start(struct tr_decode *decode, struct announced *program, const struct item *item,
 		  struct tr_buffer *out)
 {
@@ -677,8 +677,8 @@ static void start(struct tr_decode *decode, struct announced *program, const str
 }
 
 /*
- * A program has begun that only starts another one, which strace reports: what libc did in its
- * process comes first.
+ * Handles a program that only starts another one, which strace reports. The calls that libc made in
+ * its process come first.
  */
 static void take_starter(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
@@ -689,7 +689,7 @@ static void take_starter(struct tr_decode *decode, const struct item *item, stru
 	if (!program)
 		return; /* its announcement is lost, and counted as that */
 	program->child = head->pid;
-	if (*program->cwd.data) { /* libc has entered it */
+	if (*program->cwd.data) { /* libc has changed to it */
 		set_cwd(decode, process, program->cwd.data);
 		put_chdir(out, head->pid, head->time, program->cwd.data, 0);
 	}
@@ -697,7 +697,7 @@ static void take_starter(struct tr_decode *decode, const struct item *item, stru
 	release(decode, program);
 }
 
-/* A program has begun, announced or not. */
+/* Handles a program that has begun, announced or not. */
 static void take_begin(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -713,7 +713,7 @@ static void take_begin(struct tr_decode *decode, const struct item *item, struct
 	}
 	if (process && process->open && process->token == token_of(head)) {
 		bool is_it = same || (process->flags & TR_JOURNAL_STATIC);
-		/* execvp gives what the kernel cannot run to the shell */
+		/* execvp passes a file that the kernel cannot run to the shell */
 		if (same)
 			put_note(decode, process->line, process->note | flag_of(head->flags),
 				 item->files);
@@ -769,7 +769,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 		put_fork(decode, program->parent, head->child, program->time,
 			 "clone(child_stack=0x1, flags=CLONE_VM|CLONE_VFORK|SIGCHLD)", out);
 		if (process && !(program->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_CLOSED))) {
-			process->runs = program; /* it will report its directory */
+			process->runs = program; /* until it reports its directory */
 			return;
 		}
 		put_whole(decode, program, program->cwd.data, out);
@@ -791,8 +791,8 @@ static void begin_exit(struct tr_decode *decode, struct tr_decode_process *proce
 }
 
 /*
- * Whether a process that traces others has learned of the end of a thread, or of a process before
- * its parent does, which knows best.
+ * Whether this is not the final report of an end: a process that traces others sees the ends of
+ * threads, and of processes before their parent does.
  */
 static bool is_traced_by(struct tr_decode *decode, const struct item *item)
 {
@@ -811,7 +811,7 @@ static void take_wait(struct tr_decode *decode, const struct item *item, struct 
 	const struct tr_journal_record *head = &item->head;
 	uint32_t child = head->child;
 
-	if (!child) { /* of system and pclose */
+	if (!child) { /* system and pclose do not know it */
 		struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
 		if (!program)
 			return;
@@ -838,7 +838,7 @@ static void take_exit(struct tr_decode *decode, const struct item *item, struct 
 	begin_exit(decode, process, (item->head.value & 0xff) << 8, item->head.time);
 }
 
-/* Parent and child report a fork, in any order. */
+/* Handles a fork, which the parent and the child report in any order. */
 static void take_fork(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -847,7 +847,7 @@ static void take_fork(struct tr_decode *decode, const struct item *item, struct 
 	uint32_t child = by_parent ? head->child : head->pid;
 	struct tr_decode_process *process = find(decode, child);
 
-	/* the child may have ended before its parent reports it, and not after */
+	/* the child may have ended before its parent reports it */
 	if (process && process->parent == parent &&
 	    (by_parent || !(process->dead || process->exiting)))
 		return;
@@ -858,7 +858,7 @@ static void take_fork(struct tr_decode *decode, const struct item *item, struct 
 			 out);
 }
 
-/* A process that reports nothing was found between two that are known. */
+/* Handles a process that reports nothing and was found between two that are known. */
 static void take_ancestor(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -885,7 +885,7 @@ static void take_filter(struct tr_decode *decode, const struct item *item, struc
 	process->filter_time = item->head.time;
 }
 
-/* The numbers of the process that was created mean nothing here. */
+/* Counts a child in another pid namespace, where its number has no meaning here. */
 static void take_outside(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	struct tr_decode_process *process = find(decode, item->head.pid);
@@ -977,7 +977,7 @@ static void take(struct tr_decode *decode, const struct item *item, struct tr_bu
 	}
 }
 
-/* A file call. The first record of a child of vfork may be one. */
+/* Handles a file call, which may be the first record of a child of vfork. */
 static void take_call(struct tr_decode *decode, const struct tr_call_record *call,
 		      struct tr_buffer *out)
 {
@@ -996,7 +996,7 @@ static void take_call(struct tr_decode *decode, const struct tr_call_record *cal
 		if (process)
 			put_fork(decode, call->ppid, call->pid, call->time, "vfork()", out);
 	}
-	/* a thread of a program that another program replaces, or one that is unknown */
+	/* of a thread of a program that was replaced, or of an unknown process */
 	if (!process || process->dead || process->open) {
 		decode->unplaced++;
 		return;
@@ -1006,7 +1006,7 @@ static void take_call(struct tr_decode *decode, const struct tr_call_record *cal
 	put_call(decode, call, call->pid, cwd_of(process), out);
 }
 
-/* Whether one of the lines may be a call after which a path names another file, or none. */
+/* Whether one of the lines may be a call that changes where a path leads. */
 static bool change_names(const char *lines, size_t len)
 {
 	static const char *const calls[] = { " rename", " symlink", " unlink", " rmdir" };
@@ -1017,7 +1017,7 @@ static bool change_names(const char *lines, size_t len)
 	return false;
 }
 
-/* Notes which of the lines are ends of processes. */
+/* Notes the ends of processes among the lines. */
 static void note_traced(struct tr_decode *decode, uint64_t line, const char *p, const char *end)
 {
 	static const char mark[] = " +++";
@@ -1030,7 +1030,7 @@ static void note_traced(struct tr_decode *decode, uint64_t line, const char *p, 
 	}
 }
 
-/* Lets the caller append its lines up to that time. */
+/* Lets the caller insert its lines up to that time. */
 static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
 {
 	size_t before = out->len;
@@ -1049,7 +1049,7 @@ static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *o
 		tr_links_clear(&decode->links);
 }
 
-/* Takes the calls up to that time, unless there is enough to write. */
+/* Appends the file calls up to that time, until there are enough lines to write. */
 static void take_calls(struct tr_decode *decode, uint64_t until, struct tr_buffer *out)
 {
 	const struct tr_call_record *call;
@@ -1062,7 +1062,7 @@ static void take_calls(struct tr_decode *decode, uint64_t until, struct tr_buffe
 	decode->more = out->len - decode->begun >= ENOUGH;
 }
 
-/* Reads the record at data. False: it is torn, or not one. */
+/* Reads the record at data. False: it is incomplete, or there is none. */
 static bool read_record(const char *data, size_t len, struct item *item)
 {
 	struct tr_journal_record *head = &item->head;
@@ -1096,7 +1096,7 @@ static bool read_record(const char *data, size_t len, struct item *item)
 
 enum found { WHOLE, PART, NOTHING };
 
-/* What begins at data. */
+/* Returns what begins at data. */
 static enum found look(const struct tr_decode *decode, const char *data, size_t len,
 		       struct item *item)
 {
@@ -1112,7 +1112,7 @@ static enum found look(const struct tr_decode *decode, const char *data, size_t 
 	return read_record(data, head->length, item) ? WHOLE : NOTHING;
 }
 
-/* The place of the next whole record after the one at data; len: there is none. */
+/* Returns the offset of the next whole record after the one at data; len: there is none. */
 static size_t next_whole(const struct tr_decode *decode, const char *data, size_t len)
 {
 	struct item item;

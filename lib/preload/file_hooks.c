@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of libc that open, name, pass on and close files. Each calls the one that it
- * replaces, and records what the kernel was asked for, as strace would print it. Transfers of data
- * are not recorded: stdio makes them inside of libc.
+ * The functions of libc that open, rename, link, pass on and close files. Each hook calls the
+ * function that it replaces, and records the system call that strace would print. Reads and writes
+ * are not recorded, because stdio makes them inside libc.
  *
- * dlopen has to be called from where the program calls it, because it searches where its caller
- * says. Its hook only notes that there will be objects, and the next call records them.
+ * dlopen searches the paths of its caller, so its hook must jump to it. It only notes that objects
+ * will be loaded, and the next call of a hook records them.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -27,7 +27,7 @@
 #include "preload/hooks.h"
 #include "preload/lanes.h"
 
-/* Functions that headers declare for other names only, or not. */
+/* Functions that no header declares under these names. */
 int __open(const char *path, int flags, ...);
 int __open64(const char *path, int flags, ...);
 int __open_2(const char *path, int flags);
@@ -62,7 +62,7 @@ REPLACED(DECLARE_REAL)
 static struct tr_lanes lanes;
 static const struct tr_journal *session;
 static volatile bool on;
-static volatile bool elsewhere; /* paths lead to other files than those of the recorder */
+static volatile bool elsewhere; /* another root: paths lead to other files than in the recorder */
 
 /* Records. */
 
@@ -119,7 +119,7 @@ static void note(int result, struct tr_call_record record, const char *path)
 
 enum { REAL_SIZE = 1024 };
 
-/* The path of an open file, where the recorder cannot know it. False: it is too long. */
+/* Finds the path of an open file, if the recorder cannot know it. False: it is too long. */
 static bool read_link(int fd, char path[REAL_SIZE])
 {
 	char link[] = "/proc/self/fd/0123456789", *p = link + sizeof "/proc/self/fd/" - 1;
@@ -136,7 +136,7 @@ static bool read_link(int fd, char path[REAL_SIZE])
 	return len > 0 && len < REAL_SIZE - 1 && *path == '/';
 }
 
-/* A function of its own, because few calls need so much of the stack. */
+/* Not inlined, because few calls need so much of the stack. */
 static __attribute__((noinline)) void note_elsewhere(int fd, struct tr_call_record record,
 						     const char *path)
 {
@@ -158,7 +158,7 @@ static void note_open_kind(int fd, struct tr_call_record record, const char *pat
 		note_two(fd, record, path, NULL);
 }
 
-/* Whether the call has a mode as its last argument. */
+/* Whether the last argument of the call is a mode. */
 static bool asks_mode(int flags)
 {
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
@@ -172,7 +172,7 @@ static void note_open(int fd, int directory, const char *path, int flags, mode_t
 		       path);
 }
 
-/* Objects that are loaded. */
+/* Libraries that were loaded. */
 
 static volatile int expected; /* how often to look for new objects, after dlopen was called */
 static unsigned long long reported;
@@ -181,7 +181,7 @@ struct objects {
 	unsigned long long added; /* to the list, since the program began */
 	size_t count;
 	size_t skip;
-	int fd; /* that the loader has used for them */
+	int fd; /* the one that the loader has used for them */
 };
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *data)
@@ -194,7 +194,7 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* The program, the loader, the library itself and what the kernel provides were not opened. */
+/* Whether the loader has opened the object: not the program, itself, this library or the vDSO. */
 static int put_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct objects *objects = data;
@@ -238,7 +238,7 @@ static void put_objects(void)
 	dl_iterate_phdr(put_object, &objects);
 }
 
-/* The child of a vfork leaves it to its parent, whose memory it has. */
+/* The child of a vfork leaves this to its parent, whose memory it shares. */
 static void report_objects(void)
 {
 	if (!expected || lanes.pid != (uint32_t)tr_journal_getpid())
@@ -256,7 +256,7 @@ void tr_files_loaded(void)
 	errno = saved;
 }
 
-/* This must be a jump: the return address says whose paths are searched. */
+/* This must be a jump: the return address decides whose paths are searched. */
 HOOK void *dlopen(const char *file, int mode)
 {
 	if (file)
@@ -264,7 +264,7 @@ HOOK void *dlopen(const char *file, int mode)
 	return REAL(dlopen)(file, mode);
 }
 
-/* Objects that were loaded are recorded before dlclose removes them from the list. */
+/* Records loaded objects before dlclose removes them from the list. */
 HOOK int dlclose(void *object)
 {
 	tr_files_loaded();
@@ -301,7 +301,7 @@ void tr_files_begin(const struct tr_journal *journal)
 void tr_files_forked(void)
 {
 	lanes.pid = (uint32_t)tr_journal_getpid();
-	expected = 0; /* the lock of the list may belong to a thread that is not here */
+	expected = 0; /* a thread that does not exist here may hold the lock of the list */
 }
 
 bool tr_files_stop(void)
@@ -317,7 +317,7 @@ void tr_files_continue(void)
 	on = true;
 }
 
-/* Opening. The variants for large files set a bit of 32-bit programs, and else none. */
+/* Opening. The variants for large files set a flag in 32-bit programs only. */
 
 #define MODE(flags, last) \
 	mode_t mode = 0; \
@@ -354,7 +354,7 @@ OPEN(__open64, O_LARGEFILE)
 OPENAT(openat, 0)
 OPENAT(openat64, O_LARGEFILE)
 
-/* The forms that the compiler calls if the flags do not ask for a mode. */
+/* The variants that the compiler calls if the flags need no mode. */
 #define OPEN_2(name, more) \
 	HOOK int name(const char *path, int flags) \
 	{ \
@@ -388,7 +388,7 @@ OPENAT_2(__openat64_2, O_LARGEFILE)
 CREAT(creat)
 CREAT(creat64)
 
-/* The flags with which fopen opens a file. */
+/* Returns the flags with which fopen opens a file. */
 static int flags_of(const char *mode)
 {
 	int flags = *mode == 'r'   ? O_RDONLY
@@ -423,7 +423,7 @@ static void note_stream(FILE *stream, const char *path, const char *mode)
 FOPEN(fopen)
 FOPEN(fopen64)
 
-/* The descriptor of a stream; -1: it has none. */
+/* Returns the descriptor of a stream; -1: it has none. */
 static int descriptor_of(FILE *stream)
 {
 	int saved = errno, fd = fileno(stream);
@@ -433,8 +433,8 @@ static int descriptor_of(FILE *stream)
 }
 
 /*
- * A descriptor is about to be closed. In a process with threads this has to be recorded before,
- * because another thread may have the number, and record it, as soon as it is free.
+ * Records that a descriptor is about to be closed. That must come before the call, because another
+ * thread may open, and record, the same number as soon as it is free.
  */
 static void note_close(int fd)
 {
@@ -442,7 +442,7 @@ static void note_close(int fd)
 		note(0, CALL(CLOSE, .fd = fd), NULL);
 }
 
-/* Without a path the stream keeps its file. */
+/* Without a path, the stream keeps its file. */
 #define FREOPEN(name) \
 	HOOK FILE *name(const char *path, const char *mode, FILE *stream) \
 	{ \
@@ -492,7 +492,7 @@ HOOK int closedir(DIR *directory)
 	return REAL(closedir)(directory);
 }
 
-/* A name has been found, or the pattern is wrong, which the kernel does not see. */
+/* Records a name that was found; libc refuses a wrong pattern without a system call. */
 static void note_temporary(int fd, const char *path, int flags)
 {
 	if (fd >= 0 || errno != EINVAL)
@@ -538,7 +538,7 @@ HOOK char *mkdtemp(char *path)
 TMPFILE(tmpfile)
 TMPFILE(tmpfile64)
 
-/* "/dev/shm/" and the name of shared memory. False: it is too long. */
+/* Makes "/dev/shm/" and the name of shared memory. False: it is too long. */
 static bool shared_path(const char *name, char path[512])
 {
 	static const char directory[] = "/dev/shm/";
@@ -584,7 +584,7 @@ HOOK int memfd_create(const char *name, unsigned flags)
 
 /* Descriptors. */
 
-/* Whether the close of an open descriptor has to be recorded before, as note_close says. */
+/* Whether the close of an open descriptor must be recorded before it is made: see note_close. */
 static bool closes_early(int fd)
 {
 	return !__libc_single_threaded && tr_journal_syscall(SYS_fcntl, fd, F_GETFD, 0) >= 0;
@@ -822,7 +822,7 @@ HOOK int unlinkat(int directory, const char *path, int flags)
 	return result;
 }
 
-/* It calls unlink, and for a directory rmdir. */
+/* libc calls unlink, or rmdir for a directory. */
 HOOK int remove(const char *path)
 {
 	int result = REAL(remove)(path);
@@ -947,9 +947,9 @@ TRUNCATE(truncate64, off64_t)
 FTRUNCATE(ftruncate, off_t)
 FTRUNCATE(ftruncate64, off64_t)
 
-/* Messages. Those without descriptors are transfers. */
+/* Messages. Only those that pass descriptors are recorded. */
 
-/* Lists the descriptors as "4, 5". False: there are none. */
+/* Lists the descriptors of a message as "4, 5". False: there are none. */
 static bool list_descriptors(const struct msghdr *message, char text[512], int64_t *bytes)
 {
 	char *to = text, digits[12];
@@ -1006,7 +1006,7 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 	return result;
 }
 
-/* The call is not recorded, as strace is not asked for it. */
+/* The call is not recorded, because strace is not asked for it either. */
 HOOK int chroot(const char *path)
 {
 	int result = REAL(chroot)(path);
@@ -1016,7 +1016,7 @@ HOOK int chroot(const char *path)
 	return result;
 }
 
-/* Calls that libc makes in processes that it creates, before their programs begin. */
+/* Calls that libc makes in a process that it creates, before the program begins. */
 
 static uint64_t token_of(const struct tr_launch *launch)
 {
@@ -1042,7 +1042,7 @@ static void put_action(const struct tr_spawn_action *action, uint64_t token)
 	case TR_SPAWN_CLOSES_FROM:
 		put(&CALL(CLOSE_RANGE, .fd = action->fd, .other = -1, .token = token), NULL, NULL);
 		break;
-	default: /* the program reports its directory */
+	default: /* the program itself reports its directory */
 		break;
 	}
 }
@@ -1059,8 +1059,8 @@ void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actio
 }
 
 /*
- * The ends of the pipe get the lowest numbers that are free, and the process has to have its end
- * before the program begins.
+ * Records the pipe before popen makes it, because the process has its end before the program begins.
+ * Its ends will get the lowest numbers that are free.
  */
 struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode)
 {

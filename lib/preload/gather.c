@@ -34,7 +34,7 @@ static bool is_known(const struct tr_gathered *files, const char *name, size_t l
 	return false;
 }
 
-/* Reads the file to the free memory, as a string. False: it is no regular file, or too long. */
+/* Reads a file as a string into the free memory. False: it is no regular file, or too long. */
 static bool read_file(struct tr_gathered *files, const char *path)
 {
 	struct stat64 st;
@@ -57,7 +57,7 @@ static bool read_file(struct tr_gathered *files, const char *path)
 	return true;
 }
 
-/* Adds a file. Descriptors of the program are not read: it could miss what is read here. */
+/* Adds a file, but none that is a descriptor of the program: reading that could take its input. */
 static void add(struct tr_gathered *files, const char *name, size_t len)
 {
 	if (!len || !begin(files) || files->count == 2 * TR_GATHER_FILES ||
@@ -77,7 +77,7 @@ static void add(struct tr_gathered *files, const char *name, size_t len)
 	files->free += strlen(files->free) + 1;
 }
 
-/* Adds the files that a response file names; a name with an escape in it is not found. */
+/* Adds the files that a response file names, unless the name contains an escape. */
 static void add_nested(struct tr_gathered *files, const char *content)
 {
 	static const char blanks[] = " \t\r\n\v\f";

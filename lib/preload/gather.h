@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Response files, which a program reads and its build deletes. The content is taken before the
- * program begins, for every program: which of them have response files is known later. The rules of
+ * Response files, which a program reads and its build deletes afterwards. They are read before any
+ * program begins, because only the recorder knows which programs have response files. The rules of
  * preload/journal.h apply.
  */
 #ifndef TR_PRELOAD_GATHER_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 enum {
-	TR_GATHER_FILES = 64,	    /* of one command line, with the files that they name */
-	TR_GATHER_BYTES = 16 << 20, /* in all of them */
+	TR_GATHER_FILES = 64,	    /* for one command line, including nested ones */
+	TR_GATHER_BYTES = 16 << 20, /* in all files together */
 };
 
 /* Zero it. */
@@ -21,9 +21,9 @@ struct tr_gathered {
 	char *memory, *free, *end;
 };
 
-/* Reads the regular files that arguments name as @FILE, and those that these name. */
+/* Reads the regular files that arguments or response files name as @FILE. */
 void tr_gather(struct tr_gathered *files, char *const *argv);
-/* Gives the memory back. */
+/* Frees the memory. */
 void tr_gather_end(struct tr_gathered *files);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of libc that the library replaces in a program, and what it does when the program
- * begins. Without a recording every function only calls the one that it replaces.
+ * The functions of libc that the library replaces in a program, and its work when a program begins.
+ * Without a recording every function only calls the one that it replaces.
  *
  * vfork and clone have no hook, because code in C cannot return twice or on another stack: the
  * first record of a new process names its parent.
@@ -32,7 +32,7 @@
 
 extern char **environ;
 
-/* The recording, which the constructor finds, and whether the process takes part in it. */
+/* The recording, which the constructor finds, and whether this process is recorded. */
 static struct tr_journal session;
 static volatile bool recording;
 static volatile uint32_t forking_pid; /* of the process that called fork last */
@@ -40,11 +40,11 @@ static _Atomic long accounted;	      /* the page faults of children whose end li
 
 /*
  * NULL unless the program has LeakSanitizer, which creates a process and waits for it by system
- * calls of its own. The linker finds it together with other names; dlsym would search for it alone.
+ * calls of its own. A weak symbol costs less than a search by dlsym.
  */
 void __lsan_do_leak_check(void) __attribute__((weak));
 
-/* What pthread_atfork names as its caller; the compiler's start files have it, which are left out. */
+/* Identifies the caller of pthread_atfork; usually the compiler's start files define it. */
 __attribute__((visibility("hidden"))) void *__dso_handle;
 
 /* clang-format off */
@@ -65,8 +65,8 @@ static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 }
 
 /*
- * The page faults of all children that were waited for, by whatever call. Every process has some, so
- * more than are accounted for are those of a child that the program created and waited for itself.
+ * Returns the page faults of all children that were waited for by any call. Every process has some:
+ * if there are more than were accounted for, the program has waited for a child by a system call.
  */
 static long faults_of_children(void)
 {
@@ -75,7 +75,7 @@ static long faults_of_children(void)
 	return getrusage(RUSAGE_CHILDREN, &usage) == 0 ? usage.ru_minflt + usage.ru_majflt : 0;
 }
 
-/* A process that was created by a system call may be in another pid namespace, unnoticed so far. */
+/* Appends a record, unless a system call has created this process in another pid namespace. */
 static void append_two(struct tr_journal_record record, const char *cwd, const char *path)
 {
 	if (!tr_journal_is_outside(&session, record.pid, record.ppid))
@@ -90,7 +90,7 @@ static void append(struct tr_journal_record record, const char *cwd)
 
 /* Programs. */
 
-/* Runs the program in this process: returns only if that fails. flags: of execveat */
+/* Runs the program in this process, and returns only if that fails. flags: of execveat */
 static int run(const struct tr_launch_program *program, int flags, bool by_fexecve)
 {
 	struct tr_launch launch;
@@ -150,15 +150,15 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return run(&(struct tr_launch_program){ fd, "", false, false, argv, env, 0 }, 0, true);
 }
 
-/* The two kinds of events of a process that can be recorded. */
+/* What is recorded of a process. */
 enum { PROGRAMS = 1, FILES = 2 };
 
 /* The operations of seccomp(2) that restrict the process. */
 enum { SET_MODE_STRICT, SET_MODE_FILTER };
 
 /*
- * A filter may kill the process for a call that only the library makes, so it makes none from now
- * on. The parent learns how the process ends. Returns what was recorded before.
+ * Stops recording before the process filters its system calls: the filter may kill it for a call
+ * that only the library makes. The parent reports how the process ends. Returns what was recorded.
  */
 static unsigned fall_silent(int operation, bool by_prctl)
 {
@@ -176,7 +176,7 @@ static unsigned fall_silent(int operation, bool by_prctl)
 	return before;
 }
 
-/* There is no new filter. Programs try out whether they could set one. */
+/* Records again: the filter was not set. Programs try whether they could set one. */
 static void continue_after(unsigned before)
 {
 	int error = errno;
@@ -207,7 +207,7 @@ HOOK int prctl(int option, ...)
 	return result;
 }
 
-/* Programs may make system calls by number. The library's own do not come here. */
+/* System calls that a program makes by number; the library's own do not pass through here. */
 HOOK long syscall(long number, ...)
 {
 	unsigned before = 0;
@@ -242,7 +242,7 @@ HOOK long syscall(long number, ...)
 	}
 }
 
-/* The number of arguments of a list that ends with NULL, and the list as an array. */
+/* The arguments of execl and its variants, which end with NULL, as an array. */
 static size_t count_arguments(va_list *arguments)
 {
 	size_t count = 1;
@@ -298,13 +298,13 @@ static void report_fork(pid_t child)
 	append(record, NULL);
 }
 
-/* The directory in which posix_spawn starts a program, after the actions so far. */
+/* The directory in which posix_spawn starts a program, after the first `count` actions. */
 
 enum { DEPTH = 8 /* of directories below others */ };
 
 static int directory_at(const struct tr_spawn_action *actions, int count, int depth);
 
-/* directory: AT_FDCWD, or a descriptor that is opened here; -1: it is unknown. */
+/* Closes a result of directory_at: AT_FDCWD, a descriptor, or -1 if it is unknown. */
 static void leave_directory(int directory)
 {
 	if (directory >= 0)
@@ -322,7 +322,7 @@ static int open_below(int directory, const char *path)
 	return fd;
 }
 
-/* The directory that the descriptor is, which may be one that the actions open. */
+/* Opens the directory that a descriptor is; the actions may open that descriptor. */
 static int descriptor_at(const struct tr_spawn_action *actions, int count, int fd, int depth)
 {
 	while (count--) {
@@ -335,7 +335,7 @@ static int descriptor_at(const struct tr_spawn_action *actions, int count, int f
 	return (int)tr_journal_syscall(SYS_openat, fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
-/* AT_FDCWD: the same. */
+/* AT_FDCWD: the program starts in the directory of this process. */
 static int directory_at(const struct tr_spawn_action *actions, int count, int depth)
 {
 	while (count--) {
@@ -408,8 +408,8 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
 }
 
 /*
- * system and popen take the environment from environ: it points to one with our variables while
- * they start the shell.
+ * system and popen pass on environ, so it points to an environment with our variables while they
+ * start the shell.
  */
 static char **lend_environment(struct tr_launch *launch, const char *command)
 {
@@ -452,7 +452,7 @@ HOOK int system(const char *command)
 	return status;
 }
 
-/* The child that this thread has created last; 0: it is unknown. */
+/* Returns the newest child of this thread; 0: it is unknown. */
 static int newest_child(void)
 {
 	char text[256];
@@ -476,7 +476,7 @@ static int newest_child(void)
 	return child;
 }
 
-/* Streams of popen, whose shells pclose waits for. */
+/* Streams of popen; pclose waits for their shells. */
 enum { STREAMS = 64 };
 static struct stream {
 	FILE *_Atomic stream;
@@ -699,7 +699,7 @@ HOOK int fchdir(int fd)
 
 /* The beginning of a program. */
 
-/* The parent reports its child as well: it may end before the child reports itself. */
+/* The parent also reports its child, because it may end before the child does. */
 HOOK pid_t fork(void)
 {
 	pid_t child = REAL(fork)();
@@ -710,8 +710,8 @@ HOOK pid_t fork(void)
 }
 
 /*
- * Does what daemon of libc does. That one ends the process by an _exit that no hook sees, as a
- * program that makes system calls itself would.
+ * Does what daemon of libc does, whose _exit has no hook: the process would end without a report,
+ * as if its program made system calls itself.
  */
 HOOK int daemon(int keep_directory, int keep_files)
 {
@@ -743,7 +743,7 @@ HOOK int daemon(int keep_directory, int keep_files)
 	return good ? 0 : -1;
 }
 
-/* creator: the process that created this one; 0: it reports that itself. */
+/* Reports a process in another pid namespace. creator: 0 if that reports its child itself. */
 static void report_outside(uint32_t creator)
 {
 	struct tr_journal_record record = record_of(TR_JOURNAL_OUTSIDE, 0);
@@ -763,7 +763,7 @@ static void begin_fork(void)
 	errno = saved;
 }
 
-/* The child of a fork, also of one in libc, such as that of daemon. */
+/* Runs in the child of a fork, also if libc calls fork. */
 static void begin_child(void)
 {
 	int saved = errno;
@@ -786,7 +786,7 @@ static void begin_child(void)
 	errno = saved;
 }
 
-/* Takes the library out of the value of LD_PRELOAD. False: nothing else was in it. */
+/* Removes the library from the value of LD_PRELOAD. False: the value is empty then. */
 static bool shorten_list(char *value)
 {
 	size_t len = strlen(session.own);
@@ -803,8 +803,9 @@ static bool shorten_list(char *value)
 }
 
 /*
- * Takes our variables out of a list of variables. If their strings may be adjacent, as the kernel
- * has put them, and are, then what follows moves up, so that /proc/self/environ shows no gap.
+ * Removes our variables from a list of variables. adjacent: the strings may be where the kernel has
+ * put them, one after the other; then those that follow move up, so that /proc/self/environ has no
+ * gap.
  */
 static void hide(char **list, bool adjacent)
 {
@@ -837,7 +838,7 @@ static void hide(char **list, bool adjacent)
 	*to = NULL;
 }
 
-/* Reports the program, which tr-record or another program has announced, or not. */
+/* Reports that the program has begun; it may have been announced or not. */
 static void report_program(const struct tr_launch_token *token, bool bypass, char **argv,
 			   char **env)
 {
@@ -872,8 +873,8 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 }
 
 /*
- * Whether the program is in another pid namespace. It is not if it was announced as this process, or
- * as its child that sees its parent. What other programs have passed on says nothing.
+ * Whether the program is in another pid namespace. It is not if the process that announced it is this
+ * one, or the parent that this one sees. Variables that were passed on by others prove nothing.
  */
 static bool is_outside(const struct tr_launch_token *token)
 {
@@ -888,8 +889,8 @@ static bool is_outside(const struct tr_launch_token *token)
 }
 
 /*
- * Reports the processes between this one and the program that announced the one whose variables it
- * has inherited: no other process knows them.
+ * Reports the processes between this one and the one that announced a program, whose variables this
+ * one has inherited: they do not report themselves.
  */
 static void report_ancestors(const struct tr_launch_token *token)
 {
@@ -913,7 +914,7 @@ static void report_ancestors(const struct tr_launch_token *token)
 	}
 }
 
-/* Whether the program was made by the compiler of Go, whose programs make system calls themselves. */
+/* Whether this is a program in Go: these make system calls themselves. */
 static bool is_go(void)
 {
 	static const char owner[] = "Go";
@@ -944,7 +945,7 @@ static bool is_go(void)
 	return false;
 }
 
-/* Copies the path of the program that is to be started; NULL: there is none. */
+/* Copies the path of the program to start in place of this one. NULL: there is none. */
 static char *copy_start(void)
 {
 	char *copy = NULL;
@@ -961,7 +962,7 @@ static char *copy_start(void)
 	return copy;
 }
 
-/* Becomes the program that this one has to start. */
+/* Starts the program in place of this one, as soon as strace watches the process. */
 static _Noreturn void start_program(const char *path, char **argv)
 {
 	if (path)

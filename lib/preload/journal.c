@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends records to the journal, from any program at any time. */
+/* Appends records to the journal, from any program and in any context. */
 #include "preload/journal.h"
 
 #include <errno.h>
@@ -245,7 +245,7 @@ static size_t count(char *const *list)
 	return n;
 }
 
-/* The strings of a record, as pieces or, if there are too many, as one copy. */
+/* Collects the strings of a record: as pieces, or as one copy if there are too many. */
 struct strings {
 	struct iovec *pieces; /* the first is the record */
 	size_t used;
@@ -270,7 +270,7 @@ static void add(struct strings *strings, const char *string)
 	}
 }
 
-/* True: the variable connects with a recording, and is no concern of the program. */
+/* Whether the variable belongs to a recording and not to the program. */
 static bool is_ours(const char *variable)
 {
 	return strncmp(variable, TR_PRELOAD_VARIABLE, sizeof TR_PRELOAD_VARIABLE - 1) == 0;
@@ -306,8 +306,8 @@ static size_t size_of(const struct tr_journal_text *text)
 }
 
 /*
- * Writes the pieces. A program with a limit for the size of its files would be killed by SIGXFSZ
- * when the journal is longer: the signal is taken back.
+ * Writes the pieces. If the journal is longer than the limit for files of the program, the kernel
+ * sends SIGXFSZ, which would kill the program: the signal is discarded.
  */
 static long write_pieces(int fd, const struct iovec *pieces, int used)
 {
@@ -341,7 +341,7 @@ static struct tr_journal_page *map_page(long fd)
 	return page == MAP_FAILED ? NULL : page;
 }
 
-/* page: where to map that of the journal, or NULL. Other users than the recorder's cannot read it. */
+/* page: where to map the page of the journal, or NULL; other users cannot read it. */
 static bool write_all(const struct tr_journal *journal, struct tr_journal_page **page,
 		      const struct iovec *pieces, size_t used, size_t bytes)
 {
@@ -353,7 +353,7 @@ static bool write_all(const struct tr_journal *journal, struct tr_journal_page *
 		fd = open_journal(journal, O_WRONLY);
 	if (fd < 0)
 		return false;
-	/* one call, because other processes append, too; a second one would not be in its place */
+	/* one call, because other processes append, too, and would come between two */
 	long written = write_pieces((int)fd, pieces, (int)used);
 	tr_journal_syscall(SYS_close, (int)fd);
 	return written >= 0 && (size_t)written == bytes;

@@ -68,8 +68,8 @@ int tr_lanes_allocate(int fd, unsigned lane)
 }
 
 /*
- * The memory of the lane, or NULL. *borrowed: it has to be given back. In the child of a vfork the
- * table is its parent's, and stays as it is.
+ * Returns the memory of a lane, or NULL. *borrowed: the caller unmaps it, because in the child of a
+ * vfork the table belongs to the parent and does not change.
  */
 static char *find_memory(struct tr_lanes *lanes, unsigned lane, bool own, bool *borrowed)
 {
@@ -115,7 +115,7 @@ static bool reserve(_Atomic uint64_t *used, uint32_t length, uint64_t *place)
 	return false;
 }
 
-/* Finds a lane with room. Its memory, with *lane; NULL: there is none. */
+/* Finds a lane with room, and returns its memory. NULL: there is none. */
 static char *find_lane(struct tr_lanes *lanes, uint32_t length, bool own, unsigned *lane,
 		       bool *borrowed)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file through which file calls reach tr-record. Programs make them far more often than they
- * start others, so these records are not appended by system calls, but written to memory that all
+ * The file through which file calls reach tr-record. Programs make far more file calls than they
+ * start programs, so these records are not appended by system calls, but written to memory that all
  * processes of a recording share:
  *
  *	page ------ how many bytes of each lane are reserved
  *	lane ------ records; any process writes to any lane, at a place that it has reserved
  *
- * A program begins with one lane and takes another one where a lane is full. The reader (collect.c)
- * gives a lane back as soon as it has read all of it, whoever writes to it: what is reserved then
- * belongs to the next generation. The disk gives the blocks of a lane before it is used, so no
- * write to it can fail.
+ * A program begins with one lane and moves to another when that is full. The reader (collect.c)
+ * frees a lane as soon as it has read all of it, even if programs still write to it: their next
+ * records belong to the next generation. The disk blocks of a lane are allocated before it is used,
+ * so no write to it can fail.
  */
 #ifndef TR_PRELOAD_LANES_H
 #define TR_PRELOAD_LANES_H
@@ -21,14 +21,14 @@
 
 enum {
 	TR_LANES = 512,		  /* at most */
-	TR_LANES_FIRST = 8,	  /* that the recorder makes */
+	TR_LANES_FIRST = 8,	  /* allocated by the recorder */
 	TR_LANE_SIZE = 512 << 10, /* bytes */
 	TR_LANES_PAGE = 16 << 10, /* bytes before the first lane */
 };
 
 struct tr_lanes_page {
-	_Atomic uint64_t lost;	/* records that found no place */
-	_Atomic uint32_t count; /* lanes that have their blocks; 0: the recording has ended */
+	_Atomic uint64_t lost;	/* records for which there was no room */
+	_Atomic uint32_t count; /* lanes that are allocated; 0: the recording has ended */
 	uint32_t unused;
 	uint64_t root[2], mounts[2];	 /* device and inode of the recorder's root directory, and
 					  * of its mount namespace */
@@ -37,10 +37,10 @@ struct tr_lanes_page {
 
 enum tr_call_kind {
 	TR_CALL_OPENAT = 1, /* path below fd: flags, mode */
-	TR_CALL_OPENAT2,    /* and how to resolve it: size */
+	TR_CALL_OPENAT2,    /* the same; size: the RESOLVE_ flags */
 	TR_CALL_CREAT,
 	TR_CALL_CLOSE,
-	TR_CALL_CLOSE_RANGE, /* fd to other: flags */
+	TR_CALL_CLOSE_RANGE, /* from fd to other: flags */
 	TR_CALL_DUP,
 	TR_CALL_DUP2,
 	TR_CALL_DUP3,
@@ -64,9 +64,9 @@ enum tr_call_kind {
 	TR_CALL_TRUNCATE,
 	TR_CALL_FTRUNCATE,
 	TR_CALL_MEMFD_CREATE,
-	TR_CALL_SENDMSG, /* with descriptors, which its string lists; size: the bytes of these */
+	TR_CALL_SENDMSG, /* with descriptors, which the string lists; size: its length in bytes */
 	TR_CALL_RECVMSG,
-	TR_CALL_LOAD, /* of an object by the loader: as OPENAT, and closed again */
+	TR_CALL_LOAD, /* the loader opens a library, as OPENAT, and closes it */
 	TR_CALLS
 };
 
@@ -75,19 +75,18 @@ enum tr_call_kind {
  * followed by its strings, each with a NUL.
  */
 struct tr_call_record {
-	_Atomic uint64_t sum; /* of all that follows and of its place; written last */
-	uint32_t length;      /* with the strings and what makes it a multiple of eight */
+	_Atomic uint64_t sum; /* of its place and of everything that follows; written last */
+	uint32_t length;      /* with strings and padding to a multiple of eight */
 	uint16_t kind;
 	uint16_t strings;
 	uint64_t time;	    /* as in the journal */
-	uint32_t pid, ppid; /* ppid 0: the process is known */
+	uint32_t pid, ppid; /* ppid 0: an earlier record has it */
 	int32_t error;	    /* errno, or 0 */
 	int32_t result;
 	int32_t fd, other;
 	uint32_t flags, mode;
 	int64_t size;
-	/* not 0: what libc does in the process in which the announced program starts, of that token
-	 */
+	/* not 0: libc makes the call in a new process before it starts the program of this token */
 	uint64_t token;
 };
 
@@ -99,7 +98,7 @@ _Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_p
 struct tr_lanes {
 	const char *path;
 	uint32_t mark;
-	uint32_t pid;		    /* of the process whose memory this is */
+	uint32_t pid;		    /* of the process that this memory belongs to */
 	struct tr_lanes_page *page; /* NULL: the file cannot be used */
 	_Atomic uint32_t current;
 	void *_Atomic memory[TR_LANES]; /* where the lanes are mapped */
@@ -109,13 +108,13 @@ struct tr_lanes {
 bool tr_lanes_begin(struct tr_lanes *lanes);
 
 /*
- * Writes a record, whose length and sum are set here, with its strings; second may be NULL. A record
- * that finds no place is counted.
+ * Writes a record with its strings, and sets its length and sum; second may be NULL. A record for
+ * which there is no room is counted as lost.
  */
 void tr_lanes_put(struct tr_lanes *lanes, struct tr_call_record *record, const char *first,
 		  const char *second);
 
-/* Gives the lane its blocks. Returns 0 or an errno. */
+/* Allocates the disk blocks of a lane. Returns 0 or an errno. */
 int tr_lanes_allocate(int fd, unsigned lane);
 
 /* The sum of a record at that place: generation << 32 | offset in the lane. */

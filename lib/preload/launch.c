@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Announces programs, and gives them the variables that make them load the library. */
+/* Announces programs, and adds the variables that make them load the library. */
 #include "preload/launch.h"
 #include "preload/gather.h"
 
@@ -19,13 +19,13 @@
 #define LIST "LD_PRELOAD="
 
 enum {
-	HEAD = 1024,	/* bytes of the file of a program that are read */
-	POINTERS = 160, /* variables of an environment that needs no further memory */
+	HEAD = 1024,	/* bytes that are read of the file of a program */
+	POINTERS = 160, /* a larger environment needs memory of its own */
 };
 
 /*
- * The memory of a launch, which may happen on an alternate signal stack of 8 KiB. Most launches use two
- * pages of it.
+ * The memory of a launch, which is not on the stack because that may be an alternate signal stack of
+ * 8 KiB. Most launches touch two pages of it.
  */
 struct tr_launch_room {
 	char variable[128 + 2 * TR_JOURNAL_PATH + TR_JOURNAL_LIBRARY];
@@ -35,11 +35,11 @@ struct tr_launch_room {
 	struct tr_journal_cwd cwd;
 	char head[HEAD + 1];
 	char link[32];		  /* the path of a descriptor in /proc */
-	char path[PATH_MAX];	  /* of a program that had to be found */
-	char directory[PATH_MAX]; /* in which it begins, if that is another one */
+	char path[PATH_MAX];	  /* of a program that was found in PATH or by a descriptor */
+	char directory[PATH_MAX]; /* in which the program begins, if libc changes it */
 };
 
-/* Text that is composed in memory of fixed size; what does not fit is cut off. */
+/* Text in memory of a fixed size; it is cut where that ends. */
 struct text {
 	char *at, *end;
 };
@@ -84,7 +84,7 @@ static bool read_hex(const char **p, uint32_t *number)
 	return digits && *(*p)++ == ':';
 }
 
-/* Reads the path up to the colon. */
+/* Reads a path up to the colon after it. */
 static bool read_path(const char **p, char path[TR_JOURNAL_PATH])
 {
 	const char *end = strchr(*p, ':');
@@ -139,15 +139,15 @@ void tr_launch_mark(char *value, unsigned flags)
 	put_hex(&text, flags);
 }
 
-/* What the file of a program says about it. */
+/* What is known about a program from its file. */
 
-enum { LEVELS = 5 /* of interpreters that are scripts themselves */ };
+enum { LEVELS = 5 /* of scripts whose interpreter is a script */ };
 
-/* A kind of programs that one library serves. */
+/* The kinds of programs that can load one of the libraries. */
 struct kind {
 	unsigned char class;
 	uint16_t machine;
-	unsigned flags; /* of its programs */
+	unsigned flags; /* of these programs */
 };
 
 static const struct kind kinds[] = {
@@ -155,14 +155,14 @@ static const struct kind kinds[] = {
 	{ ELFCLASS64, EM_X86_64, 0 },
 	{ ELFCLASS32, EM_386, TR_JOURNAL_SECOND },
 #else
-	{ 0, 0, 0 }, /* that of this program or library */
+	{ 0, 0, 0 }, /* the kind of this program or library */
 #endif
 };
 
-/* The first bytes of this program or library, which the linker names. */
+/* The ELF header of this program or library; the linker defines this name. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-/* Both kinds of headers begin with the same members. */
+/* Headers of 32 and 64 bits begin with the same members. */
 static const struct kind *find_kind(const char *head)
 {
 	const ElfW(Ehdr) *own = &__ehdr_start;
@@ -180,13 +180,13 @@ static const struct kind *find_kind(const char *head)
 	return NULL;
 }
 
-/* A part of a program. */
+/* An entry of the program headers. */
 struct part {
 	uint32_t type;
 	uint64_t offset, size;
 };
 
-/* The number of parts of the program. read_part: false: it is not in these bytes. */
+/* Count and read the program headers. read_part: false: the entry is not within len bytes. */
 #define PARTS(bits) \
 	static size_t count_parts_##bits(const char *head) \
 	{ \
@@ -209,7 +209,7 @@ struct part {
 PARTS(32)
 PARTS(64)
 
-/* The flags for an ELF file that begins with these bytes. */
+/* Returns the flags for an ELF file that begins with these bytes. */
 static unsigned judge_elf(const char *head, size_t len)
 {
 	const struct kind *kind = len < sizeof(Elf64_Ehdr) ? NULL : find_kind(head);
@@ -221,7 +221,7 @@ static unsigned judge_elf(const char *head, size_t len)
 	for (size_t i = 0; i < count; i++) {
 		struct part part = { 0 };
 		if (!(wide ? read_part_64(head, len, i, &part) : read_part_32(head, len, i, &part)))
-			return kind->flags; /* unknown: most programs are dynamic */
+			return kind->flags; /* not known, and most programs are dynamic */
 		if (part.type != PT_INTERP)
 			continue;
 		interpreted = true;
@@ -235,7 +235,7 @@ static unsigned judge_elf(const char *head, size_t len)
 	return kind->flags | (interpreted ? 0 : TR_JOURNAL_STATIC);
 }
 
-/* True: the loader ignores LD_PRELOAD, because the program gains rights. */
+/* Whether the program gains rights, so that the loader ignores LD_PRELOAD. */
 static bool gains_rights(int fd, const struct stat64 *st)
 {
 #ifdef SYS_getuid32
@@ -255,7 +255,7 @@ static bool gains_rights(int fd, const struct stat64 *st)
 				  sizeof capabilities) > 0;
 }
 
-/* The file that a script names after "#!". False: it is none. */
+/* Finds the interpreter that a script names after "#!". False: the file is no script. */
 static bool read_interpreter(char *head, size_t len, char **name)
 {
 	char *p = head + 2, *end = memchr(head, '\n', len);
@@ -274,8 +274,8 @@ static bool read_interpreter(char *head, size_t len, char **name)
 }
 
 /*
- * Whether the limit of descriptors leaves those of input, output and messages only: then the loader
- * of the program can open no library, and would report the first.
+ * Whether the limit of descriptors allows only the three standard ones. Then the loader of the
+ * program can open no library, and would print an error for the preloaded one.
  */
 static bool can_open_nothing(void)
 {
@@ -285,7 +285,7 @@ static bool can_open_nothing(void)
 	       limit.rlim_cur <= STDERR_FILENO + 1;
 }
 
-/* False: there is no such program. */
+/* Finds the flags of a program, following the interpreters of scripts. False: it does not exist. */
 static bool examine(struct tr_launch_room *room, int directory, const char *path, unsigned *flags)
 {
 	char *head = room->head;
@@ -356,7 +356,7 @@ static const char *search(struct tr_launch_room *room, const struct tr_launch_pr
 	return NULL;
 }
 
-/* Takes off what the kernel adds to the path of a file that has been deleted, or never had one. */
+/* Returns the length without the remark that the kernel adds to the path of a deleted file. */
 static long without_remark(char *path, long len)
 {
 	static const char remark[] = " (deleted)";
@@ -370,8 +370,8 @@ static long without_remark(char *path, long len)
 }
 
 /*
- * The path of a descriptor, followed by "/" and path, in that memory of PATH_MAX bytes. NULL: it is
- * unknown. room->link leads there, too.
+ * Writes the path of a descriptor, followed by "/" and path, to whole, which has PATH_MAX bytes.
+ * room->link becomes a path that leads to the descriptor. NULL: the path is unknown.
  */
 static const char *from_descriptor(struct tr_launch_room *room, char *whole, int fd,
 				   const char *path)
@@ -390,7 +390,7 @@ static const char *from_descriptor(struct tr_launch_room *room, char *whole, int
 	if (len <= 0)
 		return NULL;
 	len = without_remark(whole, len);
-	for (;; path += 2) { /* as a path in the directory itself would be joined */
+	for (;; path += 2) { /* "./" and "../" at its beginning are resolved */
 		if (strncmp(path, "../", 3) == 0) {
 			while (len > 1 && whole[--len] != '/')
 				;
@@ -407,10 +407,7 @@ static const char *from_descriptor(struct tr_launch_room *room, char *whole, int
 	return whole;
 }
 
-/*
- * The path of the program, and what its file says. The kernel passes the path on under the name
- * that is returned in *seen, unless it is one of a descriptor.
- */
+/* Returns the path of the program, and sets its flags. NULL: it does not exist. */
 static const char *resolve(struct tr_launch_room *room, const struct tr_launch_program *program,
 			   unsigned *flags)
 {
@@ -429,20 +426,20 @@ static const char *resolve(struct tr_launch_room *room, const struct tr_launch_p
 /* Memory. */
 
 /*
- * A child of vfork cannot give memory back when its exec succeeds, so that is kept for the next child
- * of the same thread: one at a time runs, and a signal handler in it borrows its own.
+ * A child of vfork cannot free memory if its exec succeeds, so its memory is kept for the next child
+ * of the same thread. Only one of these runs at a time, and a signal handler in it borrows its own.
  */
 static __thread struct {
 	struct tr_launch_room *room;
 	char **pointers;
-	size_t size;   /* of them, in bytes */
-	uint32_t user; /* the process that uses them */
+	size_t size;   /* of pointers, in bytes */
+	uint32_t user; /* the process that uses this memory */
 } kept __attribute__((tls_model("initial-exec")));
 
-/* The room of the last launch that has ended, for the next one in any thread: new pages cost time. */
+/* The memory of the last launch, for the next one in any thread, because new pages cost time. */
 static struct tr_launch_room *_Atomic spare;
 
-/* False: there is no memory. */
+/* Borrows the memory of a launch. False: there is none. */
 static bool borrow_room(struct tr_launch *launch, uint32_t pid)
 {
 	launch->keeps = pid != launch->journal->pid && pid != kept.user;
@@ -469,7 +466,7 @@ static void return_room(struct tr_launch *launch)
 
 /* The environment. */
 
-/* Whether the value of LD_PRELOAD has the library already. */
+/* Whether the value of LD_PRELOAD already contains the library. */
 static bool has_library(const char *list, const char *library)
 {
 	const char *found = strstr(list, library);
@@ -478,7 +475,7 @@ static bool has_library(const char *list, const char *library)
 	return after == '\0' || after == ':' || after == ' ';
 }
 
-/* LD_PRELOAD with the library in it. others: the list of the program itself, or NULL. */
+/* Makes LD_PRELOAD with the library in it. others: the program's own list, or NULL. */
 static bool make_list(struct tr_launch *launch, const char *others)
 {
 	const char *library = launch->library;
@@ -537,8 +534,8 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
 }
 
 /*
- * The caller's variables, and ours at the end, where the library can hide them without moving
- * others. False: there is no room, or the variables are those of a recording inside of this one.
+ * Makes the environment: the caller's variables, then ours, which the library can hide there without
+ * moving others. False: there is no room, or env belongs to a recording inside this one.
  */
 static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 {
@@ -580,9 +577,9 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 	return true;
 }
 
-/* Programs that the library cannot watch run under strace, where the recorder attaches it. */
+/* Programs that the library cannot watch; if the recorder allows it, strace watches them. */
 
-/* A small dynamic program, in which the library waits for strace. */
+/* A small dynamic program in which the library waits for strace before it starts another one. */
 #define STARTER "/bin/true"
 
 enum { START_SIZE = sizeof TR_PRELOAD_START + PATH_MAX };
@@ -602,8 +599,8 @@ static bool is_traced(struct tr_launch_room *room)
 }
 
 /*
- * Whether this thread stops at system calls. strace is the tracer a moment before it asks for that,
- * and would not report an exec in between; a stop is a voluntary switch to another thread.
+ * Whether this thread is stopped at system calls. strace becomes the tracer a moment before it asks
+ * for these stops, and would miss an exec in between. A stop is a voluntary context switch.
  */
 static bool stops_at_calls(void)
 {
@@ -614,7 +611,7 @@ static bool stops_at_calls(void)
 	return after.ru_nvcsw != before.ru_nvcsw;
 }
 
-/* Waits until strace watches this process, for a few seconds at most. */
+/* Waits a few seconds for strace to watch this process. False: it does not. */
 static bool attach(const struct tr_launch *launch)
 {
 	const struct tr_journal *journal = launch->journal;
@@ -636,7 +633,7 @@ static bool attach(const struct tr_launch *launch)
 	return false;
 }
 
-/* The directory in which the program begins; "" if that is unknown. cwd holds it. */
+/* Returns the directory in which the program begins, "" if unknown; room holds it. */
 static const char *directory_of(struct tr_launch_room *room,
 				const struct tr_launch_program *program)
 {
@@ -663,8 +660,8 @@ static struct tr_journal_record make_announcement(unsigned flags)
 }
 
 /*
- * Announces another program in a new process, which starts the one at path. False: it cannot be,
- * and without the library it would run in place of the program.
+ * Announces STARTER in a new process; the library in it starts the program at path. False: it could
+ * not load the library, and would run in place of the program.
  */
 static bool start_instead(struct tr_launch *launch, const struct tr_launch_program *program,
 			  const char *path)

@@ -12,19 +12,19 @@ struct tr_launch_room;
 
 struct tr_launch {
 	const struct tr_journal *journal;
-	const char *library; /* for the program */
+	const char *library; /* that the program loads */
 	char *const *env;    /* for the program; valid until tr_launch_end */
-	const char *instead; /* the program to start in its place; NULL: itself */
-	bool announced; /* else there is nothing to run, or to watch, and env is the caller's */
+	const char *instead; /* a program to start in place of it; NULL: none */
+	bool announced; /* false: the program is missing or not watched, and env is the caller's */
 	bool keeps;	/* the memory stays for the next child of vfork */
 	struct tr_journal_record record;
-	struct tr_launch_room *room; /* what is too large for a small stack; NULL: none is held */
-	char *start;  /* the variable with the path, where there is a program instead */
-	void *memory; /* for many variables; NULL: there is none, or it is kept */
+	struct tr_launch_room *room; /* what is too large for a small stack; NULL: none */
+	char *start;  /* with `instead`: the variable that holds the path of the program */
+	void *memory; /* for many variables; NULL: none, or it is kept */
 	size_t size;
 };
 
-/* What to start. */
+/* The program to start. */
 struct tr_launch_program {
 	int directory;			/* a descriptor to which path is relative, or AT_FDCWD */
 	const char *path;		/* "": the file that directory is */
@@ -34,19 +34,19 @@ struct tr_launch_program {
 	unsigned flags;			/* TR_JOURNAL_IN_CHILD, TR_JOURNAL_SHELL */
 };
 
-/* Announces the exec of the program if there is such a file, and the caller's memory is readable. */
+/* Announces the exec of the program, if its file exists and the caller's memory is readable. */
 void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program);
-/* The exec failed with this errno, which stays. */
+/* Reports that the exec failed, ends the launch, and sets errno to error. */
 void tr_launch_failed(struct tr_launch *launch, int error);
-/* The program runs as this process (0: it is unknown, and the program may have ended). */
+/* Reports that the program runs as this process (0: unknown, and it may have ended). */
 void tr_launch_spawned(struct tr_launch *launch, int pid);
-/* Gives memory back. */
+/* Frees the memory. */
 void tr_launch_end(struct tr_launch *launch);
 
 /*
- * Sets the paths of the libraries; library is that of the first, and the second is beside it. False:
- * the path is too long, or does not end in .so.
+ * Sets the paths of both libraries: the second one, for 32-bit programs, is in the same folder.
+ * False: the path is too long, or does not end in .so.
  */
 bool tr_launch_set_library(struct tr_journal *journal, const char *library);
 
@@ -57,12 +57,12 @@ struct tr_launch_token {
 };
 
 /*
- * Reads the value of the variable: fills the token, and of the journal what it contains, without its
- * page. False: it is malformed.
+ * Reads the value of the variable into the token and the journal, except for its page. False: the
+ * value is malformed.
  */
 bool tr_launch_read(const char *value, struct tr_launch_token *token, struct tr_journal *journal);
 
-/* Changes the flags of the token in the value. */
+/* Sets the flags of the token in the value of the variable. */
 void tr_launch_mark(char *value, unsigned flags);
 
 #endif

@@ -16,7 +16,7 @@ enum {
 struct link {
 	bool directory;	   /* other paths lead through it */
 	size_t len;	   /* of the target; 0: it is no link */
-	struct link *next; /* that is a link */
+	struct link *next; /* the next symbolic link */
 	char text[];	   /* the path and the target, each with a NUL */
 };
 
@@ -45,7 +45,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether one of the components, or the path itself, is this. */
+/* Whether the path is that directory or leads through it; or, without one, through that name. */
 static bool is_through(const char *path, const char *directory, const char *base)
 {
 	size_t len = strlen(directory ? directory : base);
@@ -61,7 +61,7 @@ static bool is_through(const char *path, const char *directory, const char *base
 	return false;
 }
 
-/* Forgets what is at directory and below, or else what has that name anywhere, and below. */
+/* Forgets the directory and everything below it; without one, everything with that name. */
 static void forget(struct tr_links *links, const char *directory, const char *base)
 {
 	struct tr_map rest = TR_MAP_INIT;
@@ -79,7 +79,7 @@ static void forget(struct tr_links *links, const char *directory, const char *ba
 	links->known = rest;
 }
 
-/* Keeps what is at links->real: a link if there is a target. NULL: memory is exhausted. */
+/* Keeps what links->real is: a link if target is not empty. NULL: memory is exhausted. */
 static struct link *keep(struct tr_links *links, struct tr_text target)
 {
 	struct tr_text path = tr_buffer_text(&links->real);
@@ -102,7 +102,7 @@ static struct link *keep(struct tr_links *links, struct tr_text target)
 	return link;
 }
 
-/* Looks up what is at links->real, which is kept. NULL: nothing, or memory is exhausted. */
+/* Looks up what links->real is, and keeps it. NULL: there is no file, or memory is exhausted. */
 static struct link *look(struct tr_links *links)
 {
 	struct tr_text path = tr_buffer_text(&links->real);
@@ -127,7 +127,7 @@ static void leave(struct tr_buffer *real)
 		;
 }
 
-/* Puts the path in place of what was left of another one. */
+/* Continues with this path and then the rest of the one that led here. */
 static void begin(struct tr_links *links, const char *path, size_t len, struct tr_text rest)
 {
 	struct tr_buffer next = links->target;

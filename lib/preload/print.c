@@ -71,7 +71,7 @@ static void put_string(struct tr_buffer *out, const char *string)
 	tr_buffer_put_byte(out, '"');
 }
 
-/* A directory that a path is relative to. */
+/* Appends the directory that a path is relative to. */
 static void put_directory(struct tr_buffer *out, int fd, const char *cwd)
 {
 	if (fd != AT_FDCWD) {
@@ -161,7 +161,7 @@ static const struct word resolve_words[] = {
 	{ 0 },
 };
 
-/* The words, separated by bars; more: there is one before. */
+/* Appends the words, separated by bars; more: after a bar. */
 static void put_words(struct tr_buffer *out, unsigned bits, const struct word *word, bool more)
 {
 	for (; word->bits; word++) {
@@ -228,7 +228,7 @@ static void put_socket_type(struct tr_buffer *out, unsigned type)
 	put_words(out, type & ~(unsigned)TYPE, socket_words, true);
 }
 
-/* The arguments of calls with two paths. */
+/* Appends the arguments of a call with two paths. */
 static void put_two(struct tr_buffer *out, const struct tr_call_record *call, const char *cwd)
 {
 	bool at = call->kind == TR_CALL_RENAMEAT || call->kind == TR_CALL_RENAMEAT2 ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the functions that hooks replace: libc's, or those of another library after this one. A hook
- * may be called first in the child of a vfork, in a signal handler, or while another thread loads
- * objects, so the search takes no lock, as dlsym would. It looks at the objects with which the program
- * has begun, which stay where they are, and takes far less time.
+ * Finds the functions that hooks replace: those of libc, or of another library after this one. A
+ * hook may be called first in the child of a vfork, in a signal handler, or while another thread
+ * loads a library, so the search must not take the lock that dlsym takes. It looks at the objects
+ * that were loaded when the program began, which are never unloaded. It is also much faster.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,7 +15,7 @@
 extern struct r_debug _r_debug __attribute__((weak)); /* of the loader */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-/* Where the names of an object are. */
+/* The symbol table of an object. */
 struct object {
 	const struct link_map *map;
 	const ElfW(Sym) * symbols;
@@ -24,10 +24,10 @@ struct object {
 	const uint16_t *versions; /* NULL: there are none */
 };
 
-/* The last object of those with which the program has begun; NULL: it is unknown. */
+/* The last object that was loaded when the program began; NULL: unknown. */
 static const struct link_map *_Atomic last;
 
-/* The loader has made addresses of these offsets, if it could write there. */
+/* Returns the address of an offset; the loader has replaced offsets that it could write to. */
 static const void *address_of(const struct link_map *map, ElfW(Addr) value)
 {
 	return (const void *)(value < map->l_addr ? value + map->l_addr : value);
@@ -65,7 +65,7 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The index of the symbol with that name, in its default version; 0: there is none. */
+/* Returns the index of the symbol, in its default version; 0: there is none. */
 static uint32_t find_symbol(const struct object *object, const char *name, uint32_t hash)
 {
 	enum { BITS = 8 * sizeof(ElfW(Addr)), HIDDEN = 0x8000 };
@@ -90,7 +90,7 @@ static uint32_t find_symbol(const struct object *object, const char *name, uint3
 	return 0;
 }
 
-/* Sets *function, to NULL if no object has it. False: dlsym has to look. */
+/* Sets *function, to NULL if no object has it. False: only dlsym can find it. */
 static bool search(const char *name, void **function)
 {
 	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL, *stop = last;
