@@ -11,25 +11,9 @@ setup() {
 	make=$top_srcdir/tests/helper/archive_make
 }
 
-# everything but the directory of -o: names, kinds, links and content
+# everything but the directories of -o: names, kinds, links and content
 outside() {
-	find "$1" -path '*/inner/d' -prune -o -printf '%P %y %l\n' -type f -exec sha256sum {} + | LC_ALL=C sort
-}
-
-# prepare RECIPE: the directories, the links that are there, and the trace
-prepare() {
-	rm -rf case
-	mkdir -p case/outer/inner
-	ABS=$PWD/case
-	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" trace
-	echo canary >case/canary
-	local word name
-	for word in $1; do
-		[[ $word == there:* ]] || continue
-		name=${word#there:}
-		mkdir -p case/outer/inner/d
-		ln -s "${name#*>}" "case/outer/inner/d/${name%%>*}"
-	done
+	find cases -path '*/inner/d' -prune -o -printf '%P %y %l\n' -type f -exec sha256sum {} + | LC_ALL=C sort
 }
 
 # sorted WORDS
@@ -37,45 +21,88 @@ sorted() {
 	tr ' ' '\n' <<<"${1//@a/$(printf 'a'; printf ' a-%d' {2..300})}" | LC_ALL=C sort | paste -sd' '
 }
 
-@test "every case of archives.cases" {
-	local kind recipe status_wanted files message made=0 skipped=0 wrong=0
-	while IFS='~' read -r kind recipe status_wanted files message; do
+# Reads the cases into arrays, and makes the archives: in/N. What $ABS is in a case is the directory cases/N.
+read_cases() {
+	local kind recipe status files message n=0
+	mkdir in
+	while IFS='~' read -r kind recipe status files message; do
 		if [ "$kind" = 7z ] && ! command -v 7z >/dev/null; then
 			skipped=$((skipped + 1))
 			continue
 		fi
-		prepare "${recipe//\$ABS/$PWD/case}"
-		words=$(tr ' ' '\n' <<<"$recipe" | grep -v '^there:' | paste -sd' ')
-		"$make" "$kind" trace "${words//\$ABS/$ABS}" >in
-		for j in 1 3; do
-			prepare "${recipe//\$ABS/$PWD/case}"
-			cp in case/outer/inner/in
-			before=$(outside case)
-			cd case/outer/inner || return 1
-			status_seen=0
-			timeout 60 tr-repack -j $j -t trec -o d/ in 2>../../../messages </dev/null || status_seen=$?
-			cd ../../.. || return 1
-			seen=$("$make" --list case/outer/inner/d)
-			if [ "$status_seen" != "$status_wanted" ] ||
-				[ "$(sorted "$seen")" != "$(sorted "${files//\$ABS/${ABS#/}}")" ] ||
-				[ "$(outside case)" != "$before" ] ||
-				{ [ "$message" = - ] && [ -s messages ]; } ||
-				! { [ "$message" = - ] || grep -qF -e "${message//\$ABS/$ABS}" messages; } ||
-				LC_ALL=C grep -q $'[\001-\010\013-\037]' messages; then
-				wrong=$((wrong + 1))
-				echo "-j $j $kind | $recipe: status $status_seen, files: $seen"
-				cut -c 1-300 messages
-			fi
-			made=$((made + 1))
-			# into an archive
-			tr-repack -q -j $j -t trec -o out$j.tar in 2>messages || [ $? -eq 2 ]
-		done
-		if [ -e out1.tar ]; then
-			cmp out1.tar out3.tar
-			! tar -tf out1.tar | grep -E '^/|(^|/)\.\.(/|$)'
-			rm out1.tar out3.tar
-		fi
+		kinds+=("$kind")
+		recipes+=("${recipe//\$ABS/$PWD/cases/$n}")
+		statuses+=("$status")
+		files=${files//\$ABS/${PWD#/}/cases/$n}
+		lists+=("$(sorted "$files")")
+		parts+=("${message//\$ABS/$PWD/cases/$n}")
+		n=$((n + 1))
 	done < <(grep -v '^#' "$cases" | sed 's/ | /~/g')
+	for ((n = 0; n < ${#kinds[@]}; n++)); do
+		printf '%s\t%s\t' in/$n "${kinds[n]}"
+		words=()
+		for word in ${recipes[n]}; do
+			[[ $word == there:* ]] || words+=("$word")
+		done
+		echo "${words[*]}"
+	done >recipes
+	"$make" trace <recipes
+}
+
+# Makes the directories of all cases, and the links that are there.
+prepare() {
+	local n word name last=$((${#kinds[@]} - 1))
+	rm -rf cases
+	for ((n = 0; n <= last; n++)); do echo cases/$n/outer/inner; done | xargs mkdir -p
+	for ((n = 0; n <= last; n++)); do
+		echo canary >cases/$n/canary
+		ln in/$n cases/$n/outer/inner/in
+		for word in ${recipes[n]}; do
+			[[ $word == there:* ]] || continue
+			name=${word#there:}
+			mkdir -p cases/$n/outer/inner/d
+			ln -s "${name#*>}" "cases/$n/outer/inner/d/${name%%>*}"
+		done
+	done
+}
+
+@test "every case of archives.cases" {
+	local kinds=() recipes=() statuses=() lists=() parts=() seen j n made=0 skipped=0 wrong=0 top=$PWD
+	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" trace
+	read_cases
+	for j in 1 3; do
+		prepare
+		outside >before
+		for ((n = 0; n < ${#kinds[@]}; n++)); do
+			cd cases/$n/outer/inner
+			seen[n]=0
+			timeout 60 tr-repack -j $j -t trec -o d/ in 2>"$top/messages.$n" </dev/null || seen[n]=$?
+			cd "$top"
+			# into an archive
+			tr-repack -q -j $j -t trec -o out$j.$n.tar in/$n 2>quiet || [ $? -eq 2 ]
+		done
+		outside >after
+		diff before after
+		run -1 env LC_ALL=C grep -l $'[\001-\010\013-\037]' messages.*
+		n=0
+		while IFS= read -r list; do
+			text=$(<messages.$n)
+			if [ "${seen[n]}" != "${statuses[n]}" ] || [ "$list" != "${lists[n]}" ] ||
+				{ [ "${parts[n]}" = - ] && [ -n "$text" ]; } ||
+				{ [ "${parts[n]}" != - ] && [[ $text != *"${parts[n]}"* ]]; }; then
+				wrong=$((wrong + 1))
+				echo "-j $j ${kinds[n]} | ${recipes[n]}: status ${seen[n]}, files: $list"
+				cut -c 1-300 messages.$n
+			fi
+			made=$((made + 1)) n=$((n + 1))
+		done < <(for ((n = 0; n < ${#kinds[@]}; n++)); do echo cases/$n/outer/inner/d; done |
+			xargs "$make" --list)
+	done
+	for ((n = 0; n < ${#kinds[@]}; n++)); do
+		[ -e out1.$n.tar ] || continue
+		cmp out1.$n.tar out3.$n.tar
+		[ -z "$(tar -tf out1.$n.tar | grep -E '^/|(^|/)\.\.(/|$)')" ]
+	done
 	echo "$made archives, $skipped kinds without 7z"
 	[ $made -ge 70 ]
 	[ $wrong -eq 0 ]
