@@ -173,9 +173,8 @@ flip() {
 			*) printf '%s 1 %s 1\n' $what "$long" ;;
 			esac
 			printf 'enter 0 1; .\nleave last; .\nenter 0 1; arg 0 ['
-			for _ in $(seq 20000); do
-				[ $what = struct ] && printf ' struct 1 { 1 }' || printf ' %s 1 1' $what
-			done
+			[ $what = struct ] && value=' struct 1 { 1 }' || value=" $what 1 1"
+			printf "$value%.0s" $(seq 20000)
 			printf ' ]; .\nleave last; .\n'
 		} | "$make" >stream
 		[ "$(wc -c <stream)" -lt 200000 ]
