@@ -244,6 +244,25 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 	return done && decide_all(filter, emit, context) ? verdict : TR_CALL_FAILED;
 }
 
+enum tr_call_verdict tr_call_filter_put_part(struct tr_call_filter *filter,
+					     struct tr_record *record, tr_call_emit *emit,
+					     void *context)
+{
+	struct tr_parent named;
+	uint64_t seq;
+
+	if (!tr_parent_read(record, &named))
+		return TR_CALL_FAILED;
+	unsigned above = named.seq == TR_NO_POSITION ? 0 : state_of(filter, named.seq);
+	if (!(above & BELOW_DRIVER))
+		return TR_CALL_KEPT;
+	if (!tr_cell_number(&record->seq, &seq))
+		seq = TR_NO_POSITION;
+	/* the stage makes no difference: whatever it runs is below the driver, too */
+	enum tr_call_verdict verdict = decide(filter, seq, named.seq, above, TR_STAGE_OTHER);
+	return decide_all(filter, emit, context) ? verdict : TR_CALL_FAILED;
+}
+
 bool tr_call_filter_end(struct tr_call_filter *filter, tr_call_emit *emit, void *context)
 {
 	struct tr_pending_item *item;

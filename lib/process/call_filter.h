@@ -75,6 +75,16 @@ enum tr_call_verdict tr_call_filter_put(struct tr_call_filter *filter, struct tr
 					enum tr_stage stage, struct tr_text product,
 					struct tr_text output, tr_call_emit *emit, void *context);
 
+/*
+ * Takes an exec record whose parent shows that it is a part of another call, so its arguments need
+ * not be read. Returns TR_CALL_HIDDEN if so, and TR_CALL_KEPT if the record is for
+ * tr_call_filter_put, because its arguments matter. Only for callers without products: those of
+ * parts count, too.
+ */
+enum tr_call_verdict tr_call_filter_put_part(struct tr_call_filter *filter,
+					     struct tr_record *record, tr_call_emit *emit,
+					     void *context);
+
 /* Ends the segment: emits what is pending, and forgets all processes. False: memory. */
 bool tr_call_filter_end(struct tr_call_filter *filter, tr_call_emit *emit, void *context);
 

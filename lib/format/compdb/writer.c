@@ -379,8 +379,14 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return put_again(writer, record, file, err);
 	enum tr_status status =
 		writer->follows ? tr_follow_record(&writer->follow, record, err) : TR_OK;
-	if (status == TR_OK)
-		status = tr_call_read(record, &writer->calls, &call, err);
+	if (status != TR_OK)
+		return status;
+	/* half of the executions are cc1, as and the like below a driver, with the most arguments */
+	enum tr_call_verdict verdict =
+		tr_call_filter_put_part(&writer->filter, record, emit, writer);
+	if (verdict != TR_CALL_KEPT)
+		return verdict == TR_CALL_HIDDEN ? TR_OK : tr_error_memory(err);
+	status = tr_call_read(record, &writer->calls, &call, err);
 	if (status == TR_OK)
 		status = add_variables(writer, record, &call, &variables, err);
 	return status == TR_OK ? put_call(writer, record, &call, variables, err) : status;
