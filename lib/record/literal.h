@@ -33,6 +33,12 @@ enum tr_spelling {
  */
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err);
 
+/*
+ * True if the text is the canonical spelling of a string, or of a list of strings, and compact JSON
+ * has the same text. False means nothing.
+ */
+bool tr_literal_is_json_strings(struct tr_text text);
+
 enum tr_literal_trait {
 	TR_TRAIT_REAL = 1,    /* a 64-bit real number that JSON can spell */
 	TR_TRAIT_MAP = 2,     /* {"key":value} */

@@ -136,6 +136,22 @@ static const char *skip_map(const char *p, const char *end)
 	return *p == '}' ? p + 1 : NULL;
 }
 
+bool tr_literal_is_json_strings(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	if (text.len < 2 || *p != '[')
+		return text.len >= 2 && *p == '"' && skip_string(p, end) == end;
+	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end))
+		return true;
+	do {
+		p++;
+		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end)
+			return false;
+	} while (*p == ',');
+	return *p == ']' && p + 1 == end;
+}
+
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
 {
 	const char *p = text.data, *end = p + text.len;

@@ -220,6 +220,8 @@ static bool put_variables(struct tr_text environment, bool strip, struct tr_aren
 	return true;
 }
 
+enum { ENVIRONMENTS = 8, ENVIRONMENT_MOST = 64 << 10 /* bytes of one that is kept */ };
+
 /*
  * The reader knows which process runs which execution, because only Bear's pid links an execution
  * to its children. Both tables forget the least recently used entries (process/recent.h).
@@ -227,6 +229,11 @@ static bool put_variables(struct tr_text environment, bool strip, struct tr_aren
 struct reader {
 	struct tr_reader base;
 	struct tr_json_items items;
+	/* the last environments; most executions have one of them */
+	struct {
+		struct tr_buffer json, map; /* as Bear has it, and as the field env */
+	} environments[ENVIRONMENTS];
+	size_t next;		  /* the oldest of them */
 	struct tr_recent running; /* seq of the execution that each pid runs */
 	struct tr_recent pids;	  /* pid of each rid */
 	struct tr_buffer extra, text;
@@ -269,6 +276,10 @@ static void close_reader(struct tr_reader *base)
 	tr_recent_free(&reader->pids);
 	tr_buffer_free(&reader->extra);
 	tr_buffer_free(&reader->text);
+	for (size_t i = 0; i < ENVIRONMENTS; i++) {
+		tr_buffer_free(&reader->environments[i].json);
+		tr_buffer_free(&reader->environments[i].map);
+	}
 }
 
 /* Delivers the header with the version of Bear. */
@@ -352,11 +363,31 @@ static void put_columns(struct reader *reader, const char *kind, const struct ev
 /* Puts the environment, if the event has one. */
 static bool put_environment(struct reader *reader, const struct event *event, struct tr_error *err)
 {
+	struct tr_buffer *line = &reader->base.line;
+
 	if (!event->environment)
 		return true;
-	tr_buffer_put_literal(&reader->base.line, "\tenv=");
-	return put_variables(event->environment->value, reader->strip, &reader->base.arena,
-			     &reader->base.line, err);
+	struct tr_text json = event->environment->value;
+	tr_buffer_put_literal(line, "\tenv=");
+	for (size_t i = 0; i < ENVIRONMENTS; i++)
+		if (tr_text_equal(json, tr_buffer_text(&reader->environments[i].json))) {
+			tr_buffer_put_text(line, tr_buffer_text(&reader->environments[i].map));
+			return true;
+		}
+	size_t begin = line->len;
+	if (!put_variables(json, reader->strip, &reader->base.arena, line, err))
+		return false;
+	if (line->failed || json.len > ENVIRONMENT_MOST)
+		return true;
+	struct tr_buffer *key = &reader->environments[reader->next].json;
+	struct tr_buffer *map = &reader->environments[reader->next].map;
+	reader->next = (reader->next + 1) % ENVIRONMENTS;
+	tr_buffer_reset(key);
+	tr_buffer_reset(map);
+	tr_buffer_put_text(map, (struct tr_text){ line->data + begin, line->len - begin });
+	if (!map->failed)
+		tr_buffer_put_text(key, json);
+	return true;
 }
 
 /* A number, as the content of a string or by itself. */

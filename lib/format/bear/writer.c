@@ -15,6 +15,7 @@
 #include "process/parent.h"
 #include "process/recent.h"
 #include "record/json.h"
+#include "record/literal.h"
 
 struct writer {
 	struct tr_writer base;
@@ -75,6 +76,49 @@ static unsigned signal_number(struct tr_text name)
 	return real_time_signal(name);
 }
 
+/* An execution: the fields of its record that matter (NULL: there is none), and its parts. */
+struct execution {
+	struct tr_record *record;
+	struct tr_field *argv, *cwd, *env, *ppid, *rid;
+	bool failed; /* the exec itself failed */
+
+	struct tr_text executable; /* data NULL: unknown */
+	struct tr_text arguments;  /* JSON; data NULL: command has them */
+	struct tr_text directory;  /* JSON; data NULL: command has it */
+	struct tr_command command;
+};
+
+/* Finds the fields in one pass, which is faster than a search for each. */
+static void find_fields(struct tr_record *record, struct execution *execution)
+{
+	*execution = (struct execution){ .record = record };
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
+		struct tr_text key = field->key;
+		if (tr_text_is(key, "argv"))
+			execution->argv = field;
+		else if (tr_text_is(key, "cwd"))
+			execution->cwd = field;
+		else if (tr_text_is(key, "env"))
+			execution->env = field;
+		else if (tr_text_is(key, "ppid"))
+			execution->ppid = field;
+		else if (tr_text_is(key, "rid"))
+			execution->rid = field;
+		else if (tr_text_is(key, "error") || tr_text_is(key, "failed"))
+			execution->failed = true;
+	}
+}
+
+/* The text of a field if it is strings that JSON spells alike; data NULL: it is not. */
+static struct tr_text json_strings(const struct tr_field *field, char first)
+{
+	if (field && field->text.len && *field->text.data == first &&
+	    tr_literal_is_json_strings(field->text))
+		return field->text;
+	return (struct tr_text){ NULL, 0 };
+}
+
 /* Appends a field's value as JSON. TR_WARN: it is not a value. */
 static enum tr_status put_value(struct writer *writer, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err)
@@ -95,17 +139,17 @@ static uint64_t pid_of(const struct tr_record *record)
 }
 
 /* Appends the parent's pid: from ppid, else from the parent's record; 0 if neither is known. */
-static enum tr_status put_ppid(struct writer *writer, struct tr_record *record,
+static enum tr_status put_ppid(struct writer *writer, const struct execution *execution,
 			       struct tr_error *err)
 {
-	struct tr_field *field = tr_record_field(record, "ppid");
-	struct tr_value *value = field ? tr_field_value(record, field, NULL) : NULL;
-	struct tr_parent parent;
+	struct tr_field *field = execution->ppid;
+	struct tr_value *value = field ? tr_field_value(execution->record, field, NULL) : NULL;
+	struct tr_parent parent = writer->follow.parent;
 	uint64_t pid = 0;
 
 	if (value && (value->type == TR_UINT || value->type == TR_INT))
-		return put_value(writer, record, field, err);
-	if (!tr_parent_read(record, &parent))
+		return put_value(writer, execution->record, field, err);
+	if (writer->base.faithful && !tr_parent_read(execution->record, &parent))
 		return tr_error_memory(err);
 	if (parent.seq == TR_NO_POSITION || !tr_recent_find(&writer->pids, parent.seq, &pid))
 		pid = 0;
@@ -125,11 +169,13 @@ static bool is_decimal(struct tr_text text, uint64_t *number)
  * Appends the execution's rid, and keeps one that is a number for the event that ends it.
  * Those made here count up from 1; Bear's own are random. False: memory is exhausted.
  */
-static bool put_rid(struct writer *writer, struct tr_record *record, uint64_t pid)
+static bool put_rid(struct writer *writer, const struct execution *execution, uint64_t pid)
 {
-	struct tr_text rid = tr_command_string(record, "rid");
+	struct tr_text rid = { NULL, 0 };
 	uint64_t number;
 
+	if (execution->rid)
+		rid = tr_command_string(execution->record, "rid");
 	if (!rid.data) {
 		number = writer->next_rid++;
 		tr_buffer_put_byte(&writer->line, '"');
@@ -232,20 +278,18 @@ static enum tr_status put_extra(struct writer *writer, struct tr_record *record,
 }
 
 /* Appends the whole environment if it is known. */
-static enum tr_status put_environment(struct writer *writer, struct tr_record *record,
+static enum tr_status put_environment(struct writer *writer, const struct execution *execution,
 				      struct tr_error *err)
 {
-	struct tr_field *whole = tr_record_field(record, "env");
-
-	if (whole) {
+	if (execution->env) {
 		tr_buffer_put_literal(&writer->line, ",\"environment\":");
-		return put_value(writer, record, whole, err);
+		return put_value(writer, execution->record, execution->env, err);
 	}
 	if (!writer->follow.own) {
 		writer->unknown += !writer->base.faithful;
 		return TR_OK;
 	}
-	if (!tr_environments_may_write(writer->follow.pool, record->line.len)) {
+	if (!tr_environments_may_write(writer->follow.pool, execution->record->line.len)) {
 		tr_error_say(err, TR_CAUSE_LIMIT,
 			     "left out: the whole environments of this trace take more than 1000 "
 			     "times what was read");
@@ -262,8 +306,8 @@ static enum tr_status put_environment(struct writer *writer, struct tr_record *r
 		return TR_OK;
 	}
 	size_t begin = writer->line.len;
-	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), record->arena, &writer->line,
-				  err))
+	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), execution->record->arena,
+				  &writer->line, err))
 		return tr_error_status(err);
 	struct tr_text line = tr_buffer_text(&writer->line);
 	tr_text_cache_put(&writer->environments, id, 0,
@@ -271,27 +315,62 @@ static enum tr_status put_environment(struct writer *writer, struct tr_record *r
 	return TR_OK;
 }
 
-/* Appends the execution itself, which both versions have in the same form. */
-static enum tr_status put_execution(struct writer *writer, struct tr_record *record,
-				    const struct tr_command *command, struct tr_error *err)
+/* Appends the arguments of a command that was read. */
+static void put_arguments(struct tr_buffer *line, const struct tr_command *command)
 {
-	struct tr_buffer *line = &writer->line;
-
-	tr_buffer_put_literal(line, "\"execution\":{");
-	if (command->executable.data || !writer->base.faithful) {
-		tr_buffer_put_literal(line, "\"executable\":");
-		tr_json_string_from_wtf8(tr_command_program(command), line);
-		tr_buffer_put_byte(line, ',');
-	}
-	tr_buffer_put_literal(line, "\"arguments\":[");
+	tr_buffer_put_byte(line, '[');
 	for (size_t i = 0; i < command->argc; i++) {
 		if (i)
 			tr_buffer_put_byte(line, ',');
 		tr_json_string_from_wtf8(command->argv[i], line);
 	}
-	tr_buffer_put_literal(line, "],\"working_dir\":");
-	tr_json_string_from_wtf8(command->directory, line);
-	enum tr_status status = put_environment(writer, record, err);
+	tr_buffer_put_byte(line, ']');
+}
+
+/*
+ * Reads the parts of an execution. Most command lines are the same text in JSON, so they are not
+ * split. TR_WARN: a part is missing. TR_FATAL: memory.
+ */
+static enum tr_status read_parts(struct execution *execution, struct tr_error *err)
+{
+	execution->executable = tr_command_executable(execution->record);
+	execution->arguments = json_strings(execution->argv, '[');
+	execution->directory = json_strings(execution->cwd, '"');
+	if (execution->executable.data && execution->arguments.data && execution->directory.data)
+		return TR_OK;
+	execution->arguments.data = execution->directory.data = NULL;
+	enum tr_status status = tr_command_read(execution->record, &execution->command, err);
+	if (status == TR_OK && !tr_command_is_whole(&execution->command))
+		return tr_command_left_out(&execution->command, err);
+	return status;
+}
+
+/* Appends the execution itself, which both versions have in the same form. */
+static enum tr_status put_execution(struct writer *writer, const struct execution *execution,
+				    struct tr_error *err)
+{
+	const struct tr_command *command = &execution->command;
+	struct tr_buffer *line = &writer->line;
+
+	tr_buffer_put_literal(line, "\"execution\":{");
+	if (execution->executable.data || !writer->base.faithful) {
+		tr_buffer_put_literal(line, "\"executable\":");
+		tr_json_string_from_wtf8(execution->executable.data ? execution->executable
+								    : tr_command_program(command),
+					 line);
+		tr_buffer_put_byte(line, ',');
+	}
+	tr_buffer_put_literal(line, "\"arguments\":");
+	if (execution->arguments.data)
+		tr_buffer_put_text(line, execution->arguments);
+	else
+		put_arguments(line, command);
+	tr_buffer_put_literal(line, ",\"working_dir\":");
+	if (execution->directory.data)
+		tr_buffer_put_text(line, execution->directory);
+	else
+		tr_json_string_from_wtf8(command->directory, line);
+	enum tr_status status = put_environment(writer, execution, err);
 	tr_buffer_put_byte(line, '}');
 	return status;
 }
@@ -301,7 +380,7 @@ static enum tr_status put_execution(struct writer *writer, struct tr_record *rec
  * TR_WARN: a value that JSON cannot hold. TR_FATAL: memory.
  */
 static enum tr_status spell_exec(struct writer *writer, struct tr_record *record,
-				 const struct tr_command *command, struct tr_error *err)
+				 const struct execution *execution, struct tr_error *err)
 {
 	struct tr_buffer *line = &writer->line;
 	uint64_t pid = pid_of(record), seq;
@@ -314,18 +393,18 @@ static enum tr_status spell_exec(struct writer *writer, struct tr_record *record
 		tr_buffer_put_literal(line, "{\"pid\":");
 		tr_buffer_put_decimal(line, pid);
 		tr_buffer_put_byte(line, ',');
-		status = put_execution(writer, record, command, err);
+		status = put_execution(writer, execution, err);
 	} else {
 		tr_buffer_put_literal(line, "{\"rid\":");
-		if (!put_rid(writer, record, pid))
+		if (!put_rid(writer, execution, pid))
 			return tr_error_memory(err);
 		tr_buffer_put_literal(line, ",\"started\":{");
-		status = put_execution(writer, record, command, err);
+		status = put_execution(writer, execution, err);
 		tr_buffer_put_literal(line, ",\"pid\":");
 		tr_buffer_put_decimal(line, pid);
 		tr_buffer_put_literal(line, ",\"ppid\":");
 		if (status == TR_OK)
-			status = put_ppid(writer, record, err);
+			status = put_ppid(writer, execution, err);
 		tr_buffer_put_byte(line, '}');
 	}
 	if (status == TR_OK)
@@ -470,22 +549,19 @@ static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-	struct tr_command command;
-	enum tr_status status;
+	struct execution execution;
+	enum tr_status status = TR_OK;
 
-	if (tr_command_failed(record))
+	find_fields(record, &execution);
+	if (execution.failed)
 		return TR_OK;
-	if (!writer->base.faithful) {
+	if (!writer->base.faithful)
 		status = tr_follow_record(&writer->follow, record, err);
-		if (status != TR_OK)
-			return status;
-	}
-	status = tr_command_read(record, &command, err);
-	if (status != TR_OK)
-		return status;
-	if (!tr_command_is_whole(&command))
-		return tr_command_left_out(&command, err);
-	return finish_line(writer, spell_exec(writer, record, &command, err), err);
+	if (status == TR_OK)
+		status = read_parts(&execution, err);
+	return status == TR_OK
+		       ? finish_line(writer, spell_exec(writer, record, &execution, err), err)
+		       : status;
 }
 
 static enum tr_status put_exit(struct writer *writer, struct tr_record *record,

@@ -95,8 +95,44 @@ static void check(bool harmed, const char *name)
 	tr_buffer_free(&text);
 }
 
+/*
+ * Command lines that a writer of JSON copies: strings only, with nothing that JSON spells
+ * differently.
+ */
+static void check_strings(void)
+{
+	static const struct {
+		const char *text;
+		bool strings;
+	} cases[] = {
+		{ "\"\"", true },
+		{ "\"/srv/x\"", true },
+		{ "[\"gcc\",\"-c\"]", true },
+		{ "[\"a\\\"b\"]", true },
+		{ "[\"\xc3\xbc\"]", true },
+		{ "[\"a\",1]", false },
+		{ "[\"a\",null]", false },
+		{ "[\"a\",]", false },
+		{ "[]", false },
+		{ "[\"\\xff\"]", false },
+		{ "[\"a\"]...", false },
+		{ "\"a\"...", false },
+		{ "[\"a\"", false },
+		{ "\"a", false },
+		{ "{\"a\":\"b\"}", false },
+		{ "[[\"a\"]]", false },
+		{ "\"", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		ok(tr_literal_is_json_strings(tr_text_from(cases[i].text)) == cases[i].strings,
+		   "%s: %s", cases[i].text, cases[i].strings ? "the same in JSON" : "not copied");
+}
+
 int main(void)
 {
+	check_strings();
 	check(false, "right ones");
 	check(true, "with a byte changed");
 	return done_testing();
