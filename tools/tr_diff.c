@@ -42,35 +42,35 @@ static const struct tr_option options[] = {
 	  "print the differences as text (default), as JSON, or the records that differ, with the "
 	  "field diff" },
 	{ BY, 0, "by", "FIELD",
-	  "records with the same value of FIELD are the same record, wherever they are; several "
-	  "fields with commas" },
+	  "records with the same value of FIELD match, wherever they are; several fields with "
+	  "commas" },
 	{ IGNORE, 0, "ignore", "FIELD",
 	  "do not compare these fields; several with commas; env: environments" },
 	{ ROOT, 0, "root", "DIR:DIR",
-	  "paths below the first directory, in A, are those below the second, in B (repeatable)" },
+	  "paths below the first directory in A are those below the second one in B (repeatable)" },
 	{ SAME, 0, "same", "REGEX=TEXT",
-	  "compare strings as if TEXT were there instead of what REGEX matches (repeatable)" },
+	  "replace what REGEX matches by TEXT before strings are compared (repeatable)" },
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
-	  "compare these as they are (repeatable); without it, each of the first five may have "
-	  "another name in all of B, and readings of clocks and of the system are not compared" },
+	  "compare these as they are (repeatable); by default, each of the first five may have "
+	  "another name throughout B, and readings of clocks and of the system are not compared" },
 	{ TIMES, 0, "times", "FACTOR",
-	  "compare durations too: one is longer by this factor and by 0.01 s" },
+	  "compare durations, too: they differ if one is longer by this factor and by 0.01 s" },
 	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",
-	  "real numbers that differ by at most this much are equal, or with \"ulp\" by so many "
-	  "steps of their width" },
+	  "real numbers are equal if they differ by at most this, or with \"ulp\" by at most this "
+	  "many units in the last place" },
 	{ FILES, 0, "files", NULL,
-	  "compare also which files programs read and write, and who wrote what they read" },
+	  "also compare which files programs read and write, and what wrote the files they read" },
 	{ COLOR, 0, "color", "auto|always|never",
 	  "colours (auto: on a terminal, unless NO_COLOR is set)" },
 	{ 0 },
 };
 
 static const char *const examples[] = {
-	"the same build with another option: what is different",
+	"what changes if the same build has another option?",
 	"tr-parse build.json | sed s/-O3/-O2/ | tr-diff build.json -",
-	"in figures",
+	"only count the differences",
 	"tr-parse build.json | sed s/-O3/-O2/ | tr-diff --summary build.json -",
-	"is it the same trace?",
+	"are these the same trace?",
 	"tr-diff --brief build.json build.json.gz && echo yes",
 	NULL,
 };
@@ -86,7 +86,7 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
-/* How many records of a kind there are, and differ: --summary. */
+/* The number of records of a kind, and of their differences by enum tr_diff_what: --summary. */
 struct kind_count {
 	char kind[32];
 	size_t len;
@@ -107,14 +107,14 @@ struct tool_diff {
 	struct tr_diff_show show;
 	struct tr_diff_frames frames;
 	bool compare_files;
-	bool formed; /* an option chose the form */
+	bool formed; /* an option set the form */
 	unsigned color;
 
 	struct tr_normal_ignored *ignored;
 	size_t ignored_count, ignored_cap;
 	struct tr_normal_root *roots;
 	size_t root_count, root_cap;
-	bool *roots_found; /* the first trace has it */
+	bool *roots_found; /* for each of --root: a path in A is below the directory */
 	struct same *same;
 	size_t same_count, same_cap;
 	bool keyed; /* --by: a record had one of its fields */
@@ -129,7 +129,7 @@ struct tool_diff {
 
 	struct kind_count *kinds;
 	size_t kind_count, kind_cap, last_kind;
-	const struct tr_diff_kind *last_known; /* what lib/diff knows of last_kind */
+	const struct tr_diff_kind *last_known; /* of last_kind */
 	bool differ;
 };
 
@@ -166,13 +166,13 @@ static void choose_ignored(struct tool_diff *t)
 		add_ignored(t, key);
 		if (!tr_text_is(key, "env"))
 			continue;
-		/* the other fields that an environment can be written as come after this one */
+		/* an environment can also be in one of these fields, which show_all expects here */
 		add_ignored(t, TR_TEXT("envdiff"));
 		add_ignored(t, TR_TEXT("envtop"));
 	}
 }
 
-/* A directory without the slash at its end. */
+/* Removes the slash at the end of a directory. */
 static struct tr_text directory(struct tr_text text)
 {
 	while (text.len > 1 && text.data[text.len - 1] == '/')
@@ -180,7 +180,7 @@ static struct tr_text directory(struct tr_text text)
 	return text;
 }
 
-/* The absolute path of a directory, which is allocated. data NULL: memory is exhausted. */
+/* Returns the absolute path of a directory, allocated. data NULL: memory is exhausted. */
 static struct tr_text absolute(struct tr_text path)
 {
 	struct tr_buffer joined = { 0 };
@@ -212,11 +212,11 @@ static void add_root(struct tool_diff *t)
 			     "--root=%s: every path is below /; exchange the traces, and use "
 			     "--root=%s:/",
 			     t->cli.argument, colon + 1);
-	/* the slash of what is below comes after it */
+	/* the paths below it start with a slash of their own */
 	if (root.to.data && tr_text_is(root.to, "/"))
 		root.to.len = 0;
 	if (root.from.data && root.to.data && tr_array_room(t->roots, t->root_count, t->root_cap)) {
-		/* the longest one that matches counts: it comes first */
+		/* sorted by length, because the longest directory of a path applies */
 		size_t at = t->root_count++;
 		for (; at > 0 && t->roots[at - 1].from.len < root.from.len; at--)
 			t->roots[at] = t->roots[at - 1];
@@ -228,7 +228,7 @@ static void add_root(struct tool_diff *t)
 	tr_cli_out_of_memory(&t->cli);
 }
 
-/* --same=REGEX=TEXT; the last '=' divides, because a pattern needs it more often. */
+/* --same=REGEX=TEXT; the last '=' separates, because it is more often part of a pattern. */
 static void add_same(struct tool_diff *t)
 {
 	const char *equals = strrchr(t->cli.argument, '=');
@@ -270,7 +270,7 @@ static bool replace(void *context, struct tr_text text, struct tr_buffer *to)
 			tr_buffer_put_text(to, same->text);
 			if (!found.len && found.data == end)
 				break;
-			/* what matches nothing is found once at each byte */
+			/* an empty match is replaced once at each byte */
 			if (!found.len)
 				tr_buffer_put_byte(to, *found.data);
 			rest = tr_text_span(found.data + found.len + !found.len, end);
@@ -296,7 +296,7 @@ static void choose_times(struct tool_diff *t)
 		tr_cli_usage(&t->cli, "--times=%s: a factor of at least 1", t->cli.argument);
 }
 
-/* --tolerance=NUMBER, or steps between neighbouring numbers with "ulp" after them */
+/* --tolerance=NUMBER, or NUMBERulp */
 static void choose_tolerance(struct tool_diff *t)
 {
 	char *end;
@@ -387,7 +387,7 @@ static bool add_fields(void *context, unsigned side, uint32_t number, struct tr_
 	return tr_diff_files_add(t->show.files, side, number, normal);
 }
 
-/* The key of --by; see struct tr_diff. */
+/* Appends the key of --by; see struct tr_diff. */
 static bool write_key(void *context, struct tr_record *record, struct tr_buffer *to)
 {
 	struct tool_diff *t = context;
@@ -403,11 +403,11 @@ static bool write_key(void *context, struct tr_record *record, struct tr_buffer 
 	return any;
 }
 
-/* The counts of a kind. NULL: reported. */
+/* Returns the counts of a kind. NULL: reported. */
 static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 {
 	kind.len = kind.len < sizeof t->kinds->kind ? kind.len : sizeof t->kinds->kind - 1;
-	/* mostly it is the kind of the record before */
+	/* mostly it is the kind of the previous record */
 	for (size_t i = 0, at = t->last_kind; i < t->kind_count; i++) {
 		if (tr_text_equal(kind, (struct tr_text){ t->kinds[at].kind, t->kinds[at].len })) {
 			t->last_kind = at;
@@ -426,7 +426,7 @@ static struct kind_count *count_of(struct tool_diff *t, struct tr_text kind)
 	return count;
 }
 
-/* Counts a record that was put, whose kind is mostly that of the one before. False: reported. */
+/* Counts a record after tr_diff_put. False: reported. */
 static bool count_record(struct tool_diff *t, struct tr_text kind)
 {
 	const struct tr_diff_kind *known = t->diff.sides[t->side].normal.known;
@@ -439,7 +439,7 @@ static bool count_record(struct tool_diff *t, struct tr_text kind)
 	return count;
 }
 
-/* Remembers which directories of --root are in a line of the first trace. */
+/* Marks the directories of --root that are in a line of the first trace. */
 static void find_roots(struct tool_diff *t, struct tr_text line)
 {
 	for (size_t i = 0; i < t->root_count; i++) {
@@ -479,7 +479,7 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		tr_cli_out_of_memory(&t->cli);
 }
 
-/* Reads both traces. False: one could not be read at all, or a stop. */
+/* Reads both traces. False: one could not be read at all, or the tool stops. */
 static bool read_traces(struct tool_diff *t)
 {
 	struct tr_trace_place *place;
@@ -529,15 +529,15 @@ static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, u
 		return tr_diff_count(&t->show, &difference);
 	if (t->show.form == TR_DIFF_SUMMARY)
 		return count_kind(t, &difference);
-	/* the list names a process that is in one trace only, and not all that it did */
+	/* of a process that is in one trace only, one record is printed */
 	const struct tr_diff_record *record =
 		a == TR_ALIGN_NONE ? &t->diff.sides[1].records[b] : &t->diff.sides[0].records[a];
 	return record->implied || tr_diff_put_difference(&t->show, &difference);
 }
 
 /*
- * Visits the differences in the order of A; what is only in B comes after the partner of what is
- * before it there. counting: only what patterns are made of. Stops at the first with --brief.
+ * Visits the differences in the order of A; a record that is only in B follows the match of the record
+ * before it. counting: only counts changes (tr_diff_count). With --brief, stops at the first one.
  */
 static void visit(struct tool_diff *t, bool counting)
 {
@@ -546,7 +546,7 @@ static void visit(struct tool_diff *t, bool counting)
 	bool more = true;
 
 	for (size_t i = 0; more && i <= a->count; i++) {
-		/* most are the same, and at the same place */
+		/* most records are equal and in the same order */
 		while (i < a->count && a->records[i].match == j && !a->records[i].moved &&
 		       a->records[i].content == b->records[j].content) {
 			i++;
@@ -609,8 +609,8 @@ static void print_summary(struct tool_diff *t)
 	}
 }
 
-/* Says so if the traces have nothing that could be compared. */
-static void compare_kinds(struct tool_diff *t)
+/* Notes that the traces have no kind of record in common. */
+static void note_kinds(struct tool_diff *t)
 {
 	struct tr_buffer lists[2] = { { 0 }, { 0 } };
 	bool common = false;
@@ -618,7 +618,7 @@ static void compare_kinds(struct tool_diff *t)
 	for (size_t i = 0; i < t->kind_count; i++) {
 		const struct kind_count *k = &t->kinds[i];
 		unsigned side = !k->totals[0];
-		/* formats of all sorts have these two */
+		/* unrelated formats have these two */
 		if (strcmp(k->kind, "meta") == 0 || strcmp(k->kind, "info") == 0)
 			continue;
 		common |= k->totals[0] && k->totals[1];
@@ -633,7 +633,7 @@ static void compare_kinds(struct tool_diff *t)
 	tr_buffer_free(&lists[1]);
 }
 
-/* Says so if the traces are mostly equal but for a directory. */
+/* Notes that the traces are mostly equal apart from a directory. */
 static void suggest_root(struct tool_diff *t)
 {
 	struct tr_buffer paths[2] = { { 0 }, { 0 } };
@@ -645,7 +645,7 @@ static void suggest_root(struct tool_diff *t)
 	if (!tr_diff_find_root(&t->diff, paths, &found, &err))
 		tr_cli_abort(&t->cli, &err);
 	else if (found)
-		tr_cli_note(&t->cli, "most differences are gone with --root=%.*s:%.*s",
+		tr_cli_note(&t->cli, "--root=%.*s:%.*s would remove most differences",
 			    (int)paths[0].len, paths[0].data, (int)paths[1].len, paths[1].data);
 	tr_buffer_free(&paths[0]);
 	tr_buffer_free(&paths[1]);
@@ -703,7 +703,7 @@ static void show_all(struct tool_diff *t)
 		print_summary(t);
 	if (!t->differ)
 		return;
-	compare_kinds(t);
+	note_kinds(t);
 	suggest_root(t);
 	tr_cli_status(&t->cli, 1);
 	if (t->show.form != TR_DIFF_BRIEF)
@@ -714,7 +714,7 @@ static void show_all(struct tool_diff *t)
 	}
 }
 
-/* Prepares what the options need. False: memory is exhausted. */
+/* Sets up the comparison. False: memory is exhausted. */
 static bool prepare(struct tool_diff *t)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -781,7 +781,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
-	t.cli.config.apart = true; /* A and B are never parts of one trace */
+	t.cli.config.apart = true; /* A and B are not parts of one trace */
 	t.cli.config.read.as_text = true;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		if (!prepare(&t))
@@ -789,7 +789,7 @@ int main(int argc, char **argv)
 		else if (read_traces(&t))
 			show_all(&t);
 		else
-			tr_cli_abandon(&t.cli); /* an older comparison stays */
+			tr_cli_abandon(&t.cli); /* keeps the output of an older comparison */
 	}
 	free_all(&t);
 	return tr_cli_end(&t.cli);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tr-diff. The path of the data: tr_diff.c has the options, reads both traces (lib/diff) and visits
- * what differs; tr_diff_show.c shows a difference as text, JSON or records, tr_diff_frames.c
- * counts the frames in which there are any, tr_diff_files.c knows who read and wrote which file, and
- * tr_diff_hint.c suggests --root.
+ * tr-diff. The path of the data:
+ *
+ *	tr_diff.c         the options; reads both traces, aligns them (lib/diff) and visits each difference
+ *	tr_diff_show.c    prints a difference as text, JSON or records
+ *	tr_diff_frames.c  counts the frames that contain differences
+ *	tr_diff_files.c   --files: adds the inputs and outputs of programs
+ *	tr_diff_hint.c    suggests --root
  */
 #ifndef TR_TOOLS_TR_DIFF_H
 #define TR_TOOLS_TR_DIFF_H
@@ -16,14 +19,14 @@ enum tr_diff_what { TR_DIFF_REMOVED, TR_DIFF_ADDED, TR_DIFF_CHANGED, TR_DIFF_MOV
 
 struct tr_difference {
 	enum tr_diff_what what;
-	uint32_t a, b; /* numbers of the records; TR_ALIGN_NONE */
+	uint32_t a, b; /* numbers of the records; TR_ALIGN_NONE: there is none on this side */
 };
 
 struct tr_diff_files; /* below */
 
 enum tr_diff_form { TR_DIFF_TEXT, TR_DIFF_BRIEF, TR_DIFF_SUMMARY, TR_DIFF_JSON, TR_DIFF_TREC };
 
-/* A record that is shown. */
+/* A record of one side that is printed. */
 struct tr_shown {
 	struct tr_text line;
 	struct tr_record record;
@@ -31,7 +34,7 @@ struct tr_shown {
 	struct tr_normal *normal; /* of its side */
 };
 
-/* A change that records have in common. */
+/* A change that may be the same in several records. */
 struct tr_diff_pattern {
 	uint64_t hash;
 	uint32_t count;
@@ -48,26 +51,26 @@ struct tr_diff_show {
 	size_t pattern_count, pattern_cap;
 	struct tr_index pattern_index;
 	struct tr_shown sides[2];
-	bool own; /* changes are composed as the traces spell them, otherwise as they are compared */
+	bool own; /* changes are spelled as in the traces, otherwise as they are compared */
 	struct tr_buffer text, changes;
 	struct tr_buffer
-		program; /* cell of the program that ends; empty: unknown, or another record */
+		program; /* of an exit record: the name cell of its program, if it is known */
 };
 
-/* Counts a change that several records may share. False: reported. */
+/* Counts a change, so that it is printed once if several records have it. False: reported. */
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference);
 
-/* Shows a difference. False: reported, or a stop. */
+/* Prints a difference. False: reported, or the tool stops. */
 bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference);
 
 void tr_diff_show_free(struct tr_diff_show *show);
 
 struct tr_diff_frame {
-	uint32_t end : 31; /* the number of the record after its last one */
+	uint32_t end : 31; /* the number of the record after the frame */
 	uint32_t differs : 1;
 };
 
-/* The frames of both traces; 4 bytes for each. Set kinds.ask, the rest zero. */
+/* The frames of both traces, 4 bytes for each. Initialise with zeros, and set kinds.ask. */
 struct tr_diff_frames {
 	struct tr_call_kinds kinds;
 	struct tr_frame_list {
@@ -76,49 +79,50 @@ struct tr_diff_frames {
 	} sides[2];
 };
 
-/* Takes an API call of a side, of which there are `count` with it. False: memory is exhausted. */
+/* Takes an API call; count: of the records of its side up to this one. False: memory is exhausted. */
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 			   const struct tr_record *record, size_t count);
 
 /* Marks the frame of a record that differs. */
 void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t record);
 
-/* Appends a line that says which frames are marked; none if there are no frames. */
+/* Appends a line with the frames that are marked; nothing if there are no frames. */
 void tr_diff_put_frames(const struct tr_diff_frames *frames, struct tr_buffer *to);
 
 void tr_diff_frames_free(struct tr_diff_frames *frames);
 
 /*
- * Sets *found if --root with two directories would make most differences go away, and then
+ * Sets *found to whether --root with two directories would remove most differences, and then sets
  * paths[0] and paths[1] to these. False: err is filled.
  */
 bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
 		       struct tr_error *err);
 
 /*
- * What the programs of both traces read and wrote: memory grows with distinct uses of files. NULL:
- * memory is exhausted.
+ * Creates the list of what the programs of both traces read and wrote. Its memory grows with the
+ * distinct uses of files. NULL: memory is exhausted.
  */
 struct tr_diff_files *tr_diff_files_new(struct tr_diff *diff);
 void tr_diff_files_free(struct tr_diff_files *files);
 
-/* Takes a record that tr_diff_put has taken. False: err is filled. */
+/* Takes a record after tr_diff_put. False: err is filled. */
 bool tr_diff_files_put(struct tr_diff_files *files, unsigned side, struct tr_record *record,
 		       struct tr_error *err);
 
-/* After both traces. False: err is filled. */
+/* Completes the list after both traces were read. False: err is filled. */
 bool tr_diff_files_finish(struct tr_diff_files *files, struct tr_error *err);
 
 /* True if both traces have calls that concern files; after tr_diff_files_finish. */
 bool tr_diff_files_known(const struct tr_diff_files *files);
 
-/* Adds fields to an exec record that was read last, valid until the next call for its side. */
+/* Adds the fields inputs and outputs to the exec record that was read last on a side; see diff.h. */
 bool tr_diff_files_add(struct tr_diff_files *files, unsigned side, uint32_t number,
 		       struct tr_normal *normal);
 
 /*
- * Appends a line for each input of a program that is only in the second trace, if what wrote it is
- * new or has changed; or a list of all of these, as trec spells it. False: memory is exhausted.
+ * Explains a program that is only in the second trace: appends a line for each of its inputs that was
+ * written by a new or changed step, or with `list` a list of these inputs in the spelling of trec.
+ * False: memory is exhausted.
  */
 bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, bool list,
 			       struct tr_buffer *to);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files (--files): what the programs of both traces read and wrote, and who wrote what they read.
- * A program gets two fields more, which are compared as all others are:
+ * --files: the files that the programs of both traces read and wrote. Each exec record gets two more
+ * fields, which are compared like all others:
  *
- *	inputs    a map: each file that it read, and the step of the build that wrote this content, or
- *	          null if the trace has none
- *	outputs   a list: each file that it wrote
+ *	inputs    a map from each file that the program read to the step of the build that wrote its
+ *	          content, or to null if no program of the trace did
+ *	outputs   a list of the files that it wrote
  *
- * A step is the outermost program that wrote it in some process below it, but that did not start
- * the reader: ./configure, and not the sed that it runs.
+ * The step is the outermost program that wrote the file, itself or through a descendant, and that did
+ * not start the reader: ./configure rather than the sed that it runs.
  */
 
 #include "tr_diff.h"
@@ -23,10 +23,10 @@
 
 /* A file that a program read or wrote. */
 struct item {
-	/* spelled without quotes: as they are compared, and as they are; label.data NULL: none */
+	/* strings without their quotes: normal, and as they are; label.data NULL: no writer */
 	struct tr_text path, label, own_path, own_label;
 	const struct tr_deps_command *step;
-	size_t order; /* a later use of one file counts */
+	size_t order; /* if a file was used several times, the last use counts */
 };
 
 struct tr_diff_files {
@@ -61,7 +61,7 @@ struct tr_diff_files *tr_diff_files_new(struct tr_diff *diff)
 	return files;
 }
 
-/* Finds the exec records of the commands that have come since the last time. */
+/* Finds the exec records of the commands that were added since the last call. */
 static bool name_commands(struct file_side *side)
 {
 	struct tr_deps_command *command = side->last ? side->last->next : side->graph.first_command;
@@ -93,10 +93,10 @@ bool tr_diff_files_put(struct tr_diff_files *files, unsigned which, struct tr_re
 		tr_error_memory(err);
 		return false;
 	}
-	/* what the tracker does not understand is compared as records are */
+	/* records that the tracker does not understand are compared anyway */
 	if (tr_deps_put(&side->tracker, record, err) == TR_FATAL)
 		return false;
-	/* numbers of records begin anew */
+	/* the next segment has seqs of its own */
 	if (record->type != TR_HEADER || name_commands(side))
 		return true;
 	tr_error_memory(err);
@@ -123,7 +123,7 @@ bool tr_diff_files_known(const struct tr_diff_files *files)
 	return files->sides[0].calls && files->sides[1].calls;
 }
 
-/* The spelled strings of argv, of which `index` counts; data NULL: it has not so many. */
+/* Returns an argument without its quotes; data NULL: there are fewer. */
 static struct tr_text argument(const struct tr_deps_command *command, size_t index)
 {
 	const char *p = command->argv.data, *end = p + command->argv.len;
@@ -137,7 +137,7 @@ static struct tr_text argument(const struct tr_deps_command *command, size_t ind
 	return (struct tr_text){ NULL, 0 };
 }
 
-/* What a program is called: a script by its own name, and a command of a shell by its text. */
+/* Returns the label of a step: its name; of a script the script, of a shell command its text. */
 static struct tr_text label_of(const struct tr_deps_command *step)
 {
 	enum { LONGEST = 60 };
@@ -157,14 +157,14 @@ static struct tr_text label_of(const struct tr_deps_command *step)
 	return word;
 }
 
-/* Sets or takes off the mark of a program and all that started it. */
+/* Marks or unmarks a program and its ancestors. */
 static void mark(const struct tr_deps_command *program, bool set)
 {
 	for (struct tr_deps_command *at = (struct tr_deps_command *)program; at; at = at->parent)
 		at->chosen = set;
 }
 
-/* The step that a writer belongs to; those that started the reader are marked. */
+/* Returns the step of a writer. The ancestors of the reader are marked. */
 static const struct tr_deps_command *step_of(const struct tr_deps_command *writer)
 {
 	const struct tr_deps_command *step = tr_deps_program(writer), *up;
@@ -175,7 +175,7 @@ static const struct tr_deps_command *step_of(const struct tr_deps_command *write
 	return step;
 }
 
-/* Who wrote a version, or else one that it continues; NULL: nobody in the trace. */
+/* Returns the writer of a version or else of an older one; NULL: it is not in the trace. */
 static const struct tr_deps_command *writer_of(const struct tr_deps_version *version)
 {
 	for (; version; version = version->older) {
@@ -188,14 +188,14 @@ static const struct tr_deps_command *writer_of(const struct tr_deps_version *ver
 	return NULL;
 }
 
-/* Copies the normal text of a string. data NULL: memory is exhausted. */
+/* Copies the normal text of a string to the arena. data NULL: memory is exhausted. */
 static struct tr_text copy_normal(struct tr_diff_files *files, unsigned which, struct tr_text text)
 {
 	text = tr_normal_string(&files->sides[which].normal, text, which == 0);
 	return text.data || !text.len ? tr_arena_copy(&files->arena, text) : text;
 }
 
-/* Adds a file unless it is temporary. step NULL: it has no writer. False: memory is exhausted. */
+/* Adds a file unless it is temporary. step NULL: no writer is known. False: memory is exhausted. */
 static bool add_item(struct tr_diff_files *files, unsigned which, const struct tr_deps_path *path,
 		     const struct tr_deps_command *step)
 {
@@ -273,7 +273,7 @@ static bool list_items(struct tr_diff_files *files, unsigned which,
 			const struct tr_deps_command *writer = writer_of(use->version);
 			const struct tr_deps_command *step =
 				read && writer ? step_of(writer) : NULL;
-			/* what it wrote itself is no input */
+			/* a file that it wrote itself is not an input */
 			if (step != program)
 				fine = add_item(files, which, path, step);
 		}
@@ -297,7 +297,7 @@ static void put_quoted(struct tr_text text, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* Appends the files as a map to what wrote them, or as a list. own: as they are in their trace. */
+/* Appends the files as a map to their writers, or as a list. own: as the trace spells them. */
 static void put_items(const struct tr_diff_files *files, bool map, bool own, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, map ? '{' : '[');
@@ -347,14 +347,14 @@ bool tr_diff_files_add(struct tr_diff_files *files, unsigned which, uint32_t num
 	return !to->failed;
 }
 
-/* The record of a step of the second trace in the first one; TR_ALIGN_NONE: it is new. */
+/* Returns the match of a step of the second trace; TR_ALIGN_NONE: it is new. */
 static uint32_t match_of(const struct tr_diff_files *files, const struct tr_deps_command *step)
 {
 	return step->place ? files->diff->sides[1].records[step->place - 1].match : TR_ALIGN_NONE;
 }
 
-/* True if a step of the second trace is in the first one, and has not changed. */
-static bool is_old(const struct tr_diff_files *files, const struct tr_deps_command *step)
+/* True if a step of the second trace is in the first one and has not changed. */
+static bool is_unchanged(const struct tr_diff_files *files, const struct tr_deps_command *step)
 {
 	const struct tr_diff_side *sides = files->diff->sides;
 	uint32_t match = match_of(files, step);
@@ -365,7 +365,7 @@ static bool is_old(const struct tr_diff_files *files, const struct tr_deps_comma
 
 enum { ARGUMENTS_MAX = 200 /* of a command whose arguments are compared one by one */ };
 
-/* The arguments of a command, as they are compared and as they are. */
+/* The arguments of a command: their normal texts, and as the trace spells them. */
 struct arguments {
 	struct tr_text normal[ARGUMENTS_MAX], own[ARGUMENTS_MAX];
 	size_t count;
@@ -390,7 +390,7 @@ static bool read_arguments(struct tr_diff_files *files, unsigned which,
 	return true;
 }
 
-/* Appends the arguments that the other command does not have. */
+/* Appends the arguments that are not in the other command. */
 static void put_missing(const struct arguments *from, const struct arguments *other, bool list,
 			char sign, struct tr_buffer *to)
 {
@@ -414,7 +414,7 @@ static void put_missing(const struct arguments *from, const struct arguments *ot
 	}
 }
 
-/* Appends which arguments of a step have changed. False: memory is exhausted. */
+/* Appends the arguments of a step that have changed. False: memory is exhausted. */
 static bool put_changed_arguments(struct tr_diff_files *files, const struct tr_deps_command *step,
 				  bool list, struct tr_buffer *to)
 {
@@ -450,7 +450,7 @@ bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, boo
 		return false;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct item *item = &files->items[i];
-		if (!item->step || is_old(files, item->step))
+		if (!item->step || is_unchanged(files, item->step))
 			continue;
 		count++;
 		if (list) {

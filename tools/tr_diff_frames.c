@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames: which of them contain differences. */
+/* Counts the frames that contain differences. */
 
 #include "tr_diff.h"
 
@@ -35,12 +35,12 @@ void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t r
 		else
 			high = middle;
 	}
-	/* what comes after the last frame belongs to none */
+	/* a record after the last frame is in none */
 	if (low < list->count)
 		list->frames[low].differs = 1;
 }
 
-/* Appends how many frames of a side differ, and which. */
+/* Appends the number of frames of a side that differ, and the ranges of their numbers. */
 static void put_side(const struct tr_frame_list *list, struct tr_buffer *to)
 {
 	size_t differ = 0, ranges = 0;

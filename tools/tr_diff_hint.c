@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the directories for --root that would make most differences go away. */
+/* Finds directories for --root that would remove most differences. */
 
 #include "tr_diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 2000 /* records of a side that are looked at */ };
+enum { MOST = 2000 /* records of a side that are tried */ };
 
-/* Records that differ: the hashes of their contents with a root. */
+/* The contents of records that differ, after a directory was mapped. */
 struct contents {
 	uint64_t list[MOST];
 	size_t count;
@@ -23,7 +23,7 @@ static bool differs(const struct tr_diff *diff, unsigned side, size_t number)
 		diff->sides[!side].records[record->match].content != record->content);
 }
 
-/* Takes the text of an absolute path: the directory or the name of a record. False: it has none. */
+/* Copies an absolute path of a record: its directory or its name. False: it has none. */
 static bool take_path(const struct tr_normal *normal, struct tr_buffer *to)
 {
 	const struct tr_normal_field *field = tr_normal_find(normal, "cwd");
@@ -38,7 +38,7 @@ static bool take_path(const struct tr_normal *normal, struct tr_buffer *to)
 	return !to->failed;
 }
 
-/* Takes a path of the first record of each side that differs and has one. *found: both have. */
+/* Copies a path of the first record of each side that differs. *found: both sides have one. */
 static bool take_paths(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
 		       struct tr_error *err)
 {
@@ -58,7 +58,7 @@ static bool take_paths(struct tr_diff *diff, struct tr_buffer *paths, bool *foun
 	return true;
 }
 
-/* Takes off what both paths end with, by whole names. */
+/* Removes the directories and the name that both paths end with. */
 static void strip_common(struct tr_text *a, struct tr_text *b)
 {
 	size_t same = 0, slash = 0;
@@ -73,7 +73,7 @@ static void strip_common(struct tr_text *a, struct tr_text *b)
 	b->len -= slash;
 }
 
-/* Hashes the records of a side that differ again, with other rules. False: err is filled. */
+/* Hashes the records of a side that differ again, with a mapped directory. False: err is filled. */
 static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_normal_rules *rules,
 		       struct contents *to, struct tr_error *err)
 {
@@ -102,7 +102,7 @@ static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_norm
 	return fine;
 }
 
-/* True if most of the contents of each side are also those of the other one. */
+/* True if more than half of the contents of each side are also on the other one. */
 static bool are_mostly_equal(const struct contents *a, const struct contents *b)
 {
 	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);

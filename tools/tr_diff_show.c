@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Differences as text, JSON or records. Text shows of a change only what changed: of a list its
- * words, of a map its entries. A change that several records share is shown once, with their
- * number.
+ * Prints differences as text, JSON or records. Text shows only the parts of a field that changed: the
+ * items of a list, the entries of a map, the words of a string. A change that several records have is
+ * printed once, with their number.
  */
 
 #include "tr_diff.h"
@@ -12,7 +12,7 @@
 
 #include "view/json_value.h"
 
-enum { WORDS_MAX = 1000 /* of a list whose words are compared one by one */ };
+enum { PARTS_MAX = 1000 /* of a value whose parts are compared one by one */ };
 
 /* Reads one side of a difference. False: reported. */
 static bool load(struct tr_diff_show *show, unsigned side, uint32_t number)
@@ -44,7 +44,7 @@ static void put_color(struct tr_diff_show *show, unsigned color, struct tr_buffe
 	tr_buffer_put_byte(to, 'm');
 }
 
-/* Appends a value; of a long blob only the size, and a hash that shows whether two are the same. */
+/* Appends a value; of a long blob only its size and a hash, which shows whether two are equal. */
 static void put_value(struct tr_buffer *to, struct tr_text value)
 {
 	enum { LONG = 48 };
@@ -62,7 +62,7 @@ static void put_value(struct tr_buffer *to, struct tr_text value)
 	tr_buffer_put_hex(to, tr_text_hash(0, value), 16);
 }
 
-/* A value or a part of one: as it is compared, and as its trace spells it. */
+/* A value or a part of one: its normal text, and as its trace spells it. */
 struct part {
 	struct tr_text text, own;
 };
@@ -81,8 +81,8 @@ static void put_part(struct tr_diff_show *show, char sign, struct part part)
 }
 
 /*
- * The next item of a list or map at *p, and what separates it is skipped: items are separated by
- * commas outside of strings and brackets. False: there is none.
+ * Sets *item to the next item of a list or map at *p, and skips it and the comma after it. Commas in
+ * strings and brackets do not separate items. False: there is none.
  */
 static bool next_item(const char **p, const char *end, struct tr_text *item)
 {
@@ -101,18 +101,18 @@ static bool next_item(const char **p, const char *end, struct tr_text *item)
 	return true;
 }
 
-/* The parts of a string between blanks, or the items of a list or map between its brackets. */
+/* Splits a string into its words, or a list or map into its items. Returns the number of parts. */
 static size_t split_text(struct tr_text value, bool words, struct tr_text *parts)
 {
 	const char *p = value.data + 1, *end = value.data + value.len - 1;
 	size_t count = 0;
 
 	if (!words) {
-		while (count < WORDS_MAX && next_item(&p, end, &parts[count]))
+		while (count < PARTS_MAX && next_item(&p, end, &parts[count]))
 			count++;
 		return count;
 	}
-	for (; count < WORDS_MAX && p < end; count++) {
+	for (; count < PARTS_MAX && p < end; count++) {
 		const char *blank = memchr(p, ' ', (size_t)(end - p));
 		parts[count] = tr_text_span(p, blank ? blank : end);
 		p = blank ? blank + 1 : end;
@@ -120,15 +120,15 @@ static size_t split_text(struct tr_text value, bool words, struct tr_text *parts
 	return count;
 }
 
-/* Splits both texts of a value. Returns the number of parts; WORDS_MAX: there are too many. */
+/* Splits both texts of a value. Returns the number of parts; PARTS_MAX: there are too many. */
 static size_t split(struct part value, bool words, struct part *parts)
 {
-	struct tr_text texts[WORDS_MAX];
+	struct tr_text texts[PARTS_MAX];
 	size_t count = split_text(value.text, words, texts);
 
 	for (size_t i = 0; i < count; i++)
 		parts[i].text = parts[i].own = texts[i];
-	/* what was replaced may have had blanks */
+	/* unless the user's replacements changed the number of parts */
 	if (split_text(value.own, words, texts) == count) {
 		for (size_t i = 0; i < count; i++)
 			parts[i].own = texts[i];
@@ -136,7 +136,7 @@ static size_t split(struct part value, bool words, struct part *parts)
 	return count;
 }
 
-/* The part of a map's entry before its colon: "NAME". */
+/* Returns the name of an entry of a map, with its quotes. */
 static struct tr_text name_of(struct tr_text entry)
 {
 	const char *end = entry.data + entry.len;
@@ -144,7 +144,7 @@ static struct tr_text name_of(struct tr_text entry)
 	return tr_text_span(entry.data, entry.len ? tr_normal_string_end(entry.data, end) : end);
 }
 
-/* Shows the words of two lists that differ, between those that both begin and end with. */
+/* Appends the parts that differ, between the equal ones at the start and at the end of both. */
 static void put_lists(struct tr_diff_show *show, const struct part *a, size_t a_count,
 		      const struct part *b, size_t b_count)
 {
@@ -175,13 +175,13 @@ static void put_lists(struct tr_diff_show *show, const struct part *a, size_t a_
 }
 
 /*
- * Shows the words of two strings that differ; command lines in variables are such strings. False:
- * one of them is no string of several words.
+ * Appends the words of two strings that differ, such as a command line in a variable. False: one of
+ * them is not a string of several words.
  */
 static bool put_words(struct tr_diff_show *show, struct part a, struct part b)
 {
 	const struct part strings[] = { a, b };
-	struct part words[2][WORDS_MAX];
+	struct part words[2][PARTS_MAX];
 	size_t counts[2];
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static bool put_words(struct tr_diff_show *show, struct part a, struct part b)
 		if (text.len < 2 || *text.data != '"' || !memchr(text.data, ' ', text.len))
 			return false;
 		counts[i] = split(strings[i], true, words[i]);
-		if (counts[i] == WORDS_MAX)
+		if (counts[i] == PARTS_MAX)
 			return false;
 	}
 	put_lists(show, words[0], counts[0], words[1], counts[1]);
@@ -204,13 +204,13 @@ static struct tr_text after_name(struct tr_text entry)
 	return (struct tr_text){ entry.data + used, entry.len - used };
 }
 
-/* The value of a map's entry. */
+/* Returns the value of an entry of a map. */
 static struct part value_of(struct part entry)
 {
 	return (struct part){ after_name(entry.text), after_name(entry.own) };
 }
 
-/* The place of the entry with the name of `entry`, or count. */
+/* Returns the place of the entry with the same name in a map, or count. */
 static size_t find_entry(struct part entry, const struct part *map, size_t count)
 {
 	struct tr_text name = name_of(entry.text);
@@ -221,7 +221,7 @@ static size_t find_entry(struct part entry, const struct part *map, size_t count
 	return i;
 }
 
-/* Shows the entries of two maps that differ; their order does not matter. */
+/* Appends the entries of two maps that differ; their order does not matter. */
 static void put_maps(struct tr_diff_show *show, const struct part *a, size_t a_count,
 		     const struct part *b, size_t b_count)
 {
@@ -248,9 +248,9 @@ static void put_maps(struct tr_diff_show *show, const struct part *a, size_t a_c
 	}
 }
 
-/* Splits two lists or maps, *open says which. False: they are none, or too long. */
+/* Splits two lists or two maps; *open is their bracket. False: they are neither, or too long. */
 static bool split_both(const struct tr_normal_field *a, const struct tr_normal_field *b, char *open,
-		       struct part (*items)[WORDS_MAX], size_t *counts)
+		       struct part (*items)[PARTS_MAX], size_t *counts)
 {
 	*open = a && b && a->value.len && b->value.len ? *a->value.data : '\0';
 	if ((*open != '[' && *open != '{') || *b->value.data != *open ||
@@ -258,20 +258,20 @@ static bool split_both(const struct tr_normal_field *a, const struct tr_normal_f
 		return false;
 	counts[0] = split((struct part){ a->text, a->value }, false, items[0]);
 	counts[1] = split((struct part){ b->text, b->value }, false, items[1]);
-	return counts[0] < WORDS_MAX && counts[1] < WORDS_MAX;
+	return counts[0] < PARTS_MAX && counts[1] < PARTS_MAX;
 }
 
-/* True if two fields differ only because --root changed the first one. */
+/* True if two fields differ only because --root maps a directory in the first one. */
 static bool differ_by_root(const struct tr_normal_field *a, const struct tr_normal_field *b)
 {
 	return a && b && tr_text_equal(a->value, b->value) && !tr_text_equal(a->text, b->text);
 }
 
-/* Shows what changed in a field; a or b may be NULL. */
+/* Appends the change of a field; a or b may be NULL. */
 static void put_change(struct tr_diff_show *show, const struct tr_normal_field *a,
 		       const struct tr_normal_field *b)
 {
-	struct part items[2][WORDS_MAX], left = { 0 }, right = { 0 };
+	struct part items[2][PARTS_MAX], left = { 0 }, right = { 0 };
 	const bool own = show->own, by_root = differ_by_root(a, b);
 	size_t counts[2];
 	char open;
@@ -297,7 +297,8 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 		if (b)
 			put_part(show, '+', right);
 		if (a && b && !a->is_duration && tr_text_equal(a->text, b->text))
-			tr_buffer_put_literal(&show->changes, " (elsewhere they are not the same)");
+			tr_buffer_put_literal(&show->changes,
+					      " (elsewhere these do not correspond)");
 	}
 	if (by_root)
 		tr_buffer_put_literal(&show->changes, " (after --root)");
@@ -305,7 +306,7 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 	show->own = own;
 }
 
-/* Composes what changed between both sides, which are loaded. own: as the traces spell it. */
+/* Composes the change of the record that was loaded on both sides. own: as the traces spell it. */
 static void compose_changes(struct tr_diff_show *show, bool own)
 {
 	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
@@ -325,7 +326,7 @@ static void compose_changes(struct tr_diff_show *show, bool own)
 		tr_buffer_put_literal(&show->changes, "    order of fields\n");
 }
 
-/* The hash of the change that was composed last, and of the kind that it concerns. */
+/* Returns a hash of the change that was composed last, and of the kind of its record. */
 static uint64_t pattern_of(const struct tr_diff_show *show)
 {
 	uint64_t kind = tr_text_hash(show->diff->rules.seed, show->sides[0].normal->kind);
@@ -361,7 +362,7 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 	       tr_cli_out_of_memory(show->cli);
 }
 
-/* Appends kind, number and name of a record, and with `fields` what is compared of it. */
+/* Appends the kind, seq and name of a record, and with `fields` the fields that are compared. */
 static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 {
 	const struct tr_normal *normal = show->sides[side].normal;
@@ -379,7 +380,7 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	}
 	for (size_t i = 1; fields && i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
-		/* these are long, and seldom what the record is about */
+		/* environments and lists of files are long, and rarely identify a record */
 		if (tr_text_starts(field->key, TR_TEXT("env")) || field->is_added)
 			continue;
 		tr_buffer_put_byte(to, ' ');
@@ -389,7 +390,7 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	}
 }
 
-/* True if a record is shown for all that its process did. */
+/* True if a record is printed for all records of its process. */
 static bool is_alone(const struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	unsigned side = difference->a == TR_ALIGN_NONE;
@@ -442,7 +443,7 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 
 /* JSON. */
 
-/* Reads the record of a side with its values. False: reported. */
+/* Parses the record of a side. False: reported. */
 static bool parse(struct tr_diff_show *show, unsigned side)
 {
 	struct tr_shown *shown = &show->sides[side];
@@ -467,7 +468,7 @@ static bool put_json_cell(struct tr_diff_show *show, unsigned side,
 	return true;
 }
 
-/* Appends the value of a field, null if it is NULL. */
+/* Appends the value of a field; null if field is NULL. */
 static bool put_json_value(struct tr_diff_show *show, unsigned side,
 			   const struct tr_normal_field *field)
 {
@@ -492,7 +493,7 @@ static bool put_json_value(struct tr_diff_show *show, unsigned side,
 	       tr_cli_out_of_memory(show->cli);
 }
 
-/* Appends a map with those entries that the other one does not have. */
+/* Appends a map of the entries that are not in the other map. */
 static void put_other_entries(const struct part *map, size_t count, const struct part *other,
 			      size_t other_count, struct tr_buffer *to)
 {
@@ -511,11 +512,11 @@ static void put_other_entries(const struct part *map, size_t count, const struct
 	tr_buffer_put_byte(to, '}');
 }
 
-/* Leaves in both environments only what differs. */
+/* Reduces two environments to the variables that differ. */
 static void reduce_environments(struct tr_diff_show *show, struct tr_normal_field *a,
 				struct tr_normal_field *b)
 {
-	struct part items[2][WORDS_MAX];
+	struct part items[2][PARTS_MAX];
 	size_t counts[2], middle;
 	char open;
 
@@ -531,7 +532,7 @@ static void reduce_environments(struct tr_diff_show *show, struct tr_normal_fiel
 	b->value = (struct tr_text){ both.data + middle, both.len - middle };
 }
 
-/* Appends both values of a field. *reason is set if these do not show why they differ. */
+/* Appends both values of a field. Sets *reason if they are equal although the field differs. */
 static bool put_json_field(struct tr_diff_show *show, const char **reason,
 			   const struct tr_normal_field *a, const struct tr_normal_field *b)
 {
@@ -564,7 +565,7 @@ static bool put_json_field(struct tr_diff_show *show, const char **reason,
 	return true;
 }
 
-/* Appends why a program ran again, if that is known. False: reported. */
+/* Appends why a program ran again, if this is known. False: reported. */
 static bool put_json_reasons(struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	struct tr_normal_field list = { .key = TR_TEXT("because") };
@@ -666,7 +667,7 @@ static void put_trec(struct tr_diff_show *show, const struct tr_difference *diff
 	}
 }
 
-/* Finds out which program ends; its record has no name. False: reported. */
+/* Sets show->program for an exit record, which has no name. False: reported. */
 static bool find_program(struct tr_diff_show *show, const struct tr_difference *difference)
 {
 	unsigned side = difference->a == TR_ALIGN_NONE;

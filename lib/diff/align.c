@@ -48,8 +48,8 @@ static uint64_t hash_of(const struct tr_diff_record *record, bool keys)
 
 /*
  * Sorts a list, which is in the order of the trace, by the keys or contents of its records; equal
- * ones stay in order. A long list is sorted by the upper half of the hashes, in three steps, and the
- * few parts where this is not enough as short lists are.
+ * ones stay in order. A long list is sorted by the upper half of the hashes in three steps of radix
+ * sort, and then each part where this half is equal but the hashes are not.
  */
 static void sort(const struct tr_diff_record *records, uint32_t *list, size_t count, bool keys)
 {
@@ -99,7 +99,7 @@ static uint64_t content_at(const struct tr_align_side *side, size_t at)
 	return side->records[side->list[at]].content;
 }
 
-/* The end of the records in a sorted list that have the key of the one at begin. */
+/* Returns the end of the records in a sorted list that have the key of the one at begin. */
 static size_t key_end(const struct tr_align_side *side, size_t begin)
 {
 	uint64_t key = side->records[side->list[begin]].key;
@@ -110,7 +110,7 @@ static size_t key_end(const struct tr_align_side *side, size_t begin)
 	return end;
 }
 
-/* Keeps the records without a partner of a list, in the order of the trace; returns their number. */
+/* Keeps the records of a list that have no match, in the order of the trace. Returns their number. */
 static size_t keep_single(const struct tr_align_side *side, size_t begin, size_t end)
 {
 	size_t kept = begin;
@@ -125,8 +125,8 @@ static size_t keep_single(const struct tr_align_side *side, size_t begin, size_t
 }
 
 /*
- * Pairs records of one key: equal ones, then the rest as they come. Of many equal ones those belong
- * together that are first or last on both sides.
+ * Pairs records that have one key: equal ones, then the rest in order. If there are many equal ones,
+ * the first and the last of both sides are paired.
  */
 static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_align_side *b,
 		     size_t j, size_t j_end, bool equal)
@@ -154,7 +154,7 @@ static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_
 		tr_align_pair(a->records, a->list[i + k], b->records, b->list[j + k]);
 }
 
-/* True for records that are the same and have not changed. */
+/* True for records with the same key that have not changed. */
 static bool are_alike(const struct tr_diff_record *a, const struct tr_diff_record *b)
 {
 	return a->content == b->content && a->key == b->key;
@@ -162,7 +162,7 @@ static bool are_alike(const struct tr_diff_record *a, const struct tr_diff_recor
 
 enum { NEAR = 32 };
 
-/* How far ahead of `at` in a list a record like that one is; NEAR: farther, or nowhere. */
+/* Returns how far after `at` a record like this one is in a list; NEAR: farther, or nowhere. */
 static size_t find_near(const struct tr_align_side *side, size_t at,
 			const struct tr_diff_record *like)
 {
@@ -173,7 +173,7 @@ static size_t find_near(const struct tr_align_side *side, size_t at,
 	return NEAR;
 }
 
-/* Keeps the first `count` of a list of unpaired records, and those from `begin` on. */
+/* Removes the records from `count` up to `begin`, which have a match, from a list. */
 static void keep_rest(struct tr_align_side *side, size_t count, size_t begin)
 {
 	memmove(side->list + count, side->list + begin, (side->count - begin) * sizeof *side->list);
@@ -181,8 +181,8 @@ static void keep_rest(struct tr_align_side *side, size_t count, size_t begin)
 }
 
 /*
- * Pairs equal records, and takes them off both lists, as long as these have the same order apart
- * from a few records. Those of two runs of one program mostly do, and few are left to be sorted.
+ * Pairs equal records and removes them from both lists, as long as these have the same order apart
+ * from a few records. Two runs of one program mostly do, so that few records are left to be sorted.
  */
 static void pair_in_order(struct tr_align_side *a, struct tr_align_side *b)
 {
@@ -256,7 +256,7 @@ static void pair_at(const struct sequence *s, size_t i, size_t j)
 	tr_align_pair(s->a->records, s->a->list[i], s->b->records, s->b->list[j]);
 }
 
-/* Pairs what both begin and end with. */
+/* Pairs the equal records at the start and at the end of both parts. */
 static void trim(const struct sequence *s, struct gap *gap)
 {
 	while (gap->i < gap->i_end && gap->j < gap->j_end && equal_at(s, gap->i, gap->j))
@@ -268,7 +268,7 @@ static void trim(const struct sequence *s, struct gap *gap)
 
 /* Where a hash occurs in the list of each side. */
 struct occurrence {
-	uint32_t hash; /* its lower bits, which are enough except for an anchor */
+	uint32_t hash; /* its lower bits; for an anchor, all bits are compared */
 	struct {
 		uint32_t place : 31; /* 1 + the first index in the list; 0: it does not occur */
 		uint32_t again : 1;  /* it occurs more than once */
@@ -282,7 +282,7 @@ struct occurrences {
 
 static struct occurrence *find_slot(const struct occurrences *table, uint64_t hash)
 {
-	/* maps the hash to [0, count); the factor lets all its bits reach the upper ones */
+	/* maps the hash to [0, count); the factor makes the upper bits depend on all others */
 	uint64_t spread = hash * 0x9e3779b97f4a7c15;
 	size_t i = (size_t)tr_wide_multiply(spread, table->count).high;
 
@@ -318,7 +318,7 @@ static bool count_occurrences(const struct sequence *s, const struct gap *gap,
 	return true;
 }
 
-/* A place where both sequences have a record that occurs once on each side. */
+/* A record that occurs once on each side. */
 struct anchor {
 	uint32_t i, j;
 	uint32_t before; /* the anchor before it in the longest chain that ends here */
@@ -330,8 +330,8 @@ static bool is_anchor(const struct occurrence *slot)
 }
 
 /*
- * Keeps of the anchors, which are sorted by i, a longest chain whose j rise too. tails has room for
- * one number each. Returns the length of the chain, which is at the front.
+ * Keeps a longest chain of the anchors, which are sorted by i, in which j rises too. tails has room
+ * for one number for each anchor. Returns the length of the chain, which is moved to the front.
  */
 static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 {
@@ -355,7 +355,7 @@ static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 		tails[k - 1] = at;
 		at = anchors[at].before;
 	}
-	/* tails rise, so nothing is overwritten that is still needed */
+	/* tails rise, so no anchor is overwritten that is still needed */
 	for (size_t k = 0; k < len; k++)
 		anchors[k] = anchors[tails[k]];
 	return len;
@@ -394,10 +394,10 @@ static bool find_anchors(const struct sequence *s, const struct gap *gap, struct
 }
 
 /*
- * Myers' algorithm: the shortest way from the begin of both sequences to their end, in steps over
- * one record of one side (an edit) or over equal records of both. reach[d] has for each diagonal
- * (x - y) how far d edits get in the first one. If EDITS_MAX edits do not suffice, the way that got
- * farthest is taken. Moves the begin of the gap to its end. False: memory is exhausted.
+ * Myers' algorithm: finds the shortest path from the start of both sequences to their end, in steps
+ * over one record of one side (an edit) or over equal records of both. reach[d] has for each diagonal
+ * (x - y) how far d edits get in the first sequence. If EDITS_MAX edits do not suffice, uses the path
+ * that got farthest. Moves the start of the gap to the end of the path. False: memory is exhausted.
  */
 static bool pair_shortest(const struct sequence *s, struct gap *gap)
 {
@@ -421,7 +421,7 @@ static bool pair_shortest(const struct sequence *s, struct gap *gap)
 				x++;
 			reach[d][MIDDLE + k] = (int32_t)x;
 			found = k == n - m && x >= n;
-			/* ways beyond the end of a sequence are none */
+			/* a path cannot go beyond the end of a sequence */
 			if (x <= n && y <= m &&
 			    (found || (d == EDITS_MAX && x + y >= far_x + far_y))) {
 				far_x = x;
@@ -441,7 +441,7 @@ static bool pair_shortest(const struct sequence *s, struct gap *gap)
 		x = begin - (last && !down);
 		y = x - k + (down ? -1 : last ? 1 : 0);
 	}
-	/* some way always gets farther; this bounds the loop of the caller in any case */
+	/* some path always gets farther; this only bounds the loop of the caller */
 	if (far_x + far_y == 0)
 		gap->i = gap->i_end;
 	gap->i += (size_t)far_x;
@@ -450,7 +450,7 @@ static bool pair_shortest(const struct sequence *s, struct gap *gap)
 	return true;
 }
 
-/* Pairs the equal records of a gap that are in the same order on both sides. */
+/* Pairs equal records of a gap that are in the same order on both sides. */
 static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 {
 	struct anchor *anchors = NULL;
@@ -484,7 +484,7 @@ static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 	return fine;
 }
 
-/* Copies the records without a partner from [begin, end) of a side's list. */
+/* Copies the records in [begin, end) of a side's list that have no match. */
 static size_t copy_single(const struct tr_align_side *side, size_t begin, size_t end, uint32_t *to)
 {
 	size_t count = 0;
@@ -516,8 +516,8 @@ static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
 }
 
 /*
- * Pairs records of one key that are between the same two pairs. rest_a, rest_b: room for the lists
- * of a gap.
+ * Pairs records with equal keys that are between the same two pairs of records. rest_a, rest_b: room
+ * for the lists of a gap.
  */
 static bool pair_changed(struct tr_align_side *a, struct tr_align_side *b, uint32_t *rest_a,
 			 uint32_t *rest_b)
@@ -557,10 +557,10 @@ static void pair_places(const struct sequence *s, size_t front, size_t back)
 }
 
 /*
- * Pairs records of the same place instead if the keys of one list are those of the other, apart from
- * one part that is longer in it, and if more equal records are at the same place than were paired.
- * So a value that differs in every frame, and is by chance the same in another frame of the other
- * trace, does not make a frame the partner of that one.
+ * Pairs records at the same place instead, if both lists have the same keys, apart from one part that
+ * only the longer list has, and if more equal records are at the same place than were paired. So a
+ * value that differs in each frame, and by chance occurs in another frame of the other trace, does not
+ * pair these two frames.
  */
 static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
 {
@@ -590,10 +590,10 @@ static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
 }
 
 /*
- * True if the alignment begins with the second side: where there is a choice, it has to be the same one
- * for both directions. This depends on the lengths of the lines, because hashes are others in each run.
+ * True if the sides are exchanged before they are aligned. Where there is a choice, it must not depend
+ * on which trace is the first one. Lengths of lines decide, because the hashes are seeded at random.
  */
-static bool is_second_first(const struct tr_align_side *a, const struct tr_align_side *b)
+static bool are_exchanged(const struct tr_align_side *a, const struct tr_align_side *b)
 {
 	if (a->count != b->count)
 		return b->count < a->count;
@@ -608,7 +608,7 @@ static bool is_second_first(const struct tr_align_side *a, const struct tr_align
 
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 {
-	if (is_second_first(a, b)) {
+	if (are_exchanged(a, b)) {
 		struct tr_align_side *swap = a;
 		a = b;
 		b = swap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The partners of all records: first of programs, because the rest depends on which process is
- * which; then of sets; then of each sequence; and last whether names that a run chose mean the same
- * everywhere.
+ * Finds the matches of all records: of programs first, because the rest depends on which process is
+ * which; then of sets; then of each sequence. At last, checks that the names that a run chose
+ * correspond throughout.
  */
 #include "diff/diff.h"
 
@@ -11,10 +11,10 @@
 
 #include "diff/stream.h"
 
-/* How many programs one that has changed is compared with, and how many are looked at for that. */
+/* A program is compared with at most CANDIDATES of the same name among at most LOOKS others. */
 enum { CANDIDATES = 64, LOOKS = 1024 };
 
-/* A list of the records of a side. */
+/* Lists of records of both sides. */
 struct lists {
 	struct tr_align_side sides[2];
 	bool failed;
@@ -64,7 +64,7 @@ static struct lists list_class(struct tr_diff *diff, enum tr_diff_class class)
 	return lists;
 }
 
-/* equal: only equal records are paired. */
+/* Aligns the records of a class as a set. equal: pairs only equal records. */
 static bool align_set(struct tr_diff *diff, enum tr_diff_class class, bool equal)
 {
 	struct lists lists = list_class(diff, class);
@@ -108,7 +108,7 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 	return true;
 }
 
-/* How many words both have; 0 if it is less than half of them. */
+/* Returns how many words both commands have; 0 if it is less than half of them. */
 static size_t count_same(const struct words *a, const struct words *b)
 {
 	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);
@@ -133,22 +133,22 @@ static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, st
 	return false;
 }
 
-/* Programs of the second trace that have no partner: the words of the first of these. */
+/* The words of programs of the second trace that have no match. */
 struct candidates {
 	struct words list[LOOKS];
-	size_t count, next; /* of the programs, the first that is not in the list */
+	size_t count, next; /* the place of the first program that was not read yet */
 };
 
 /*
- * Pairs a program of the first trace with the candidate of the same name that has most of its words,
- * but at least half of them. False: err is filled.
+ * Pairs a program of the first trace with the candidate of the same name that shares most words with
+ * it, if these are at least half. False: err is filled.
  */
 static bool pair_program(struct tr_diff *diff, const struct words *words,
 			 const struct tr_align_side *programs, struct candidates *candidates,
 			 struct tr_error *err)
 {
 	struct words *list = candidates->list;
-	size_t tried = 0, best = 0, partner = 0;
+	size_t tried = 0, best = 0, match = 0;
 
 	for (size_t j = 0; j < LOOKS && tried < CANDIDATES; j++) {
 		if (j == candidates->count) {
@@ -164,20 +164,20 @@ static bool pair_program(struct tr_diff *diff, const struct words *words,
 		size_t same = count_same(words, &list[j]);
 		if (same > best) {
 			best = same;
-			partner = j;
+			match = j;
 		}
 	}
 	if (!best)
 		return true;
 	tr_align_pair(diff->sides[0].records, words->record, diff->sides[1].records,
-		      list[partner].record);
-	free(list[partner].list);
+		      list[match].record);
+	free(list[match].list);
 	candidates->count--;
-	memmove(&list[partner], &list[partner + 1], (candidates->count - partner) * sizeof *list);
+	memmove(&list[match], &list[match + 1], (candidates->count - match) * sizeof *list);
 	return true;
 }
 
-/* Pairs programs that have no partner with similar ones. False: err is filled. */
+/* Pairs programs that have no match with similar ones. False: err is filled. */
 static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 {
 	struct lists lists = list_class(diff, TR_DIFF_EXEC);
@@ -206,13 +206,13 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 
 /* Processes. */
 
-/* The id of an image. relation: to what has that number. */
+/* Returns the id of an image that has a relation to the record, image or stream of this number. */
 static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t number)
 {
 	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) >> 1;
 }
 
-/* The records of both sides, for tr_streams_pair. */
+/* Calls tr_streams_pair with all records of both sides. */
 static bool pair_streams(struct tr_diff *diff, struct tr_streams *streams, bool threads,
 			 bool in_order)
 {
@@ -225,7 +225,7 @@ static bool pair_streams(struct tr_diff *diff, struct tr_streams *streams, bool 
 }
 
 /* Pairs programs that have the same key by what they do. False: memory is exhausted. */
-static bool pair_programs_by_deeds(struct tr_diff *diff)
+static bool pair_programs_by_records(struct tr_diff *diff)
 {
 	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
 	struct tr_diff_record *records[] = { diff->sides[0].records, diff->sides[1].records };
@@ -254,7 +254,7 @@ static bool pair_programs_by_deeds(struct tr_diff *diff)
 	return fine;
 }
 
-/* Numbers the threads of the second trace as their partners. False: memory is exhausted. */
+/* Gives threads of the second trace the numbers of their matches. False: memory is exhausted. */
 static bool pair_threads(struct tr_diff *diff)
 {
 	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
@@ -282,10 +282,10 @@ static bool pair_threads(struct tr_diff *diff)
 }
 
 /*
- * Gives partners among the images of both sides the same id. The partner of a process that calls no
- * exec is a child of the partner of the program that started it, or of a child of that.
+ * Gives matching images of both sides the same id. The match of a process that calls no exec is a child
+ * of the match of the program that started it, or of a child of that.
  */
-static bool name_images(struct tr_diff *diff)
+static bool pair_images(struct tr_diff *diff)
 {
 	enum { PAIR, SINGLE, FORKED, CHILD, ROOT, ALIKE, ALONE };
 	struct tr_streams streams[2] = { { .list = NULL }, { .list = NULL } };
@@ -340,8 +340,8 @@ static uint64_t id_at(const void *images, uint32_t number)
 }
 
 /*
- * Makes the ids of images numbers: those of the first trace, in order, and others for images that
- * are in the second one only. False: memory is exhausted.
+ * Replaces the ids of images by numbers: those of the first trace in order, then those of images that
+ * are only in the second one. False: memory is exhausted.
  */
 static bool number_images(struct tr_diff *diff)
 {
@@ -365,8 +365,8 @@ static bool number_images(struct tr_diff *diff)
 }
 
 /*
- * True if a process is in both traces. What it did before its first program is a part of it, though
- * the other trace may have nothing of that.
+ * True if a process is in both traces. Records before its first program belong to it, even if the
+ * other trace has none of them.
  */
 static bool is_in_both(const struct tr_diff_side *side, const struct tr_diff_image *image)
 {
@@ -375,10 +375,10 @@ static bool is_in_both(const struct tr_diff_side *side, const struct tr_diff_ima
 }
 
 /*
- * True if a program that is in one trace only says so for this image, or the process that forked it
- * does, which began before it: a trace may have processes that forked each other.
+ * True if another record shows that an image is in one trace only: that of its program, or those of
+ * the process that forked it and began before it (a trace may have processes that forked each other).
  */
-static bool is_listed(const struct tr_diff_side *side, const struct tr_diff_image *image)
+static bool is_implied(const struct tr_diff_side *side, const struct tr_diff_image *image)
 {
 	uint32_t number = (uint32_t)(image - side->images);
 
@@ -387,16 +387,16 @@ static bool is_listed(const struct tr_diff_side *side, const struct tr_diff_imag
 }
 
 /*
- * Marks the records of processes that are in one trace only, but for the first one where no other
- * record says so. False: memory is exhausted.
+ * Marks the records of processes that are in one trace only as implied. If no other record shows
+ * this, the first one of the process is marked as alone. False: memory is exhausted.
  */
-static bool imply_records(struct tr_diff *diff)
+static bool mark_implied(struct tr_diff *diff)
 {
 	const size_t *a = diff->sides[0].counts, *b = diff->sides[1].counts;
 
 	if (!a[TR_DIFF_EXIT] && !a[TR_DIFF_PROCESS] && !b[TR_DIFF_EXIT] && !b[TR_DIFF_PROCESS])
 		return true;
-	if (!name_images(diff) || !number_images(diff))
+	if (!pair_images(diff) || !number_images(diff))
 		return false;
 	bool fine = true;
 	for (unsigned i = 0; fine && i < 2; i++) {
@@ -409,7 +409,7 @@ static bool imply_records(struct tr_diff *diff)
 				continue;
 			const struct tr_diff_image *image = &side->images[record->group];
 			record->implied = !is_in_both(side, image);
-			if (record->implied && !seen[record->group] && !is_listed(side, image)) {
+			if (record->implied && !seen[record->group] && !is_implied(side, image)) {
 				record->implied = 0;
 				record->alone = 1;
 			}
@@ -436,8 +436,8 @@ static bool in_sequence(const struct tr_diff_record *record)
 }
 
 /*
- * Numbers the sequences of both sides: those of processes by their images, then those of threads,
- * then those of kinds. record->group is that number then. False: memory is exhausted.
+ * Numbers the sequences of both sides, first those of processes by their images, then those of
+ * threads, then those of kinds, and sets record->group to the number. False: memory is exhausted.
  */
 static bool number_sequences(struct tr_diff *diff, size_t *count)
 {
@@ -472,7 +472,7 @@ static bool number_sequences(struct tr_diff *diff, size_t *count)
 	return fine;
 }
 
-/* Lists the records of a side by their sequence; begins has where each begins, and the end. */
+/* Sorts the records of a side by their sequence; sets *begins to where each begins, and the end. */
 static bool sort_sequences(const struct tr_diff_side *side, size_t count, uint32_t **begins,
 			   uint32_t **list)
 {
@@ -525,7 +525,7 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 
 /* Names that the runs chose. */
 
-/* opened: set to whether the call opened it. */
+/* Returns the hash of a name. Sets *opened to whether the call opened it. */
 static uint64_t name_at(const char *names, size_t i, bool *opened)
 {
 	uint64_t name;
@@ -535,7 +535,7 @@ static uint64_t name_at(const char *names, size_t i, bool *opened)
 	return name & ~(uint64_t)TR_RUN_NAME_OPENED;
 }
 
-/* Votes with the names of all pairs. False: err is filled. */
+/* Votes for the names at the same places of equal records. False: err is filled. */
 static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
 	enum { OPENED_VOTES = 1 << 30 };
@@ -547,14 +547,14 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 		if (!(a[k].named || a[k].late) || a[k].match == TR_ALIGN_NONE ||
 		    a[k].content != b[a[k].match].content)
 			continue;
-		if (!tr_diff_names(diff, 0, (uint32_t)k, &left, &count, err) ||
-		    !tr_diff_names(diff, 1, a[k].match, &right, &other, err))
+		if (!tr_diff_read_names(diff, 0, (uint32_t)k, &left, &count, err) ||
+		    !tr_diff_read_names(diff, 1, a[k].match, &right, &other, err))
 			return false;
 		/* the names correspond, because the contents are equal */
 		for (size_t i = 0; i < count && i < other; i++) {
 			bool opened, both;
 			uint64_t name = name_at(left, i, &opened), to = name_at(right, i, &both);
-			/* what a descriptor was opened on counts more than its uses */
+			/* the file that a descriptor was opened for outweighs its uses */
 			if (!tr_renames_vote(&diff->renames, name, to,
 					     opened && both ? OPENED_VOTES : 1)) {
 				tr_error_memory(err);
@@ -566,8 +566,8 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 }
 
 /*
- * Makes the names that were decided a part of the contents, those of the first trace as the second
- * has them. False: err is filled.
+ * Adds the names to the contents of records, those of the first trace as their new names. False: err
+ * is filled.
  */
 static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 {
@@ -578,24 +578,24 @@ static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 			uint64_t count;
 			if (!side->records[k].named && !side->records[k].late)
 				continue;
-			if (!tr_diff_names(diff, i, (uint32_t)k, &names, &count, err))
+			if (!tr_diff_read_names(diff, i, (uint32_t)k, &names, &count, err))
 				return false;
 			for (size_t n = 0; n < count; n++) {
 				bool opened;
-				uint64_t name = name_at(names, n, &opened), partner = name;
-				/* a name without a partner is no name of the second trace */
-				if (i == 0 && !tr_renames_partner(&diff->renames, name, &partner))
-					partner = ~name;
+				uint64_t name = name_at(names, n, &opened), new_name = name;
+				/* an unpaired name must not equal one of the second trace */
+				if (i == 0 && !tr_renames_find(&diff->renames, name, &new_name))
+					new_name = ~name;
 				side->records[k].content =
-					tr_number_hash(side->records[k].content, partner);
+					tr_number_hash(side->records[k].content, new_name);
 			}
 		}
 	}
 	return true;
 }
 
-/* Forgets the partners of all records but those of processes, which stay. */
-static void forget_partners(struct tr_diff *diff)
+/* Unpairs all records but exec and exit records, which say which process is which. */
+static void unpair_records(struct tr_diff *diff)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t k = 0; k < diff->sides[i].count; k++) {
@@ -649,26 +649,34 @@ static bool align_equal_programs(struct tr_diff *diff, uint64_t *const *sums)
 }
 
 /*
- * Pairs programs. Most are spelled the same, and neither need their environment as the difference to
- * that of their parent, nor a key. False: err is filled.
+ * Pairs programs. Most are equal, so environments are reduced and keys are computed only for the rest.
+ * False: err is filled.
  */
 static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 {
 	if (!diff->sides[0].counts[TR_DIFF_EXEC] || !diff->sides[1].counts[TR_DIFF_EXEC])
 		return true;
+	bool fine = false;
 	uint64_t *sums[2] = { sum_contents(&diff->sides[0]), sum_contents(&diff->sides[1]) };
-	bool fine = sums[0] && sums[1] && align_equal_programs(diff, sums);
-	bool reported = fine && !tr_diff_compare_environments(diff, err);
-	if (!reported && (diff->sides[0].rewritten_count || diff->sides[1].rewritten_count))
-		fine = fine && align_equal_programs(diff, sums);
+	if (!sums[0] || !sums[1] || !align_equal_programs(diff, sums))
+		goto exhausted;
+	if (!tr_diff_compare_environments(diff, err))
+		goto finish;
+	if ((diff->sides[0].rewritten_count || diff->sides[1].rewritten_count) &&
+	    !align_equal_programs(diff, sums))
+		goto exhausted;
+	if (!tr_diff_set_keys(diff, err))
+		goto finish;
+	if (!pair_programs_by_records(diff) || !align_set(diff, TR_DIFF_EXEC, false))
+		goto exhausted;
+	fine = pair_similar(diff, err);
+	goto finish;
+exhausted:
+	tr_error_memory(err);
+finish:
 	free(sums[0]);
 	free(sums[1]);
-	if (reported || (fine && !tr_diff_set_keys(diff, err)))
-		return false;
-	if (fine && pair_programs_by_deeds(diff) && align_set(diff, TR_DIFF_EXEC, false))
-		return pair_similar(diff, err);
-	tr_error_memory(err);
-	return false;
+	return fine;
 }
 
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
@@ -677,10 +685,10 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 		tr_diff_forget_ids(&diff->sides[i]);
 		diff->sides[i].lines_end = tr_spool_size(diff->sides[i].spool);
 	}
-	if (!tr_diff_learn_objects(diff, err) || !align_programs(diff, err))
+	if (!tr_diff_rehash_calls(diff, err) || !align_programs(diff, err))
 		return false;
 	size_t sequences;
-	if (!imply_records(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
+	if (!mark_implied(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
 	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences) ||
 	    !align_sequences(diff, sequences))
 		goto exhausted;
@@ -689,13 +697,13 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!tr_renames_decide(&diff->renames))
 		goto exhausted;
 	if (!diff->renames.conflict)
-		return tr_diff_settle(diff, err);
-	/* names mean different things at some places: these do not belong together */
+		return tr_diff_apply_tolerances(diff, err);
+	/* at some places the names do not correspond: these records are not equal */
 	if (!hash_names(diff, err))
 		return false;
-	forget_partners(diff);
+	unpair_records(diff);
 	if (align_set(diff, TR_DIFF_SET, false) && align_sequences(diff, sequences))
-		return tr_diff_settle(diff, err);
+		return tr_diff_apply_tolerances(diff, err);
 exhausted:
 	tr_error_memory(err);
 	return false;

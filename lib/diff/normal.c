@@ -163,8 +163,8 @@ static void set_text(struct tr_normal *n, struct tr_normal_field *field, size_t 
 }
 
 /*
- * Reads the name and its hash. Returns its normal text, which begins the buffer unless nothing was
- * replaced in it.
+ * Reads the name, and sets its hash. Returns its normal text, which is the start of the buffer if
+ * something was replaced in it.
  */
 static struct tr_text read_name(struct tr_normal *n, bool first)
 {
@@ -308,7 +308,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	return !n->failed;
 }
 
-/* A hash of the variables of a map in any order: an environment has none. */
+/* Hashes the variables of a map in any order, because the order in an environment means nothing. */
 static uint64_t hash_map(uint64_t seed, struct tr_text map)
 {
 	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
@@ -325,8 +325,8 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 }
 
 /*
- * The memo of columns, whose hash is set; it can be that of others, which had this place before. What
- * a column means can depend on the call.
+ * Sets *hash to that of columns, and returns the place of their memo, which may have the memo of other
+ * columns. What a column means can depend on the call.
  */
 static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, struct tr_text columns,
 					uint64_t *hash)
@@ -336,8 +336,8 @@ static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, stru
 }
 
 /*
- * The hash of the field that was read last, from a column with that hash. Its normal text begins
- * there in the buffer, and its hash is that of a column that is spelled so.
+ * Returns the hash of the field that was read last: that of a column with its normal text, which begins
+ * at `from` in the buffer. column: the hash of its column.
  */
 static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *field, size_t from,
 			   uint64_t column)
@@ -362,15 +362,15 @@ static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *fi
 	return tr_text_hash(n->kind_hash, tr_buffer_text(&n->scratch));
 }
 
-/* What tr_normal_hash learns from the fields of a record, besides their hashes. */
+/* The columns of a record after its name. */
 struct columns {
 	bool result;   /* "->" was one of them */
-	bool constant; /* the same text always contains the same */
-	bool any;      /* there was a field that is compared */
+	bool constant; /* equal columns always have this hash */
+	bool any;      /* one is a field that is compared */
 	uint64_t hash, path;
 };
 
-/* Adds a column of a line with that end. */
+/* Adds a column to the hashes of a record. end: of the line. */
 static void hash_column(struct tr_normal *n, struct tr_text column, const char *end, bool first,
 			struct columns *columns)
 {
@@ -412,7 +412,7 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		    tr_text_starts(column, *key))
 			columns->path = tr_number_hash(columns->path, hash);
 	}
-	/* the directory of a file comes before it */
+	/* the descriptor of a directory precedes the path, which is the key */
 	columns->any |= !n->in_process || !(tr_text_starts(column, TR_TEXT("dirfd=")) ||
 					    tr_text_starts(column, TR_TEXT("olddirfd=")));
 	columns->hash = tr_number_hash(columns->hash, hash);
@@ -456,7 +456,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	n->task = cell_column(&record->task, &p);
 	n->name = cell_column(&record->name, &p);
 	p = p < end ? p : end; /* there may be no fields */
-	/* nothing is replaced in a number, but by the user */
+	/* in a number, only the user can replace something (--same) */
 	if (record->name.type == TR_CELL_TEXT || n->rules->ignored_count || n->rules->replace)
 		read_name(n, first);
 	else
@@ -467,7 +467,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	struct tr_normal_memo *memo = NULL;
 	uint64_t text = 0;
 	if (rest.len <= LONG && !n->makes.data)
-		/* one column alone has another memo than among others */
+		/* the inverted seed distinguishes them from a single column of the same text */
 		memo = find_memo(n, ~n->kind_hash, rest, &text);
 	if (memo && memo->columns == text) {
 		columns.hash = memo->hash;
@@ -489,7 +489,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		};
 	n->content = tr_number_hash(n->name_hash, columns.hash);
 	n->path = columns.path;
-	/* a pipe has no path, by which it would be known */
+	/* a pipe has no path that identifies it */
 	if (n->opened && n->path)
 		n->names[n->opened - 1].hash |= TR_RUN_NAME_OPENED;
 	if (n->known->class == TR_DIFF_EXIT || n->child.data)
@@ -520,7 +520,7 @@ const struct tr_normal_field *tr_normal_match(const struct tr_normal *from, size
 	const struct tr_normal_field *field = &from->fields[index];
 	size_t low = 0, high = to->sorted;
 
-	/* those that were added are few */
+	/* only a few fields are added */
 	for (size_t i = to->sorted; index >= from->sorted && i < to->count; i++) {
 		if (tr_text_equal(to->fields[i].key, field->key))
 			return &to->fields[i];

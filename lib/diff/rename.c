@@ -5,7 +5,7 @@
 
 #include "core/buffer.h"
 
-/* The hash of a pair. Both are equal in equal traces, so only one of them is hashed once more. */
+/* Hashes a pair. In equal traces both names are equal, so only one of them is hashed again. */
 static uint64_t pair_hash(uint64_t a, uint64_t b)
 {
 	return tr_number_hash(0, a) ^ b;
@@ -33,7 +33,7 @@ bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t vote
 	return true;
 }
 
-/* Most votes first, then in the order of the list. */
+/* Sorts by votes, the highest first, then in the order of the list. */
 static int by_votes(const void *left, const void *right, void *context)
 {
 	const struct tr_rename *list = context;
@@ -54,7 +54,7 @@ static uint64_t b_at(const void *items, uint32_t number)
 	return ((const struct tr_rename *)items)[number].b;
 }
 
-/* Adds a pair to an index of its names. False: memory is exhausted. */
+/* Adds a pair to an index of its names, and marks pairs that share a name. */
 static bool add_pair(struct tr_renames *r, struct tr_index *index, uint32_t number)
 {
 	uint32_t first;
@@ -66,7 +66,7 @@ static bool add_pair(struct tr_renames *r, struct tr_index *index, uint32_t numb
 	return true;
 }
 
-/* True if a name is that of a pair that was chosen. */
+/* True if a pair with this name was chosen. */
 static bool is_taken(const struct tr_renames *r, const struct tr_index *index, uint64_t name)
 {
 	uint32_t place;
@@ -81,9 +81,9 @@ bool tr_renames_decide(struct tr_renames *r)
 	bool fine = order != NULL;
 	size_t contested = 0;
 
-	r->partners.hash = a_at;
+	r->old_names.hash = a_at;
 	for (uint32_t i = 0; fine && i < r->count; i++)
-		fine = add_pair(r, &r->partners, i) && add_pair(r, &taken, i);
+		fine = add_pair(r, &r->old_names, i) && add_pair(r, &taken, i);
 	for (uint32_t i = 0; fine && i < r->count; i++) {
 		if (r->list[i].contested)
 			order[contested++] = i;
@@ -94,11 +94,12 @@ bool tr_renames_decide(struct tr_renames *r)
 		qsort_r(order, contested, sizeof *order, by_votes, r->list);
 	for (size_t i = 0; fine && i < contested; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
-		pair->chosen = !is_taken(r, &r->partners, pair->a) && !is_taken(r, &taken, pair->b);
+		pair->chosen =
+			!is_taken(r, &r->old_names, pair->a) && !is_taken(r, &taken, pair->b);
 		r->conflict |= !pair->chosen;
-		/* these replace pairs of the same names that are not chosen */
+		/* replace pairs with the same names that are not chosen */
 		if (pair->chosen)
-			fine = tr_index_put(&r->partners, r->list, order[i]) &&
+			fine = tr_index_put(&r->old_names, r->list, order[i]) &&
 			       tr_index_put(&taken, r->list, order[i]);
 	}
 	free(order);
@@ -106,10 +107,10 @@ bool tr_renames_decide(struct tr_renames *r)
 	return fine;
 }
 
-bool tr_renames_partner(const struct tr_renames *r, uint64_t a, uint64_t *b)
+bool tr_renames_find(const struct tr_renames *r, uint64_t a, uint64_t *b)
 {
 	uint32_t place;
-	bool found = tr_index_find(&r->partners, r->list, a, &place) && r->list[place].chosen;
+	bool found = tr_index_find(&r->old_names, r->list, a, &place) && r->list[place].chosen;
 
 	if (found)
 		*b = r->list[place].b;
@@ -127,6 +128,6 @@ void tr_renames_free(struct tr_renames *r)
 {
 	free(r->list);
 	tr_index_free(&r->pairs);
-	tr_index_free(&r->partners);
+	tr_index_free(&r->old_names);
 	*r = (struct tr_renames){ .list = NULL };
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs the names that the first run chose (addresses, temporary files) with those of the second. A
- * name must mean one thing in the whole trace.
+ * Finds which name of the second run (an address, a temporary file) each name of the first run became.
+ * This is a bijection: a name must be the same one throughout a trace.
  *
- *	tr_renames_vote     for each pair of names at the same place of two records
- *	tr_renames_decide   each name gets the partner with most votes, of equally many the first
- *	tr_renames_agree    true for names that are partners
- *	tr_renames_partner  the partner of a name of the first trace
+ *	tr_renames_vote    once for each pair of names at the same place of two matching records
+ *	tr_renames_decide  pairs names, the pairs with most votes first, of equal ones the earlier
+ *	tr_renames_agree   true for two names that were paired
+ *	tr_renames_find    the new name of a name of the first trace
  *
  * Memory: 46 to 67 bytes for each pair of names, and up to 26 more in tr_renames_decide. Not thread safe.
  */
@@ -23,24 +23,26 @@ struct tr_rename {
 	uint64_t a, b; /* hashes */
 	uint64_t votes : 62;
 	uint64_t contested : 1; /* another pair has one of its names */
-	uint64_t chosen : 1;
+	uint64_t chosen : 1;	/* tr_renames_decide paired its names */
 };
 
 struct tr_renames {
 	struct tr_rename *list; /* in the order of the first votes */
 	size_t count, cap;
-	struct tr_index pairs;	  /* their places in list */
-	struct tr_index partners; /* the chosen ones, by the name of the first trace */
-	bool conflict;		  /* after tr_renames_decide: some pair was not chosen */
+	struct tr_index pairs;	   /* their places in list */
+	struct tr_index old_names; /* chosen pairs, by the name of the first trace */
+	bool conflict;		   /* after tr_renames_decide: some pair was not chosen */
 };
 
-/* votes: how much a place counts. False: memory is exhausted. */
+/* votes: the weight of this place. False: memory is exhausted. */
 bool tr_renames_vote(struct tr_renames *renames, uint64_t a, uint64_t b, uint32_t votes);
 bool tr_renames_decide(struct tr_renames *renames);
+
+/* True if two names were paired, or if no vote was for this pair. */
 bool tr_renames_agree(const struct tr_renames *renames, uint64_t a, uint64_t b);
 
-/* Sets *b to the partner of a; false: it has none. */
-bool tr_renames_partner(const struct tr_renames *renames, uint64_t a, uint64_t *b);
+/* Sets *b to the new name of a; false: it has none. */
+bool tr_renames_find(const struct tr_renames *renames, uint64_t a, uint64_t *b);
 void tr_renames_free(struct tr_renames *renames);
 
 #endif

@@ -14,12 +14,12 @@
 #include "record/tabs.h"
 
 /*
- * Memory for so many items is mapped, so that more of it is mapped without copying. malloc maps less
- * of it later, when large memory was freed.
+ * malloc maps memory for this many items, so that it grows without being copied. After large memory was
+ * freed, malloc would map only larger blocks.
  */
 enum { FIRST_ITEMS = 1 << 14 };
 
-/* The hash of the task of an image. */
+/* Returns the hash of the task of an image. */
 static uint64_t task_at(const void *images, uint32_t number)
 {
 	return ((const struct tr_diff_image *)images)[number].id;
@@ -46,9 +46,9 @@ bool tr_diff_begin(struct tr_diff *diff)
 	return true;
 }
 
-/* Tasks, threads and modules: what records refer to by a name. */
+/* Tasks, threads and modules, to which records refer by a name. */
 
-/* letter: t for a task, c for a thread, m for a module. The hash has 63 bits, as in images. */
+/* Hashes the name of a task (letter t), a thread (c) or a module (m) to 63 bits, as in images. */
 static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct tr_text name)
 {
 	uint64_t seed = tr_number_hash(side->normal.rules->seed, (unsigned char)letter);
@@ -56,7 +56,7 @@ static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct t
 	return tr_text_hash(seed, name) >> 1;
 }
 
-/* What runs in a task: its image; TR_DIFF_NONE: nothing, or it is unknown. */
+/* Returns the image that runs in a task; TR_DIFF_NONE: none is known. */
 static uint32_t image_in(const struct tr_diff_side *side, uint64_t task)
 {
 	uint32_t image;
@@ -66,8 +66,8 @@ static uint32_t image_in(const struct tr_diff_side *side, uint64_t task)
 }
 
 /*
- * Adds an image, which the task runs from now on. began is kept only where durations are compared.
- * TR_DIFF_NONE: memory is exhausted.
+ * Adds an image, which the task runs from now on. began is kept only if durations are compared.
+ * Returns TR_DIFF_NONE if memory is exhausted.
  */
 static uint32_t new_image(struct tr_diff *diff, struct tr_diff_side *side, uint64_t task,
 			  struct tr_diff_image image, int64_t began)
@@ -98,7 +98,7 @@ static uint32_t new_forked(struct tr_diff *diff, struct tr_diff_side *side, uint
 		began);
 }
 
-/* The image that runs in a task, which is a new one if it is unknown. TR_DIFF_NONE: as above. */
+/* Returns the image that runs in a task, a new one if none is known. TR_DIFF_NONE: as above. */
 static uint32_t image_of(struct tr_diff *diff, struct tr_diff_side *side)
 {
 	uint64_t task = name_hash(side, 't', side->normal.task);
@@ -108,7 +108,7 @@ static uint32_t image_of(struct tr_diff *diff, struct tr_diff_side *side)
 				     : new_forked(diff, side, task, TR_DIFF_NONE, TR_INSTANT_NONE);
 }
 
-/* The image of the exec record with that seq; TR_DIFF_NONE: it is unknown. */
+/* Returns the image of the exec record with this seq; TR_DIFF_NONE: there is none. */
 static uint32_t image_with_seq(const struct tr_diff_side *side, uint64_t seq)
 {
 	size_t count = side->image_count - side->first_image, low = 0, high = count;
@@ -123,15 +123,15 @@ static uint32_t image_with_seq(const struct tr_diff_side *side, uint64_t seq)
 		else
 			high = middle;
 	}
-	/* those that were forked after it have its seq too */
+	/* images that were forked after it have its seq, too */
 	if (low == count || side->image_seqs[low] != seq ||
 	    side->images[side->first_image + low].forked)
 		return TR_DIFF_NONE;
 	return (uint32_t)(side->first_image + low);
 }
 
-/* Gives the last image the seq of its record. False: memory is exhausted. */
-static bool name_program(struct tr_diff_side *side, uint32_t image, uint64_t seq)
+/* Sets the seq of the exec record of the last image. False: memory is exhausted. */
+static bool set_seq(struct tr_diff_side *side, uint32_t image, uint64_t seq)
 {
 	uint64_t *known = &side->image_seqs[image - side->first_image];
 
@@ -139,17 +139,17 @@ static bool name_program(struct tr_diff_side *side, uint32_t image, uint64_t seq
 		*known = seq;
 		return true;
 	}
-	/* the values of this map are no addresses, but 1 and the number of the image */
+	/* the map has no pointers, but 1 + the number of the image */
 	return tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
-/* The record with this number begins a program in its task. False: memory is exhausted. */
+/* Adds the image of an exec record with this number. False: memory is exhausted. */
 static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 			  const struct tr_record *record, uint32_t number, uint32_t *group)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t task = name_hash(side, 't', normal->task), seq;
-	/* without tasks, as in databases, no program follows another one */
+	/* without tasks, as in databases, no program replaces another one */
 	bool absent = tr_text_is(normal->task, "-");
 	uint32_t before = absent ? TR_DIFF_NONE : image_in(side, task), parent = TR_DIFF_NONE;
 	int64_t began = TR_INSTANT_NONE;
@@ -170,10 +170,10 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 		return false;
 	if (before != TR_DIFF_NONE && side->images[before].forked)
 		side->images[before].program = *group & INT32_MAX;
-	return !tr_cell_number(&record->seq, &seq) || name_program(side, *group, seq);
+	return !tr_cell_number(&record->seq, &seq) || set_seq(side, *group, seq);
 }
 
-/* A task has forked a child, of which records may have come before this one. */
+/* Adds the image of a forked child, unless records of the child preceded this one. */
 static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t parent)
 {
 	uint64_t task = name_hash(side, 't', side->normal.child);
@@ -187,34 +187,34 @@ static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t
 	return true;
 }
 
-/* The number of the thread of a record from 0, in the order in which they appear. */
+/* Sets *number to that of the thread of a record. Threads are numbered from 0 as they appear. */
 static bool number_thread(struct tr_diff_side *side, uint32_t *number)
 {
 	uint64_t id = name_hash(side, 'c', side->normal.task);
 	uintptr_t found = (uintptr_t)tr_id_map_get(&side->names, id);
 
-	/* the values of this map are no addresses */
+	/* the map has no pointers, but 1 + the number */
 	if (!found && !tr_id_map_put(&side->names, id, (void *)(found = ++side->threads)))
 		return false;
 	*number = (uint32_t)(found - 1);
 	return true;
 }
 
-/* Keys have a seed of their own: the kind and the name are a content too. */
+/* Returns the seed of keys. It differs from that of contents, so that no key equals a content. */
 static uint64_t key_seed(const struct tr_diff_side *side)
 {
 	return tr_number_hash(side->normal.rules->seed, 1);
 }
 
-/* The kind and the name, which alone are a content too. */
+/* Returns a key of the kind and the name. */
 static uint64_t name_key(const struct tr_diff_side *side)
 {
 	return tr_number_hash(side->normal.name_hash, 1);
 }
 
 /*
- * The key of most records: their kind and name, and of some a field, since a call with another file
- * is another call.
+ * Returns the key of most records: a hash of their kind and name, and of some also of a field, because
+ * the same call with another file is another call.
  */
 static uint64_t field_key(const struct tr_diff_side *side)
 {
@@ -223,7 +223,7 @@ static uint64_t field_key(const struct tr_diff_side *side)
 	return path ? tr_number_hash(hash, path) : hash;
 }
 
-/* The key of a record of a set: its name, and of a block its module too. */
+/* Returns the key of a record of a set: as above, and for a block also of its module. */
 static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
@@ -234,12 +234,12 @@ static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 	uint64_t module = name_hash(side, 'm', normal->module);
 	if (tr_text_is(normal->kind, "block"))
 		return tr_number_hash(hash, (uintptr_t)tr_id_map_get(&side->names, module));
-	/* the values of this map are no addresses, but hashes */
+	/* the map has no pointers, but hashes */
 	*fine = tr_id_map_put(&side->names, module, (void *)((uintptr_t)hash | 1));
 	return hash;
 }
 
-/* Takes the key and the group of a record, which is read. False: memory is exhausted. */
+/* Sets the key and the group of a record that was read. False: memory is exhausted. */
 static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
 			 struct tr_diff_record *entry)
 {
@@ -276,7 +276,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 			uint64_t kind = tr_text_hash(key_seed(side), normal->kind);
 			entry->key = tr_text_hash(kind, tr_buffer_text(&side->scratch));
 			entry->keyed = 1;
-			/* programs stay what they are, because the rest of their process follows */
+			/* programs keep their class, because they decide which processes match */
 			if (entry->class != TR_DIFF_EXEC)
 				entry->class = TR_DIFF_SET;
 		}
@@ -285,18 +285,18 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	return fine;
 }
 
-/* The date of a trace says when it was made. */
+/* True for the record that contains the time when a trace was made. */
 static bool is_date(const struct tr_normal *normal)
 {
 	return tr_text_is(normal->kind, "info") && tr_text_is(normal->name, "DATE_TIME");
 }
 
 /*
- * The key of a program, which was read last: its name, directory, and the file that it makes, or its
- * arguments. The assembler of a compiler makes a file with a random name, or the same one as the
- * assembler of another call, so the key of its driver is part of its key. MAKES marks keys with a
- * file, because a driver without one has all its arguments in its key, and a change in these must
- * not change the keys of its children. *fine: false if memory is exhausted.
+ * Returns the key of the program that was read last: a hash of its name and directory, and of the file
+ * that it makes or else its arguments. The compiler proper and the assembler make files with random
+ * names, so their keys include the key of their driver; but only if that one has a file (MAKES), because
+ * otherwise a change in any argument of the driver would change the keys of its children. *fine: false
+ * if memory is exhausted.
  */
 static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
 			 uint32_t driver, bool first, bool *fine)
@@ -335,7 +335,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	tr_normal_forget_files(&side->normal);
 }
 
-/* The first trace was read: gives its memory to the second one. */
+/* Gives memory of the first trace, which was read, to the second one. */
 static void begin_second(struct tr_diff *diff)
 {
 	struct tr_diff_side *from = &diff->sides[0], *to = &diff->sides[1];
@@ -348,7 +348,7 @@ static void begin_second(struct tr_diff *diff)
 	tr_diff_forget_ids(from);
 }
 
-/* Appends a line to the spool, after the number of its names and their hashes. */
+/* Appends the number of names, if there are any, their hashes, and the line to the spool. */
 static bool write_line(struct tr_diff_side *side, struct tr_text line, struct tr_error *err)
 {
 	const struct tr_normal *normal = &side->normal;
@@ -362,8 +362,8 @@ static bool write_line(struct tr_diff_side *side, struct tr_text line, struct tr
 }
 
 /*
- * Makes room for one more record. They are most of the memory, and the system takes less time for it
- * in large pages.
+ * Makes room for one more record. Records are most of the memory, which the system provides faster in
+ * large pages.
  */
 static bool make_room(struct tr_diff_side *side)
 {
@@ -372,7 +372,7 @@ static bool make_room(struct tr_diff_side *side)
 	if (!tr_array_room(side->records, side->count, side->cap))
 		return false;
 #ifdef MADV_HUGEPAGE
-	/* all pages, with malloc's header before it, or realloc could not move them any more */
+	/* includes malloc's header, because realloc cannot move a mapping of two kinds of pages */
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	size_t before = (uintptr_t)side->records % page;
 	(void)madvise((char *)side->records - before, before + side->cap * sizeof *side->records,
@@ -388,7 +388,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 	struct tr_normal *normal = &side->normal;
 
 	if (record->type == TR_HEADER) {
-		/* numbers of records, tasks and modules begin anew */
+		/* seqs, tasks and modules of the next segment are others */
 		tr_diff_forget_ids(side);
 		return true;
 	}
@@ -429,7 +429,7 @@ exhausted:
 	return false;
 }
 
-/* The part of the spool that belongs to a record. data NULL: err is filled. */
+/* Returns the names and the line of a record in the spool. data NULL: err is filled. */
 static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	const struct tr_diff_record *record = &side->records[number];
@@ -456,7 +456,7 @@ static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr
 	};
 }
 
-/* The line of a record, without the names before it. data NULL: err is filled. */
+/* Returns the line of a record, without the names before it. data NULL: err is filled. */
 static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	struct tr_text line = look(side, number, err);
@@ -470,7 +470,7 @@ static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, s
 	return line;
 }
 
-/* The exec record of the program that started this one; TR_DIFF_NONE: unknown. */
+/* Returns the exec record of the program that started this one; TR_DIFF_NONE: unknown. */
 static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
 {
 	uint32_t parent = side->images[side->records[number].group].parent;
@@ -495,7 +495,7 @@ static bool mark_wanted(struct tr_diff_side *side)
 	return any;
 }
 
-/* Reads the line of a record into a record. data NULL: err is filled. */
+/* Parses the line of a record. data NULL: err is filled. */
 static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
 				  struct tr_arena *arena, struct tr_record *record,
 				  struct tr_error *err)
@@ -510,8 +510,8 @@ static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
 }
 
 /*
- * Writes the line of the record that came last, with its environment as the difference to its
- * parent's, to side->line, unless that is what it has. False: err is filled.
+ * Writes a line with the difference between its environment and that of its parent to side->line;
+ * nothing if the line has such a difference already. follow: after this record. False: err is filled.
  */
 static bool write_difference(struct tr_diff_side *side, const struct tr_follow *follow,
 			     struct tr_text line, struct tr_error *err)
@@ -539,7 +539,7 @@ static bool write_difference(struct tr_diff_side *side, const struct tr_follow *
 	return fine;
 }
 
-/* Makes the line in side->line that of a record. False: err is filled. */
+/* Replaces the line of a record by side->line. False: err is filled. */
 static bool rewrite(struct tr_diff *diff, unsigned which, uint32_t number,
 		    const struct tr_record *record, struct tr_error *err)
 {
@@ -627,8 +627,8 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 	return fine;
 }
 
-bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const char **names,
-		   uint64_t *count, struct tr_error *err)
+bool tr_diff_read_names(struct tr_diff *diff, unsigned which, uint32_t number, const char **names,
+			uint64_t *count, struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
 
@@ -656,7 +656,7 @@ bool tr_diff_names(struct tr_diff *diff, unsigned which, uint32_t number, const 
 	return true;
 }
 
-bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err)
+bool tr_diff_rehash_calls(struct tr_diff *diff, struct tr_error *err)
 {
 	bool fine = true;
 
@@ -688,7 +688,7 @@ bool tr_diff_learn_objects(struct tr_diff *diff, struct tr_error *err)
 	return fine;
 }
 
-/* Adds the duration of a call, or of the process that ends, if it is known. */
+/* Adds the duration of a call, or of the process of an exit record, if it is known. */
 static bool add_duration(struct tr_diff_side *side, uint32_t number)
 {
 	const struct tr_diff_record *record = &side->records[number];
@@ -703,10 +703,10 @@ static bool add_duration(struct tr_diff_side *side, uint32_t number)
 }
 
 /*
- * Gives the names of a record, which was read again, the hashes that they had in its place: these tell
- * descriptors apart. False: err is filled.
+ * Sets the hashes of the names of a record that was read again to those in the spool: which file a
+ * descriptor was is known only while records are read in order. False: err is filled.
  */
-static bool take_names(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+static bool restore_names(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	struct tr_normal *normal = &side->normal;
 	uint64_t count;
@@ -739,7 +739,7 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t numbe
 	     !diff->add_fields(diff->context, which, number, &side->normal))) {
 		tr_error_memory(err);
 		line.data = NULL;
-	} else if (!take_names(side, number, err)) {
+	} else if (!restore_names(side, number, err)) {
 		line.data = NULL;
 	}
 	return line;
@@ -752,7 +752,7 @@ bool tr_diff_put_program(struct tr_diff *diff, unsigned which, uint32_t number,
 	struct tr_diff_side *side = &diff->sides[which];
 	const struct tr_diff_image *image = &side->images[side->records[number].group];
 
-	/* what was forked runs the program of its parent */
+	/* a forked image runs the program of its parent */
 	for (unsigned step = 0; image->forked; step++) {
 		if (image->parent == TR_DIFF_NONE || step == STEPS)
 			return true;

@@ -35,7 +35,7 @@ void tr_streams_free(struct tr_streams *streams)
 	}
 }
 
-/* The place of the stream that a record belongs to; TR_ALIGN_NONE: it is in none of these. */
+/* Returns the place of the stream of a record; TR_ALIGN_NONE: it is in none that needs a match. */
 static uint32_t stream_of(const struct tr_streams *streams, const struct tr_diff_record *record,
 			  bool threads)
 {
@@ -46,19 +46,19 @@ static uint32_t stream_of(const struct tr_streams *streams, const struct tr_diff
 	return belongs ? streams->places[record->group] : TR_ALIGN_NONE;
 }
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4 /* of votes, by contents and by keys in turn */ };
 
 /*
- * Where a hash occurs on one side: the stream in which most of its occurrences are, if there is one.
- * The count rises with each occurrence there and falls with each one elsewhere; at 0 the next stream
- * takes the lead.
+ * Where a hash occurs on one side: the stream that has the majority of its occurrences, if there is
+ * one. The lead rises with each occurrence in this stream and falls with each one in another; at 0 the
+ * next stream replaces it.
  */
 struct occurrences {
 	uint32_t stream;
 	uint16_t lead, total;
 };
 
-/* In both sides; without an occurrence the slot is free. */
+/* The occurrences of a hash; without any, the slot is free. */
 struct slot {
 	uint32_t hash; /* its lower bits */
 	struct occurrences sides[2];
@@ -106,13 +106,13 @@ static void count_hash(struct tally *tally, unsigned side, uint64_t hash, uint32
 		at->lead--;
 }
 
-/* True if at least three of four occurrences are in one stream. */
+/* True if at least three quarters of the occurrences are in one stream. */
 static bool has_leader(const struct occurrences *at)
 {
 	return at->total && 2 * at->lead >= at->total;
 }
 
-/* Takes off the index those streams whose key leaves at most one partner, which needs no vote. */
+/* Removes the places of streams whose key allows at most one match, which needs no votes. */
 static bool drop_unique(struct tr_streams *streams)
 {
 	struct tally tally;
@@ -135,7 +135,7 @@ static bool drop_unique(struct tr_streams *streams)
 	return true;
 }
 
-/* True if both sides have streams whose partners need votes. */
+/* True if both sides have streams whose match needs votes. */
 static bool are_left(const struct tr_streams *streams)
 {
 	bool left = true;
@@ -150,7 +150,7 @@ static bool are_left(const struct tr_streams *streams)
 	return left;
 }
 
-/* Adds the contents of records to those of their streams, and counts these records. */
+/* Adds the contents of records to those of their streams. Returns the number of these records. */
 static size_t add_contents(struct tr_streams *streams, const struct tr_align_side *records,
 			   bool threads)
 {
@@ -169,7 +169,7 @@ static size_t add_contents(struct tr_streams *streams, const struct tr_align_sid
 	return count;
 }
 
-/* Pairs those of one key: equal ones, and then the rest in order. False: memory is exhausted. */
+/* Pairs streams with equal keys: equal ones, and then the rest in order, unless equal is true. */
 static bool pair_set(struct tr_streams *streams, bool equal)
 {
 	struct tr_align_side sides[2];
@@ -199,7 +199,7 @@ static bool pair_set(struct tr_streams *streams, bool equal)
 	return fine;
 }
 
-/* Most votes first, then the first ones; the order is the same if the sides are exchanged. */
+/* Sorts by votes, then by place; the order does not change if the sides are exchanged. */
 static int by_votes(const void *left, const void *right)
 {
 	const struct tr_rename *p = left, *q = right;
@@ -214,7 +214,7 @@ static int by_votes(const void *left, const void *right)
 	return p_apart < q_apart ? -1 : p_apart > q_apart;
 }
 
-/* Pairs streams by the contents or keys of their records, of which there are `count`. */
+/* Pairs streams by votes of the contents, or the keys, of their `count` records. */
 static bool pair_by_votes(struct tr_streams *streams, const struct tr_align_side *records,
 			  bool threads, bool keys, size_t count)
 {
@@ -270,7 +270,7 @@ bool tr_streams_pair(struct tr_streams *streams, const struct tr_align_side *rec
 		if (are_left(streams) && add_contents(streams, records, threads) &&
 		    !pair_set(streams, true))
 			return false;
-		/* without those that have found their partners, other hashes are those of one stream */
+		/* each round removes streams, which makes more hashes those of one stream */
 		for (unsigned round = 0; round < ROUNDS && are_left(streams); round++) {
 			count = add_contents(streams, records, threads);
 			if (count && !pair_by_votes(streams, records, threads, round % 2, count))

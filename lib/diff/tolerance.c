@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counts as equal beyond equal texts: names that are partners, real numbers that are near each
- * other, durations. Records are aligned before, by their hashes; this changes only which partners
- * are reported as changed.
+ * Decides which fields are equal although their texts differ, and the reverse: by paired names, by the
+ * tolerance for real numbers, and by durations. Records were aligned before, by their hashes; this only
+ * changes which matching records are reported as changed.
  */
 #include "diff/diff.h"
 
@@ -13,16 +13,16 @@
 #include "process/instant.h"
 #include "record/literal.h"
 
-/* A shorter difference of durations is that of chance. */
+/* A smaller difference between durations is random. */
 static const int64_t least_difference = TR_INSTANT_SECOND / 100;
 
-/* A number with a sign, and a point or an exponent; "f" follows one of 32 bits. */
+/* A decimal number: a real one has a point or an exponent, and a narrow one (32 bits) an "f". */
 struct number {
 	struct tr_text digits;
 	bool real, narrow;
 };
 
-/* True for what can be before a number: it does not continue a word, base64 or hexadecimal digits. */
+/* True if a number can start at p, so that it does not continue a word, base64 or hexadecimal digits. */
 static bool can_precede(const char *begin, const char *p)
 {
 	/* the key of a map ends with a quote and a colon */
@@ -30,7 +30,7 @@ static bool can_precede(const char *begin, const char *p)
 	       (p[-1] == ':' && p - begin >= 2 && p[-2] == '"');
 }
 
-/* Takes the number that begins at *p, and skips it. False: the text there is none. */
+/* Reads the number that starts at *p, and skips it. False: there is none. */
 static bool take_number(const char **p, const char *end, struct number *number)
 {
 	const char *at = *p;
@@ -49,7 +49,7 @@ static bool take_number(const char **p, const char *end, struct number *number)
 	return at == end || strchr("]}), ", *at);
 }
 
-/* The value of a number, and the numbers of its width in their order. narrow: it has 32 bits. */
+/* Reads a number, and its place in the order of all numbers of its width. narrow: 32 bits. */
 static bool read_number(struct tr_text digits, bool narrow, double *value, int64_t *ordinal)
 {
 	uint64_t bits;
@@ -70,7 +70,7 @@ static bool read_number(struct tr_text digits, bool narrow, double *value, int64
 	return true;
 }
 
-/* True if two numbers are near each other: of different widths, as the one that has less digits. */
+/* True if two numbers are equal within the tolerance; if one is narrow, both are compared so. */
 static bool are_near(const struct tr_diff *diff, const struct number *a, const struct number *b)
 {
 	bool narrow = a->narrow || b->narrow;
@@ -85,7 +85,7 @@ static bool are_near(const struct tr_diff *diff, const struct number *a, const s
 	return fabs(x - y) <= diff->tolerance || steps <= diff->ulps;
 }
 
-/* True if two texts differ only in real numbers that are near each other. */
+/* True if two texts differ only in real numbers that are equal within the tolerance. */
 static bool are_near_texts(const struct tr_diff *diff, struct tr_text a, struct tr_text b)
 {
 	const char *p = a.data, *p_end = p + a.len, *q = b.data, *q_end = q + b.len;
@@ -115,7 +115,7 @@ static bool are_near_texts(const struct tr_diff *diff, struct tr_text a, struct 
 	return p == p_end && q == q_end;
 }
 
-/* True if one duration is longer than the other by the factor of --times, and not by chance. */
+/* True if one duration is longer than the other by the factor of --times and by least_difference. */
 static bool are_far(const struct tr_diff *diff, int64_t a, int64_t b)
 {
 	int64_t shorter = a < b ? a : b, longer = a < b ? b : a;
@@ -144,14 +144,14 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 	return true;
 }
 
-/* True if both records, which were read last, have equal fields. */
+/* True if the records that were read last on both sides have equal fields. */
 static bool are_equal(const struct tr_diff *diff)
 {
 	const struct tr_normal *a = &diff->sides[0].normal, *b = &diff->sides[1].normal;
 
 	for (size_t i = 0; i < a->count; i++) {
 		const struct tr_normal_field *other = tr_normal_match(a, i, b);
-		/* a duration that only one record has is unknown in the other */
+		/* a duration that only one record has is unknown for the other */
 		if (other ? !tr_diff_equal_fields(diff, &a->fields[i], other)
 			  : !a->fields[i].is_duration)
 			return false;
@@ -163,7 +163,7 @@ static bool are_equal(const struct tr_diff *diff)
 	return true;
 }
 
-bool tr_diff_settle(struct tr_diff *diff, struct tr_error *err)
+bool tr_diff_apply_tolerances(struct tr_diff *diff, struct tr_error *err)
 {
 	struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
 	bool tolerant = diff->tolerance > 0 || diff->ulps;
@@ -181,7 +181,7 @@ bool tr_diff_settle(struct tr_diff *diff, struct tr_error *err)
 		if (!tr_diff_read(diff, 0, (uint32_t)k, err).data ||
 		    !tr_diff_read(diff, 1, match, err).data)
 			return false;
-		/* partners are reported if their contents differ */
+		/* matching records are reported if their contents differ */
 		if (are_equal(diff))
 			b[match].content = a[k].content;
 		else if (equal)
