@@ -471,14 +471,14 @@ static void report_crash(struct run *run, const struct tr_trace_place *place,
 
 	if (batch->state != DONE)
 		tr_error_say(&err, TR_CAUSE_SYSTEM,
-			     "left out: no further process can be started to convert it");
+			     "left out: cannot start another process to convert it");
 	else if (WIFSIGNALED(death))
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
-			     "left out: the process that converted it was ended by signal %d (%s)",
+			     "left out: the process converting it was killed by signal %d (%s)",
 			     WTERMSIG(death), strsignal(WTERMSIG(death)));
 	else
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
-			     "left out: the process that converted it cannot store its result: %s",
+			     "left out: the process converting it cannot store its result: %s",
 			     strerror(WEXITSTATUS(death) - STATUS_ERRNO));
 	tr_cli_message_of(run->cli, place, &err);
 	run->jobs->end(run->context, place, false);

@@ -373,7 +373,8 @@ void tr_cli_date_output(struct tr_cli *cli, int64_t mtime)
 	if (count &&
 	    utimensat(unfinished[count - 1].dir, unfinished[count - 1].name, times, 0) != 0 &&
 	    errno != ENOENT)
-		tr_cli_fail(cli, "%s: cannot be dated: %s", cli->output_path, strerror(errno));
+		tr_cli_fail(cli, "%s: cannot set its modification time: %s", cli->output_path,
+			    strerror(errno));
 }
 
 bool tr_cli_read_nothing(const struct tr_cli *cli)

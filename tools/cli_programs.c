@@ -46,7 +46,7 @@ void tr_cli_note_phases(struct tr_cli *cli, const struct tr_phases *phases)
 
 	if (left)
 		tr_cli_note(cli,
-			    "--phases: %zu of %zu files belong to no process of the trace, by its "
-			    "number and time",
+			    "--phases: %zu of %zu files match no process of the trace by process "
+			    "id and time",
 			    left, phases->count);
 }

@@ -104,7 +104,7 @@ static void add_glob(struct tr_deps *deps, struct tr_deps_globs *globs)
 static void set_mode(struct tr_deps *deps, int mode)
 {
 	if (deps->mode && deps->mode != mode)
-		tr_cli_usage(&deps->cli, "more than one question at a time");
+		tr_cli_usage(&deps->cli, "more than one list or check at a time");
 	deps->mode = mode;
 }
 
@@ -172,18 +172,20 @@ static void read_options(struct tr_deps *deps)
 		tr_cli_usage(cli, "--%s needs --of or --from",
 			     deps->direct ? "direct" : "commands");
 	else if (deps->direct && deps->commands)
-		tr_cli_usage(cli, "--commands lists the commands of all steps: leave --direct out");
+		tr_cli_usage(cli, "--commands lists the commands of all steps: remove --direct");
 	else if (deps->mode == EVENTS && deps->as > AS_TREC)
 		tr_cli_usage(cli, "--events writes trec only");
 	else if ((who || deps->commands || finding) && deps->as >= AS_MAKE)
 		tr_cli_usage(
 			cli,
-			"this form of output has files and what they depend on: leave --as out");
+			"this form shows only files and what they depend on: use --as=list, tsv "
+			"or json");
 	else if (finding && deps->mode != OUTSIDE && deps->as == AS_TREC)
 		tr_cli_usage(cli, "the results of these options are not records: remove "
 				  "--as=trec");
 	else if ((deps->mode == 0 || deps->mode == EVENTS) && deps->nul && deps->as != AS_LIST)
-		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list, or a question");
+		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list, or an option such "
+				  "as --inputs");
 	if (deps->as == AS_DEFAULT)
 		deps->as = deps->mode == 0 || deps->mode == EVENTS ? AS_TREC : AS_LIST;
 	bool files = !who && !deps->commands && (!finding || deps->mode == OUTSIDE);
@@ -195,7 +197,7 @@ static void read_options(struct tr_deps *deps)
 		tr_cli_usage(cli, "-0 ends the items of a list: add --as=list");
 	else if (deps->hash &&
 		 (!files || deps->as == AS_TREC || (deps->as >= AS_MAKE && deps->as <= AS_DOT)))
-		tr_cli_usage(cli, "--hash needs a list of files, or a document");
+		tr_cli_usage(cli, "--hash needs a list of files, --as=cyclonedx or --as=spdx");
 	else if ((deps->cut.count || deps->through != TR_THROUGH_NONE) && !steps)
 		tr_cli_usage(cli, "--%s needs --of, --from or --declared",
 			     deps->cut.count ? "cut" : "through");
@@ -325,8 +327,8 @@ static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 		else if (*globs->globs[i] != '*')
 			tr_cli_fail(
 				&deps->cli,
-				"'%s' begins in the working directory, which this trace does not "
-				"show: give the whole path, or for strace -O cwd=DIR",
+				"'%s' is relative to the working directory, which is not in this "
+				"trace: give the whole path, or for strace -O cwd=DIR",
 				globs->globs[i]);
 		if (deps->text.len != 1)
 			tr_buffer_put_byte(&deps->text, '/');
@@ -1056,15 +1058,14 @@ int main(int argc, char **argv)
 					&deps.graph.paths, deps.tracker.directory,
 					tr_text_from(deps.project_option));
 			if (deps.no_removals && deps.mode == TEMPORARY)
-				tr_cli_fail(
-					cli,
-					"a log of etrace has no deleted files, so it is unknown "
-					"which were temporary");
+				tr_cli_fail(cli,
+					    "an etrace log does not record deletions, so it is "
+					    "unknown which files were temporary");
 			else if (deps.no_removals && deps.mode == OUTPUTS)
 				tr_cli_note(
 					cli,
-					"a log of etrace has no deleted files: some of these may "
-					"not exist at the end");
+					"an etrace log does not record deletions: some of these "
+					"files may not exist at the end");
 			anchor(&deps, &deps.wanted);
 			anchor(&deps, &deps.cut);
 			/* all other trouble is reported where it is found */
@@ -1077,7 +1078,8 @@ int main(int argc, char **argv)
 		if (deps.cut_pipes)
 			tr_cli_fail(cli,
 				    "%" PRIu64 " pipes are not followed, because the trace lacks "
-				    "their descriptors: a small strace -s cuts them",
+				    "their descriptors: record it with a larger "
+				    "strace -s",
 				    deps.cut_pipes);
 		if (deps.unwatched)
 			tr_cli_note(

@@ -231,7 +231,7 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 		if (!tr_deps_was_written(path) || !tr_deps_in_project(deps, path))
 			continue;
 		if (has_line_end(path)) {
-			tr_cli_fail(&deps->cli, "a path with a line end is left out");
+			tr_cli_fail(&deps->cli, "a path that contains a newline is left out");
 			continue;
 		}
 		struct target *target = &targets[count];

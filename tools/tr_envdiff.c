@@ -575,7 +575,7 @@ static void report_segment(struct tr_envdiff *envdiff)
 			      "%" PRIu64 " exec records have no environment", envdiff->unknown);
 	if (envdiff->kept_whole)
 		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
-			      "%" PRIu64 " environments stay whole: their base is unknown",
+			      "%" PRIu64 " environments remain complete: their base is unknown",
 			      envdiff->kept_whole);
 }
 
@@ -641,7 +641,7 @@ static bool supply_top(struct tr_envdiff *envdiff, struct tr_record *record,
 		return tr_envdiff_out_of_memory(envdiff);
 	envdiff->added++;
 	tr_cli_remark(envdiff->cli, record, TR_CAUSE_NONE, TR_NOTE,
-		      "there is no first environment: that of the first exec record is taken");
+		      "there is no first environment: using that of the first exec record");
 	if (!tr_record_from_line(&env, tr_buffer_text(line), &err))
 		return tr_cli_abort(envdiff->cli, &err);
 	return !envdiff->cli->stop && write_or_wait(envdiff, &env, NULL);
@@ -782,7 +782,7 @@ static void report_evidence(struct tr_envdiff *envdiff, const struct tr_env_trac
 		      " removals, %" PRIu64 " are redundant and %" PRIu64
 		      " impossible as differences against the parent, %" PRIu64 " and %" PRIu64
 		      " against the first environment",
-		      top ? "top" : "parent", differs ? "" : " (nothing speaks against it)",
+		      top ? "top" : "parent", differs ? "" : " (no evidence against it)",
 		      doubts->sets, doubts->removals, parent->redundant, parent->impossible,
 		      first->redundant, first->impossible);
 }

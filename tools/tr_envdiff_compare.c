@@ -369,7 +369,7 @@ static bool read_operands(struct tr_envdiff *envdiff, struct side *sides)
 	if (!read_side(cli, operands[0], &sides[0]) || !read_side(cli, operands[1], &sides[1]))
 		return false;
 	if (sides[0].type == SIDE_TOP && sides[1].type == SIDE_TOP)
-		return tr_cli_usage(cli, "--compare top top: both are the same");
+		return tr_cli_usage(cli, "--compare top top: both environments are the same");
 	return true;
 }
 
@@ -590,8 +590,8 @@ static bool check(struct tr_envdiff *envdiff, const struct side *side)
 		tr_cli_fail(cli, "the environment of '%s' is only partly known", side->what);
 	if (side->others && side->type == SIDE_TASK)
 		tr_cli_note(cli,
-			    "task '%s' has %" PRIu64 " more exec records: the first is taken "
-			    "(seq:N names another)",
+			    "task '%s' has %" PRIu64 " more exec records: using the first (seq:N "
+			    "selects another)",
 			    side->what, side->others);
 	return side->found && (!side->partial || side->pairs.count);
 }

@@ -137,8 +137,8 @@ static bool add(struct tr_envdiff *envdiff, struct tr_needles *needles, struct t
 	if (!tr_needles_are_full(needles))
 		return tr_envdiff_out_of_memory(envdiff);
 	tr_error_set(&err, TR_CAUSE_LIMIT,
-		     "the values of masked variables take more than 8 MiB, too many to search for; "
-		     "--mask-only-names masks them in the variables alone");
+		     "the values of masked variables exceed 8 MiB, which is too much to search "
+		     "for; --mask-only-names masks them only in variables");
 	return tr_cli_abort(envdiff->cli, &err);
 }
 
@@ -680,15 +680,16 @@ void tr_mask_report(struct tr_envdiff *envdiff)
 
 	if (mask->in_words)
 		tr_cli_remark(envdiff->cli, NULL, TR_CAUSE_NONE, TR_FLAW,
-			      "--mask: %" PRIu64 " occurrences of masked values stay, because they "
-			      "are parts of longer words: search the output for them",
+			      "--mask: %" PRIu64 " occurrences of masked values are not masked, "
+			      "because they are parts of longer words: search "
+			      "the output for them",
 			      mask->in_words);
 	if (mask->others)
 		tr_cli_remark(
 			envdiff->cli, NULL, TR_CAUSE_NONE, TR_NOTE,
 			"--mask: %" PRIu64
-			" other occurrences of values stay that are shorter than 8 bytes or look "
-			"like paths: such values are masked in their variables only",
+			" other occurrences of values that are shorter than 8 bytes or look like "
+			"paths are not masked: such values are masked only in their variables",
 			mask->others);
 }
 

@@ -106,7 +106,7 @@ static bool bad_expression(struct tr_cli *cli, const char *from, struct tr_text 
 		return tr_cli_usage(cli, "out of memory");
 	if (name && access(name, F_OK) == 0)
 		return tr_cli_usage_at(cli, text, error->column,
-				       "%s, byte %zu: %s (a file is called '%s': the expression "
+				       "%s, byte %zu: %s (there is a file '%s': the expression "
 				       "comes before the files)",
 				       from, error->column, error->text, name);
 	return tr_cli_usage_at(cli, text, error->column, "%s, byte %zu: %s", from, error->column,
@@ -368,8 +368,8 @@ static bool take_operand(struct tr_filter *filter)
 				    text, text);
 	if (selects && cli->operand_count && is_expression_by_mistake(cli->operands[0]))
 		return tr_cli_usage(cli,
-				    "'%s' is no file: with -e, --tree and the like an expression "
-				    "needs -e before it",
+				    "'%s' is not a file: with -e, --tree and the like an "
+				    "expression needs -e before it",
 				    cli->operands[0]);
 	if (selects)
 		return true;

@@ -73,7 +73,7 @@ bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place 
 			break;
 	if (!tr_covered_end(cover->covered) && !filter->cli->stop) {
 		tr_cli_fail(filter->cli,
-			    "--%s=%s: no blocks, units or source lines are there to compare with",
+			    "--%s=%s: no blocks, units or source lines to compare with",
 			    cover->common ? "common" : "minus", cover->path);
 		tr_cli_abandon(filter->cli);
 	}

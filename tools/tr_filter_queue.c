@@ -627,8 +627,8 @@ static bool bound_calls(struct tr_filter *filter)
 		return true;
 	if (!calls->reported_many)
 		tr_cli_remark(filter->cli, NULL, TR_CAUSE_LIMIT, TR_DAMAGE,
-			      "too many calls have not returned: from here on the oldest are "
-			      "judged without their results");
+			      "too many calls have not returned: from here on, the oldest are "
+			      "tested without their results");
 	calls->reported_many = true;
 	return !filter->cli->stop &&
 	       give_up(filter, (struct tr_text){ oldest->key, oldest->key_len }) &&

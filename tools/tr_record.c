@@ -409,12 +409,11 @@ static void watch_sanitizers(struct recorder *recorder, struct tr_record *record
 	struct tr_buffer path = TR_BUFFER_INIT;
 
 	if (tr_sanitized_failed(&recorder->sanitized, record, traced, &path))
-		tr_cli_note(
-			&recorder->cli,
-			"%.*s failed: it is built with LeakSanitizer, which does not work in a "
-			"program that strace watches: set LSAN_OPTIONS=detect_leaks=0 in front of "
-			"tr-record",
-			(int)path.len, path.data);
+		tr_cli_note(&recorder->cli,
+			    "%.*s failed: it is built with LeakSanitizer, which does not work in a "
+			    "program that strace watches: set LSAN_OPTIONS=detect_leaks=0 for "
+			    "tr-record",
+			    (int)path.len, path.data);
 	tr_buffer_free(&path);
 }
 
@@ -495,7 +494,7 @@ static struct tr_sink *open_append(struct tr_cli *cli, const char *path)
 	struct tr_error err;
 
 	if (strcmp(path, "-") == 0) {
-		tr_cli_usage(cli, "--append takes a file, not the standard output");
+		tr_cli_usage(cli, "--append takes a file, not standard output");
 		return NULL;
 	}
 	cli->output_path = path; /* for messages */
@@ -629,8 +628,9 @@ static void report_strangers(struct recorder *recorder)
 {
 	if (recorder->strangers)
 		tr_cli_note(&recorder->cli,
-			    "processes of which only the end was seen, because programs that are "
-			    "not watched created them, or were killed at once: %" PRIu64,
+			    "processes of which only the end was recorded, because programs that "
+			    "are not watched created them, or because they were killed "
+			    "immediately: %" PRIu64,
 			    recorder->strangers);
 }
 
@@ -648,11 +648,10 @@ static void report_losses(struct recorder *recorder)
 		tr_cli_fail(cli, "the recorder ran out of memory, or could not read back what the "
 				 "programs recorded: records are missing");
 	if (losses->torn)
-		tr_cli_fail(
-			cli,
-			"records that were cut, because a process was killed while it wrote, or "
-			"because the disk was full: %" PRIu64,
-			losses->torn);
+		tr_cli_fail(cli,
+			    "truncated records, because a process was killed while writing, or "
+			    "because the disk was full: %" PRIu64,
+			    losses->torn);
 	if (losses->opaque && !recorder->capture.alone)
 		tr_cli_note(
 			cli,
@@ -661,26 +660,26 @@ static void report_losses(struct recorder *recorder)
 			losses->opaque);
 	if (losses->bypassing)
 		tr_cli_note(cli,
-			    "programs that make system calls themselves: %" PRIu64
+			    "programs that make system calls directly: %" PRIu64
 			    "; what they started may be missing, unless --backend=strace records "
 			    "it",
 			    losses->bypassing);
 	if (losses->outside)
 		tr_cli_note(cli,
-			    "processes in other pid namespaces, which the library does not watch, "
-			    "nor what they start: %" PRIu64,
+			    "processes in other pid namespaces, which are not watched, and "
+			    "neither are their children: %" PRIu64,
 			    losses->outside);
 	if (losses->filtered)
 		tr_cli_note(
 			cli,
-			"processes that set a filter for system calls, after which the library "
-			"records nothing of them: %" PRIu64
+			"processes that set a system call filter, and are not recorded after "
+			"that: %" PRIu64
 			"; what they started may be missing, unless --backend=strace records it",
 			losses->filtered);
 	if (losses->straces)
 		tr_cli_remark(cli, NULL, TR_CAUSE_NONE, TR_DETAIL,
-			      "programs that could not load the library, and that strace watched "
-			      "with what they started: %" PRIu64,
+			      "programs that could not load the library and were watched by "
+			      "strace with everything that they started: %" PRIu64,
 			      losses->straces);
 	if (losses->unnoticed)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
@@ -704,7 +703,8 @@ static bool judge_end(struct recorder *recorder, int *status)
 	const char *watcher =
 		recorder->capture.backend == TR_BACKEND_STRACE ? "strace" : "the recorder";
 	if (recorder->ran)
-		tr_cli_fail(cli, "%s ended before the command did: the records are cut", watcher);
+		tr_cli_fail(cli, "%s ended before the command did: the records are incomplete",
+			    watcher);
 	else
 		tr_cli_fail(cli, "%s did not run the command", watcher);
 	*status = TROUBLE;
@@ -742,7 +742,8 @@ static bool run(struct recorder *recorder, int *status)
 	report_losses(recorder);
 	report_strangers(recorder);
 	if (tr_capture_was_left()) {
-		tr_cli_note(cli, "processes that the command left behind are not recorded further");
+		tr_cli_note(cli, "processes that outlive the command are not recorded any "
+				 "further");
 		*status = recorder->status;
 	}
 	return judge_end(recorder, status);

@@ -94,13 +94,14 @@ static bool use_library(bool files, struct tr_journal *session, struct tr_error 
 
 	if (!find_library(files, path)) {
 		tr_error_set(err, TR_CAUSE_SYSTEM,
-			     "%s: the library that the programs have to load is not there: %s",
-			     path, strerror(errno));
+			     "%s: cannot find the library that programs load: %s", path,
+			     strerror(errno));
 		return false;
 	}
 	if (path[strcspn(path, ": \t\n")] || !tr_launch_set_library(session, path)) {
 		tr_error_set(err, TR_CAUSE_SYSTEM,
-			     "%s: LD_PRELOAD takes no long path, nor one with blanks or colons",
+			     "%s: LD_PRELOAD cannot hold a long path, or one with blanks or "
+			     "colons",
 			     path);
 		return false;
 	}

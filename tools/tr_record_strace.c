@@ -337,8 +337,8 @@ static void report_ptrace(struct tr_cli *cli, int error)
 
 	if (find_tracer(&tracer, name))
 		tr_cli_fail(cli,
-			    "process %ld (%s) traces tr-record already, and a process can have one "
-			    "tracer only: run tr-record outside of it",
+			    "process %ld (%s) already traces tr-record, and a process can have "
+			    "only one tracer: run tr-record outside of it",
 			    tracer, name);
 	else
 		tr_cli_fail(cli,

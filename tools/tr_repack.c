@@ -251,8 +251,8 @@ bool repack_codec(struct repack *r, const struct tr_format *format,
 	}
 	if (r->foreign)
 		return true;
-	tr_cli_fail(&r->cli, "no tool for %s reads %s: -O foreign=yes if you mean it", format->name,
-		    (*codec)->name);
+	tr_cli_fail(&r->cli, "no tool for %s reads %s: use -O foreign=yes to write it anyway",
+		    format->name, (*codec)->name);
 	return false;
 }
 

@@ -266,8 +266,9 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 	if (!r->apart) {
 		tr_cli_remark(
 			&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
-			"is one more trace, and a file of %s's holds one: write each by itself, "
-			"or all into an archive (-o NAME.tar) or a directory (-o NAME/)",
+			"is another trace, and a file of format %s holds only one: write each "
+			"separately, or all into an archive (-o NAME.tar) or a directory (-o "
+			"NAME/)",
 			r->format->name);
 		tr_cli_abandon(&r->cli);
 		return false;
@@ -335,7 +336,7 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 		return true;
 	if (r->format) {
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
-			      "is %s, what came before is %s: use -t FORMAT", format->name,
+			      "is %s, and the input before it is %s: use -t FORMAT", format->name,
 			      r->format->name);
 		return false;
 	}

@@ -515,14 +515,15 @@ static bool check_part(struct repack *r, struct tr_record *header, uint64_t part
 	if (part <= join->part) {
 		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
 			      "part %" PRIu64 " comes after part %" PRIu64
-			      ": it is left out, because it is there twice or not in its order",
+			      ": it is left out, because it is a duplicate or out of order",
 			      part, join->part);
 	} else if (part > join->part + 1) {
 		miss_parts(r, join->part + 1, part - 1);
 		return true;
 	} else if (join->next && after && join->next != after) {
 		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
-			      "part %" PRIu64 " is left out, because it is of another trace", part);
+			      "part %" PRIu64 " is left out, because it belongs to another trace",
+			      part);
 	} else {
 		return true;
 	}
@@ -570,7 +571,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	join->held_context = 0;
 	if (join->checks && !is_part)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_FLAW,
-			      "is no part of a trace, as tr-repack -t trec --split writes it");
+			      "is not a part of a trace as written by tr-repack -t trec --split");
 	else if (join->checks && part > 1)
 		miss_parts(r, 1, part - 1);
 	if (!is_part)

@@ -192,7 +192,7 @@ void verify_finished(struct verify *verify, const struct verify_digest *digest)
 /* Sets the message of a difference. False, for return. */
 static bool differs(struct tr_error *err, const char *what)
 {
-	tr_error_set(err, TR_CAUSE_SYSTEM, "--verify: what was written reads back %s", what);
+	tr_error_set(err, TR_CAUSE_SYSTEM, "--verify: the output reads back %s", what);
 	return false;
 }
 

@@ -311,7 +311,7 @@ int main(int argc, char **argv)
 		if (!s.cli.stop && tr_programs_remark(&s.programs, &err))
 			tr_cli_report(&s.cli, &err);
 		else if (!s.cli.stop && s.programs.blocks && !s.named)
-			tr_cli_note(&s.cli, "none of the blocks is in a program that was given");
+			tr_cli_note(&s.cli, "none of the blocks is in one of the given programs");
 	}
 	tr_programs_free(&s.programs);
 	tr_buffer_free(&s.scratch);

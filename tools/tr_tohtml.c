@@ -31,10 +31,10 @@ static const char *const examples[] = {
 
 static const struct tr_format_option settings[] = {
 	TR_COMPILER_OPTIONS(true, false),
-	TR_CLI_PROGRAM_OPTIONS(true, false, "for blocks, whose source files are shown: "),
+	TR_CLI_PROGRAM_OPTIONS(true, false, "for source files: "),
 	{ "branches", "yes|no", true, false,
 	  "source files: list the outcomes of branches after their line (default no)" },
-	{ "sources", "DIR", true, false, "source files: their paths are below this directory" },
+	{ "sources", "DIR", true, false, "source files: look for them below this directory" },
 	{ 0 },
 };
 

@@ -159,8 +159,7 @@ static const char *const blocks[] = { "block", NULL };
 static const char *const covered[] = { "block", "srcline", "srcfunction", "srcbranch", NULL };
 
 static const struct tr_format_option tree_options[] = {
-	{ "lines", "utf8|ascii", false, true,
-	  "tree: what its lines are drawn with (default utf8)" },
+	{ "lines", "utf8|ascii", false, true, "tree: characters for its lines (default utf8)" },
 	{ "width", "N", false, true,
 	  "tree: cut lines to N characters, 0: never (default: width of the terminal); "
 	  "dot: cut commands (default 50)" },
@@ -169,7 +168,7 @@ static const struct tr_format_option tree_options[] = {
 
 static const struct tr_format_option script_options[] = {
 	{ "nested", "yes|no", false, true,
-	  "script: also what another command of the script starts itself (default no)" },
+	  "script: include commands that other commands of the script start (default no)" },
 	{ 0 },
 };
 
@@ -177,7 +176,7 @@ static const struct tr_format_option source_options[] = {
 	TR_CLI_PROGRAM_OPTIONS(false, true, "source, asm: "),
 	{ "branches", "yes|no", false, true,
 	  "source: list the outcomes of branches after their line (default no)" },
-	{ "sources", "DIR", false, true, "source: the paths of sources are below this directory" },
+	{ "sources", "DIR", false, true, "source: look for the sources below this directory" },
 	{ 0 },
 };
 

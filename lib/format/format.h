@@ -159,7 +159,7 @@ struct tr_text_config {
  */
 struct tr_text_style {
 	const char *name;	  /* as in --style=NAME */
-	const char *help;	  /* for --style: "the output of apitrace dump -v, with threads" */
+	const char *help;	  /* for --style: "the output of apitrace dump, with threads" */
 	const char *shows;	  /* for messages: "API calls" */
 	const char *const *kinds; /* of the records that it shows; NULL-terminated */
 	const struct tr_format_option *options; /* ends in a NULL key; may be NULL */

@@ -289,7 +289,7 @@ calls() {
 		cat a.trec b.trec >both.trec
 		# shellcheck disable=SC2086
 		run --separate-stderr -2 tr-repack -o out.trace $inputs
-		[[ $stderr == *"one more trace, and a file of apitrace's holds one"* ]]
+		[[ $stderr == *"another trace, and a file of format apitrace holds only one"* ]]
 		[ ! -e out.trace ]
 	done
 	tr-repack -z none -o out.tar a.trace b.trec

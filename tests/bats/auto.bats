@@ -80,7 +80,7 @@ same() {
 	same 0 ./dynamic /bin/sh -c 'cd / && env -i A=1 /bin/true'
 	[ "$(tr-filter -c 'exec and basename(name) == "sh" and argv == "-c" and has(parent)' auto.trec)" -eq 2 ]
 	run -0 --separate-stderr tr-record --verbose -o out.trec sh -c './static ./static; ./dynamic; ./static; true'
-	[[ $stderr == *"note: programs that could not load the library, and that strace watched "*": 2" ]]
+	[[ $stderr == *"note: programs that could not load the library and were watched by strace "*": 2" ]]
 }
 
 @test "static programs that are started in another directory" {
@@ -189,7 +189,7 @@ END
 @test "--no-wait: what the command leaves behind goes on unwatched" {
 	run -3 --separate-stderr tr-record --backend=auto --no-wait -o out.trec -- \
 		sh -c './static /bin/sh -c "(sleep 1; cat /proc/self/status; echo alive) >alive 2>&1 &"; exit 3'
-	[[ $stderr == *"note: processes that the command left behind are not recorded further"* ]]
+	[[ $stderr == *"note: processes that outlive the command are not recorded any further"* ]]
 	[ "$(tr-filter -c 'exec and basename(name) == "static"' out.trec)" -eq 1 ]
 	[ "$(tail -n 1 out.trec)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
 	for _ in $(seq 50); do
@@ -423,7 +423,7 @@ LOG
 END
 	chmod +x bin/strace
 	PATH=$PWD/bin:$PATH run -0 --separate-stderr tr-record --backend=strace -o out.trec true
-	[[ $stderr == "tr-record: note: processes of which only the end was seen, "*": 1" ]]
+	[[ $stderr == "tr-record: note: processes of which only the end was recorded, "*": 1" ]]
 	[ "$(tr-filter --raw --fields=task 'flagged == "orphan"' out.trec)" = 3 ]
 }
 

@@ -125,7 +125,7 @@ workers() {
 	wait $pid || status=$?
 	[ $status -eq 2 ]
 	cat messages
-	[[ $(head -1 messages) == "tr-repack: slow.json: left out: the process that converted it was ended by signal 9"* ]]
+	[[ $(head -1 messages) == "tr-repack: slow.json: left out: the process converting it was killed by signal 9"* ]]
 	[ "$(ls -A out)" = "$(printf '%s\n' after.trec.zst z.trec.zst)" ]
 	cmp <(tr-parse after.json) <(tr-parse out/after.trec.zst)
 	[ "$(grep -c '"type":"member".*"result":"ok"' report)" -eq 2 ]

@@ -123,7 +123,7 @@ END
 	[ "$(tr-filter -c exit out.trec)" -eq 3 ]
 	run -3 --separate-stderr tr-record --backend=preload --no-wait -o out.trec -- \
 		sh -c '(until [ -e go ]; do sleep 0.1; done; /bin/true; echo alive >alive) >/dev/null 2>&1 & exit 3'
-	[[ $stderr == *"note: processes that the command left behind are not recorded further"* ]]
+	[[ $stderr == *"note: processes that outlive the command are not recorded any further"* ]]
 	[ "$(tail -n 1 out.trec)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
 	touch go
 	for _ in $(seq 100); do
@@ -270,7 +270,7 @@ flags() {
 	[ "$status" -ne 97 ] || skip "this processor has no test"
 	for trap in raw raw-mixed raw-fork raw-end; do
 		run -0 --separate-stderr record "$traps" $trap "$(type -P true)"
-		[[ $stderr == "tr-record: note: programs that make system calls themselves: 1; "* ]]
+		[[ $stderr == "tr-record: note: programs that make system calls directly: 1; "* ]]
 		[ "$(flags)" = 'exit unwatched' ]
 	done
 	[ "$(tr-filter -c exec out.trec)" -eq 1 ]
@@ -283,7 +283,7 @@ flags() {
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	gcc -w -D_GNU_SOURCE -DGO_NOTE -pthread -o go "$top_srcdir/tests/helper/preload_traps.c"
 	run -0 --separate-stderr record ./go raw /bin/sh -c '/bin/true; exit 0'
-	[[ $stderr == "tr-record: note: programs that make system calls themselves: 1; "* ]]
+	[[ $stderr == "tr-record: note: programs that make system calls directly: 1; "* ]]
 	[ "$(flags)" = 'exec unwatched' ]
 	[ "$(tr-filter -c 'exec and name == "/bin/true" and has(parent)' out.trec)" -eq 1 ]
 	[ "$(tr-filter -c 'exec and name == "/bin/sh" and parent == 0' out.trec)" -eq 1 ]
@@ -335,7 +335,7 @@ END
 	gcc -static -o leave leave.c
 	run -0 --separate-stderr record ./leave
 	[ "$(flags)" = 'exec unwatched exit orphan' ]
-	[[ $stderr == *"note: processes of which only the end was seen, "*": 1" ]]
+	[[ $stderr == *"note: processes of which only the end was recorded, "*": 1" ]]
 	# a program that the loader cannot start
 	echo 'int f(void); int main(void) { return f(); }' >main.c
 	echo 'int f(void) { return 0; }' >f.c
@@ -611,7 +611,7 @@ END
 	record unshare -Ur sh -c '/bin/true; exit 0'
 	[ "$(tr-filter -c 'exec and name == "/bin/true"' out.trec)" -eq 1 ]
 	run -5 --separate-stderr record unshare -Urpf sh -c '/bin/true; exit 5'
-	[ "$stderr" = "tr-record: note: processes in other pid namespaces, which the library does not watch, nor what they start: 1" ]
+	[ "$stderr" = "tr-record: note: processes in other pid namespaces, which are not watched, and neither are their children: 1" ]
 	[ "$(tr-filter -c 'exit and status == 5' out.trec)" -eq 2 ]
 	# the process that created it is flagged, and so is its end
 	[ "$(tr-filter -c 'sys and name == "clone" and flagged == "unwatched"' out.trec)" -eq 1 ]

@@ -182,9 +182,9 @@ parts/aXb/in-000002.trec" ]
 1 4 5|p/a-000004.trec: parts 2 to 3 of the trace are missing before it|1 4 5
 2 3 4 5|p/a-000002.trec: part 1 of the trace is missing before it|2 3 4 5
 1 2 3 4|p/a-000004.trec: the parts after part 4 of the trace are missing|1 2 3 4
-1 2 2 3 4 5|p/a-000002.trec:1: part 2 comes after part 2: it is left out, because it is there twice or not in its order|1 2 3 4 5
-1 2 3 4 5 3|p/a-000003.trec:1: part 3 comes after part 5: it is left out, because it is there twice or not in its order|1 2 3 4 5
-1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out, because it is of another trace|1 2 3 4 5
+1 2 2 3 4 5|p/a-000002.trec:1: part 2 comes after part 2: it is left out, because it is a duplicate or out of order|1 2 3 4 5
+1 2 3 4 5 3|p/a-000003.trec:1: part 3 comes after part 5: it is left out, because it is a duplicate or out of order|1 2 3 4 5
+1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out, because it belongs to another trace|1 2 3 4 5
 END
 	# after each part was filtered, too
 	for part in p/*; do
@@ -193,7 +193,7 @@ END
 	run -2 tr-repack --join -t trec -o joined a-00000[1245].trec
 	[ "$output" = "tr-repack: a-000004.trec: part 3 of the trace is missing before it" ]
 	run -2 tr-repack --join -t trec -o joined a.json
-	[ "$output" = "tr-repack: a.json: is no part of a trace, as tr-repack -t trec --split writes it" ]
+	[ "$output" = "tr-repack: a.json: is not a part of a trace as written by tr-repack -t trec --split" ]
 	# the result says that it is not whole
 	tr-repack -q --join -t trec -o joined p/*[1-4].trec || [ $? -eq 2 ]
 	[[ $(tail -1 joined) == *'	errors=1' ]]

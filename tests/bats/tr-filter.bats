@@ -101,7 +101,7 @@ column() {
 
 @test "a file in the place of the expression is noticed" {
 	run -2 --separate-stderr tr-filter z.trec
-	[[ $stderr == *"a file is called 'z.trec'"* ]]
+	[[ $stderr == *"there is a file 'z.trec'"* ]]
 	cp z.trec build
 	run -2 --separate-stderr tr-filter build
 	[[ $stderr == *"is a file, not a kind of record"* ]]
@@ -121,7 +121,7 @@ column() {
 	for expression in exec 'exec and seq > 1' '!exec'; do
 		run -2 --separate-stderr tr-filter --tree=100 "$expression" "$filter"
 		[ -z "$output" ]
-		[[ $stderr == *"'$expression' is no file: with -e, --tree and the like an expression needs -e before it"* ]]
+		[[ $stderr == *"'$expression' is not a file: with -e, --tree and the like an expression needs -e before it"* ]]
 	done
 	# what may be the name of a file is one
 	run -2 --separate-stderr tr-filter -e exec build "$filter"
@@ -586,7 +586,7 @@ to_stream() {
 	# the whole of a trace is its two parts
 	cmp <(tr-filter --merge all.trace) <(tr-filter --merge <(tr-filter --minus=some.trace all.trace) <(tr-filter --common=some.trace all.trace))
 	run -2 tr-filter --minus=z.json all.trace
-	[[ $output == *'--minus=z.json: no blocks, units or source lines are there to compare with'* ]]
+	[[ $output == *'--minus=z.json: no blocks, units or source lines to compare with'* ]]
 	# and that of another format has no records of this kind
 	printf 'TN:\nSF:/a.c\nDA:1,1\nend_of_record\n' >lines.info
 	run -0 --separate-stderr tr-filter -c --minus=lines.info all.trace

@@ -192,7 +192,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	PATH=$PWD/bin:$PATH run -2 tr-record --backend=strace -o out touch ran
 	# its parent is strace
 	run -2 --separate-stderr tr-record --backend=strace -o out sh -c '/bin/true; kill -KILL $PPID; exit 0'
-	[[ $stderr == *"tr-record: strace ended before the command did: the records are cut" ]]
+	[[ $stderr == *"tr-record: strace ended before the command did: the records are incomplete" ]]
 	[ "$(grep -c ^exec out)" -eq 2 ]
 	tail -n 1 out | grep -q 'truncated=true'
 }
@@ -241,7 +241,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	run -3 --separate-stderr tr-record --no-wait -o left.trec -- \
 		sh -c '(sleep 0.6; "$(type -P true)"; echo alive >alive; exec sleep 2) >/dev/null 2>&1 & exit 3'
 	[ "$SECONDS" -lt 2 ]
-	[[ $stderr == *"note: processes that the command left behind are not recorded further"* ]]
+	[[ $stderr == *"note: processes that outlive the command are not recorded any further"* ]]
 	[ "$(tail -n 1 left.trec)" = $'!end\t'"$(($(wc -l <left.trec) - 2))" ]
 	[ "$(tr-filter -c 'exit and status == 3' left.trec)" -eq 1 ]
 	for _ in $(seq 50); do
@@ -269,7 +269,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	wait "$recorder" || status=$?
 	[ "$status" -eq 4 ]
 	[ ! -s alive ]
-	grep -q "note: processes that the command left behind are not recorded further" stderr
+	grep -q "note: processes that outlive the command are not recorded any further" stderr
 	[ "$(tail -n 1 left.trec)" = $'!end\t'"$(($(wc -l <left.trec) - 2))" ]
 	for _ in $(seq 50); do
 		[ ! -s alive ] || break

@@ -140,7 +140,7 @@ setup() {
 	tr-repack -o calls.trace.gz calls.trec
 	zcat calls.trace.gz | cmp - <(tr-repack -z none calls.trec)
 	run -2 tr-repack -o calls.trace.bz2 calls.trec
-	[[ $output == *"no tool for apitrace reads bzip2: -O foreign=yes if you mean it" ]]
+	[[ $output == *"no tool for apitrace reads bzip2: use -O foreign=yes to write it anyway" ]]
 }
 
 @test "--verify takes what is compressed beyond --max-ratio" {
@@ -267,7 +267,7 @@ setup() {
 	tr-repack z.json m.trec z.json >out
 	cat z.json m.json z.json | cmp - out
 	run -2 tr-repack z.json <(tr-parse m.json | sed '1s/klocwork/trec/')
-	[[ $output == *"is trec, what came before is klocwork: use -t FORMAT"* ]]
+	[[ $output == *"is trec, and the input before it is klocwork: use -t FORMAT"* ]]
 }
 
 @test "the container: of the input file, or -z" {

@@ -430,7 +430,7 @@ END
 	} >late
 	json '."file-uses"."by-command"[0].seq' late | grep -x 0
 	tr-deps --inputs late | grep -x /w/sub/a
-	# beyond some memory, what came before is given up, and the files have no command
+	# beyond some memory, and the input before it is given up, and the files have no command
 	{
 		cat late
 		awk 'BEGIN { for (i = 0; i < 1000; i++) printf "exec\t0\t1.0\t1\tsh\targv=[\"%01100d\"]\n", i }'

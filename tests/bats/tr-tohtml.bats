@@ -309,7 +309,7 @@ phase() {
 	} >b.json
 	{ printf '{"traceEvents":['; phase x 1 2; printf '{}],"beginningOfTime":1700000009000000}'; } >late.json
 	run -0 --separate-stderr tr-tohtml --phases=b.json --phases=late.json -o page t.trec
-	[ "$stderr" = "tr-tohtml: note: --phases: 1 of 2 files belong to no process of the trace, by its number and time" ]
+	[ "$stderr" = "tr-tohtml: note: --phases: 1 of 2 files match no process of the trace by process id and time" ]
 	part lines page | sed 1d | jq -c '[.[1], (.[4] | type), (.[5] | length), .[5][:3]]' >got
 	diff - got <<-'END'
 		["make","null",0,null]

@@ -1007,7 +1007,7 @@ static const struct tr_format_option options[] = {
 const struct tr_text_style tr_apitrace_styles[] = {
 	{
 		.name = "apitrace",
-		.help = "the output of apitrace dump -v, with threads",
+		.help = "the output of apitrace dump, with threads",
 		.shows = "API calls",
 		.kinds = kinds,
 		.options = options,
