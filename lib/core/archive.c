@@ -562,7 +562,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 		START + tr_wire_u64(start + OFFSET_AT, false) + tr_wire_u64(start + SIZE_AT, false);
 	if (tr_spool_size(archive->spool) <= end)
 		return TR_END;
-	return end_badly(archive, "what follows the end of the archive is not read", err);
+	return end_badly(archive, "data after the end of the archive is not read", err);
 }
 
 /* Compares the directory of a zip, which libarchive ignores, with the members that were found. */
@@ -572,7 +572,9 @@ static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *er
 	if (count < 0)
 		return end_badly(
 			archive,
-			"no whole directory follows the last member; members may be missing", err);
+			"there is no complete directory after the last member; members may be "
+			"missing",
+			err);
 	if (archive->any_lost || (uint64_t)count == (archive->seen & UINT16_MAX))
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT,

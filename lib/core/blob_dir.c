@@ -197,9 +197,7 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 	struct stat st;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != length) {
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "%s is not the blob of %llu bytes that it is "
-			     "to be",
+		tr_error_set(err, TR_CAUSE_INPUT, "%s does not contain the %llu bytes of the blob",
 			     path, (unsigned long long)length);
 		return TR_WARN;
 	}
@@ -251,7 +249,8 @@ enum tr_status tr_blob_dir_get(struct tr_blob_dir *dir, struct tr_text name, uin
 			       struct tr_arena *arena, struct tr_text *bytes, struct tr_error *err)
 {
 	if (!is_name(name)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "'%.*s' is no SHA-256", (int)name.len, name.data);
+		tr_error_set(err, TR_CAUSE_INPUT, "'%.*s' is not a SHA-256", (int)name.len,
+			     name.data);
 		return TR_WARN;
 	}
 	/* the record states the length, and it must not decide how much is allocated */

@@ -101,7 +101,7 @@ static enum tr_status advance(struct merge *merge, struct part *part, struct tr_
 	text.len -= end;
 	if (!end && !in->damaged) {
 		tr_error_set(err, TR_CAUSE_CUT,
-			     "the last line of a part has no end: it may be cut");
+			     "the last line of a part has no newline: it may be truncated");
 		note_trouble(merge, err);
 	}
 	merge->look(text, &part->base.time);

@@ -176,8 +176,7 @@ static enum tr_status begin_segment(struct tr_merge *merge, const struct tr_merg
 	merge->skipped = form != merge->form;
 	if (merge->skipped) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "left out: the first trace is %s, and this is none",
-			     merge->form->name);
+			     "left out: the first trace is %s, and this is not", merge->form->name);
 		return TR_WARN;
 	}
 	if (!merge->self && !(merge->self = calloc(1, form->size)))
@@ -198,8 +197,8 @@ static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *reco
 		return TR_OK;
 	merge->told_none = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "left out: records of kind %.*s: what can be merged is gnatcov, srctrace, "
-		     "drcov and lcov",
+		     "left out: records of kind %.*s: only gnatcov, srctrace, drcov and lcov can "
+		     "be merged",
 		     (int)(record->kind.len < 40 ? record->kind.len : 40), record->kind.data);
 	return TR_WARN;
 }

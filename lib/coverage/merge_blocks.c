@@ -114,7 +114,7 @@ static enum tr_status begin_entries(struct merge *merge, struct tr_record *recor
 
 	if (tr_text_is(record->name.text, "DECISION_MAP")) {
 		merge->left_out = true;
-		return tr_merge_left_out(err, "a decision map is no execution trace");
+		return tr_merge_left_out(err, "a decision map is not an execution trace");
 	}
 	enum tr_status status = read_form(merge, record, form, err);
 	if (status != TR_OK)
@@ -127,7 +127,8 @@ static enum tr_status begin_entries(struct merge *merge, struct tr_record *recor
 	merge->has_infos = true;
 	merge->left_out = !tr_text_equal(form[MACHINE], merge->form[MACHINE]) ||
 			  !tr_text_equal(form[BITS], merge->form[BITS]);
-	return merge->left_out ? tr_merge_left_out(err, "a trace of another machine than the first")
+	return merge->left_out ? tr_merge_left_out(err, "a trace for another machine than the "
+							"first")
 			       : TR_OK;
 }
 
@@ -176,7 +177,7 @@ static enum tr_status put_info(struct merge *merge, struct tr_record *record, st
 		return TR_OK;
 	merge->told_other = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "a trace of another program than the first: merged all the same");
+		     "a trace of another program than the first: merged anyway");
 	tr_error_is_note(err);
 	return TR_WARN;
 }
@@ -227,7 +228,8 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (status != TR_OK || merge->left_out || block.op == TR_EXEC_SPECIAL)
 		return status;
 	if (merge->digits && block.digits != merge->digits)
-		return tr_merge_left_out(err, "an address of another width than those before");
+		return tr_merge_left_out(err, "an address of another width than the previous "
+					      "ones");
 	merge->digits = block.digits;
 	if (!tr_layout_place(&merge->layout, &block, &object))
 		return TR_OK;

@@ -130,7 +130,7 @@ static enum tr_status read_list(struct merge *units, struct tr_record *record, c
 		units->numbers[n++] = (uint32_t)bit;
 	}
 	if (status != TR_END)
-		return wrong(err, key, "an element is no bit of the buffer");
+		return wrong(err, key, "an element is not a bit of the buffer");
 	if (!sorted)
 		qsort(units->numbers + from, n - from, sizeof *units->numbers, ascending);
 	for (size_t i = from; i < n; i++)

@@ -369,7 +369,7 @@ enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr
 			return status;
 		/* a line feed would end the row */
 		if (cell->type == TR_MODULE_TEXT && memchr(cell->text.data, '\n', cell->text.len)) {
-			tr_error_set(err, TR_CAUSE_INPUT, "a line feed cannot be in a table");
+			tr_error_set(err, TR_CAUSE_INPUT, "a table cannot contain a newline");
 			return TR_WARN;
 		}
 	}

@@ -109,7 +109,7 @@ bool tr_programs_base(struct tr_programs *programs, struct tr_text value, struct
 							     : NULL;
 	if (!loaded) {
 		tr_error_set(err, TR_CAUSE_USAGE,
-			     "base names '%.*s', which is none of the programs given with exe",
+			     "base names '%.*s', which is not one of the programs given with exe",
 			     (int)(name.len < 80 ? name.len : 80), name.data);
 		return false;
 	}

@@ -249,7 +249,7 @@ static enum tr_status read_count(struct tr_record *record, uint32_t *line, uint6
 	if (status != TR_OK)
 		return status;
 	if (value->as.number > UINT32_MAX) {
-		tr_error_say(err, TR_CAUSE_INPUT, "left out: line is no number of a line");
+		tr_error_say(err, TR_CAUSE_INPUT, "left out: line is not a line number");
 		return TR_WARN;
 	}
 	*line = (uint32_t)value->as.number;

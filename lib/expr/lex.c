@@ -91,7 +91,7 @@ static bool lex_string(struct tr_lexer *lexer, struct tr_token *token)
 		if (!next && p + 1 < lexer->end) {
 			tr_buffer_free(&bytes);
 			return tr_expr_fail(lexer->error, column_of(lexer, p),
-					    "no such escape in a string");
+					    "unknown escape in a string");
 		}
 		p = next ? next : lexer->end;
 	}
@@ -120,7 +120,7 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	if (!tr_cell_bytes(tr_text_span(begin, end), lexer->arena, &bytes, NULL)) {
 		const char *escape = memchr(begin, '\\', (size_t)(end - begin));
 		return tr_expr_fail(lexer->error, column_of(lexer, escape ? escape : begin),
-				    "wrong escape in a key");
+				    "invalid escape in a key");
 	}
 	tr_cell_escape(bytes, true, &key);
 	token->type = TR_TOKEN_KEY;

@@ -147,8 +147,8 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const ch
 
 	if (!unseen->tested)
 		tr_error_set(note, TR_CAUSE_USAGE,
-			     "no record came as far as the test of '%s%.*s'; did you mean %s%.*s?",
-			     arrow, len, unseen->name.data, arrow, other, unseen->suggestion.data);
+			     "no record reached the test of '%s%.*s'; did you mean %s%.*s?", arrow,
+			     len, unseen->name.data, arrow, other, unseen->suggestion.data);
 	else if (owners)
 		tr_error_set(note, TR_CAUSE_USAGE,
 			     "no %s has the field '%s%.*s'; it is a field of %s", record, arrow,
@@ -331,7 +331,8 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 	} else if (!trial->state->noted_word[test->number]) {
 		trial->state->noted_word[test->number] = true;
 		tr_error_set(&err, TR_CAUSE_USAGE,
-			     "%.*s is a string here: quote what it is compared with (said once)",
+			     "%.*s is a string here: quote what it is compared with (reported "
+			     "once)",
 			     shown(path->text), path->text.data);
 	} else {
 		return;

@@ -83,7 +83,8 @@ static bool fail_function(struct tr_parser *parser)
 				    "unknown function '%.*s'; did you mean %.*s()?", shown(name),
 				    name.data, (int)similar.found.len, similar.found.data);
 	return tr_expr_fail(parser->lexer.error, column,
-			    "unknown function '%.*s'; there are basename(), len() and has()",
+			    "unknown function '%.*s'; known functions are basename(), len() and "
+			    "has()",
 			    shown(name), name.data);
 }
 
@@ -502,14 +503,14 @@ static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 {
 	bool taken;
 	if (low->type != TR_LITERAL_NUMBER)
-		return tr_expr_fail(parser->lexer.error, column, "a range is of numbers");
+		return tr_expr_fail(parser->lexer.error, column, "a range consists of numbers");
 	if (!advance(parser))
 		return false;
 	size_t high_column = parser->token.column;
 	if (!parse_time(parser, test, low, &low->high, &taken))
 		return false;
 	if (!taken && parser->token.type != TR_TOKEN_NUMBER)
-		return fail_here(parser, "a range ends in a number");
+		return fail_here(parser, "a range must end with a number");
 	if (!taken && !parse_number(parser, &low->high))
 		return false;
 	if (!low->late && tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)

@@ -465,9 +465,9 @@ static void upstream_error(const struct tr_trace *trace, const struct tr_record 
 		tr_error_set(err, TR_CAUSE_UPSTREAM, "upstream reported %llu error%s%s",
 			     (unsigned long long)trace->upstream_errors,
 			     trace->upstream_errors == 1 ? "" : "s",
-			     trace->upstream_truncated ? " and a cut" : "");
+			     trace->upstream_truncated ? " and truncated input" : "");
 	else
-		tr_error_set(err, TR_CAUSE_UPSTREAM, "upstream reported a cut");
+		tr_error_set(err, TR_CAUSE_UPSTREAM, "upstream reported truncated input");
 	tr_error_at_line(err, trailer->source_line);
 }
 
@@ -509,7 +509,7 @@ static RARE bool knows_features(struct tr_record *header, struct tr_error *err)
 
 	if (!feature)
 		return true;
-	tr_error_set(err, TR_CAUSE_INPUT, "the header asks for feature %.*s, which is not known",
+	tr_error_set(err, TR_CAUSE_INPUT, "the header requires feature %.*s, which is unknown",
 		     (int)(feature->text.len < 80 ? feature->text.len : 80), feature->text.data);
 	tr_error_at_line(err, header->source_line);
 	return false;

@@ -226,7 +226,7 @@ static enum tr_status enter_archive(struct tr_trace *trace, struct tr_error *err
 	if (!tr_archive_detect(in))
 		return TR_OK;
 	if (archives->count == TR_TRACE_ARCHIVES) {
-		tr_error_set(err, TR_CAUSE_LIMIT, "is an archive in %d others: not opened",
+		tr_error_set(err, TR_CAUSE_LIMIT, "is nested in %d archives: not opened",
 			     TR_TRACE_ARCHIVES);
 		return TR_WARN;
 	}

@@ -34,7 +34,7 @@ static enum tr_status check_count(const struct tr_writer *base, const struct tr_
 		return TR_OK;
 	if (!trailer)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a segment of the stream has no trailer: it may not be whole");
+			     "a segment of the stream has no trailer: it may be incomplete");
 	else if (tr_cell_number(&trailer->seq, &count) && count == base->records)
 		return TR_OK;
 	else

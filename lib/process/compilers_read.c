@@ -324,7 +324,7 @@ static bool add_name(struct line *line, struct tr_text word, uint32_t section)
 		if (section == TR_NO_SECTION && at->section == TR_NO_SECTION)
 			return true;
 		if (at->section != TR_NO_SECTION && at->section >= own->base_sections)
-			return bad(line, "name of two sections: %.*s", WORD(word));
+			return bad(line, "name in two sections: %.*s", WORD(word));
 		*at = name;
 		return true;
 	}
@@ -374,7 +374,7 @@ static bool read_like(struct line *line)
 	uint32_t like = find_section(own, family, kind);
 
 	if (line->begun)
-		return bad(line, "like has to come before other lines than names and call");
+		return bad(line, "like must come before all lines except names and call");
 	if (like == TR_NO_SECTION || own->sections.items + like == line->section)
 		return bad(line, "no earlier section [%.*s %.*s]", WORD(family),
 			   WORD(word.len ? word : tr_text_from(kinds[line->section->kind])));
@@ -616,7 +616,7 @@ static bool read_line(struct line *line)
 	struct tr_text key = take_word(line);
 
 	if (!text)
-		return bad(line, "a NUL byte: a text in UTF-8 is expected");
+		return bad(line, "a NUL byte: UTF-8 text is expected");
 	if (!key.len || *key.data == '#')
 		return true;
 	if (*key.data == '[')
@@ -766,8 +766,8 @@ bool tr_compilers_check(const struct tr_compilers *table, struct tr_error *err)
 		if (is_used(own, i))
 			continue;
 		tr_error_set(err, TR_CAUSE_USAGE,
-			     "-O compilers: [%.*s %s] has no names, so no program is of it: add "
-			     "a line 'names NAME...'",
+			     "-O compilers: [%.*s %s] has no names, so it applies to no program: "
+			     "add a line 'names NAME...'",
 			     WORD(family), tr_section_kind(section));
 		return false;
 	}

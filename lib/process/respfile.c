@@ -315,16 +315,16 @@ enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 		return TR_OK;
 	if (left->reason != TR_RESPFILE_UNKNOWN) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
-			     "response file '%.*s' is not expanded: %s; sources and options "
-			     "that it holds are missing",
+			     "response file '%.*s' is not expanded: %s; sources and options in "
+			     "it are missing",
 			     len, name, reasons[left->reason]);
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}
 	if (roots && roots->count)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "response file '%.*s' is not expanded: it is not in the trace, and no "
-			     "regular file below respfile-root",
+			     "response file '%.*s' is not expanded: it is not in the trace, and "
+			     "not a regular file below respfile-root",
 			     len, name);
 	else
 		tr_error_set(err, TR_CAUSE_INPUT,

@@ -53,7 +53,7 @@ bool tr_strangers_report(struct tr_strangers *strangers, struct tr_error *err)
 	const char *name = strangers->list[--strangers->count].name;
 	uint64_t count = strangers->list[strangers->count].count;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "unknown program that is called as a compiler is: %s, %" PRIu64
+		     "unknown program that is called like a compiler: %s, %" PRIu64
 		     " time%s; -O compiler=%s=gcc if it has the options of GCC",
 		     name, count, count == 1 ? "" : "s", name);
 	tr_error_is_note(err);

@@ -387,7 +387,7 @@ static bool read_filter(struct scan *s, struct tr_call_range *range)
 	if (!is_digit(peek(s)))
 		return fail(s, at, "a number or a class of calls expected after '/'", "");
 	return read_number(s, &range->step) &&
-	       (range->step > 0 || fail(s, at, "no step can be 0", ""));
+	       (range->step > 0 || fail(s, at, "a step cannot be 0", ""));
 }
 
 /* Reads the name of a file, which ends at the next comma, and the file. */

@@ -422,8 +422,8 @@ static enum tr_status report_lost(struct tr_join *join, struct tr_error *err)
 {
 	join->reported = true;
 	tr_error_set(err, TR_CAUSE_LIMIT,
-		     "too many calls have not returned: from here on the oldest are taken for "
-		     "calls that never do");
+		     "too many calls have not returned: from here on, the oldest count as calls "
+		     "that never return");
 	err->severity = TR_FLAW;
 	return TR_WARN;
 }

@@ -246,7 +246,7 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, bool demang
 	}
 	close(ends[1]);
 	if (child < 0) {
-		tr_error_system(err, errno, "no process to read the program");
+		tr_error_system(err, errno, "cannot start a process to read the program");
 		close(ends[0]);
 		return false;
 	}

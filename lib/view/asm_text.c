@@ -270,7 +270,9 @@ static enum tr_status disassemble(struct tr_asm_text *view, struct tr_loaded_pro
 		close(ends[0]);
 		if (failed == ENOMEM)
 			return tr_error_memory(err);
-		tr_error_system(err, failed, "cannot be run: objdump of binutils disassembles");
+		tr_error_system(err, failed,
+				"cannot be run: install objdump, which is part of "
+				"binutils");
 		tr_error_name(err, tr_text_from(view->objdump));
 		return TR_FATAL;
 	}

@@ -245,8 +245,8 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_e
 	if (script->map.len && !put_variables(script, arena))
 		return TR_FATAL;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the environment of the parent is unknown: what the command changes in it "
-		     "goes on top of the script's own (tr-filter --rebase keeps all of it)");
+		     "the environment of the parent is unknown: the changes of the command are "
+		     "applied to the environment of the script (tr-filter --rebase avoids this)");
 	tr_error_is_note(err);
 	return TR_WARN;
 }
@@ -297,10 +297,10 @@ static const char *hindrance(const struct tr_command *command)
 		return "its program is unknown";
 	for (size_t i = 0; i < command->argc; i++) {
 		if (has_nul(command->argv[i]))
-			return "an argument has a NUL in it";
+			return "an argument contains a NUL byte";
 	}
 	return has_nul(command->directory) || has_nul(tr_command_program(command))
-		       ? "a path has a NUL in it"
+		       ? "a path contains a NUL byte"
 		       : NULL;
 }
 

@@ -298,7 +298,7 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 		struct tr_error err;
 		tr_error_set(&err, TR_CAUSE_INPUT,
 			     "line %" PRIu64 " has code, and the file has %" PRIu64
-			     " lines: it is not the one that was compiled",
+			     " lines: it is not the file that was compiled",
 			     (uint64_t)lines->list[lines->count - 1].line, all);
 		tr_error_name(&err, file->path);
 		report_note(view, &err);

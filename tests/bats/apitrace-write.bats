@@ -204,14 +204,14 @@ calls() {
 	# what only its leave shows has no place any more
 	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\tb=2\treturn=3\n' >in
 	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
-	[[ $stderr == *"in:2: 'b' is no argument of its function"* ]]
+	[[ $stderr == *"in:2: 'b' is not an argument of its function"* ]]
 	[ "$(tr-parse out | grep ^call)" = "call	0	-	0	f	a=1	->	return=3" ]
 }
 
 @test "what is rebuilt has no arguments beyond its own, and takes no memory for it" {
 	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\t#3=2\n' >in
 	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
-	[[ $stderr == *"in:2: '#3' is no argument of its function"* ]]
+	[[ $stderr == *"in:2: '#3' is not an argument of its function"* ]]
 	tr-parse out >records
 	# each call shows another argument of the same function
 	seq 5000 | awk '{ printf "call\t%d\t-\t0\tf\ta%d=1\t->\n", $1 - 1, $1 }' >in
@@ -229,7 +229,7 @@ calls() {
 	diff <(grep ^call mangled.trec | cut -f5-) <(tr-parse out | grep ^call | cut -f5-)
 	mangled "sed 's/count=3/number=3/'"
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"'number' is no argument of its function"* ]]
+	[[ $stderr == *"'number' is not an argument of its function"* ]]
 	[ "$(tr-parse out | grep -c ^call)" -eq 3 ]
 	mangled "sed 's/count=3/count=blob:3/'"
 	[[ $stderr == *"an apitrace cannot hold a blob that was left out"* ]]
@@ -240,7 +240,7 @@ calls() {
 	mangled "sed 's/count=3/count=[1,/'"
 	[ "$status" -eq 2 ]
 	mangled "sed 's/\t0\tglClear/\tmain\tglClear/'"
-	[[ $stderr == *"the task is no number of a thread"* ]]
+	[[ $stderr == *"the task is not a thread number"* ]]
 	[ "$(tr-parse out | grep -c ^call)" -eq 4 ]
 }
 

@@ -23,7 +23,7 @@ short() {
 	tr-parse -q "$data/aquery.json" | grep -cF $'\tenv={"PATH":"/bin:/usr/bin","EMPTY":""}\t' | grep -x 1
 	tr-parse -q "$data/aquery.json" | grep -cF '"mnemonic":"CppCompile","configurationId":1,"inputDepSetIds":[2]' | grep -x 1
 	run -0 --separate-stderr tr-parse --verbose "$data/aquery.json"
-	[[ $stderr == *"note: Bazel does not write where commands run: 2; -O cwd=DIR names"* ]]
+	[[ $stderr == *"note: Bazel does not record where commands run: 2; -O cwd=DIR names"* ]]
 	[[ $stderr == *"note: actions that run no command: 2"* ]]
 }
 

@@ -58,7 +58,7 @@ files() {
 	rm sub/opts.rsp
 	run -0 --separate-stderr tr-repack -t compdb -O respfile-root=sub mc.json
 	[ "$output" = "$(cat keep.json)" ]
-	[[ $stderr == *"response file 'opts.rsp' is not expanded: it is not in the trace, and no regular file below respfile-root"* ]]
+	[[ $stderr == *"response file 'opts.rsp' is not expanded: it is not in the trace, and not a regular file below respfile-root"* ]]
 	run -2 --separate-stderr tr-repack --strict -t compdb -O respfile-root=sub mc.json
 	run -2 --separate-stderr tr-repack -t compdb -O respfile-root=sub/none mc.json
 	[[ $stderr == *"respfile-root: sub/none: No such file or directory"* ]]
@@ -254,8 +254,8 @@ tr-repack: trace: note: mycc-12 started cc1plus: -O compiler=mycc-12=gcc makes i
 		printf '!end\t13\n'
 	} >trace
 	run -0 --separate-stderr tr-repack -t compdb -o db trace
-	[ "$stderr" = 'tr-repack: trace: note: unknown program that is called as a compiler is: below, 1 time; -O compiler=below=gcc if it has the options of GCC
-tr-repack: trace: note: unknown program that is called as a compiler is: mycc, 2 times; -O compiler=mycc=gcc if it has the options of GCC' ]
+	[ "$stderr" = 'tr-repack: trace: note: unknown program that is called like a compiler: below, 1 time; -O compiler=below=gcc if it has the options of GCC
+tr-repack: trace: note: unknown program that is called like a compiler: mycc, 2 times; -O compiler=mycc=gcc if it has the options of GCC' ]
 	[ "$(grep -c '"file"' db)" -eq 3 ]
 	run -0 --separate-stderr tr-repack -t compdb -O compiler=mycc=gcc -O unique=none -o db trace
 	[[ $stderr != *mycc* ]]
@@ -264,7 +264,7 @@ tr-repack: trace: note: unknown program that is called as a compiler is: mycc, 2
 	{ head -n 3 trace; printf '!end\t2\n'; } >own
 	run -0 --separate-stderr tr-repack -t compdb own
 	[ "$output" = '[]' ]
-	[[ $stderr == *'unknown program that is called as a compiler is: mycc, 1 time'* ]]
+	[[ $stderr == *'unknown program that is called like a compiler: mycc, 1 time'* ]]
 }
 
 libtool_build() {

@@ -167,7 +167,7 @@ sources() {
 	[ -z "$output" ]
 	printf '[own driver]\ndefine either -D\n' >bad.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
-	[[ $stderr == *"-O compilers: [own driver] has no names, so no program is of it"* ]]
+	[[ $stderr == *"-O compilers: [own driver] has no names, so it applies to no program"* ]]
 	tr-repack -q -t compdb -O compilers=bad.txt -O compiler=mycc=own trace
 	head -c 1048577 /dev/zero >big.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=big.txt trace
@@ -177,7 +177,7 @@ sources() {
 	[[ $stderr == *"compilers: bad.txt:1001: more than 1000 sections" ]]
 	printf '[own driver]\nnames a' | iconv -t UTF-16 >bad.txt
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=bad.txt trace
-	[[ $stderr == *"compilers: bad.txt:1: a NUL byte: a text in UTF-8 is expected" ]]
+	[[ $stderr == *"compilers: bad.txt:1: a NUL byte: UTF-8 text is expected" ]]
 	for option in compdb:compilers kwspec:config compdb:tools; do
 		run -2 --separate-stderr tr-repack -t ${option%:*} -O ${option#*:}=/dev/null trace
 		[[ $stderr == *"${option#*:}: /dev/null: not a regular file" ]]

@@ -229,7 +229,7 @@ cut_anywhere() {
 	7z a -bd a.7z one.trec >7z.log
 	{ cat a.7z b.cpio; } >all
 	run -2 --separate-stderr tr-parse all
-	[[ $stderr == *"7z: what follows the end of the archive is not read"* ]]
+	[[ $stderr == *"7z: data after the end of the archive is not read"* ]]
 }
 
 @test "cpio: a length of a name that is none costs no memory, wherever the header is" {
@@ -408,7 +408,7 @@ cut_anywhere() {
 	tr-parse in | cmp - one.trec
 	tar -cf in.tar in
 	run -2 --separate-stderr tr-parse in.tar
-	[ "$stderr" = "tr-parse: in.tar:in/in/in/in: is an archive in 4 others: not opened" ]
+	[ "$stderr" = "tr-parse: in.tar:in/in/in/in: is nested in 4 archives: not opened" ]
 }
 
 @test "names are bytes, whatever the locale" {

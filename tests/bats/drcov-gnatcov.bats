@@ -78,7 +78,7 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 		<(tr-parse true | grep ^block | cut -f5,6 | grep -v 'size=0$' | awk '!seen[$0]++')
 	tr-repack -t drcov "$traces/plain_32le.trace" | grep -aqx 'DRCOV FLAVOR: drcov-32'
 	run -2 --separate-stderr tr-repack -t drcov -o map "$traces/decision_map_64be.trace"
-	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'a decision map is no execution trace' ]]
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'a decision map is not an execution trace' ]]
 	[ "$(tr-parse map | grep -c ^block)" -eq 0 ]
 }
 

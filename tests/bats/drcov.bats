@@ -32,7 +32,7 @@ setup() {
 	for source in two.trec 'good-v2 good-hits'; do
 		# shellcheck disable=SC2086 # two operands
 		run -2 --separate-stderr tr-repack -t drcov -o one $source
-		[[ $stderr == *"a file of drcov's holds one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
+		[[ $stderr == *"a file of format drcov holds only one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
 		[ ! -e one ]
 	done
 	for target in out/ out.tar; do
@@ -140,7 +140,7 @@ bad() {
 	bad bad-version 3 'drcov of version 1: versions 2 and 3 are read' 0
 	bad bad-count @0xd0 'the block table announces 4000000000 blocks, there are 1' 1
 	bad bad-modules 6 'the module table announces 4000000000 modules, there are 1' 1
-	bad bad-row 5 'a row of the module table that is not like its columns: passed on' 1
+	bad bad-row 5 'a row of the module table that does not match its columns: passed on' 1
 	cmp again bad-row
 	bad bad-no-blocks 6 'there is no table of blocks' 0
 	bad bad-text 9 'no block: module[  0]: x' 2
@@ -214,7 +214,7 @@ bad() {
 @test "block starts that are addresses are recognised by what shows it" {
 	starts() { tr-parse "$@" | sed -nE 's/^block.*\t0x0*([0-9a-f]+)\tsize.*/\1/p' | tr '\n' ' '; }
 	run -0 --separate-stderr tr-parse good-qemu
-	[[ $stderr == "tr-parse: good-qemu:"*": note: block starts are addresses, as QEMU's plugin writes them (-O starts=relative"* ]]
+	[[ $stderr == "tr-parse: good-qemu:"*": note: block starts are addresses, as written by QEMU's plugin (-O starts=relative"* ]]
 	[[ $output == *$'bbs\tvalue="binary"\tstarts=absolute'* ]]
 	[ "$(starts -q good-qemu)" = "10001000 1000100c 1001ffff " ]
 	[ "$(starts -O starts=relative good-qemu)" = "20001000 2000100c 2001ffff " ]

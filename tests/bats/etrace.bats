@@ -103,7 +103,7 @@ events() {
 @test "--lines: what is about events is refused" {
 	for option in reorder=3 pid-bits=22; do
 		run -2 --separate-stderr tr-parse --lines -O $option hello.nfsdb
-		[ "$stderr" = "tr-parse: hello.nfsdb: -O reorder and -O pid-bits are about events: not with --lines" ]
+		[ "$stderr" = "tr-parse: hello.nfsdb: -O reorder and -O pid-bits apply to events: they cannot be combined with --lines" ]
 	done
 }
 
@@ -191,7 +191,7 @@ increasing() {
 	[[ $stderr == *"old.nfsdb:12: an unknown tag: kept as a raw record"* ]]
 }
 
-@test "lost lines, noise and a cut last line are told" {
+@test "lost lines, noise and truncated input last line are told" {
 	printf 'INITCWD=/w\nCPU:3 [LOST 17 EVENTS]\nCPU:0 [LOST EVENTS]\nnoise\n0: 1,0,1,1!Close|fd=3' >log
 	run -2 --separate-stderr tr-parse log
 	[ "${lines[2]}" = $'lost\t1\t-\t-\t-\tevents=17\tcpu=3' ]
@@ -199,7 +199,7 @@ increasing() {
 	[ "${lines[4]}" = $'raw\t3\t-\t-\t-\ttext="noise"\treason="no line of the tracer\'s"' ]
 	[ "${lines[5]}" = $'sys\t4\t1.000000001\t1\tclose\tfd=3\tcpu=0\tflagged=["cut"]' ]
 	[[ ${lines[6]} == $'!end\t5\terrors=5\ttruncated=true' ]]
-	[[ $stderr == *"log:2: the tracer lost 17 lines"*"log:5: the last line has no end: it may be cut"* ]]
+	[[ $stderr == *"log:2: the tracer lost 17 lines"*"log:5: the last line has no newline: it may be truncated"* ]]
 	tr-parse -q log 2>/dev/null | tr-repack -q 2>/dev/null | cmp - <(cat log; echo)
 }
 
@@ -283,7 +283,7 @@ increasing() {
 	run -2 --separate-stderr tr-parse -q part0 nothing part1
 	[[ $stderr == *"nothing: cannot open"* ]]
 	run -2 --separate-stderr tr-parse -q part0 part1
-	[[ $stderr == *"the last line of a part has no end"* ]]
+	[[ $stderr == *"the last line of a part has no newline"* ]]
 	[ "$(grep -c $'^sys.*\topen\t' <<<"$output")" -gt 1700 ]
 	gzip -c part1 | head -c 20000 >part1.gz
 	run -2 --separate-stderr tr-parse -q part0 part1.gz
@@ -322,7 +322,7 @@ increasing() {
 @test "from a build trace: an INITCWD and times are supplied, and said" {
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
 	run -0 --separate-stderr tr-repack -t etrace -o zlib.nfsdb zlib.json
-	[[ $stderr == *"INITCWD was not in the stream: supplied"*"without a time"* ]]
+	[[ $stderr == *"the stream has no INITCWD: added"*"without a time"* ]]
 	head -n 1 zlib.nfsdb | diff - <(echo INITCWD=/srv/build/zlib)
 	diff <(tr-filter --fields=task,name,cwd,argv exec zlib.json) \
 		<(tr-filter -q --fields=task,name,cwd,argv exec zlib.nfsdb)

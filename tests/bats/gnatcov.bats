@@ -105,7 +105,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	tr-filter --context=none 'op has fault' plain_32le.trace >blocks
 	run --separate-stderr tr-repack -t gnatcov -o bare blocks
 	[ "$status" -eq 0 ]
-	[[ $stderr == *'supplied'* ]]
+	[[ $stderr == *'added'* ]]
 	[ "$(tr-parse bare | grep -c -e ^block -e ^section)" -eq 4 ]
 }
 
@@ -231,7 +231,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	[ -z "$output" ]
 	run -2 --separate-stderr tr-totext --style=gnatcov-base plain_32le.trace true_flat.trace \
 		plain_32le.trace
-	[[ $stderr == *'left out: a trace of another machine than the first' ]]
+	[[ $stderr == *'left out: a trace for another machine than the first' ]]
 	diff <(expected plain_32le base; expected plain_32le base) <(echo "$output")
 }
 
@@ -302,13 +302,13 @@ expected() { # expected NAME STYLE: what gnatcov prints
 
 @test "what cannot be merged is left out and said" {
 	run -2 --separate-stderr tr-filter --merge plain_32le.trace plain_64be.trace
-	[[ $stderr == *'left out: a trace of another machine than the first' ]]
+	[[ $stderr == *'left out: a trace for another machine than the first' ]]
 	[ "$(grep -c ^block <<<"$output")" -eq 8 ]
 	[[ ${lines[-1]} == *$'\terrors=1' ]]
 	run -2 --separate-stderr tr-filter --merge decision_map_64be.trace
-	[[ $stderr == *'a decision map is no execution trace' ]]
+	[[ $stderr == *'a decision map is not an execution trace' ]]
 	run -0 --separate-stderr tr-filter --merge plain_32le.trace history_all_tags_32le.trace
-	[[ $stderr == *'of another program than the first: merged all the same' ]]
+	[[ $stderr == *'of another program than the first: merged anyway' ]]
 	run -2 tr-filter --merge -c plain_32le.trace
 	run -2 --separate-stderr tr-filter --merge bad_truncated_entry.trace
 	[[ ${lines[-1]} == *$'\terrors=1\ttruncated=true' ]]
@@ -324,7 +324,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	printf '%s\n' "${section}62" $'info\t1\t-\t-\t4294967296\tdata="x"' $'info\t2\t-\t-\t0\tdata="x"' \
 		$'info\t3\t-\t-\tUSER_DATA\tdata="y"' >beyond.trec
 	run -2 tr-repack -t gnatcov -o beyond beyond.trec
-	[ "$(grep -c 'no information is called that' <<<"$output")" -eq 2 ]
+	[ "$(grep -c 'unknown information name' <<<"$output")" -eq 2 ]
 	for machine in EM_AARCH64 em_aarch64 AArch64 183; do
 		tr-repack -q -t gnatcov -O machine=$machine last.trec | head -c 18 | tail -c 2 | od -An -tu1 | grep -q ' 0 183'
 	done

@@ -114,7 +114,7 @@ lines_of() {
 	[ "${lines[0]}" = '{"version":101}' ]
 	[[ ${lines[1]} == '{"creator":"trec-tools '* ]]
 	[ "${lines[2]}" = "$(sed -n 4p zlib.json)" ]
-	[[ $stderr == *"version and creator were not in the stream: supplied" ]]
+	[[ $stderr == *"the stream has no version and creator: added" ]]
 	run -0 --separate-stderr bash -c 'tr-parse zlib.json | head -n 100 | tr-repack -t klocwork'
 	[[ $stderr == *"has no trailer"* ]]
 	[ "$output" = "$(head -n 99 zlib.json)" ]

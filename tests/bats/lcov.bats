@@ -332,7 +332,7 @@ END
 	run -2 tr-repack -t lcov -O exe=a -O base=12 main.trec
 	[[ $output == *"base takes 0xADDRESS or NAME=0xADDRESS, not '12'"* ]]
 	run -2 tr-repack -t lcov -O exe=a -O base=b=0x12 main.trec
-	[[ $output == *"base names 'b', which is none of the programs"* ]]
+	[[ $output == *"base names 'b', which is not one of the programs"* ]]
 	run -2 tr-repack -t lcov -O exe=a "$top_srcdir"/tests/data/etrace/hello.nfsdb.gz
 	[[ $output == *'lcov cannot hold'* ]]
 }
@@ -485,7 +485,7 @@ source	/src/c.c
 srcfunction	/src/c.c	function="h"	hits=3
 END
 	)
-	for message in '3: left out: a line of another form than its key has' '15: left out: a line with an unknown key' \
+	for message in '3: left out: a line in another form than its key requires' '15: left out: a line with an unknown key' \
 		'17: left out: the section before has no end_of_record' '21: left out: a line outside of a section' \
 		'24: left out: a line that is cut' '24: the last section has no end_of_record'; do
 		[[ $stderr == *"bad-lines.info:$message"* ]]
@@ -501,7 +501,7 @@ END
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline="x"\thits=1'
 	[[ $output == *line* ]]
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline=4294967296\thits=1'
-	[[ $output == *'line is no number of a line'* ]]
+	[[ $output == *'line is not a line number'* ]]
 }
 
 @test "tr-stat has the figures of lcov, by file and by function" {
@@ -549,7 +549,7 @@ END
 	# a source that was changed, and what is none
 	echo 'int other;' >a.c
 	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
-	[[ $stderr =~ note:.*/a.c:\ line\ [0-9]+\ has\ code,\ and\ the\ file\ has\ 1\ lines:\ it\ is\ not\ the\ one\ that\ was\ compiled ]]
+	[[ $stderr =~ note:.*/a.c:\ line\ [0-9]+\ has\ code,\ and\ the\ file\ has\ 1\ lines:\ it\ is\ not\ the\ file\ that\ was\ compiled ]]
 	[ "$(grep -cE '^ *[0-9#]+: +[0-9]+:$' <<<"$output")" -eq 10 ]
 	rm a.c && mkfifo a.c
 	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec

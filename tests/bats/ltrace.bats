@@ -192,7 +192,7 @@ logs() {
 
 @test "the summary of -c is refused" {
 	run -2 --separate-stderr tr-parse "$data/bad-summary.ltrace"
-	[ "$stderr" = "tr-parse: $data/bad-summary.ltrace: a summary of ltrace -c, which holds no calls: record without -c, and count with tr-stat" ]
+	[ "$stderr" = "tr-parse: $data/bad-summary.ltrace: a summary of ltrace -c, which contains no calls: record without -c, and count with tr-stat" ]
 }
 
 @test "logs of ltrace and of strace are not mistaken for each other" {

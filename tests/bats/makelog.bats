@@ -94,22 +94,22 @@ database() {
 	done
 }
 
-@test "an unknown program that is called as a compiler is named, and a log without commands says so" {
+@test "an unknown program that is called like a compiler named, and a log without commands says so" {
 	printf '%s\n' "make[1]: Entering directory '/srv/p'" '[1/3] gcc -c sub.c -o a.o' \
 		'[2/3] env X=1 /opt/bin/acmecc.exe -c main.c -o b.o' 'acmecc -Iinc -c x.cpp' \
 		'diff -c a.c b.c' 'wc -c a.c' 'python3 -c import a.c -o x' 'grep -c -I x a.c' 'acmecc -c x.o -o x' >log
 	run -0 --separate-stderr tr-repack -t compdb log
-	[ "$stderr" = "tr-repack: log: note: unknown program that is called as a compiler is: acmecc, 2 times; -O compiler=acmecc=gcc if it has the options of GCC" ]
+	[ "$stderr" = "tr-repack: log: note: unknown program that is called like a compiler: acmecc, 2 times; -O compiler=acmecc=gcc if it has the options of GCC" ]
 	run -0 --separate-stderr tr-repack -t compdb -O compiler=acmecc=gcc log
 	[ -z "$stderr" ]
 	[ "$(grep -c '"file"' <<<"$output")" -eq 3 ]
 	echo '$CC -c a.c' >variable
 	run -0 --separate-stderr tr-repack -t compdb -f makelog -O cwd=/b variable
-	[[ $stderr == *'called as a compiler is: $CC, 1 time; -O compiler=$CC=gcc '* ]]
+	[[ $stderr == *'called like a compiler: $CC, 1 time; -O compiler=$CC=gcc '* ]]
 	[ "$(tr-repack -q -t compdb -f makelog -O cwd=/b -O 'compiler=$CC=gcc' variable | grep -c '"file"')" -eq 1 ]
 	for i in 1 2 3 4 5 6; do echo "acme$i -O2 -c $i.c"; done >>log
 	run -0 --separate-stderr tr-parse log
-	[ "$(grep -c 'called as a compiler' <<<"$stderr")" -eq 4 ]
+	[ "$(grep -c 'called like a compiler' <<<"$stderr")" -eq 4 ]
 	printf '%s\n' "make[1]: Entering directory '/srv/p'" '  CC  x.o' "make[1]: Leaving directory '/srv/p'" >quiet
 	run -0 --separate-stderr tr-repack -t compdb quiet
 	[ "$output" = '[]' ]

@@ -31,12 +31,12 @@ block\t3\t-\t0\t0x00000040028217e7\tsize=33\top=block|br0' ]
 @test "older versions, whose logs have no bytes of instructions" {
 	run -0 --separate-stderr tr-filter --fields=name,size 'block' "$data/good-old.log"
 	[ "$output" = $'0x0000000000401136\t7\n0x0000000000401136\t7\n0x000000000040113e\t1' ]
-	[[ $stderr == *'no bytes of instructions: the last one of a block counts as one byte'* ]]
+	[[ $stderr == *'no instruction bytes: the last instruction of a block counts as one byte'* ]]
 }
 
 @test "damage: the line is named, the rest is kept, and no outcome is guessed across it" {
 	run -2 --separate-stderr tr-parse "$data/bad-form.log"
-	[[ $stderr == *'bad-form.log:7: left out: a line Trace of another form'* ]]
+	[[ $stderr == *'bad-form.log:7: left out: a Trace line in an unknown form'* ]]
 	[ "$(grep -c ^block <<<"$output")" -eq 2 ]
 	[[ $output != *'br0'* ]]
 	run -2 --separate-stderr tr-parse "$data/bad-no-code.log"

@@ -123,7 +123,7 @@ setup() {
 	for source in log.trec log two.trec; do
 		echo "$source"
 		run -2 --separate-stderr tr-repack -t srctrace -o one "$source"
-		[[ $stderr == *"a file of srctrace's holds one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
+		[[ $stderr == *"a file of format srctrace holds only one: "*"(-o NAME.tar) or a directory (-o NAME/)"* ]]
 		[ ! -e one ]
 		rm -rf out
 		tr-repack -q -t srctrace --verify -o out/ "$source"
@@ -135,7 +135,7 @@ setup() {
 		tr-parse out/*.srctrace | grep -v '^[%!]' | sort | diff - <(tr-parse "$source" | grep -v '^[%!]' | sort)
 	done
 	run -2 --separate-stderr tr-repack -o one good-tiny good-tiny
-	[[ $stderr == *"a file of srctrace's holds one"* ]]
+	[[ $stderr == *"a file of format srctrace holds only one"* ]]
 	# a log holds them all
 	tr-repack -O base64=yes good-tiny good-a1 | tr-parse | cmp - <(tr-parse good-tiny good-a1)
 	tr-repack log log | cmp - <(cat log log)
@@ -178,10 +178,10 @@ setup() {
 	# of another kind, or of none that can be merged
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >flat.trace
 	run -2 --separate-stderr tr-filter --merge good-tiny flat.trace
-	[[ $stderr == *"flat.trace: left out: the first trace is a source trace (srctrace), and this is none" ]]
+	[[ $stderr == *"flat.trace: left out: the first trace is a source trace (srctrace), and this is not" ]]
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
 	run -2 --separate-stderr tr-filter --merge build.json
-	[[ $stderr == *"records of kind exec: what can be merged is gnatcov, srctrace, drcov and lcov" ]]
+	[[ $stderr == *"records of kind exec: only gnatcov, srctrace, drcov and lcov can be merged" ]]
 }
 
 @test "-t srctrace takes a trace out of its log; without -t a log is copied" {
@@ -213,7 +213,7 @@ setup() {
 	[[ $stderr == *"another one begins before"* ]]
 	[ "$(grep -c ^unit <<<"$output")" -eq 6 ]
 	run -2 --separate-stderr tr-parse -f srctrace "$data"/good-tiny.recipe
-	[[ $stderr == *"no source trace, and no Base64 of one" ]]
+	[[ $stderr == *"not a source trace, and not the Base64 of one" ]]
 }
 
 @test "traces whose lines are mixed in a log are all read" {

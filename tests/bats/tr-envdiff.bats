@@ -527,7 +527,7 @@ END
 	# as are klocwork's differences to the first environment: tests/long/linear has those
 	chain 2400 >chain
 	run -2 --separate-stderr tr-repack -t bear -o events chain
-	[[ $stderr == *"left out: the whole environments of this trace take more than 1000 times what was read"* ]]
+	[[ $stderr == *"left out: the complete environments of this trace exceed 1000 times the size of the input"* ]]
 	[ "$(wc -l <events)" -gt 2300 ]
 	[ "$(wc -l <events)" -lt 2400 ]
 }

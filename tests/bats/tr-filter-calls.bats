@@ -71,7 +71,7 @@ calls() {
 	[[ $stderr == 'tr-filter: --frames: byte 1: the range ends before it begins'* ]]
 	printf '1 2\n3/0' >list
 	run -2 --separate-stderr tr-filter --calls=@list t.trec
-	[[ $stderr == 'tr-filter: --calls: list, byte 7: no step can be 0'* ]]
+	[[ $stderr == 'tr-filter: --calls: list, byte 7: a step cannot be 0'* ]]
 	run -2 --separate-stderr tr-filter --calls=@missing t.trec
 	[[ $stderr == *'missing: No such file or directory'* ]]
 	run -2 tr-filter --calls= t.trec

@@ -47,7 +47,7 @@ setup() {
 	[[ $stderr = *"'elevaton'; did you mean elevation?" ]]
 	# a test that no record came to says nothing of the records, only of the name
 	run --separate-stderr tr-filter -c 'name == "none" and agv == 1' t.trec
-	[[ $stderr = *"no record came as far as the test of 'agv'; did you mean argv?" ]]
+	[[ $stderr = *"no record reached the test of 'agv'; did you mean argv?" ]]
 	run --separate-stderr tr-filter -c 'name == "none" and argv == 1' t.trec
 	[ -z "$stderr" ]
 	run --separate-stderr tr-filter -c 'name $= "none" and argv == 1' t.trec

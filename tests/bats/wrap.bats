@@ -137,7 +137,7 @@ END
 	echo 'int main(void) { return 0; }' >main.c
 	cp main.c before
 	run -2 --separate-stderr tr-record --wrap --append=main.c -- touch ran
-	[ "$stderr" = "tr-record: main.c: not a file of the format that would be appended to it" ]
+	[ "$stderr" = "tr-record: main.c: not in the format of the records to append" ]
 	cmp main.c before
 	run -2 --separate-stderr tr-record --wrap --append=/dev/null -- touch ran
 	[ "$stderr" = "tr-record: /dev/null: only a regular file can be appended to" ]
@@ -179,7 +179,7 @@ END
 	run -3 wrap sh -c 'exit 3'
 	run -2 --separate-stderr tr-filter --raw --fields=status exit t.trec
 	[ "$output" = $'0\n3' ]
-	[ "$stderr" = "tr-filter: t.trec:7: upstream reported a cut" ]
+	[ "$stderr" = "tr-filter: t.trec:7: upstream reported truncated input" ]
 }
 
 @test "--append without --wrap adds what the command started as well" {

@@ -411,7 +411,7 @@ static bool encode_value(struct tr_encoder *encoder, const struct tr_value *valu
 	case TR_BLOB_LEFT:
 		return no_place(encoder, "a blob that was left out");
 	case TR_BLOB_FILE:
-		return no_place(encoder, "a blob in a file (--blob-dir would fetch it)");
+		return no_place(encoder, "a blob in a file (--blob-dir reads it)");
 	case TR_SYMBOL:
 		return put_symbol(encoder, value);
 	case TR_LIST:
@@ -996,7 +996,7 @@ static enum tr_status put_properties(struct tr_encoder *encoder, struct tr_value
 		/* an empty name would be the end of them */
 		if (!good || !text[0].len) {
 			tr_error_set(err, TR_CAUSE_INPUT,
-				     "a property is no pair of texts [\"name\",\"value\"]");
+				     "a property is not a pair of strings [\"name\",\"value\"]");
 			status = TR_WARN;
 			continue;
 		}
@@ -1156,12 +1156,12 @@ static bool put_backtrace(struct event *event, struct tr_field *field)
 	if (!list)
 		return false;
 	if (list->type != TR_LIST || list->flags & TR_CUT)
-		return unfit(event, field->key, "is no list of stack frames");
+		return unfit(event, field->key, "is not a list of stack frames");
 	tr_encode_byte(encoder, TR_APITRACE_BACKTRACE);
 	encode_uint(encoder, list->count);
 	for (size_t i = 0; i < list->count; i++) {
 		if (!id_word(&list->as.items[i], 'K', &id))
-			return unfit(event, field->key, "is no list of stack frames");
+			return unfit(event, field->key, "is not a list of stack frames");
 		encode_signature(encoder, tr_written_frame(&encoder->signatures, id));
 	}
 	return true;
@@ -1186,7 +1186,7 @@ static bool put_argument(struct event *event, struct tr_field *field)
 	uint64_t number;
 	if (!tr_written_argument(&event->encoder->signatures, event->function, field->key,
 				 event->next, &number))
-		return unfit(event, field->key, "is no argument of its function");
+		return unfit(event, field->key, "is not an argument of its function");
 	event->next = (size_t)number + 1;
 	tr_encode_byte(event->encoder, TR_APITRACE_ARGUMENT);
 	encode_uint(event->encoder, number);
@@ -1269,7 +1269,7 @@ static bool begin_enter(struct event *event)
 	uint64_t thread = 0;
 	if (event->record->task.type != TR_CELL_ABSENT &&
 	    !tr_cell_number(&event->record->task, &thread)) {
-		tr_error_set(encoder->err, TR_CAUSE_INPUT, "the task is no number of a thread");
+		tr_error_set(encoder->err, TR_CAUSE_INPUT, "the task is not a thread number");
 		return false;
 	}
 	if (tr_written_function(&encoder->signatures, event->record,

@@ -433,7 +433,7 @@ static enum tr_status resume(struct reader *reader, struct tr_error *err)
 		name_call(reader, err, "; nothing after it can be read");
 		return TR_FATAL;
 	}
-	name_call(reader, err, "; reading goes on at the next stream of the file");
+	name_call(reader, err, "; reading continues with the next stream of the file");
 	begin_stream(reader);
 	/* the stream ends here, whatever the cause */
 	err->cause = TR_CAUSE_CUT;

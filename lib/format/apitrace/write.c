@@ -77,9 +77,9 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 		return begin_trace(writer, header, err);
 	}
 	tr_error_set(err, TR_CAUSE_USAGE,
-		     "a second trace begins here, and a file of apitrace's holds one: write "
-		     "each by itself, or all into an archive (-o NAME.tar) or a directory "
-		     "(-o NAME/)");
+		     "a second trace begins here, and an apitrace file holds only one: write "
+		     "each separately, or all into an archive (-o NAME.tar) or a directory (-o "
+		     "NAME/)");
 	return TR_FATAL;
 }
 
@@ -122,13 +122,12 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 	} else if (writer->pending & FURTHER) {
 		remark = FURTHER;
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "the file gets several streams, as the one that they came from: "
+			     "the file gets several streams, like the file that they came from: "
 			     "apitrace reads only the first (-o NAME/ writes a file for each)");
 	} else if (writer->encoder.signatures.any_rebuilt && !(writer->reported & REBUILT)) {
 		remark = REBUILT;
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "definitions are missing from the stream: rebuilt from what the "
-			     "records show");
+			     "definitions are missing from the stream: rebuilt from the records");
 	} else {
 		return TR_OK;
 	}

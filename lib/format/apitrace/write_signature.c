@@ -421,7 +421,7 @@ enum tr_status tr_written_number_names(struct tr_written_signatures *signatures,
 			return no_number(name, "it means different things in the trace's tables",
 					 err);
 		if (symbol->count > 1 && constant->table->table != TR_APITRACE_MASKS)
-			return no_number(name, "is no flag of a mask", err);
+			return no_number(name, "is not a flag of a mask", err);
 		if (constant->table->table == TR_APITRACE_ENUMS)
 			*negative = constant->label->tag == TR_APITRACE_SINT;
 		table = table ? table : constant->table;

@@ -540,7 +540,7 @@ static bool note_unplaced(struct tr_reader *base, struct tr_error *err)
 	if (!reader->unplaced)
 		return false;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "Bazel does not write where commands run: %" PRIu64
+		     "Bazel does not record where commands run: %" PRIu64
 		     "; -O cwd=DIR names the workspace, -O cwd=. if it is here",
 		     reader->unplaced);
 	reader->unplaced = 0;

@@ -291,8 +291,8 @@ static enum tr_status put_environment(struct writer *writer, const struct execut
 	}
 	if (!tr_environments_may_write(writer->follow.pool, execution->record->line.len)) {
 		tr_error_say(err, TR_CAUSE_LIMIT,
-			     "left out: the whole environments of this trace take more than 1000 "
-			     "times what was read");
+			     "left out: the complete environments of this trace exceed 1000 "
+			     "times the size of the input");
 		return TR_WARN;
 	}
 	tr_buffer_put_literal(&writer->line, ",\"environment\":");

@@ -335,8 +335,8 @@ static enum tr_status read_table(struct tr_reader *base, struct tr_record **reco
 	if (!reader->absolute || reader->starts == ABSOLUTE)
 		return tr_reader_deliver(base, record, err);
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "block starts are addresses, as QEMU's plugin writes them (-O starts=relative "
-		     "if they count from the module)");
+		     "block starts are addresses, as written by QEMU's plugin (-O "
+		     "starts=relative if they are relative to the module)");
 	at_place(reader, err);
 	return tr_reader_hold(base, TR_NOTE, err);
 }
@@ -574,7 +574,7 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 	put_header(reader);
 	if (!reader->odd_head)
 		return tr_reader_deliver(base, record, err);
-	tr_error_set(err, TR_CAUSE_INPUT, "lines before the module table that are not known: kept");
+	tr_error_set(err, TR_CAUSE_INPUT, "unknown lines before the module table: kept");
 	at_place(reader, err);
 	return tr_reader_hold(base, TR_FLAW, err);
 }
@@ -614,8 +614,8 @@ static enum tr_status read_module(struct tr_reader *base, struct tr_record **rec
 	mark(reader);
 	if (!good) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a row of the module table that is not like its "
-			     "columns: passed on");
+			     "a row of the module table that does not match its columns: passed "
+			     "on");
 		at_place(reader, err);
 	}
 	skip_line(reader, line);

@@ -386,7 +386,7 @@ static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *rec
 		foreign->map = name_is(record, "DECISION_MAP");
 		if (foreign->map) {
 			tr_error_set(err, TR_CAUSE_INPUT,
-				     "left out: a decision map is no execution trace");
+				     "left out: a decision map is not an execution trace");
 			return TR_WARN;
 		}
 	} else if (tr_text_is(record->kind, "unload")) {

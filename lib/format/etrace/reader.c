@@ -356,7 +356,8 @@ struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_
 		return NULL;
 	if (config->lines && (window || bits != TR_ETRACE_NO_PID)) {
 		tr_error_set(err, TR_CAUSE_USAGE,
-			     "-O reorder and -O pid-bits are about events: not with --lines");
+			     "-O reorder and -O pid-bits apply to events: they cannot be "
+			     "combined with --lines");
 		return NULL;
 	}
 	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);

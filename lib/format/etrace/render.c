@@ -729,7 +729,9 @@ static void report(const struct tr_etrace_queue *queue, const struct tr_etrace_e
 
 	switch (entry->trouble) {
 	case TR_ETRACE_CUT:
-		tr_error_set(err, TR_CAUSE_CUT, "the last line has no end: it may be cut");
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "the last line has no newline: it may be "
+			     "truncated");
 		break;
 	case TR_ETRACE_EVENTS_LOST:
 		if (entry->number)

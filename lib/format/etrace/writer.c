@@ -404,7 +404,7 @@ static enum tr_status begin_log(struct writer *writer, struct tr_record *record,
 	tr_output_put_literal(writer->base.out, "INITCWD=");
 	tr_output_put_text(writer->base.out, cwd);
 	tr_output_put_byte(writer->base.out, '\n');
-	tr_error_set(err, TR_CAUSE_INPUT, "INITCWD was not in the stream: supplied");
+	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no INITCWD: added");
 	return note(err);
 }
 
@@ -422,8 +422,8 @@ static enum tr_status look_at_record(struct writer *writer, const struct tr_reco
 	if (writer->where.unresolved && !writer->reported_path) {
 		writer->reported_path = true;
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "the directory of a relative path is unknown: the path is kept as it "
-			     "is (strace -y states directories)");
+			     "the directory of a relative path is unknown: the path is kept as "
+			     "it is (strace -y records directories)");
 		return note(err);
 	}
 	if (writer->reported_time || record->time.type != TR_CELL_ABSENT ||

@@ -197,7 +197,7 @@ static bool decode_header(const char *p, struct tr_gnatcov_section *section, str
 			     byte[15]);
 	else if (section->kind == TR_GNATCOV_CONSOLIDATED)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "section of kind 248, CONSOLIDATED: nothing reads these");
+			     "section of kind 248, CONSOLIDATED: not supported by any tool");
 	else if (section->kind >= TR_GNATCOV_KINDS)
 		tr_error_set(err, TR_CAUSE_INPUT, "section of unknown kind %u", section->kind);
 	else if (section->kind != TR_GNATCOV_INFO && section->pc_size != 4 && section->pc_size != 8)
@@ -224,7 +224,7 @@ static void check_place(const struct reader *reader, const struct tr_gnatcov_sec
 	} else if (after_info &&
 		   (section->kind == TR_GNATCOV_INFO || section->kind == TR_GNATCOV_DECISION_MAP)) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a section %s where FLAT or HISTORY has to follow the information",
+			     "a section %s where FLAT or HISTORY must follow the information",
 			     name);
 	}
 }
@@ -297,7 +297,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	if (!tr_input_more(in, TR_GNATCOV_HEADER_SIZE))
 		return no_header(reader, err);
 	if (memcmp(in->pos, TR_GNATCOV_MAGIC, TR_GNATCOV_MAGIC_SIZE) != 0) {
-		tr_error_set(err, TR_CAUSE_INPUT, "no section header where one is due");
+		tr_error_set(err, TR_CAUSE_INPUT, "a section header is missing");
 		return lost(reader, 0, 0, err);
 	}
 	if (!decode_header(in->pos, &section, err))
@@ -385,7 +385,7 @@ static void check_info(const struct reader *reader, const struct info *info, str
 	} else if (info->tag != TR_GNATCOV_DATE_TIME) {
 		return;
 	} else if (!tr_trace_date_read(info->data, reader->section.big, &date)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is no date of 8 bytes");
+		tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is not a date of 8 bytes");
 	} else if (date.swapped) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "the year of DATE_TIME is not in the section's byte order: taken as "
@@ -543,7 +543,7 @@ static enum tr_status load(struct reader *reader, const struct loaded *loaded,
 
 	if (loaded->bad_number)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a size or checksum of a shared object is no number");
+			     "a size or checksum of a shared object is not a number");
 	else if (!loaded->named || !loaded->stamped || !loaded->file_size || !loaded->crc ||
 		 !loaded->code_size)
 		tr_error_set(err, TR_CAUSE_INPUT,
@@ -555,8 +555,7 @@ static enum tr_status load(struct reader *reader, const struct loaded *loaded,
 		answer = tr_layout_add(&reader->layout, entry->address, entry->digits,
 				       loaded->code_size);
 	if (answer == TR_LAYOUT_OVERLAP)
-		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a shared object was loaded over one that is there");
+		tr_error_set(err, TR_CAUSE_INPUT, "a shared object was loaded over another one");
 	else if (answer == TR_LAYOUT_FULL)
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d shared objects are loaded",
 			     TR_OBJECTS_MAX);
@@ -606,7 +605,8 @@ static void check_special(const struct reader *reader, const struct tr_block *en
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown special entry 0x%04x", entry->size);
 	else if (entry->size != TR_GNATCOV_LOADADDR && due)
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "special entry 0x%04x where the load address of the kernel is due",
+			     "special entry 0x%04x where the load address of the kernel is "
+			     "expected",
 			     entry->size);
 	else if (entry->size == TR_GNATCOV_UNLOAD &&
 		 !tr_layout_find(&reader->layout, entry->address))

@@ -321,8 +321,8 @@ static enum tr_status judge_for_base(struct text *text, struct tr_record *record
 		return TR_OK;
 	}
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     map ? "left out: a decision map is no execution trace"
-			 : "left out: a trace of another machine than the first");
+		     map ? "left out: a decision map is not an execution trace"
+			 : "left out: a trace for another machine than the first");
 	return TR_WARN;
 }
 

@@ -134,7 +134,7 @@ static enum tr_status read_machine(struct tr_record *record, uint16_t *machine,
 		 !(value->flags & TR_NEGATIVE))
 		number = (int)symbol->number;
 	if (number < 0)
-		return bad(err, "machine is none that is known");
+		return bad(err, "unknown machine");
 	*machine = (uint16_t)number;
 	return TR_OK;
 }
@@ -170,10 +170,10 @@ static enum tr_status read_section(struct tr_record *record, struct tr_gnatcov_s
 			   : -1;
 
 	if (kind < 0)
-		return bad(err, "no section is called that");
+		return bad(err, "unknown section name");
 	enum tr_status status = read_number(record, "bits", 255 * 8, &bits, err);
 	if (status == TR_OK && (bits % 8 || (kind != TR_GNATCOV_INFO && bits != 32 && bits != 64)))
-		return bad(err, "bits of a section of entries are 32 or 64");
+		return bad(err, "a section of entries needs bits=32 or bits=64");
 	if (status == TR_OK)
 		status = read_number(record, ".pad", UINT16_MAX, &pad, err);
 	if (status == TR_OK)
@@ -189,7 +189,7 @@ static enum tr_status read_bytes(struct tr_record *record, const struct tr_value
 				 struct tr_text *bytes, struct tr_error *err)
 {
 	if (value->type != TR_STRING || value->flags & TR_CUT)
-		return bad(err, "the data of information is a string");
+		return bad(err, "the data of information must be a string");
 	*bytes = tr_string_bytes(value->text, record->arena);
 	if (bytes->data)
 		return bytes->len <= UINT32_MAX ? TR_OK : bad(err, "information of 4 GiB and more");
@@ -216,7 +216,7 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 	if (value->type != TR_STRING || item->tag != TR_GNATCOV_DATE_TIME)
 		return read_bytes(record, value, &item->data, err);
 	if (!tr_trace_date_parse(value->text, &date))
-		return bad(err, "a date is written 2012-02-21T08:00:37Z");
+		return bad(err, "a date has the form 2012-02-21T08:00:37Z");
 	tr_trace_date_put_year(date.year, big, room);
 	const unsigned rest[] = { date.month, date.day, date.hour, date.minute, date.second, 0 };
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
@@ -249,7 +249,7 @@ static enum tr_status read_item(struct tr_record *record, bool big, struct item 
 	int64_t tag = record->name.type == TR_CELL_TEXT ? tag_of(record->name.text) : -1;
 
 	if (tag <= 0)
-		return bad(err, "no information is called that");
+		return bad(err, "unknown information name");
 	item->tag = (uint32_t)tag;
 	enum tr_status status = tr_field_find(record, "data", &data, err);
 	if (status == TR_OK && !data)
@@ -402,7 +402,7 @@ static enum tr_status supplied(struct writer *writer, struct tr_error *err)
 	if (writer->noted_supplied)
 		return TR_OK;
 	writer->noted_supplied = true;
-	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no section for this record: supplied");
+	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no section for this record: added");
 	tr_error_is_note(err);
 	return TR_WARN;
 }

@@ -413,8 +413,7 @@ static enum tr_status read_context(struct reader *reader, struct tr_record **rec
 	bool version = name.data && tr_text_is(name, "version");
 	if (version && !is_known_version(tr_klocwork_object_value(object))) {
 		struct tr_error *remark = &reader->base.remark;
-		tr_error_set(remark, TR_CAUSE_INPUT,
-			     "not a version 1.x trace: read as one all the same");
+		tr_error_set(remark, TR_CAUSE_INPUT, "not a version 1.x trace: read as one anyway");
 		tr_error_is_note(remark);
 		tr_error_at_line(remark, line_here(reader));
 	}

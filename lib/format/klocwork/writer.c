@@ -37,13 +37,14 @@ static const struct {
 	[MISTAKEN] = { "events whose parent_id is unknown or refers to a different event, so that "
 		       "their env-diff refers to another environment",
 		       false },
-	[UNSTATED] = { "events of unknown environment, which readers take for that of their parent",
+	[UNSTATED] = { "events with an unknown environment, which readers assume to be that of "
+		       "their parent",
 		       false },
 	[UNKNOWN] = { "events written without env-diff, because the environment of their parent is "
 		      "unknown",
 		      true },
-	[LIMITED] = { "events written without env-diff, because these would take more than 1000 "
-		      "times what was read",
+	[LIMITED] = { "events written without env-diff, because these would exceed 1000 times "
+		      "the size of the input",
 		      true },
 };
 
@@ -536,7 +537,7 @@ static enum tr_status begin_trace(struct writer *writer, struct tr_record *recor
 		put_line(writer, TR_TEXT("{\"env\":{}}\n"));
 	begin_scope(writer, false);
 	writer->count += writer->env.supplied ? 3 : 2;
-	tr_error_set(err, TR_CAUSE_INPUT, "version and creator were not in the stream: supplied");
+	tr_error_set(err, TR_CAUSE_INPUT, "the stream has no version and creator: added");
 	tr_error_is_note(err);
 	return TR_WARN;
 }

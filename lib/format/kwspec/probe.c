@@ -190,7 +190,7 @@ static const char *ask(const char *path, int out, int errors, struct tr_buffer *
 
 const char *tr_kwspec_probe(struct tr_text compiler, struct tr_buffer *to)
 {
-	const char *reason = "no temporary file can be made";
+	const char *reason = "cannot make a temporary file";
 
 	if (!compiler.len || *compiler.data != '/' || memchr(compiler.data, '\0', compiler.len))
 		return "its path is unknown";

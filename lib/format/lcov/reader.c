@@ -325,7 +325,7 @@ static enum tr_status read_entry(struct reader *reader, struct tr_text line,
 		tr_error_clear(err);
 		enum tr_status status = keys[i].read(reader, value, record, err);
 		return status == TR_WARN && err->cause == TR_CAUSE_NONE
-			       ? wrong(reader, "a line of another form than its key has", err)
+			       ? wrong(reader, "a line in another form than its key requires", err)
 			       : status;
 	}
 	return wrong(reader, "a line with an unknown key", err);

@@ -420,8 +420,8 @@ struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_
 		tr_ltrace_line_read(tr_text_span(in->pos, lf), &line);
 	if (line.body == TR_LTRACE_SUMMARY) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "a summary of ltrace -c, which holds no calls: record without -c, "
-			     "and count with tr-stat");
+			     "a summary of ltrace -c, which contains no calls: record without "
+			     "-c, and count with tr-stat");
 		return NULL;
 	}
 	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);

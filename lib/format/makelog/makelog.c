@@ -54,7 +54,7 @@ struct reader {
 
 static const char *const reasons[] = {
 	[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
-	[TR_MAKELOG_UNBALANCED] = "a command with a bracket too many: left out",
+	[TR_MAKELOG_UNBALANCED] = "a command with an unmatched bracket: left out",
 	[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
 	[TR_MAKELOG_TOO_LONG] = "a command with more than 1000000 words: left out",
 };

@@ -67,7 +67,7 @@ static struct tr_reader *open_checkpoint(const struct tr_read_config *config, st
 	(void)config;
 	if (!tr_input_more(in, CHECKPOINT_HEAD)) {
 		tr_error_set(err, TR_CAUSE_INPUT,
-			     "GNATcov checkpoint or SID file, cut in its head");
+			     "GNATcov checkpoint or SID file, truncated in its header");
 		return NULL;
 	}
 	const unsigned char *p = (const unsigned char *)in->pos;
@@ -229,7 +229,7 @@ static struct tr_reader *open_profile(const struct tr_read_config *config, struc
 	uint64_t version = 0;
 	(void)config;
 	if (!tr_input_more(in, PROFILE_HEAD) || !is_magic(in->pos, &bits, &big)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "LLVM raw profile, cut in its head");
+		tr_error_set(err, TR_CAUSE_INPUT, "LLVM raw profile, truncated in its header");
 		return NULL;
 	}
 	for (unsigned i = 0; i < 8; i++)

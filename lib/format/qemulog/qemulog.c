@@ -239,8 +239,8 @@ static bool note_sizes(struct reader *reader, struct tr_error *err)
 		return false;
 	reader->noted = true;
 	tr_error_say(err, TR_CAUSE_INPUT,
-		     "the log has no bytes of instructions: the last one of a block counts as one "
-		     "byte");
+		     "the log has no instruction bytes: the last instruction of a block counts "
+		     "as one byte");
 	tr_error_is_note(err);
 	return true;
 }
@@ -284,7 +284,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		if (!read_step(line, &step)) {
 			reader->gap = true;
 			tr_error_say(err, ended ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
-				     ended ? "left out: a line Trace of another form"
+				     ended ? "left out: a Trace line in an unknown form"
 					   : "left out: a line that is cut");
 			tr_error_at_line(err, base->lines);
 			return TR_WARN;

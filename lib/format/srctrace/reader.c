@@ -613,7 +613,7 @@ static enum tr_status read_begin(struct tr_reader *base, struct tr_record **reco
 	enum tr_status status = feed_begin(feed, err);
 	base->step = status == TR_OK ? read_header : NULL;
 	if (status == TR_END && !reader->traces) {
-		tr_error_set(err, TR_CAUSE_INPUT, "no source trace, and no Base64 of one");
+		tr_error_set(err, TR_CAUSE_INPUT, "not a source trace, and not the Base64 of one");
 		return TR_FATAL;
 	}
 	reader->traces++;
@@ -635,7 +635,7 @@ static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 	uint32_t version = tr_wire_u32(p + 32, (unsigned char)p[37] == 1);
 	unsigned align = (unsigned char)p[36], endian = (unsigned char)p[37];
 	if (memcmp(p, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE) != 0)
-		tr_error_set(err, TR_CAUSE_INPUT, "no source trace: bad magic");
+		tr_error_set(err, TR_CAUSE_INPUT, "not a source trace: bad magic");
 	else if (endian > 1)
 		tr_error_set(err, TR_CAUSE_INPUT, "bad endianness %u", endian);
 	else if (version != TR_SRCTRACE_VERSION && version != TR_SRCTRACE_OLD)

@@ -179,7 +179,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *key, uint32
 	tr_buffer_used(entry, size);
 	while ((status = tr_numbers_next(&numbers, &bit)) == TR_OK && bit < bits)
 		to[bit / 8] |= (char)(1 << bit % 8);
-	return status == TR_END ? TR_OK : wrong(err, key, "an element is no bit of the buffer");
+	return status == TR_END ? TR_OK : wrong(err, key, "an element is not a bit of the buffer");
 }
 
 /* Returns the bytes of a unit's file name. */

@@ -173,7 +173,7 @@ static enum outcome sift_chunk(struct tr_sieve *sieve, struct tr_line_ends *ends
 static enum tr_status torn(const struct tr_input *in, struct tr_error *err)
 {
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "the file was cut, or cannot be read, while it was read: "
+		     "the file was truncated, or became unreadable, while it was being read: "
 		     "some lines before this place may be wrong");
 	tr_error_at_offset(err, in->offset);
 	return TR_WARN;
@@ -284,7 +284,9 @@ static enum tr_status bad_line(struct reader *r, struct tr_text line, struct tr_
 	if (!is_header_of_other_version(line))
 		return TR_WARN;
 	size_t len = strcspn(line.data + 6, "\t\n");
-	tr_error_set(err, TR_CAUSE_INPUT, "trec version '%.*s' is unknown: only version 1 is",
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "trec version '%.*s' is unknown: only version 1 is "
+		     "supported",
 		     (int)(len < 20 ? len : 20), line.data + 6);
 	tr_error_at_line(err, r->base.lines);
 	return TR_FATAL;
@@ -351,7 +353,8 @@ static enum tr_status unchecked_line(struct reader *r, struct tr_text *line, str
 	if (line->data[line->len - 1] != '\n') {
 		if (in->damaged)
 			return TR_END; /* the cut is reported with its cause */
-		tr_error_set(err, TR_CAUSE_CUT, "the last line has no end: it may be cut");
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "the last line has no newline: it may be truncated");
 		tr_error_at_line(err, r->base.lines);
 		return TR_WARN;
 	}

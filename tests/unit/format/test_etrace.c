@@ -142,12 +142,12 @@ static void check_writer(void)
 		"0: 7,0,1,500000001!PI|/a\n0: 7,0,1,500000002!PP|/a\n"
 		"0: 7,0,1,500000003!CW|/w\n0: 7,0,1,500000004!A[0]a\n"
 		"0: 7,0,1,500000005!End_of_args|\n",
-		"~ -: INITCWD was not in the stream: supplied\n", "another format");
+		"~ -: the stream has no INITCWD: added\n", "another format");
 	check_written(&tr_format_etrace,
 		      "%trec\t1\tformat=strace\nraw\t0\t-\t-\t-\ttext=\"x = ?\"\treason=\"y\"\n"
 		      "exit\t1\t1.5\t7\t-\n!end\t2\n",
 		      "INITCWD=/\n0: 7,0,1,500000000!Exit|\n",
-		      "~ -: INITCWD was not in the stream: supplied\n"
+		      "~ -: the stream has no INITCWD: added\n"
 		      "~ -: etrace cannot hold raw records: 1 left out (the text is a line of "
 		      "another format)\n",
 		      "what another format could not read");

@@ -111,13 +111,13 @@ static void check_writer(void)
 		      "{\"id\":1,\"executable\":\"a\"}\n", "", "a klocwork stream");
 	check_written(&tr_format_klocwork, "exec\t0\t-\t1\ta\n",
 		      SUPPLIED "{\"id\":1,\"executable\":\"a\"}\n",
-		      "~ -: version and creator were not in the stream: supplied\n",
+		      "~ -: the stream has no version and creator: added\n",
 		      "a stream without header");
 	check_written(&tr_format_klocwork, "meta\t0\t-\t-\tversion\tvalue=100\nexec\t1\t-\t-\t-\n",
 		      "{\"version\":100}\n{\"id\":1}\n", "", "an id from seq");
 	check_written(&tr_format_klocwork, HEADER "exec\t0\t-\t1\ta\n",
 		      "{\"id\":1,\"executable\":\"a\"}\n",
-		      "~ -: a segment of the stream has no trailer: it may not be whole\n",
+		      "~ -: a segment of the stream has no trailer: it may be incomplete\n",
 		      "no trailer");
 	check_written(&tr_format_klocwork, HEADER "exec\t0\t-\t1\ta\n!end\t2\n",
 		      "{\"id\":1,\"executable\":\"a\"}\n",
@@ -170,8 +170,7 @@ static void check_writer(void)
 		SUPPLIED
 		"{\"id\":100,\"executable\":\"/bin/sh\",\"args\":[\"sh\"]}\n"
 		"{\"id\":101,\"parent_id\":100,\"executable\":\"/bin/ls\",\"args\":[\"ls\"]}\n",
-		"~ -: version and creator were not in the stream: supplied\n",
-		"records of another format");
+		"~ -: the stream has no version and creator: added\n", "records of another format");
 }
 
 #define MISTAKEN(n) \
@@ -233,7 +232,7 @@ static void check_environments(void)
 			       "{\"id\":7,\"executable\":\"/b\",\"env-diff\":{\"A\":\"2\"}}\n"
 			       "{\"id\":8,\"parent_id\":7,\"executable\":\"/c\","
 			       "\"env-diff\":{\"A\":\"1\"}}\n",
-		      "~ -: version and creator were not in the stream: supplied\n",
+		      "~ -: the stream has no version and creator: added\n",
 		      "the parent has run another program since: the difference is against the "
 		      "event that a reader takes for it");
 	check_written(
@@ -284,7 +283,7 @@ static void check_ids(void)
 		      "{\"id\":-7,\"parent_id\":\"abc\",\"executable\":\"/b\",\"env-diff\":"
 		      "{\"B\":\"2\",\"A\":null}}\n"
 		      "{\"id\":8,\"parent_id\":-7,\"executable\":\"/c\"}\n",
-		      "~ -: version and creator were not in the stream: supplied\n",
+		      "~ -: the stream has no version and creator: added\n",
 		      "tasks of another format that are not numbers");
 }
 
@@ -306,7 +305,7 @@ static void check_mistaken(void)
 		      SUPPLIED
 		      "{\"id\":7,\"env-diff\":{\"A\":\"x\"}}\n{\"id\":7,\"parent_id\":-1}\n"
 		      "{\"id\":8,\"parent_id\":7}\n",
-		      "~ -: version and creator were not in the stream: supplied\n" MISTAKEN("1"),
+		      "~ -: the stream has no version and creator: added\n" MISTAKEN("1"),
 		      "a child without an environment, in a trace where others have one");
 	check_written(&tr_format_klocwork,
 		      HEADER "exec\t0\t-\t7\t-\tenvdiff={\"A\":\"x\"}\n!end\t1\n" HEADER

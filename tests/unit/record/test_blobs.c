@@ -116,8 +116,8 @@ static void test_damage(void)
 	ok(gives(TR_BLOBS_FETCH, "call\t0\t-\t0\tf\ta=file:" ABC ":3\n", expected),
 	   "another content");
 	spoil("xy");
-	snprintf(expected, sizeof expected,
-		 "%s/" ABC " is not the blob of 3 bytes that it is to be", directory);
+	snprintf(expected, sizeof expected, "%s/" ABC " does not contain the 3 bytes of the blob",
+		 directory);
 	ok(gives(TR_BLOBS_FETCH, "call\t0\t-\t0\tf\ta=file:" ABC ":3\n", expected),
 	   "another length");
 	ok(gives(TR_BLOBS_STORE, "call\t0\t-\t0\tf\ta=b64:YWJj\n",

@@ -82,7 +82,7 @@ static void test_errors(void)
 		  "byte 3: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, "
 		  "draw) expected, not overlongclassna" },
 		{ "5-3", "byte 1: the range ends before it begins" },
-		{ "1,5/0", "byte 5: no step can be 0" },
+		{ "1,5/0", "byte 5: a step cannot be 0" },
 		{ "5/", "byte 3: a number or a class of calls expected after '/'" },
 		{ "1-3/2/draw", "byte 6: a number, '*' or a class of calls expected" },
 		{ "-5", "byte 1: a number, '*' or a class of calls expected" },
