@@ -159,7 +159,7 @@ execs() {
 
 @test "head -c: a last line without its end is damage" {
 	pipeline 2 "head -c 20000 zlib.trec | tr-filter exec"
-	said "the last line has no end"
+	said "the last line has no newline"
 	[ "$(execs)" -eq "$(head -c 20000 zlib.trec | grep -c '^exec.*' | awk '{print $1 - 1}')" ]
 }
 
