@@ -8,7 +8,6 @@
 #include "core/buffer.h"
 #include "expr/expr.h"
 #include "coverage/coverage.h"
-#include "coverage/lines.h"
 #include "view/computed.h"
 #include "view/critical_text.h"
 #include "view/stat.h"
@@ -355,7 +354,7 @@ int main(int argc, char **argv)
 	tr_join_free(t.join);
 	tr_computed_free(t.computed);
 	tr_sources_free(&t.coverage.sources);
-	tr_lines_free(&t.coverage.programs);
+	tr_coverage_free_counts(&t.coverage.programs);
 	tr_cli_programs_end(&t.cli, &t.coverage.programs);
 	tr_field_list_free(t.fields);
 	tr_buffer_free(&t.key);

@@ -6,7 +6,8 @@
  *	-O exe, base, path -> programs
  *	tr_coverage_begin, tr_coverage_put -> tr_coverage_finish -> sources
  *
- * All zero at first; the owner frees it with tr_coverage_free. Not thread safe.
+ * All zero at first; the owner frees it with tr_coverage_free. Memory grows with the programs and not
+ * with the blocks. Not thread safe.
  */
 #ifndef TR_COVERAGE_COVERAGE_H
 #define TR_COVERAGE_COVERAGE_H
@@ -52,5 +53,8 @@ bool tr_coverage_finish(struct tr_coverage *coverage);
 bool tr_coverage_remark(struct tr_coverage *coverage, struct tr_error *err);
 
 void tr_coverage_free(struct tr_coverage *coverage);
+
+/* Frees the counts of programs that the caller frees itself. */
+void tr_coverage_free_counts(struct tr_programs *programs);
 
 #endif

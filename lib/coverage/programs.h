@@ -20,13 +20,13 @@
 #include "record/record.h"
 #include "symbol/elf.h"
 
-/* A program, its counts (lines.h), and where it is. */
+/* A program, its counts (coverage.c), and where it is. */
 struct tr_loaded_program {
 	struct tr_elf *program;
 	uint64_t bias; /* is added to addresses of the file; from -O base, otherwise 0 */
 	uint64_t hits; /* blocks that belong to it */
 	bool known;    /* one of these is in a source line, or in a function if it has no lines */
-	struct tr_line_counts *counts; /* of the caller; NULL at first */
+	struct tr_line_counts *counts; /* NULL: no block was counted */
 };
 
 struct tr_programs {

@@ -2,7 +2,7 @@
 /*
  * Coverage of source files: how often their lines, functions and branches were executed.
  *
- *	lines of programs (lines.h), or records source, srcline, srcfunction, srcbranch
+ *	lines of programs (coverage.h), or records source, srcline, srcfunction, srcbranch
  *	-> tr_sources_add_... -> tr_sources_sort -> files with sorted lists
  *
  * The same line, function or branch that is added again adds its count. Memory grows with what is

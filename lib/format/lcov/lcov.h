@@ -5,7 +5,7 @@
  *
  *	section -> reader.c -> records source, srcfunction, srcbranch, srcline
  *	these records, or blocks of an execution trace -> writer.c (coverage/coverage.h)
- *	-> tracefile.c: one section per source file and test; cobertura.c and gcovjson.c: other formats
+ *	-> lcov.c: one section per source file and test; cobertura.c and gcovjson.c: other formats
  *
  * A tracefile is text:
  *
@@ -38,9 +38,6 @@
 int tr_lcov_bid(struct tr_input *in);
 struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_input *in,
 			       struct tr_error *err);
-
-struct tr_writer *tr_lcov_create(const struct tr_write_config *config, struct tr_output *out,
-				 struct tr_error *err);
 
 /* Used by all writers of coverage by source line: their steps (writer.c) and the -O of programs. */
 
