@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Asks a record for the value of a field. A field is split and parsed when it is asked for; an
- * error that is filled before stays, so a caller may ask for several fields and look at the error
- * once.
- */
+/* Values of fields: see the header for the two conventions. */
 
 #include "record/ask.h"
 
@@ -61,10 +57,7 @@ const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr
 	return value && value->type == type ? value : NULL;
 }
 
-/*
- * Numbers are spelled in the arena; a malformed spelling is better than nothing, for people who
- * read it.
- */
+/* A malformed cell is returned as it is: for a person that is better than nothing. */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_error *err)
 {
 	char memory[64];

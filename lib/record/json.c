@@ -13,7 +13,7 @@
 #include "record/literal.h"
 #include "record/record.h"
 
-/* The end of the blanks at p. */
+/* Returns the end of the blanks at p. */
 static const char *skip_blanks(const char *p, const char *end)
 {
 	while (p < end && tr_json_is_blank(*p))
@@ -21,7 +21,7 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Begins after the opening quote. Checks the escapes, so that decoding cannot fail later. */
+/* Scans a string after its opening quote. Its escapes are checked, so decoding cannot fail later. */
 static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text)
 {
 	const char *begin = json->pos, *p = begin;
@@ -51,7 +51,7 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 	}
 }
 
-/* The end of the digits at p. */
+/* Returns the end of the digits at p. */
 static const char *skip_digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
@@ -59,7 +59,7 @@ static const char *skip_digits(const char *p, const char *end)
 	return p;
 }
 
-/* Skips one or more digits. NULL: there is none; *cut: because the text ends there. */
+/* Skips one or more digits. NULL: there is none; *cut: the text ends there, and may go on. */
 static const char *need_digits(const char *p, const char *end, bool *cut)
 {
 	const char *after = skip_digits(p, end);
@@ -67,10 +67,7 @@ static const char *need_digits(const char *p, const char *end, bool *cut)
 	return after == p ? NULL : after;
 }
 
-/*
- * The end of a number in JSON's grammar; NULL: it is malformed or (*cut) may continue after the
- * input.
- */
+/* Returns the end of a JSON number. NULL: it is malformed or, with *cut, it may go on after the text. */
 static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 {
 	if (*p == '-')
@@ -264,6 +261,19 @@ bool tr_json_keeps_digits(struct tr_text text)
 		if (text.data[i] < '0' || text.data[i] > '9')
 			return false;
 	return text.len < 16 || memcmp(text.data, max_exact, 16) <= 0;
+}
+
+bool tr_json_keeps_string(struct tr_text spelling)
+{
+	const char *p = spelling.data, *end = p + spelling.len;
+	while (p < end && (p = memchr(p, '\\', (size_t)(end - p)))) {
+		/* a lone surrogate is the only reason for \ud */
+		if (end - p < 2 || p[1] == 'x' ||
+		    (p[1] == 'u' && end - p > 2 && (p[2] == 'd' || p[2] == '{')))
+			return false;
+		p += 2;
+	}
+	return true;
 }
 
 /* The names of types that JSON lacks, for messages. */
@@ -752,9 +762,9 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 }
 
 /*
- * Lists the members of an object and steps behind it, or to the end of a text that is cut. Its
- * opening bracket was read already. A nested value is a span of text; objects that are nested up to
- * `levels` deep are listed, too, which bounds the recursion.
+ * Lists the members of an object whose opening bracket was read, and steps to its end, or to the end of
+ * a text that is cut. A nested value is a piece of the text; objects that are nested up to `levels`
+ * deep are listed, too, which bounds the recursion.
  */
 static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena *arena,
 			 struct tr_json_member **members, size_t *count)

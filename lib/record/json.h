@@ -93,6 +93,12 @@ const char *tr_json_plain_items(const char *p, const char *end, bool map);
 /* True for digits of a number up to 2^53-1, which every JSON tool keeps. */
 bool tr_json_keeps_digits(struct tr_text text);
 
+/*
+ * True if the inside of a trec string is that of a JSON string which every tool reads: it has no `\x`,
+ * no lone surrogate, and no `\u{`.
+ */
+bool tr_json_keeps_string(struct tr_text spelling);
+
 /* Maximum number of open brackets, as in trec. */
 enum { TR_JSON_MAX_DEPTH = 60 };
 

@@ -15,7 +15,7 @@
 /* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
 TR_INLINED bool is_plain(const char *p, const char *end, bool map)
 {
-	/* the bracket is as good as a separator: a string has to follow */
+	/* like a separator, the bracket is followed by a string */
 	struct tr_view v = { .between = UINT64_MAX };
 	for (; end - p > TR_UTF8_BLOCK; p += TR_UTF8_BLOCK) {
 		v = tr_view_look(tr_find_marks(p, map), map, &v);
@@ -52,12 +52,9 @@ bool tr_literal_is_plain(const char *p, const char *end)
 
 #endif
 
-/*
- * The functions below return the place after what begins at p, or NULL if the scanner has to
- * decide.
- */
+/* The functions below return the end of the value at p, or NULL if the scanner has to decide. */
 
-/* The end of a string in its canonical spelling; NULL: the scanner has to decide. */
+/* A string in its canonical spelling. */
 static inline const char *skip_string(const char *p, const char *end)
 {
 	for (p++;;) {
@@ -81,7 +78,7 @@ static inline const char *skip_string(const char *p, const char *end)
 	}
 }
 
-/* An integer that JSON certainly holds. The caller sees what must not follow it. */
+/* An integer that JSON certainly holds. The caller checks the byte after it. */
 static const char *skip_integer(const char *p, const char *end)
 {
 	enum { SAFE_DIGITS = 15 };
@@ -95,7 +92,7 @@ static const char *skip_integer(const char *p, const char *end)
 	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
 }
 
-/* The end of a string, small integer or null; NULL: the scanner has to decide. */
+/* A string, a small integer or null. */
 static inline const char *skip_scalar(const char *p, const char *end)
 {
 	if (p == end)
@@ -107,7 +104,7 @@ static inline const char *skip_scalar(const char *p, const char *end)
 	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
 }
 
-/* The end of a list of scalars; NULL: the scanner has to decide. */
+/* A list of scalars. */
 static const char *skip_list(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == ']')
@@ -120,7 +117,7 @@ static const char *skip_list(const char *p, const char *end)
 	return *p == ']' ? p + 1 : NULL;
 }
 
-/* The end of a map of scalars; NULL: the scanner has to decide. */
+/* A map of scalars. */
 static const char *skip_map(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == '}')
@@ -160,10 +157,10 @@ enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struc
 		return TR_CANONICAL;
 	}
 	if (text.len > 0) {
-		const char *behind = *p == '['	 ? skip_list(p, end)
-				     : *p == '{' ? skip_map(p, end)
-						 : skip_scalar(p, end);
-		if (behind == end) {
+		const char *after = *p == '['	? skip_list(p, end)
+				    : *p == '{' ? skip_map(p, end)
+						: skip_scalar(p, end);
+		if (after == end) {
 			*traits = *p == '{' ? TR_TRAIT_MAP : 0;
 			return TR_CANONICAL;
 		}

@@ -151,7 +151,7 @@ static struct power power5_above(int q)
 
 /*
  * More digits than any number half way between two of 64 bits has (767). The digits after them can
- * only break a tie, so one further digit stands for all of them.
+ * only break a tie, so one further digit represents all of them.
  */
 enum { EXACT_DIGITS = 768 };
 

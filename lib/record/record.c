@@ -752,18 +752,18 @@ static bool definition_line(struct tr_record *record, const char *p, const char 
 static bool trailer_line(struct tr_record *record, const char *p, const char *end,
 			 struct tr_error *err)
 {
-	const char *behind = p + 4;
-	if (end - p < 4 || memcmp(p, "!end", 4) != 0 || (behind < end && *behind != '\t'))
+	const char *after = p + 4;
+	if (end - p < 4 || memcmp(p, "!end", 4) != 0 || (after < end && *after != '\t'))
 		return damage(err, "unknown line");
 	struct tr_cell *const cells[] = { &record->seq };
 	record->type = TR_TRAILER;
-	record->kind = tr_text_span(p + 1, behind);
-	if (!fixed_columns(record, &behind, cells, 1, err))
+	record->kind = tr_text_span(p + 1, after);
+	if (!fixed_columns(record, &after, cells, 1, err))
 		return false;
 	if (!tr_cell_number(&record->seq, &record->seq.number))
 		return damage(err, "the count is no number");
 	record->seq.type = TR_CELL_NUMBER;
-	record->rest = tr_text_span(behind, end);
+	record->rest = tr_text_span(after, end);
 	return true;
 }
 

@@ -87,6 +87,26 @@ static inline const char *tr_string_special(const char *p, const char *end)
 }
 
 /*
+ * Returns the place after the closing quote of the string whose opening quote is at p; or end. A quote
+ * after an odd number of backslashes is part of the string.
+ */
+static inline const char *tr_string_end(const char *p, const char *end)
+{
+	const char *from = p + 1;
+	for (;;) {
+		const char *quote = memchr(from, '"', (size_t)(end - from));
+		if (!quote)
+			return end;
+		const char *run = quote;
+		while (run > from && run[-1] == '\\')
+			run--;
+		if ((quote - run) % 2 == 0)
+			return quote + 1;
+		from = quote + 1;
+	}
+}
+
+/*
  * An escape sequence, or several that form one unit (a pair of surrogates, the bytes of a
  * character).
  */

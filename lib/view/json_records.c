@@ -75,18 +75,9 @@ static void new_line(size_t depth, struct tr_buffer *to)
 	tr_buffer_used(to, 1 + 2 * depth);
 }
 
-/* The end of the string whose opening quote is at p. */
-static const char *string_end(const char *p, const char *end)
-{
-	for (p++; p < end && *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p < end ? p + 1 : end;
-}
-
 /*
- * Indents compact JSON. It only looks for brackets, commas and colons outside strings, because the
- * text is our own.
+ * Indents compact JSON. The text was composed here, so it is enough to find brackets, commas and
+ * colons outside strings.
  */
 static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
 {
@@ -95,7 +86,7 @@ static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
 		const char *token = p++;
 		switch (*token) {
 		case '"':
-			p = string_end(token, end);
+			p = tr_string_end(token, end);
 			tr_buffer_put_text(to, tr_text_span(token, p));
 			break;
 		case '[':
@@ -649,7 +640,7 @@ static bool is_frame(const struct tr_record *record)
 }
 
 /* Composes the object of a record, or keeps that of a definition. */
-static void look_at(struct tr_json_view *view)
+static void compose(struct tr_json_view *view)
 {
 	struct tr_error why;
 
@@ -682,7 +673,7 @@ enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *rec
 		tr_buffer_reset(&view->text);
 	else
 		tr_output_lend(view->out, &view->text); /* nothing else goes out before it */
-	look_at(view);
+	compose(view);
 	if (view->text.failed)
 		out_of_memory(view);
 	if (view->status != TR_FATAL && shown)

@@ -9,6 +9,7 @@
 
 #include "core/utf8.h"
 #include "record/base64.h"
+#include "record/json.h"
 #include "record/literal.h"
 #include "record/record.h"
 
@@ -99,26 +100,10 @@ static void put_real(const struct tr_value *value, struct tr_buffer *to)
 	tr_buffer_put(to, text, wide ? len : len - 1);
 }
 
-/*
- * True when the spelling of a string is a JSON string that every tool can read:
- * no `\x`, no lone surrogate (the only reason for `\ud`), no `\u{`.
- */
-static bool is_portable(struct tr_text spelling)
-{
-	const char *p = spelling.data, *end = p + spelling.len;
-	while (p < end && (p = memchr(p, '\\', (size_t)(end - p)))) {
-		if (end - p < 2 || p[1] == 'x' ||
-		    (p[1] == 'u' && end - p > 2 && (p[2] == 'd' || p[2] == '{')))
-			return false;
-		p += 2;
-	}
-	return true;
-}
-
 /* Appends a spelling as it is, if JSON has the same escapes. */
 static bool put_portable(struct tr_text spelling, struct tr_buffer *to)
 {
-	if (!is_portable(spelling))
+	if (!tr_json_keeps_string(spelling))
 		return false;
 	tr_buffer_put_byte(to, '"');
 	tr_buffer_put_text(to, spelling);

@@ -59,7 +59,7 @@ static bool is_of_interest(struct tr_text text)
 	       memmem(text.data, text.len, "\t.flags=", 8);
 }
 
-static bool look_at_fields(struct tr_stat_calls *calls, struct tr_record *record)
+static bool count_fields(struct tr_stat_calls *calls, struct tr_record *record)
 {
 	struct tr_error err;
 
@@ -156,7 +156,7 @@ bool tr_stat_calls_put(struct tr_stat_calls *calls, struct tr_record *record, ui
 		close_frame(calls, calls->offset);
 	if (!tr_cell_number(&record->seq, &seq))
 		seq = TR_RUN_NONE;
-	if (!look_at_fields(calls, record))
+	if (!count_fields(calls, record))
 		return false;
 	if (tr_text_is(record->kind, "leave"))
 		return leave(calls, record, seq);

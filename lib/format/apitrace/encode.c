@@ -458,7 +458,7 @@ static bool is_word_start(char c)
 }
 
 /*
- * Reads decimal digits at p. NULL: there are none, there are zeros in front, or there are more than
+ * Reads decimal digits at p. NULL: there are none, they begin with a zero, or there are more than
  * 19, which may not fit 64 bits.
  */
 static const char *digits(const char *p, const char *end, uint64_t *number)
@@ -475,7 +475,7 @@ static const char *digits(const char *p, const char *end, uint64_t *number)
 }
 
 /*
- * Reads lower-case hex digits after "0x", without zeros in front, as the stream writes a pointer.
+ * Reads lower-case hex digits after "0x", without leading zeros, as the stream writes a pointer.
  */
 static const char *hex(const char *p, const char *end, uint64_t *number)
 {
@@ -1054,7 +1054,7 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
  * that comes as a record of its own.
  */
 struct entered {
-	uint64_t number; /* in the trace */ /*  */
+	uint64_t number; /* in the trace */
 	struct tr_apitrace_signature *function;
 };
 

@@ -355,20 +355,20 @@ static void drop_call(struct reader *reader, uint64_t call)
 
 /* Errors. */
 
-/* Puts the call's number before the text of the error. */
-static void name_call(const struct reader *reader, struct tr_error *err, const char *behind)
+/* Puts the number of the call before the text of the error, and a suffix after it. */
+static void name_call(const struct reader *reader, struct tr_error *err, const char *suffix)
 {
 	struct tr_error why = *err;
 	if (reader->begun)
 		tr_error_say_in(err, why.cause, why.pattern, "at call %" PRIu64 ": %s%s",
-				reader->event.call, why.text, behind);
+				reader->event.call, why.text, suffix);
 	else
 		tr_error_say_in(err, why.cause, why.pattern, "at the head of the trace: %s%s",
-				why.text, behind);
+				why.text, suffix);
 	err->offset = why.offset;
 }
 
-/* Notes a remark on a record that is passed on. */
+/* Sets the remark on a record that is returned all the same. */
 static void flaw(struct reader *reader, enum tr_cause cause, enum tr_severity severity,
 		 const char *what)
 {

@@ -354,10 +354,8 @@ static bool put_field(struct tr_apitrace_text *text, struct tr_text lead, struct
 	return put_text_as_is(text, field, &trouble, status, err);
 }
 
-/*
- * Appends the key of a field that is not an argument of the function, as an edit may have added it.
- */
-static void put_stranger(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
+/* Appends the key of a field that the function has no argument for: an edit may have added it. */
+static void put_extra_key(struct tr_apitrace_text *text, const struct tr_field *field, bool first)
 {
 	if (!first)
 		tr_buffer_put_literal(&text->line, ", ");
@@ -382,7 +380,7 @@ static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *recor
 		if (i < function->count)
 			lead = function->arguments[i].lead;
 		else
-			put_stranger(text, text->shown[i], i == 0);
+			put_extra_key(text, text->shown[i], i == 0);
 		if (text->shown[i]) {
 			if (!put_field(text, lead, record, text->shown[i], status, err))
 				return false;
@@ -767,7 +765,7 @@ static enum tr_status leave_out(const struct tr_record *record, struct tr_error 
 	return TR_WARN;
 }
 
-/* Shows one line of the stream in text->line. */
+/* Appends the text of one line of the stream to text->line. */
 static enum tr_status show(struct tr_apitrace_text *text, struct tr_record *record,
 			   struct tr_error *err)
 {
@@ -973,7 +971,7 @@ static struct tr_call_taker *taker(void *view)
 	return plain ? &text->taker : NULL;
 }
 
-/* Whether the first record of a stream is one of an apitrace, which selects this style. */
+/* Whether a stream without a header begins with a record of an API trace, which selects this style. */
 static bool begins(const struct tr_record *first)
 {
 	static const char *const kinds[] = { "call", "enter", "leave",	"fn",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
 /*
- * The GUIDs that apitrace 11.1 has names for, as it told when asked for each:
- * interfaces of DirectX and what goes with them. The first 8 bytes are Data1
- * to Data3, as people write them, the last 8 are Data4. Sorted; one line for each.
+ * The GUIDs that apitrace 11.1 prints as names, found by having it print each one: interfaces of
+ * DirectX and related ones. The first 8 bytes are Data1 to Data3, as people write them, the last 8
+ * are Data4. Sorted by these 16 bytes.
  */
 { 0x0000000000000000, 0xc000000000000046, "IID_IUnknown" },
 { 0x00cddea8939b4b83, 0xa340a685226666cc, "IID_IDXGIOutput1" },

@@ -327,7 +327,7 @@ static char *write_signed(uint64_t bits, char *to)
 	return to + tr_decimal_write(bits, to);
 }
 
-/* Writes 0x and lower-case digits without zeros in front. */
+/* Writes 0x and lower-case digits without leading zeros. */
 static char *write_hex(uint64_t number, char *to)
 {
 	unsigned len = tr_hex_length(number);

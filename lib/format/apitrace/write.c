@@ -87,7 +87,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
  * Notes the first call that comes after one with a higher number. Calls are numbered by their place
  * in the trace, so such a call gets another number.
  */
-static void look_at_order(struct writer *writer, const struct tr_record *record)
+static void check_order(struct writer *writer, const struct tr_record *record)
 {
 	uint64_t seq;
 	if (!tr_cell_number(&record->seq, &seq))
@@ -186,7 +186,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 		return put_other(writer, record, err);
 	tr_buffer_reset(&writer->tail); /* it was not the end of the trace */
 	if (enters)
-		look_at_order(writer, record);
+		check_order(writer, record);
 	return put_call(writer, record, err);
 }
 

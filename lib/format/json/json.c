@@ -30,7 +30,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A position in the window; after its end, bytes are '\0'. */
+/* A position in the window, after whose end all bytes are '\0'. */
 struct look {
 	const char *p, *end;
 };
@@ -49,7 +49,7 @@ static bool is_kind_byte(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* A kind, "%word", "!end" or "#", without its closing quote. */
+/* Skips and returns a kind, "%word", "!end" or "#", without its closing quote. */
 static struct tr_text first_word(struct look *look)
 {
 	const char *word = look->p;
@@ -60,7 +60,7 @@ static struct tr_text first_word(struct look *look)
 	return tr_text_span(word, look->p);
 }
 
-/* The evidence in an array's first word and the first byte of its second element. */
+/* Returns the bits of evidence in an array's first word and the first byte of its second element. */
 static int word_bits(struct tr_text word, char second)
 {
 	bool number = second >= '0' && second <= '9';
@@ -73,17 +73,17 @@ static int word_bits(struct tr_text word, char second)
 	return second == '"' || second == 'n' || number ? RECORD_BITS : 0;
 }
 
-/* Bits of evidence for an array of the stream; UNDECIDED: the window ends too early. */
+/* Returns the bits of evidence for an array of the stream. UNDECIDED: the window ends too early. */
 static int evidence(struct look look)
 {
-	static const char before[] = "[\"", behind[] = "\",";
-	for (const char *want = before; *want; want++) {
+	static const char opening[] = "[\"", closing[] = "\",";
+	for (const char *want = opening; *want; want++) {
 		char c = next_byte(&look);
 		if (c != *want)
 			return c ? 0 : UNDECIDED;
 	}
 	struct tr_text word = first_word(&look);
-	for (const char *want = behind; *want; want++) {
+	for (const char *want = closing; *want; want++) {
 		char c = next_byte(&look);
 		if (c != *want || word.len == 0)
 			return c ? 0 : UNDECIDED;
@@ -92,7 +92,7 @@ static int evidence(struct look look)
 	return second ? word_bits(word, second) : UNDECIDED;
 }
 
-/* Waits for no more bytes than the answer needs. */
+/* Reads no more of the input than the answer needs. */
 static int bid(struct tr_input *in)
 {
 	for (;;) {
@@ -143,7 +143,7 @@ static void consume(struct reader *reader, struct tr_text line, const char *p)
 		reader->base.lines++;
 }
 
-/* From after the opening quote of a string to after its closing one; NULL: there is none. */
+/* Returns the place after the closing quote of the string that p is in. NULL: there is none. */
 static const char *string_end(const char *p, const char *end)
 {
 	for (; p < end; p++) {

@@ -31,26 +31,9 @@ static bool starts(const char *p, const char *end, struct tr_text with)
 	return tr_text_starts(tr_text_span(p, end), with);
 }
 
-/* The end of the string whose opening quote is at p. */
-static const char *string_end(const char *p, const char *end)
-{
-	const char *from = p + 1;
-	for (;;) {
-		const char *quote = memchr(from, '"', (size_t)(end - from));
-		if (!quote)
-			return end;
-		const char *run = quote;
-		while (run > from && run[-1] == '\\')
-			run--;
-		if ((quote - run) % 2 == 0)
-			return quote + 1;
-		from = quote + 1;
-	}
-}
-
 /*
- * The end of the string at p if it is printable ASCII without escapes, and so the same in JSON. NULL:
- * it is not, or more than a string begins here: a name, or a string that was cut.
+ * Returns the end of the string at p if it is printable ASCII without escapes, and so the same in JSON.
+ * NULL: it is not, or it is only the beginning of a value: a name, or a string that was cut.
  */
 static inline const char *plain_string_end(const char *p, const char *end)
 {
@@ -63,12 +46,12 @@ static inline const char *plain_string_end(const char *p, const char *end)
 	return whole ? stop : NULL;
 }
 
-/* The end of the scalar at p, where the compound around it continues. */
+/* Returns the end of the scalar at p, where the compound around it continues. */
 static const char *scalar_end(const char *p, const char *end)
 {
 	for (; p < end && *p != ',' && *p != ']' && *p != '}' && *p != '>' && *p != ';'; p++)
 		if (*p == '"')
-			p = string_end(p, end) - 1;
+			p = tr_string_end(p, end) - 1;
 	return p;
 }
 
@@ -110,7 +93,7 @@ enum tr_typed_tag tr_typed_tag(struct tr_text canonical)
 	case '<':
 		return TR_TYPED_COMPOUND;
 	case '"':
-		p = string_end(p, end);
+		p = tr_string_end(p, end);
 		return p == end || starts(p, end, TR_TEXT("...")) ? TR_TYPED_STR : TR_TYPED_SYM;
 	case '-':
 	case '+':
@@ -120,21 +103,11 @@ enum tr_typed_tag tr_typed_tag(struct tr_text canonical)
 	}
 }
 
-/*
- * True if a trec string with its quotes is a JSON string for all tools: not cut, no `\x`, no lone
- * surrogate (the only reason for `\ud`).
- */
+/* True if a string with its quotes is a JSON string that all tools keep: it is whole and portable. */
 static bool is_portable(struct tr_text string)
 {
-	const char *p = string.data, *end = p + string.len;
-	if (end[-1] != '"')
-		return false;
-	while ((p = memchr(p, '\\', (size_t)(end - p)))) {
-		if (p[1] == 'x' || (p[1] == 'u' && p[2] == 'd'))
-			return false;
-		p += 2;
-	}
-	return true;
+	return string.data[string.len - 1] == '"' &&
+	       tr_json_keeps_string((struct tr_text){ string.data + 1, string.len - 2 });
 }
 
 /* Appends {"$TAG":"SPELLING"}. */
@@ -193,12 +166,12 @@ static const char *put_list(const char *p, const char *end, struct tr_buffer *to
 	return p;
 }
 
-/* The end of the key at p in a map or structure. */
+/* Returns the end of the key at p in a map or structure. */
 static const char *key_end(const char *p, const char *end)
 {
 	if (*p == '"') {
 		const char *plain = plain_string_end(p, end);
-		return plain ? plain : string_end(p, end);
+		return plain ? plain : tr_string_end(p, end);
 	}
 	while (p < end && *p != '=')
 		p++;
@@ -230,10 +203,10 @@ static const char *put_pairs(const char *p, const char *end, bool comma, struct 
 		if (*p == ',')
 			p++;
 		tr_buffer_put_byte(to, '[');
-		const char *behind = key_end(p, end);
-		put_key(tr_text_span(p, behind), to);
+		const char *after = key_end(p, end);
+		put_key(tr_text_span(p, after), to);
 		tr_buffer_put_byte(to, ',');
-		p = put_any(behind + 1, end, to);
+		p = put_any(after + 1, end, to);
 		tr_buffer_put_byte(to, ']');
 	}
 	tr_buffer_put_literal(to, "]}");
@@ -292,14 +265,14 @@ static const char *put_any(const char *p, const char *end, struct tr_buffer *to)
 	case '<':
 		return put_repr(p, end, to);
 	default: {
-		const char *behind = *p == '"' ? plain_string_end(p, end) : NULL;
-		if (behind) {
-			tr_buffer_put_text(to, tr_text_span(p, behind));
-			return behind;
+		const char *after = *p == '"' ? plain_string_end(p, end) : NULL;
+		if (after) {
+			tr_buffer_put_text(to, tr_text_span(p, after));
+			return after;
 		}
-		behind = scalar_end(p, end);
-		put_scalar(tr_text_span(p, behind), to);
-		return behind;
+		after = scalar_end(p, end);
+		put_scalar(tr_text_span(p, after), to);
+		return after;
 	}
 	}
 }
