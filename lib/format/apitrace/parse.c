@@ -353,30 +353,32 @@ static struct tr_value *new_enum(const struct tr_apitrace_signature *signature,
 
 /*
  * Returns the value of an enum's number. The first constant with that number names it, as in
- * apitrace's dump. The shared value is used if the tag is equal, too: a number of 64 bits can be
- * tagged as signed or unsigned, and the tag has to be kept. NULL: parsing has ended.
+ * apitrace's dump. Constants have a value that all their uses share, and so has the first number
+ * without a name, such as 0 for success. A number of 64 bits can be tagged as signed or unsigned, and
+ * the tag has to be kept: the shared value is used if it has the same tag. NULL: parsing has ended.
  */
 static const struct tr_value *enum_value(struct tr_apitrace_parse *parse,
 					 struct tr_apitrace_signature *signature, unsigned tag,
 					 uint64_t number)
 {
-	const struct tr_value *value;
 	if (!signature->values.count && signature->count && !tr_apitrace_index_enum(signature))
 		goto no_memory;
 	struct tr_apitrace_label *label = tr_id_map_get(
 		&signature->values, tr_apitrace_enum_key(tag == TR_APITRACE_SINT, number));
 	if (label && !tr_apitrace_name(parse, label->key.len))
 		return NULL;
-	if (label && label->tag == tag && label->number == number) {
-		if (label->ready)
-			return label->ready;
-		struct tr_value *ready =
+	struct tr_value **shared = label ? &label->ready : &signature->ready;
+	if (!*shared && (!label || (label->tag == tag && label->number == number))) {
+		struct tr_value *value =
 			new_enum(signature, label, tag, number, &parse->signatures.arena);
-		if (!ready || !keep_spelling(parse, ready))
+		if (!value || !keep_spelling(parse, value))
 			goto no_memory;
-		return label->ready = ready;
+		*shared = value;
 	}
-	value = new_enum(signature, label, tag, number, &parse->arena);
+	if (*shared && (*shared)->as.symbol->number == number &&
+	    !((*shared)->flags & TR_NEGATIVE) == (tag != TR_APITRACE_SINT))
+		return *shared;
+	const struct tr_value *value = new_enum(signature, label, tag, number, &parse->arena);
 	if (value)
 		return value;
 no_memory:

@@ -66,7 +66,8 @@ struct tr_apitrace_signature {
 	uint64_t offset, size;		    /* of its definition in the stream */
 	struct tr_apitrace_signature *next; /* defined in the same unit; the writer's: unlisted */
 	struct tr_id_map values;	    /* see parse.c; the writer: write_signature.c */
-	struct tr_value *ready;		    /* the id as a word: K1, F17 */
+	struct tr_value
+		*ready; /* the id as a word: K1, F17; an enum's: its first number without a name */
 
 	/* For the writer. */
 	bool written;				 /* its definition is in the trace */
