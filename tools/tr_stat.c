@@ -8,6 +8,7 @@
 #include "core/buffer.h"
 #include "expr/expr.h"
 #include "coverage/coverage.h"
+#include "deps/file_call.h"
 #include "view/computed.h"
 #include "view/critical_text.h"
 #include "view/stat.h"
@@ -57,6 +58,7 @@ struct tool_stat {
 	bool has_programs;
 	struct tr_join *join; /* a field may be at the return of a call */
 	struct tr_stat *stat;
+	struct tr_file_call_taker taker;
 	bool critical;
 	struct tr_buffer key, part;
 	struct tr_arena arena; /* of the fields' names */
@@ -188,6 +190,13 @@ static void collect_lines(struct tool_stat *t, struct tr_record *record)
 		tr_cli_report_record(&t->cli, record, &err, false);
 	else if (status == TR_FATAL)
 		tr_cli_out_of_memory(&t->cli);
+}
+
+/* Counts a call that the reader hands over without a record. */
+static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *columns,
+		      const struct tr_file_call *call)
+{
+	return tr_stat_take(tr_container(taker, struct tool_stat, taker)->stat, columns, call);
 }
 
 /* Counts one record, with its value of --by. */
@@ -335,6 +344,9 @@ int main(int argc, char **argv)
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
 	t.config.compilers = tr_cli_compilers(&t.cli);
+	t.taker.take = take_call;
+	if (t.config.table == TR_STAT_BY_ALL && !t.critical)
+		t.cli.config.read.files = &t.taker;
 	bool open = tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false);
 	if (open && t.critical) {
 		show_critical(&t);

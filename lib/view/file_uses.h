@@ -39,6 +39,13 @@ void tr_file_uses_init(struct tr_file_uses *uses, bool times);
 /* Takes a record that is no header and no trailer. False: memory is exhausted. */
 bool tr_file_uses_put(struct tr_file_uses *uses, struct tr_record *record);
 
+/* Takes a call for which there is no record. False: it must come as a record. */
+static inline bool tr_file_uses_take(struct tr_file_uses *uses, const struct tr_record *columns,
+				     const struct tr_file_call *call)
+{
+	return uses->following && tr_deps_take(&uses->tracker, columns, call);
+}
+
 bool tr_file_uses_finish(struct tr_file_uses *uses);
 
 /* Whether a use reads or writes a file; not if it is of a device, a directory or a pipe. */

@@ -190,6 +190,22 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 	       !stat->errors.failed && !stat->keys.failed && !stat->failed;
 }
 
+bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns,
+		  const struct tr_file_call *call)
+{
+	struct tr_record record = *columns;
+
+	if (stat->config.table != TR_STAT_BY_ALL ||
+	    !tr_file_uses_take(&stat->used.uses, columns, call))
+		return false;
+	stat->records++;
+	tr_tally_count(&stat->kinds, record.kind);
+	tr_tally_count(&stat->names, record.name.text);
+	tr_tally_count(&stat->tasks, record.task.text);
+	stat->failed |= !tr_stat_runs_put(&stat->runs, &record, TR_TALLY_NONE);
+	return true;
+}
+
 /* Puts a cell for each field of a key of several fields. */
 static void key_cells(struct tr_text key, struct tr_report *report)
 {
@@ -385,8 +401,8 @@ bool tr_stat_write(struct tr_stat *stat, struct tr_output *out)
 	bool fine;
 
 	tr_runs_finish(&stat->runs.runs);
-	if (!tr_stat_files_end(&stat->used) || stat->runs.failed || stat->runs.ends.failed ||
-	    stat->calls.frames.failed)
+	if (!tr_stat_files_end(&stat->used) || stat->failed || stat->runs.failed ||
+	    stat->runs.ends.failed || stat->calls.frames.failed)
 		return false;
 	tr_report_begin(&report, stat->config.json);
 	switch (stat->config.table) {

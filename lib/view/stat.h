@@ -53,6 +53,14 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config);
  */
 bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text key);
 
+/*
+ * Counts a call that a reader hands over without a record (deps/file_call.h). False: it must come as
+ * a record.
+ */
+struct tr_file_call;
+bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns,
+		  const struct tr_file_call *call);
+
 /* A file or member that ends here. */
 struct tr_stat_file {
 	struct tr_text name, format, container; /* container: data NULL without one */

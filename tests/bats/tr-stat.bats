@@ -438,3 +438,13 @@ END
 	} | sed '/sub\|"a"/d' >long
 	json '."file-uses" | [.read, ."by-command"[].command]' long | grep -xF '[1,null]'
 }
+
+@test "a log of etrace, whose plain calls come without records, has the figures of its records" {
+	log=$data/etrace/hello.nfsdb.gz
+	tr-parse "$log" >records
+	json 'del(.files)' "$log" --top=0 >direct
+	json 'del(.files)' records --top=0 | diff - direct
+	for by in name 'name,task'; do
+		json 'del(.files)' records --by="$by" --top=0 | diff - <(json 'del(.files)' "$log" --by="$by" --top=0)
+	done
+}
