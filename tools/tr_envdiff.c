@@ -686,8 +686,8 @@ static bool rewrite_line(struct tr_envdiff *envdiff, struct tr_record *record)
 }
 
 /*
- * Handles a line of the stream by its type. A header or trailer ends the segment before it, and
- * with it the hope for parents that have not come.
+ * Handles a line of the stream by its type. A header or trailer ends the segment before it; parents
+ * that have not come by then are given up.
  */
 static bool filter_line(struct tr_envdiff *envdiff, struct tr_record *record)
 {
@@ -745,7 +745,7 @@ static bool consume(struct tr_envdiff *envdiff, struct tr_record *record)
 				   : filter_line(envdiff, record);
 }
 
-/* The entries that no writer would have written against this base. */
+/* Returns the number of entries that no writer would have written against this base. */
 static uint64_t doubts_of(const struct tr_environment_doubts *doubts)
 {
 	return doubts->redundant + doubts->impossible;
@@ -809,7 +809,8 @@ static bool decide_base(struct tr_envdiff *envdiff)
 		report_evidence(envdiff, doubts, top);
 	/* the base is part of a tracker's configuration */
 	tr_env_tracker_free(envdiff->tracker);
-	envdiff->tracker = NULL; /* new_tracker reports an error without it */
+	envdiff->tracker =
+		NULL; /* new_tracker may fail, and its error is reported without a tracker */
 	envdiff->tracker = new_tracker(envdiff, top, false);
 	bool fine = envdiff->tracker != NULL;
 	if (fine && !tr_env_tracker_begin(envdiff->scout))

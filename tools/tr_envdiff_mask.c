@@ -64,7 +64,7 @@ void tr_mask_free(struct tr_envdiff *envdiff)
 	envdiff->mask = NULL;
 }
 
-/* Bytes of a part of a path: letters, digits, and punctuation that names of files commonly have. */
+/* True for bytes of a part of a path: letters, digits, and common punctuation of file names. */
 static bool is_in_path(char c)
 {
 	return tr_is_word_byte(c) || (unsigned char)c >= 0x80 || memchr(".-+ @,~%()", c, 10);
@@ -198,8 +198,8 @@ static bool ends_word(char c)
 }
 
 /*
- * Adds the values of all NAME=VALUE in a text whose names are masked: of one that begins the text
- * all of the rest, of others the word.
+ * Adds the value of each NAME=VALUE in a text whose name is masked. If it begins the text, its
+ * value is all of the rest; otherwise it ends with the word.
  */
 static bool find_named(struct tr_envdiff *envdiff, struct tr_text text, struct tr_covers *covers)
 {
@@ -653,7 +653,7 @@ bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 		struct tr_text column = tr_text_span(p, tab ? tab : end);
 		p = tab ? tab + 1 : end;
 		if (i >= cells && tr_text_starts(column, TR_TEXT(".raw=")))
-			continue; /* it contains the values in another form */
+			continue; /* a .raw field contains the values in another form */
 		if (i > 0)
 			tr_buffer_put_byte(to, '\t');
 		/* the kind, and the numbers of seq, time and task */
@@ -671,7 +671,7 @@ bool tr_mask_line(struct tr_envdiff *envdiff, const struct tr_record *record)
 }
 
 /*
- * A value that stays is a flaw if it can be a leak, and a note if it is too common to be searched
+ * A value that stays is an error if it can be a leak, and a note if it is too common to be searched
  * for.
  */
 void tr_mask_report(struct tr_envdiff *envdiff)

@@ -50,7 +50,7 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
-/* The state of the tool. unsupported counts the records of which the page shows nothing. */
+/* The state of the tool; unsupported counts the records that the page does not show. */
 struct tohtml {
 	struct tr_cli cli;
 	struct tr_html_config config;
@@ -136,7 +136,7 @@ static bool begin_sources(struct tohtml *t, const struct tr_record *first)
 	return !t->cli.stop;
 }
 
-/* Every line from this one on, and the end. */
+/* Passes this line, all further ones and the end to the view. */
 static void put_sources(struct tohtml *t, struct tr_record *record)
 {
 	struct tr_error err;
@@ -156,7 +156,7 @@ static void put_sources(struct tohtml *t, struct tr_record *record)
 		tr_cli_note(&t->cli, "no lines of source files to show");
 }
 
-/* Every line, and the end; what ends it early is reported. */
+/* Passes every line and the end to the view. An error that ends this early is reported. */
 static void put_all(struct tohtml *t, struct tr_html *html)
 {
 	struct tr_record *record;

@@ -124,7 +124,7 @@ static void write_view(struct tr_cli *cli, const struct tr_json_view_config *con
 /* The timeline shows every kind but comm, which names a process, and those that describe others. */
 static void look_at_kind(struct tr_unsupported_kinds *unsupported, struct tr_text kind)
 {
-	/* a name alone makes no bar */
+	/* a name alone is not drawn */
 	if (tr_text_is(kind, "comm"))
 		tr_unsupported_add(unsupported, kind);
 	else
@@ -178,11 +178,11 @@ static void write_format(struct tr_cli *cli, const struct tr_format *format)
 	struct tr_trace_place *place;
 	struct tr_record *record;
 	bool cut_line = false;
-	/* bytes alone cannot obey an option of the format, and a stream is to be typed anew */
+	/* a copy of the bytes would ignore options of the format, and --typed needs records */
 	bool by_records = cli->config.read.settings.count > 0 || (format->flags & TR_FORMAT_STREAM);
 
 	while (tr_cli_step(cli, &place)) {
-		/* a file that is in the format already goes as it is, like through tr-repack */
+		/* a file that has the format already is copied, as tr-repack does */
 		if (place->format == format && !by_records && tr_cli_stands_alone(cli, place)) {
 			if (writer)
 				tr_cli_finish(cli, writer);

@@ -39,10 +39,7 @@ static bool read_width(const struct tr_text_config *config, size_t *width, struc
 	return true;
 }
 
-/*
- * Makes the view of the style "tree". err says that memory is exhausted, in case that it cannot be
- * made.
- */
+/* Makes the view of the style "tree". NULL: err is filled. */
 static void *create_tree(const struct tr_text_config *config, struct tr_output *out,
 			 struct tr_error *err)
 {
@@ -57,10 +54,7 @@ static void *create_tree(const struct tr_text_config *config, struct tr_output *
 	return tr_tree_text_new(&tree, out);
 }
 
-/*
- * Makes the view of the style "source". err says that memory is exhausted, in case that it cannot be
- * made.
- */
+/* Makes the view of the style "source". NULL: err is filled. */
 static void *create_source(const struct tr_text_config *config, struct tr_output *out,
 			   struct tr_error *err)
 {
@@ -93,7 +87,7 @@ static void *create_asm(const struct tr_text_config *config, struct tr_output *o
 	return NULL;
 }
 
-/* The functions of a view as those of a style, which does not know the type of the view. */
+/* Wraps the functions of a view for a style, which does not know the type of the view. */
 #define VIEW(name) \
 	static enum tr_status put_##name(void *view, struct tr_record *record, \
 					 struct tr_error *err) \
@@ -385,8 +379,8 @@ static const struct tr_text_style *style_by_name(const struct totext *t, const c
 }
 
 /*
- * The first style of the format is its own; a format without styles names a neutral one. NULL: the
- * format is unknown, or no style shows it.
+ * Returns the first style of a format, or the neutral one that a format without styles names. NULL:
+ * the format is unknown, or no style shows it.
  */
 static const struct tr_text_style *style_of_format(const struct totext *t, struct tr_text name)
 {
@@ -424,10 +418,10 @@ static void find_style(struct totext *t, struct tr_record *record)
 	t->known = true;
 	if (record->type == TR_HEADER) {
 		const struct tr_value *value = tr_record_value(record, "format", NULL);
-		/* a header without a format decides nothing */
+		/* a header without a format does not determine the style */
 		t->known = value && value->type == TR_SYMBOL && value->as.symbol->count == 1;
 		if (!t->known)
-			return; /* its records decide */
+			return; /* the records determine it */
 		format = value->as.symbol->names[0].text;
 		t->style = style_of_format(t, format);
 	} else {
@@ -538,7 +532,7 @@ static __attribute__((noinline)) void prepare(struct totext *t, struct tr_record
 	if (record->type == TR_RECORD && !t->unsupported.supported &&
 	    !tr_unsupported_look(&t->unsupported, t->style->kinds, record->kind) && !t->missed)
 		t->missed = t->style;
-	/* what the view takes by itself does not come here */
+	/* calls that the view takes directly are not passed to this function */
 	if (!t->taker && t->unsupported.supported && t->view && t->style->taker)
 		t->taker = t->style->taker(t->view);
 	if (!t->blocks && t->unsupported.supported && t->view && t->style->blocks)
@@ -576,7 +570,7 @@ static const char *other_style(const struct totext *t, const struct tr_unsupport
 	return NULL;
 }
 
-/* Reports the segment that has ended, where it has no style; its records name one that fits. */
+/* Reports a segment that ended without a style, and suggests one that shows its records. */
 static void end_segment(struct totext *t)
 {
 	const char *style = other_style(t, &t->unstyled);

@@ -46,7 +46,7 @@ struct tr_origin *tr_origin_retain(struct tr_origin *origin)
 	return origin;
 }
 
-/* Drops a reference; an origin without references is added to the list of those to be freed. */
+/* Drops a reference. An origin without references is added to the list of origins to free. */
 static void let_go(struct tr_origin *origin, struct tr_origin **dead)
 {
 	if (!origin || --origin->references > 0)
@@ -87,7 +87,10 @@ void tr_origins_free(struct tr_origins *origins)
 {
 	struct tr_origin *next;
 
-	/* only cycles keep these alive; a reference each, so that none is freed on the way */
+	/*
+	 * these are in cycles; each gets a reference, so that none is freed while the list is
+	 * walked
+	 */
 	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
 		origin->references++;
 	for (struct tr_origin *origin = origins->first; origin; origin = origin->next)
@@ -100,11 +103,10 @@ void tr_origins_free(struct tr_origins *origins)
 }
 
 /*
- * An exec record, and a directory, may be those of the parent, and in turn of its parent, and so on.
- * Such chains may be long, so a look-up shortens them: a hop makes an origin refer to what its
- * parent refers to.
- *
- * Hops from origin to the exec record of its parent. False: that is final, or pending.
+ * An exec record or a directory may be inherited from the parent, which may have inherited it from
+ * its own parent, and so on. Such chains may be long, so a look-up shortens them: a hop makes an
+ * origin refer to what its parent refers to. This function hops from an origin to the exec record
+ * of its parent. False: that is final, or pending.
  */
 static bool hop_exec(struct tr_origin *origin)
 {
@@ -139,8 +141,8 @@ static bool hop_place(struct tr_origin *origin)
 }
 
 /*
- * Between two hops of the first origin, every second origin of its chain hops as well. So the chains
- * of all those become shorter, too, which keeps later look-ups cheap.
+ * Between two hops of the first origin, every second origin of its chain hops as well, so that
+ * their chains become shorter, too, and later look-ups stay cheap.
  */
 bool tr_origin_exec(struct tr_origin *origin, uint64_t *seq)
 {
@@ -162,8 +164,8 @@ static void shorten(struct tr_origin *origin)
 }
 
 /*
- * Whether a chain of exec records leads to this origin. One that leads back to itself must not be
- * closed, because following it would never end.
+ * True if a chain of exec records leads to this origin. A chain must not lead back to itself,
+ * because following it would never end.
  */
 static bool leads_to(struct tr_origin *from, const struct tr_origin *origin)
 {
@@ -177,7 +179,7 @@ static bool leads_to(struct tr_origin *from, const struct tr_origin *origin)
 }
 
 /*
- * Whether a directory is pending on this origin, so that placing one in the other would make a
+ * True if a directory is pending on this origin, so that placing the origin in it would make a
  * cycle.
  */
 static bool lies_in(const struct tr_directory *directory, const struct tr_origin *origin)
@@ -374,7 +376,7 @@ bool tr_directory_learn(const struct tr_directory *directory, struct tr_text abs
 	bool agrees = origin && !path.failed && absolute.len >= path.len + (path.len > 0);
 
 	if (agrees && path.len) {
-		/* a path that leads up, like "../x", may have begun anywhere */
+		/* a path that leads up, like "../x", fits any directory */
 		absolute.len -= path.len;
 		agrees = absolute.data[absolute.len - 1] == '/' &&
 			 !tr_text_starts(tr_buffer_text(&path), TR_TEXT("..")) &&

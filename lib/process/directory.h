@@ -20,11 +20,14 @@
 #include "core/text.h"
 #include "process/path.h"
 
-enum { TR_DIRECTORY_MAX = 16 << 10 }; /* bytes of a path; a longer one is not known */
+enum { TR_DIRECTORY_MAX = 16 << 10 }; /* bytes; a directory with a longer path is unknown */
 
 struct tr_directory;
 
-/* The inheritance of a process: its parent, and the parent's program and directory at its begin. */
+/*
+ * What a process inherits: its parent, and the program and directory that the parent had when the
+ * process began.
+ */
 struct tr_origin {
 	size_t references;
 	struct tr_origins *all;
@@ -32,7 +35,7 @@ struct tr_origin {
 	bool settled;			/* parent, ppid, exec and exec_from are final */
 	bool orphan;			/* given up: the parent is unknown */
 	bool thread;			/* it is a thread of the process tgid */
-	bool waived; /* for the user: it need not be known whether it is a thread */
+	bool waived; /* for the user: it does not matter whether it is a thread */
 	bool has_ppid;
 	uint64_t ppid, tgid;
 	uint64_t exec;		     /* seq of the exec record that was current in the parent */
@@ -46,10 +49,10 @@ struct tr_origin {
 
 #define TR_EXEC_NONE UINT64_MAX
 
-/* All origins of a log: a cycle of them could not be freed otherwise. All zero at first. */
+/* All origins of a log, so that cycles of them can be freed. All zero at first. */
 struct tr_origins {
 	struct tr_origin *first;
-	bool failed; /* memory was exhausted: a directory is unknown that could be known */
+	bool failed; /* memory was exhausted, so a directory is missing */
 };
 
 /* The caller owns a reference. NULL: memory is exhausted. */
@@ -115,7 +118,7 @@ struct tr_text tr_directory_guess(const struct tr_directory *directory);
 bool tr_directory_is_open(const struct tr_directory *directory);
 
 /*
- * Takes the path at which the process is (guessed: at which it is likely to be). If directory is
+ * Takes the path where the process is, or with guessed, where it probably is. If directory is
  * pending on an origin and the paths agree, this resolves the origin.
  */
 bool tr_directory_learn(const struct tr_directory *directory, struct tr_text absolute,

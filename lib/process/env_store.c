@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A value of the map is an environment, or 2n + 1 for one at offset n of the temporary file: its
- * length, and its map as a literal.
+ * A value of the map is a pointer to an environment, or 2n + 1 for an environment at offset n of
+ * the temporary file, which has its length and its map as a literal.
  */
 #include "process/env_store.h"
 
@@ -11,7 +11,7 @@
 
 enum { MAX_WEIGHT = 128 << 20 };
 
-/* Whether a value of the map is an offset: pointers are even. */
+/* True if a value of the map is an offset: pointers are even. */
 static bool is_spilled(const void *value)
 {
 	return (uintptr_t)value & 1;
@@ -92,7 +92,10 @@ static bool spill(struct tr_env_store *store, struct tr_environment *env, void *
 	return true;
 }
 
-/* Counts the records of each environment, as 2n. False: memory is exhausted. */
+/*
+ * Counts the records of each environment, times two, because even values are not offsets. False:
+ * memory is exhausted.
+ */
 static bool count_holders(const struct tr_id_map *known, struct tr_id_map *holders)
 {
 	for (size_t i = 0; i < known->cap; i++) {
@@ -106,7 +109,10 @@ static bool count_holders(const struct tr_id_map *known, struct tr_id_map *holde
 	return true;
 }
 
-/* Spills what only this store refers to. *any: something was. False: no more can be. */
+/*
+ * Moves the environments that only this store refers to into the file. *any: some were moved.
+ * False: there is no more space.
+ */
 static bool spill_all(struct tr_env_store *store, bool *any)
 {
 	struct tr_id_map *known = &store->known, holders = TR_ID_MAP_INIT;
@@ -133,7 +139,7 @@ static bool spill_all(struct tr_env_store *store, bool *any)
 	return fine;
 }
 
-/* Repeats, because an environment that is a difference refers to its base. */
+/* Spills repeatedly, because an environment that is a difference keeps a reference to its base. */
 static void spill_if_heavy(struct tr_env_store *store)
 {
 	size_t max = store->max_weight ? store->max_weight : MAX_WEIGHT;
@@ -146,7 +152,7 @@ static void spill_if_heavy(struct tr_env_store *store)
 		any = false;
 		fine = spill_all(store, &any);
 	}
-	/* the next attempt has to be worth its time; without space, there is none */
+	/* the next attempt has to be worth its time; after a failure there is none */
 	size_t weight = tr_environments_weight(store->pool);
 	store->spill_at = !fine ? SIZE_MAX : 2 * weight > max ? 2 * weight : max;
 }

@@ -19,8 +19,8 @@
 enum {
 	MAX_HERE = 64 << 20,
 	/*
-	 * So many records in a row whose seqs rise are a stream in order: a seq below the last of
-	 * them that has not come was left out, and will not come.
+	 * After this many records in a row with rising seqs the stream counts as ordered: a lower
+	 * seq that has not come was left out, and will not come.
 	 */
 	IN_ORDER = 256,
 };
@@ -41,7 +41,7 @@ struct tr_env_tracker {
 	/* the segment */
 	struct tr_environment *top;
 	bool has_top;
-	bool any_exec; /* since the trace began, of which there may be several in the segment */
+	bool any_exec;		/* since the trace began; a segment may have several traces */
 	bool names_settled;	/* whether they are folded: the first exec record has come */
 	bool any_top, only_top; /* some records, all of them, have differences to top */
 	struct tr_env_store store;
@@ -50,7 +50,7 @@ struct tr_env_tracker {
 	bool any_seq;
 	uint64_t highest;  /* of all seqs */
 	uint64_t numbered; /* records with a seq that came */
-	uint64_t disorder; /* numbered, when the last one came that was not above all others */
+	uint64_t disorder; /* value of `numbered` when a seq last was not the highest */
 };
 
 /* Sets the first environment, and takes a reference. */
@@ -143,7 +143,7 @@ static bool inherit(struct tr_env_tracker *tracker, struct tr_exec_env *exec,
 /* Records that are pending on their parent. */
 
 /*
- * Follows the numbers of the records: if they rise, a parent with a lower number will not come any
+ * Watches the numbers of the records: if they rise, a parent with a lower number will not come any
  * more.
  */
 static void note_seq(struct tr_env_tracker *tracker, uint64_t seq)
@@ -156,7 +156,7 @@ static void note_seq(struct tr_env_tracker *tracker, uint64_t seq)
 	tracker->any_seq = true;
 }
 
-/* A record with this seq will not come any more. */
+/* True if a record with this seq will not come any more. */
 static bool has_passed(const struct tr_env_tracker *tracker, uint64_t seq)
 {
 	return tracker->any_seq && seq < tracker->highest &&
@@ -174,10 +174,10 @@ static struct tr_exec_env *exec_of(const struct tr_pending_item *item)
 	return *(struct tr_exec_env **)item->data;
 }
 
-/* A cycle has a record that was pending; the others of it came meanwhile. */
+/* True if a record is its own ancestor. At least one record of such a cycle was pending. */
 static bool is_own_ancestor(const struct tr_env_tracker *tracker, const struct tr_exec_env *exec)
 {
-	enum { MAX_STEPS = 1000 }; /* bounds the search; a longer cycle is taken for none */
+	enum { MAX_STEPS = 1000 }; /* bounds the search; longer cycles are not detected */
 	uint64_t at = exec->wanted;
 
 	for (unsigned steps = 0; exec->has_seq && steps < MAX_STEPS; steps++) {
@@ -297,7 +297,7 @@ static bool give_up(struct tr_env_tracker *tracker, const struct tr_exec_env *ex
 	return env && resolve(tracker, seq, env, trouble);
 }
 
-/* The record whose parent the first pending one depends on in the end; NULL: not found. */
+/* Finds the record on whose parent the first pending record depends in the end. NULL: none. */
 static struct tr_exec_env *blocker(const struct tr_env_tracker *tracker)
 {
 	enum { MAX_STEPS = 64 };

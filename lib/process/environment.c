@@ -62,7 +62,7 @@ struct tr_environments {
 
 	struct tr_recent records_used; /* the environments of records, a reference each */
 
-	/* what repeats in most traces: see tr_environments_recall and put_again */
+	/* texts that repeat in most traces: see tr_environments_recall and put_again */
 	struct tr_text_cache read, written;
 
 	/* scratch: the names of the current comparison, each once */
@@ -463,7 +463,10 @@ static struct tr_environment *share(struct tr_environments *pool, struct tr_envi
 		tr_atom_retain(env->entries[i].value);
 	}
 	count_environment(pool, env);
-	/* it need not be found again: another one with its hash may have the place */
+	/*
+	 * an environment with the same hash may have its place in the table; this one is not found
+	 * again
+	 */
 	if (!tr_id_map_get(&pool->equals, env->hash))
 		tr_id_map_put(&pool->equals, env->hash, env);
 	return env;
@@ -592,7 +595,7 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 		size_t common = 0; /* variables that both the map and `near` set */
 		for (size_t i = 0; i < pool->named; i++)
 			common += pool->pairs[i].value[0] && pool->pairs[i].value[1];
-		/* listing what only `near` sets must not cost more than the map itself */
+		/* do not let the list of what only `near` sets take more than the map itself */
 		alike = common >= pool->named / 2 && near->size <= 2 * common;
 		if (alike && near->size > common)
 			fine = add_environment(pool, near, 0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of fixed size: numbers fall into sets of WAYS entries, and the least recently used entry
- * of a set gives way. What it forgets is only less exact, so no list of all numbers has to be
- * kept.
+ * A cache of fixed size: each number belongs to a set of WAYS entries, of which a new number
+ * replaces the least recently used one.
  */
 #include "process/recent.h"
 
@@ -16,9 +15,9 @@ struct tr_recent_entry {
 };
 
 /*
- * The set in which a number can be. Most numbers are counted up: IN_A_ROW of them share a set,
- * which is then in the processor's cache, and the factor spreads these sets evenly. Half of a set
- * is left to other numbers that stay in use.
+ * Returns the set of a number. Most numbers are counted up, so IN_A_ROW of them share a set, which
+ * is then in the processor's cache. The other half of the set is left to older numbers that are
+ * still in use. The factor distributes the sets evenly.
  */
 static struct tr_recent_entry *set_of(const struct tr_recent *recent, uint64_t number)
 {

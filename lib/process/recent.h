@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map of numbers to values that remembers those that were used last, in bounded memory, because
- * memory must not grow with the trace. Not thread safe.
+ * A map from numbers to values in bounded memory: it keeps the 131072 numbers that were used last,
+ * so that memory does not grow with the trace. A user must be correct without the others. Not
+ * thread safe.
  */
 #ifndef TR_PROCESS_RECENT_H
 #define TR_PROCESS_RECENT_H
@@ -23,8 +24,8 @@ struct tr_recent {
 	}
 
 /*
- * Sets the value of a number. *value becomes the value that this replaces, of the same number or of
- * one that is displaced; 0: none. False: memory is exhausted.
+ * Sets the value of a number, and *value to the value that it replaces: the previous one of the
+ * same number, or that of a number that is dropped; 0: none. False: memory is exhausted.
  */
 bool tr_recent_swap(struct tr_recent *recent, uint64_t number, uint64_t *value);
 
@@ -33,10 +34,10 @@ static inline bool tr_recent_put(struct tr_recent *recent, uint64_t number, uint
 	return tr_recent_swap(recent, number, &value);
 }
 
-/* Finds, and uses, a number. False: it was never put, or was displaced by others. */
+/* Finds the value of a number, and marks it as used. False: it was never put, or was dropped. */
 bool tr_recent_find(struct tr_recent *recent, uint64_t number, uint64_t *value);
 
-/* Steps through the values other than 0: *position is 0 at first. False: no more. */
+/* Steps through the values other than 0: *position is 0 at first. False: there are no more. */
 bool tr_recent_next(const struct tr_recent *recent, size_t *position, uint64_t *value);
 
 /* Frees all; the map is empty. */

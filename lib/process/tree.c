@@ -230,9 +230,7 @@ static bool files_resolve(struct tr_files *files, struct tr_files *parent, bool 
 	return true;
 }
 
-/*
- * Adds the descriptors of `from`, which those of the same number hide. False: memory is exhausted.
- */
+/* Adds the descriptors of `from` whose numbers are not used yet. False: memory is exhausted. */
 static bool files_inherit(struct tr_files *files, const struct tr_files *from)
 {
 	const struct table *table = from ? from->table : NULL;
@@ -398,7 +396,8 @@ struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new)
 	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
 
 	*is_new = !task || task->ghost;
-	if (task && task->ghost) { /* the id is used again, so no parent of the first one comes */
+	if (task &&
+	    task->ghost) { /* the id is used again, so the parent of the ended task will not come */
 		tr_origin_give_up(task->process->origin, true);
 		forget(tasks, task);
 		task = NULL;
@@ -421,7 +420,7 @@ static bool need_files(struct tr_task *task)
 	return task->files;
 }
 
-/* The child keeps the descriptors that it opened itself, and gets all others of its parent. */
+/* Gives the child the descriptors of its parent, except for those that it opened itself. */
 static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t flags)
 {
 	bool shared = flags & (TR_FORK_FILES | TR_FORK_THREAD);
@@ -561,7 +560,7 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 	task->ghost = true;
 	list_remove(&tasks->live, task);
 	list_add(&tasks->ghosts, task);
-	/* after so many other ends, no fork is expected for the oldest */
+	/* the fork of the oldest ended task is not expected after so many other ends */
 	if (tasks->ghosts.count > TR_GHOSTS) {
 		tr_origin_give_up(tasks->ghosts.oldest->process->origin, true);
 		forget(tasks, tasks->ghosts.oldest);

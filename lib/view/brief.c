@@ -66,7 +66,7 @@ struct tr_cell tr_brief_program(const struct tr_cell *name)
 
 	if (name->type != TR_CELL_TEXT)
 		return program;
-	/* a path that ends in a slash keeps it */
+	/* a slash at the end of the path is part of the name */
 	for (size_t i = text.len - (text.len > 0); i-- > 0;) {
 		if (text.data[i] == '/') {
 			program.text = tr_text_span(text.data + i + 1, text.data + text.len);

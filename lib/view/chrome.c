@@ -166,7 +166,7 @@ static void put_duration(struct tr_chrome *chrome, int64_t duration)
 	tr_instant_write_micro(duration, &chrome->line);
 }
 
-/* A task, and the groups in which its row has got its name. */
+/* A task, and the groups in which its row has been named. */
 struct task {
 	uint64_t number;
 	bool named[GROUPS];
@@ -175,8 +175,8 @@ struct task {
 };
 
 /*
- * The task of this id. The viewer wants numbers: a task whose id is a small number has this one,
- * the others are numbered. NULL: memory is exhausted.
+ * Returns the task with an id. The viewer needs numbers: an id that is a small number is used as it
+ * is, and other tasks are numbered. NULL: memory is exhausted.
  */
 static struct task *find_task(struct tr_chrome *chrome, const struct tr_cell *cell)
 {
@@ -287,9 +287,9 @@ static void put_member(struct tr_record *record, const char *key, struct tr_buff
 }
 
 /*
- * Keeps the text of a run: its name in JSON, LF, the members of args after the command in
- * JSON, LF, and the command without escapes. The command comes last and is escaped when it is
- * written, because it may be as large as the record.
+ * Writes the text that the forest keeps of a run: its name in JSON, LF, the members of args after
+ * the command in JSON, LF, and the command without escapes. The command comes last and is escaped
+ * when it is written, because it may be as large as the record.
  */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
@@ -310,7 +310,10 @@ static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
 {
 	while (text.len) {
 		size_t len = text.len < PIECE ? text.len : PIECE;
-		/* the bytes of a character stay together, for they decide how they are escaped */
+		/*
+		 * the bytes of a character stay together, because all of them decide how it is
+		 * escaped
+		 */
 		while (len < text.len && tr_utf8_is_inside(text.data[len]))
 			len++;
 		tr_string_escape((struct tr_text){ text.data, len }, &chrome->line);
@@ -345,7 +348,7 @@ static void put_end(const struct tr_forest *forest, const struct tr_forest_node 
 		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
 }
 
-/* Takes the text of describe apart. False: the run is a fork, which has none. */
+/* Splits the text that describe wrote. False: the run is a fork, which has no text. */
 static bool split_text(struct tr_text text, struct tr_text *name, struct tr_text *members,
 		       struct tr_text *command)
 {
@@ -387,7 +390,7 @@ static void put_phase(void *context, const struct tr_phase *phase)
 	tr_buffer_free(&name);
 }
 
-/* The number of the task that the members of a run begin with. False: it is no number. */
+/* Reads the task from the members of a run, which begin with it. False: it is not a number. */
 static bool read_task(struct tr_text members, uint64_t *task)
 {
 	if (!tr_text_skip(&members, TR_TEXT(",\"task\":")))
@@ -623,7 +626,10 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	} else {
 		tr_brief_cell(&record->name, record->arena, &name);
 	}
-	/* blocks of code have no times; each takes a microsecond, so that their order is seen */
+	/*
+	 * blocks of code have no times; each takes a microsecond, so that the viewer shows their
+	 * order
+	 */
 	if (block)
 		duration = TR_MICROSECOND;
 	bool lasts = duration != TR_INSTANT_NONE && duration >= 0;
@@ -650,7 +656,7 @@ static bool is_process(struct tr_text kind)
 	       tr_text_is(kind, "comm");
 }
 
-/* Remembers the time from which the times of this segment count. */
+/* Stores the time at which this segment begins, from which the times of its events count. */
 static void note_origin(struct tr_chrome *chrome)
 {
 	struct tr_buffer *to = &chrome->origins;
@@ -666,8 +672,8 @@ static void note_origin(struct tr_chrome *chrome)
 }
 
 /*
- * Runs are written at the end of the segment. Times count from the earliest of all, unless an
- * event was written before that was known.
+ * Times count from the earliest one of the segment, unless an event was written before it was read.
+ * Runs are written at the end of the segment.
  */
 static void set_base(struct tr_chrome *chrome)
 {
@@ -717,7 +723,7 @@ static void finish(struct tr_chrome *chrome)
 /* Handles a record: calls and others become events now, processes at the end of the segment. */
 static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struct tr_error *err)
 {
-	/* these describe the trace and have no place in time */
+	/* these records describe the trace, and have no place on a timeline */
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
 	tr_timeline_see(&chrome->timeline, record);
@@ -726,7 +732,7 @@ static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struc
 	return is_process(record->kind) || put_other(chrome, record);
 }
 
-/* Definitions and comments only pass the forest, which ignores them. */
+/* Definitions and comments only reach the forest, which ignores them. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err)
 {

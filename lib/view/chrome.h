@@ -46,7 +46,7 @@ void tr_chrome_set_phases(struct tr_chrome *chrome, struct tr_phases *phases);
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err);
 
-/* Whether no record has become an event. */
+/* True if no record has become an event. */
 bool tr_chrome_is_empty(const struct tr_chrome *chrome);
 
 void tr_chrome_free(struct tr_chrome *chrome);

@@ -97,7 +97,7 @@ static void clear(struct tr_map *map)
 
 /*
  * Definitions between the last record and a header belong to the segment of the header. If there
- * are any, the frames are kept, and `first` tells theirs from those of the segment before.
+ * are any, the frames are kept, and `first` separates them from those of the segment before.
  */
 static void begin_segment(struct tr_computed *c)
 {
@@ -326,7 +326,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	return follow_time(c, record);
 }
 
-/* A value in an arena, of a type; the caller fills the rest. NULL: err is filled. */
+/* Allocates a value of a type; the caller fills the rest. NULL: err is filled. */
 static struct tr_value *new_value(struct tr_arena *arena, enum tr_type type, struct tr_error *err)
 {
 	struct tr_value *value = tr_arena_alloc(arena, sizeof *value);
@@ -338,7 +338,7 @@ static struct tr_value *new_value(struct tr_arena *arena, enum tr_type type, str
 	return value;
 }
 
-/* A number of a type. NULL: err is filled. */
+/* Allocates a number of a type. NULL: err is filled. */
 static struct tr_value *number(struct tr_arena *arena, enum tr_type type, uint64_t number,
 			       struct tr_error *err)
 {
@@ -381,7 +381,7 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 		tr_error_memory(err);
 		return NULL;
 	}
-	/* an undefined id is shown itself */
+	/* an id without a definition is shown as it is */
 	for (list->count = 0; list->count < ids->count; list->count++) {
 		const struct tr_value *id = &ids->as.items[list->count];
 		const struct entry *entry = NULL;
@@ -605,7 +605,7 @@ static struct tr_value *get_inlines(const struct tr_computed *c, struct tr_arena
 	return list;
 }
 
-/* What the program says about the address of a block. NULL: nothing, or err is filled. */
+/* Finds what the program knows about the address of a block. NULL: nothing, or err is filled. */
 static struct tr_value *get_symbol(struct tr_computed *c, struct tr_text key,
 				   struct tr_record *record, struct tr_error *err)
 {
@@ -620,7 +620,7 @@ static struct tr_value *get_symbol(struct tr_computed *c, struct tr_text key,
 			c->place = tr_programs_place(c->programs, record, &block, err);
 		if (tr_error_is_memory(err))
 			return NULL;
-		tr_error_clear(err); /* a block that cannot be read has no such field */
+		tr_error_clear(err); /* a block that cannot be read does not have the field */
 		c->address = block.address;
 		c->placed = true;
 	}

@@ -93,7 +93,10 @@ static int by_end(const void *a, const void *b)
 
 	if (x->ended != y->ended)
 		return x->ended < y->ended ? -1 : 1;
-	/* of children that ended together, the one that began first is taken first: it comes last */
+	/*
+	 * the list is read from its end: of children that ended together, the one that began first
+	 * comes last
+	 */
 	return x->head > y->head ? -1 : x->head < y->head;
 }
 
@@ -149,7 +152,10 @@ static void number_nodes(struct walk *walk)
 	}
 }
 
-/* Whether a child can have been waited for: one without an end only if its parent has none. */
+/*
+ * True if the parent may have waited for a child. A child without an end counts only if its parent
+ * has none.
+ */
 static bool can_wait(const struct walk *walk, uint32_t parent, uint32_t tail)
 {
 	const struct tr_forest_node *nodes = walk->forest->nodes;
@@ -165,7 +171,7 @@ static uint32_t tail_of(const struct walk *walk, uint32_t node)
 	return node;
 }
 
-/* Where the children of a node are listed; those of no node after all others. */
+/* The list of the children of a node; that of the roots is the last one. */
 static size_t list_of(const struct walk *walk, uint32_t node)
 {
 	return node == TR_FOREST_NONE ? walk->forest->count : node;
@@ -220,7 +226,7 @@ static int by_place(const void *a, const void *b)
 	return x->began < y->began ? -1 : x->began > y->began;
 }
 
-/* The writers of a version of a file; NULL: none that has closed it. */
+/* The writers of a version of a file; NULL: none of them has closed it. */
 static const struct writer *writers_of(const struct walk *walk,
 				       const struct tr_deps_version *version)
 {
@@ -286,7 +292,7 @@ static size_t seek(const struct walk *walk, uint32_t position)
 	return tr_array_search(i, 0, walk->command_count, walk->commands[i]->place < position);
 }
 
-/* The child of a node (NONE: the root) that ended last until then and is not on the path. */
+/* Finds the child of a node (NONE: the root) that ended last by then and is not on the path yet. */
 static const struct child *last_child(struct walk *walk, uint32_t node, int64_t until)
 {
 	size_t list = list_of(walk, node);
@@ -301,13 +307,13 @@ static const struct child *last_child(struct walk *walk, uint32_t node, int64_t 
 	return &children[*left - 1];
 }
 
-/* How many of the values, which rise, are below the limit. */
+/* Returns how many of the sorted values are below the limit. */
 static size_t count_until(const int64_t *values, size_t count, int64_t limit)
 {
 	return tr_array_search(i, 0, count, values[i] < limit);
 }
 
-/* Whether other children of the node had begun by then, and ended later. */
+/* True if other children of the node had begun by then, and ended later. */
 static bool runs_others(const struct walk *walk, uint32_t node, int64_t time)
 {
 	size_t list = list_of(walk, node);
@@ -327,7 +333,7 @@ static bool add_step(struct walk *walk, uint32_t node, int64_t began, int64_t en
 {
 	struct tr_critical *critical = walk->critical;
 
-	/* what took no time is left out, unless it is all there is */
+	/* steps that took no time are left out, except the first one */
 	if (began >= ended && cause != TR_CRITICAL_START)
 		return true;
 	if (!tr_array_room(critical->steps, critical->count, walk->cap))
@@ -371,7 +377,7 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 	return best;
 }
 
-/* Takes the use as the best one if it completed its file last. */
+/* Makes a use the best one if it completed its file later. */
 static void take_later(struct event *best, const struct tr_deps_use *w, struct tr_deps_path *path)
 {
 	if (best->node == TR_FOREST_NONE || w->details->closed > best->time)
@@ -380,9 +386,9 @@ static void take_later(struct event *best, const struct tr_deps_use *w, struct t
 }
 
 /*
- * The file that was completed last of those that the process, or one below it, reads, and that
- * another process wrote before it began: *of_child if the child or one below it wrote it, and
- * *of_any whoever did. Their nodes are positions.
+ * Finds, of the files that the process or a descendant reads, and that another process wrote before
+ * it began, the one that was completed last: *of_child among those that the child or a descendant
+ * of it wrote, and *of_any among all. Their nodes are positions.
  */
 static void last_files(struct walk *walk, uint32_t head, const struct child *child,
 		       struct event *of_child, struct event *of_any)
@@ -416,7 +422,7 @@ static void last_files(struct walk *walk, uint32_t head, const struct child *chi
 	}
 }
 
-/* Whether the run at that position is the node, or one above it. */
+/* True if the run at that position is the node or an ancestor of it. */
 static bool is_above(const struct walk *walk, uint32_t position, uint32_t node)
 {
 	uint32_t above = walk->node_at[position];
@@ -507,7 +513,7 @@ static bool walk_back(struct walk *walk)
 	}
 }
 
-/* Frees what the search needed; the path stays. */
+/* Frees the memory of the search, but not the path. */
 static void free_walk(struct walk *walk)
 {
 	free(walk->began);
@@ -525,7 +531,7 @@ static void free_walk(struct walk *walk)
 	tr_id_map_free(&walk->writers);
 }
 
-/* Whether the trace shows how long commands took. */
+/* True if the trace shows how long commands took. */
 static bool has_ends(const struct tr_forest *forest)
 {
 	for (size_t i = 0; i < forest->count; i++)

@@ -22,7 +22,7 @@
 #include "deps/graph.h"
 #include "process/forest.h"
 
-/* The cause that a step waited for; but for the first, it is the end of the step before it. */
+/* What a step waited for: the end of the step before it, except for the first one. */
 enum tr_critical_cause {
 	TR_CRITICAL_START,  /* nothing: it is the first one */
 	TR_CRITICAL_PARENT, /* its parent started it */

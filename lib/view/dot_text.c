@@ -24,7 +24,7 @@ struct tr_dot_text {
 	uint64_t graphs;
 };
 
-/* Keeps the command of a run, which the forest gives back when the graph is written. */
+/* Writes the command of a run, which the forest keeps until the graph is written. */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	(void)context;

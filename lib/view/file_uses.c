@@ -33,7 +33,7 @@ static bool start(struct tr_file_uses *uses)
 	struct tr_error err;
 	bool fine;
 
-	/* the scanners of lines read beyond the last one */
+	/* scanners of lines read beyond the end of the last line */
 	if (uses->held.len && !tr_buffer_room(&uses->held, TR_INPUT_PAD))
 		return false;
 	const char *p = uses->held.data, *end = p ? p + uses->held.len : NULL;
@@ -57,8 +57,8 @@ static bool start(struct tr_file_uses *uses)
 }
 
 /*
- * Holds a record back, as its line. Beyond HELD_BYTES those held are dropped, and a graph that a
- * later file call starts is without them. False: memory is exhausted.
+ * Holds a record back, as its line. Beyond HELD_BYTES the held records are dropped, and missing
+ * from the graph that a later file call starts. False: memory is exhausted.
  */
 static bool hold(struct tr_file_uses *uses, struct tr_record *record)
 {
@@ -68,7 +68,7 @@ static bool hold(struct tr_file_uses *uses, struct tr_record *record)
 	if (record->line.data)
 		tr_buffer_put_text(&uses->held, record->line);
 	else if (tr_record_write(record, &uses->held, &err) != TR_OK)
-		uses->held.len = from; /* it cannot be written: it is none that starts a task */
+		uses->held.len = from; /* a record that cannot be written does not start a task */
 	if (uses->held.len > HELD_BYTES) {
 		uses->full = true;
 		tr_buffer_free(&uses->held);

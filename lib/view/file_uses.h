@@ -18,7 +18,7 @@
 #include "deps/tracker.h"
 
 struct tr_file_uses {
-	bool times;	/* know when the uses of a file were closed, which takes twice the memory */
+	bool times;	/* also record when each use was closed, which takes twice the memory */
 	bool following; /* the segment has file calls */
 	struct tr_deps_graph graph;
 	struct tr_deps_tracker tracker;
@@ -30,7 +30,7 @@ struct tr_file_uses {
 struct tr_file_use {
 	const struct tr_deps_command *program; /* NULL: the trace has no exec record of it */
 	struct tr_deps_path *path;
-	bool reads, writes; /* it renamed the file to this path, or linked it there: writes, too */
+	bool reads, writes; /* renaming or linking a file to this path counts as writing it */
 	uint64_t first;
 };
 
@@ -48,7 +48,7 @@ static inline bool tr_file_uses_take(struct tr_file_uses *uses, const struct tr_
 
 bool tr_file_uses_finish(struct tr_file_uses *uses);
 
-/* Whether a use reads or writes a file; not if it is of a device, a directory or a pipe. */
+/* True if a use reads or writes a file that is no device, directory or pipe. */
 bool tr_file_use_counts(const struct tr_deps_use *use, bool *reads, bool *writes);
 
 /*

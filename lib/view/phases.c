@@ -55,7 +55,7 @@ static bool read_content(const char *path, struct content *content, struct tr_er
 	struct tr_text all = { content->text.data, content->text.len - sizeof padding };
 	struct tr_json json = { all.data, all.data + all.len };
 	tr_error_set(err, TR_CAUSE_INPUT, "not a file of -ftime-trace");
-	/* a value that is complete, before its members are found */
+	/* the value is checked as a whole before its members are read */
 	struct tr_json_walk walk = TR_JSON_WALK_INIT;
 	if (tr_json_go_on(&json, &walk) != TR_JSON_OBJECT_END) {
 		tr_error_name(err, tr_text_from(path));
@@ -76,7 +76,7 @@ static bool read_content(const char *path, struct content *content, struct tr_er
 	return false;
 }
 
-/* The members of an event that matter; a sum over all phases has another thread. */
+/* The members of an event that are used. Events of other threads are sums over all phases. */
 struct event {
 	struct tr_text name, detail;
 	uint64_t process, thread, began, duration;

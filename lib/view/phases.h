@@ -40,7 +40,7 @@ struct tr_phase {
 	int64_t began, duration;
 };
 
-/* Calls put for each phase, without sums over all phases. False: err is filled. */
+/* Calls put for each phase, except for sums over all phases. False: err is filled. */
 bool tr_phases_each(const struct tr_phases_file *file,
 		    void (*put)(void *context, const struct tr_phase *phase), void *context,
 		    struct tr_error *err);

@@ -107,7 +107,7 @@ static void end_line(struct tr_report *report)
 		tr_buffer_put_byte(&report->text, '\n');
 }
 
-/* A title with an empty line in front of it. */
+/* Puts a title after an empty line. */
 static void put_title(struct tr_report *report, const char *name)
 {
 	if (report->depth == 0 && report->text.len)
@@ -336,7 +336,7 @@ void tr_report_cell_line(struct tr_report *report, struct tr_text line)
 	cell_end(report, from, true);
 }
 
-/* A cell of a text that needs no escapes, or of none. */
+/* Puts a cell with a text that needs no escapes, or an absent one. */
 static void put_line_if_any(struct tr_report *report, struct tr_text line)
 {
 	if (line.data)
@@ -351,7 +351,7 @@ void tr_report_cell_program(struct tr_report *report, struct tr_text makes, stru
 	struct tr_buffer shown = TR_BUFFER_INIT;
 
 	put_line_if_any(report, makes);
-	if (command.data && !report->json) { /* JSON has all of a long command */
+	if (command.data && !report->json) { /* only text output cuts long commands */
 		tr_buffer_put_text(&shown, command);
 		tr_brief_cut(&shown, 0, COMMAND_SHOWN);
 		report->text.failed |= shown.failed;

@@ -61,10 +61,11 @@ void tr_report_unknown(struct tr_report *report, const char *name); /* "unknown"
 /* A table; then its cells row by row, each by one of the functions below. */
 void tr_report_table(struct tr_report *report, const char *name, const char *const *columns);
 void tr_report_cell_number(struct tr_report *report, uint64_t number);
-void tr_report_cell_seconds(struct tr_report *report, int64_t nanoseconds); /* NONE: "-", null */
+void tr_report_cell_seconds(struct tr_report *report,
+			    int64_t nanoseconds); /* NONE: "-" in text, null in JSON */
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
-void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: "-", null */
-void tr_report_cell_none(struct tr_report *report); /* in a column of numbers: "-", null */
+void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: absent */
+void tr_report_cell_none(struct tr_report *report); /* absent, in a column of numbers */
 /* A text that needs no escapes: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
 /*

@@ -167,7 +167,7 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 	return true;
 }
 
-/* Whether a variable looks like an option of env(1), such as -S, which splits commands. */
+/* True if a variable looks like an option of env(1), such as -S, which splits commands. */
 static bool is_any_like_option(const struct tr_value *map, struct tr_arena *arena)
 {
 	for (size_t i = 0; i < map->count; i++) {
@@ -215,7 +215,7 @@ static bool put_top(struct tr_script_text *script, struct tr_exec_env *exec, str
 	return fine;
 }
 
-/* Puts the environment before the command. TR_WARN: a part of it is unknown (err: a note). */
+/* Puts the environment before the command. TR_WARN: a part of it is unknown; err is a note. */
 static enum tr_status put_environment(struct tr_script_text *script, struct tr_exec_env *exec,
 				      struct tr_arena *arena, struct tr_error *err)
 {
@@ -275,7 +275,7 @@ static void put_command(struct tr_script_text *script, const struct tr_command *
 		put_word(script, name);
 	} else if (memchr(program.data, '=', program.len) ||
 		   tr_text_starts(program, TR_TEXT("-"))) {
-		/* env(1) would take it for a variable, or for an option, and so would exec */
+		/* env(1) and exec would take this name for a variable or an option */
 		put_word(script, TR_TEXT("sh"));
 		put_word(script, TR_TEXT("-c"));
 		put_word(script, TR_TEXT("\"$0\" \"$@\""));
@@ -286,7 +286,7 @@ static void put_command(struct tr_script_text *script, const struct tr_command *
 	tr_buffer_put_byte(&script->line, '\n');
 }
 
-/* The reason why the command cannot be run again, or NULL. */
+/* Returns the reason why the command cannot be run again, or NULL. */
 static const char *hindrance(const struct tr_command *command)
 {
 	if (command->cut)

@@ -7,7 +7,10 @@
 #include "process/call.h"
 #include "process/command.h"
 
-/* Marks of a path: what its latest program did with it and, OF_TRACE times that, what any did. */
+/*
+ * Marks of a path: what its latest program did with it, and, multiplied by OF_TRACE, what any
+ * program did.
+ */
 enum { READ = 1, WRITTEN = 2, OF_TRACE = 4 };
 
 /* A program. While its segment is read, only the first members are set. */
@@ -62,7 +65,7 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 	struct tr_error err;
 	struct tr_text makes;
 
-	row->program = NULL; /* the graph will be gone */
+	row->program = NULL; /* the graph is freed at the end of the segment */
 	row->seq = program ? program->seq : TR_DEPS_NO_SEQ;
 	if (!program)
 		return true;
@@ -93,8 +96,9 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 }
 
 /*
- * Adds a file to the sums of its program and, once, to those of the trace. A program may have several
- * uses of a file, which count once: marks in the path say what was counted of its latest user.
+ * Adds a file to the sums of its program, and the first time also to those of the trace. Several
+ * uses of a file by one program count once: marks in the path show what its latest program has
+ * counted.
  */
 static void count_file(struct tr_stat_files *files, struct row *row, const struct tr_deps_use *use)
 {
@@ -115,7 +119,7 @@ static void count_file(struct tr_stat_files *files, struct row *row, const struc
 	path->set |= does | does * OF_TRACE;
 }
 
-/* Counts what a command did, and the processes that it forked, as far as they called no exec. */
+/* Counts what a command did, and what the processes did that it forked and that called no exec. */
 static void count_command(struct tr_stat_files *files, struct row *row,
 			  const struct tr_deps_command *top)
 {
@@ -129,7 +133,7 @@ static void count_command(struct tr_stat_files *files, struct row *row,
 	}
 }
 
-/* A row for each program; the first is for what has no exec record. */
+/* Makes a row for each program; the first row is for processes without an exec record. */
 static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *count)
 {
 	const struct tr_deps_command *first = files->uses.graph.first_command, *c;

@@ -130,7 +130,7 @@ static bool enter(struct tr_timeline *timeline, struct tr_record *record, struct
 	return true;
 }
 
-/* A record that is a call of its own, or a leave whose enter is missing. */
+/* Takes a record that is a whole call, or a leave whose enter is missing. */
 static bool put_whole(struct tr_timeline *timeline, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_timeline_call *call = calloc(1, timeline->steps->call_size);

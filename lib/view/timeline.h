@@ -19,7 +19,7 @@ enum { TR_MICROSECOND = 1000 };
 /* A call. The struct of a view begins with this one. */
 struct tr_timeline_call {
 	struct tr_live_call live;
-	bool whole; /* one record is the whole call, or all that is known of it */
+	bool whole; /* one record is the whole call, or all that the trace has of it */
 	unsigned kinds;
 	int64_t began;
 	uint64_t number;       /* of its first record in the input */
