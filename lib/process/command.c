@@ -245,7 +245,7 @@ bool tr_command_is_shell(struct tr_text program)
 
 /* Quoting. */
 
-enum { PLAIN = 1, BEYOND = 2 };
+enum { PLAIN = 1, BEYOND = 2, TEXT_MAX = 1 << 20 };
 
 /* Bytes that no shell treats specially, wherever they are in a word, and those beyond ASCII. */
 static const unsigned char plain[256] = {
@@ -410,13 +410,14 @@ static size_t copy_plain(const char *p, const char *end, char *room)
 
 /*
  * Appends the words of a list of strings from its text, if all are printable ASCII without escapes,
- * as those of nearly every command are. False: it is another value, and nothing was appended.
+ * as those of nearly every command are. False: it is another value, or so long that memory which
+ * may not be needed must not be taken, and nothing was appended.
  */
 static bool show_text(struct tr_text list, struct tr_buffer *to)
 {
 	const char *p = list.data + 1, *end = list.data + list.len;
 	/* a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma */
-	char *out = list.len > 3 && *list.data == '[' && *p == '"'
+	char *out = list.len > 3 && list.len < TEXT_MAX && *list.data == '[' && *p == '"'
 			    ? tr_buffer_room(to, list.len + 16)
 			    : NULL;
 	char *start = out;

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of texts that are collected before they are written to the spool. */
-enum { PENDING_SIZE = 64 << 10 };
-
 /* Marks the forest as failed, with the first error. */
 static void out_of_memory(struct tr_forest *forest)
 {
@@ -57,39 +54,23 @@ static uint64_t add_signal(struct tr_forest *forest, const char *name)
 	return i;
 }
 
-/* Moves the pending texts to the spool. */
-static bool flush(struct tr_forest *forest)
-{
-	struct tr_text text = tr_buffer_text(&forest->pending);
-
-	if (!forest->texts)
-		forest->texts = tr_spool_new(forest->max_spool);
-	if (!forest->texts || forest->pending.failed)
-		out_of_memory(forest);
-	else if (!tr_spool_write(forest->texts, text.data, text.len, forest->err))
-		forest->failed = true;
-	if (forest->failed)
-		return false;
-	forest->spooled += text.len;
-	tr_buffer_reset(&forest->pending); /* frees the memory of a large text */
-	return true;
-}
-
-/* Keeps the text of a program, as the view describes it. */
+/* Stores the text of a program, as the view describes it. */
 static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		     struct tr_record *record)
 {
-	size_t from = forest->pending.len;
+	struct tr_buffer *text = &forest->text;
 
-	node->text = forest->spooled + from;
-	if (!forest->describe(forest->context, record, &forest->pending) ||
-	    forest->pending.failed || forest->pending.len - from > UINT32_MAX) {
+	if (!forest->texts)
+		forest->texts = tr_spool_new(forest->max_spool);
+	if (!forest->texts || !forest->describe(forest->context, record, text) || text->failed ||
+	    text->len > UINT32_MAX) {
 		out_of_memory(forest);
 		return;
 	}
-	node->text_len = (uint32_t)(forest->pending.len - from);
-	if (forest->pending.len >= PENDING_SIZE)
-		flush(forest);
+	node->text = tr_spool_size(forest->texts);
+	node->text_len = (uint32_t)text->len;
+	forest->failed = !tr_spool_write(forest->texts, text->data, text->len, forest->err);
+	tr_buffer_reset(text); /* frees the memory of a large text */
 }
 
 /* Sets when a run began: the time, or in its place the number of the record. */
@@ -320,9 +301,6 @@ bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *n
 
 	if (!node->text_len)
 		return true; /* the window may have no bytes yet, to which nothing could point */
-	forest->err = err;
-	if (forest->pending.len && !flush(forest))
-		return false;
 	if (node->text >= window->at &&
 	    node->text + node->text_len <= window->at + window->bytes.len)
 		begin = window->at;
@@ -368,8 +346,6 @@ void tr_forest_clear(struct tr_forest *forest)
 	forest->texts = NULL;
 	tr_buffer_free(&forest->window.bytes);
 	forest->window = (struct tr_spool_window){ .at = 0 };
-	forest->spooled = 0;
-	forest->pending.len = 0;
 	forest->runs.earliest = forest->runs.latest = TR_INSTANT_NONE;
 }
 
@@ -380,5 +356,5 @@ void tr_forest_free(struct tr_forest *forest)
 	free(forest->signals);
 	tr_spool_free(forest->texts);
 	tr_buffer_free(&forest->window.bytes);
-	tr_buffer_free(&forest->pending);
+	tr_buffer_free(&forest->text);
 }

@@ -66,9 +66,9 @@ struct tr_forest {
 	void *context;
 	struct tr_spool *texts;
 	struct tr_spool_window window; /* on the texts that were shown last */
-	uint64_t max_spool, spooled;
-	struct tr_buffer pending; /* texts that are not in the spool yet */
-	struct tr_error *err;	  /* of the current call */
+	uint64_t max_spool;
+	struct tr_buffer text; /* scratch */
+	struct tr_error *err;  /* of the current call */
 	bool failed;
 };
 
@@ -111,21 +111,11 @@ static inline bool tr_forest_text(struct tr_forest *forest, const struct tr_fore
 	return tr_forest_add_text(forest, node, to, err);
 }
 
-/* When the run began, and ended; NONE: unknown. */
-static inline int64_t tr_forest_began(const struct tr_forest_node *node)
-{
-	return node->has_began ? node->began : TR_INSTANT_NONE;
-}
-
-static inline int64_t tr_forest_ended(const struct tr_forest_node *node)
-{
-	return node->has_ended ? node->ended : TR_INSTANT_NONE;
-}
-
 /* The duration; NONE: unknown. */
 static inline int64_t tr_forest_duration(const struct tr_forest_node *node)
 {
-	return tr_instant_between(tr_forest_began(node), tr_forest_ended(node));
+	return node->has_began && node->has_ended ? tr_instant_between(node->began, node->ended)
+						  : TR_INSTANT_NONE;
 }
 
 /*

@@ -26,7 +26,7 @@ enum {
 	COMMAND_SHOWN = 64 << 10, /* bytes */
 	VALUE_SHOWN = 200,
 	FIELDS_SHOWN = 2000,
-	PENDING_SIZE = 64 << 10,
+	PIECE = 64 << 10,     /* of columns, written at a time */
 	FILES_SHOWN = 500,    /* of each command: as many that it read, and that it wrote */
 	USES_SHOWN = 4000000, /* on the page */
 };
@@ -52,12 +52,10 @@ struct tr_html {
 	struct tr_output *out;
 	struct tr_buffer spans; /* of struct span */
 	struct words names, endings, makes, lanes;
-	struct tr_spool *lines; /* a line of JSON for each span */
-	uint64_t lines_size;
-	struct tr_buffer pending; /* lines that are not yet in the spool */
-	struct tr_buffer frames;  /* JSON */
-	struct tr_buffer top;	  /* JSON: the base environment, if there is one segment */
-	uint64_t left;		  /* spans beyond the limit */
+	struct tr_spool *lines;	 /* a line of JSON for each span */
+	struct tr_buffer frames; /* JSON */
+	struct tr_buffer top;	 /* JSON: the base environment, if there is one segment */
+	uint64_t left;		 /* spans beyond the limit */
 	uint32_t lane_count;
 
 	struct tr_timeline timeline;
@@ -71,11 +69,10 @@ struct tr_html {
 	bool has_files, has_phases;
 	struct words files;
 	struct tr_spool *use_lines; /* a line of JSON for each span; NULL: no file calls yet */
-	uint64_t use_lines_size;
-	size_t use_line_count; /* spans that have one */
+	size_t use_line_count;	    /* spans that have one */
 	size_t shown_uses;
-	struct tr_buffer use_pending; /* as pending */
-	struct tr_buffer path;	      /* JSON: the steps of the critical path */
+	struct tr_buffer use_line; /* scratch */
+	struct tr_buffer path;	   /* JSON: the steps of the critical path */
 
 	struct tr_env_tracker *tracker;
 	struct tr_buffer environment; /* JSON members for the exec record that is being put */
@@ -130,17 +127,6 @@ static bool add_lane(struct tr_html *html, struct tr_text label, uint32_t *lane)
 	return !to->failed;
 }
 
-static bool flush_lines(struct tr_html *html, struct tr_error *err)
-{
-	struct tr_text text = tr_buffer_text(&html->pending);
-
-	if (html->pending.failed || !tr_spool_write(html->lines, text.data, text.len, err))
-		return false;
-	html->lines_size += text.len;
-	html->pending.len = 0;
-	return true;
-}
-
 static bool add_span(struct tr_html *html, const struct span *span, struct tr_text line,
 		     struct tr_error *err)
 {
@@ -149,10 +135,7 @@ static bool add_span(struct tr_html *html, const struct span *span, struct tr_te
 		return true;
 	}
 	tr_buffer_put(&html->spans, (const char *)span, sizeof *span);
-	tr_buffer_put_text(&html->pending, line);
-	if (html->spans.failed)
-		return false;
-	return html->pending.len < PENDING_SIZE || flush_lines(html, err);
+	return !html->spans.failed && tr_spool_write(html->lines, line.data, line.len, err);
 }
 
 /*
@@ -435,20 +418,6 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 	return ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
 }
 
-static bool flush_uses(struct tr_html *html, struct tr_error *err)
-{
-	struct tr_text text = tr_buffer_text(&html->use_pending);
-
-	if (!html->use_lines)
-		html->use_lines = tr_spool_new(html->config.max_spool);
-	if (!html->use_lines || html->use_pending.failed ||
-	    !tr_spool_write(html->use_lines, text.data, text.len, err))
-		return false;
-	html->use_lines_size += text.len;
-	html->use_pending.len = 0;
-	return true;
-}
-
 /* Appends the number of files and a list of the first of them: 3,[0,7,8]. */
 static bool put_files(struct tr_html *html, const struct tr_file_use *uses, size_t count,
 		      bool written, struct tr_buffer *to)
@@ -533,10 +502,15 @@ static bool add_uses(struct tr_html *html, const struct node_uses *uses, uint32_
 		     struct tr_error *err)
 {
 	const struct tr_deps_graph *graph = &html->uses.graph;
-	struct tr_buffer *to = &html->use_pending;
+	struct tr_buffer *to = &html->use_line;
 	size_t count = uses->first[2 * node + 1];
 	const struct tr_file_use *list = uses->list + uses->first[2 * node];
 
+	if (!html->use_lines)
+		html->use_lines = tr_spool_new(html->config.max_spool);
+	if (!html->use_lines)
+		return false;
+	tr_buffer_reset(to);
 	for (; html->use_line_count + 1 < tr_html_spans(html); html->use_line_count++)
 		tr_buffer_put_byte(to, '\n'); /* spans of segments without file calls */
 	html->use_line_count++;
@@ -557,7 +531,7 @@ static bool add_uses(struct tr_html *html, const struct node_uses *uses, uint32_
 		tr_buffer_put_byte(to, ']');
 	}
 	tr_buffer_put_byte(to, '\n');
-	return !to->failed && (to->len < PENDING_SIZE || flush_uses(html, err));
+	return !to->failed && tr_spool_write(html->use_lines, to->data, to->len, err);
 }
 
 /* Appends the steps of the critical path: [SPAN or -1,BEGIN,DURATION,CAUSE,FILE or -1]. */
@@ -862,7 +836,7 @@ static bool put_columns(struct tr_html *html)
 			if (i)
 				tr_buffer_put_byte(&text, ',');
 			put_number(html, &spans[i], column, &text);
-			if (text.len < PENDING_SIZE || text.failed)
+			if (text.len < PIECE || text.failed)
 				continue;
 			tr_output_put_text(html->out, tr_buffer_text(&text));
 			text.len = 0;
@@ -925,9 +899,10 @@ static bool put_data(struct tr_html *html)
 	return fine && !html->frames.failed && !html->top.failed;
 }
 
-static bool put_lines(struct tr_html *html, struct tr_spool *lines, uint64_t size,
-		      struct tr_error *err)
+/* Writes the lines of a spool, which may be NULL. */
+static bool put_lines(struct tr_html *html, struct tr_spool *lines, struct tr_error *err)
 {
+	uint64_t size = lines ? tr_spool_size(lines) : 0;
 	char part[16 << 10];
 	const char *data;
 
@@ -986,16 +961,15 @@ static bool write_page(struct tr_html *html, struct tr_error *err)
 {
 	const char *rest = put_page(html, page, "<!--DATA-->");
 
-	if (!flush_lines(html, err) || !put_data(html))
+	if (!put_data(html))
 		return false;
 	rest = put_page(html, rest, "<!--LINES-->");
-	if (!put_lines(html, html->lines, html->lines_size, err))
+	if (!put_lines(html, html->lines, err))
 		return false;
 	if (html->has_files) {
 		tr_output_put_literal(html->out, "</script>\n"
 						 "<script type=\"application/json\" id=\"uses\">");
-		if (!flush_uses(html, err) ||
-		    !put_lines(html, html->use_lines, html->use_lines_size, err))
+		if (!put_lines(html, html->use_lines, err))
 			return false;
 	}
 	put_piece(html, rest, rest + strlen(rest));
@@ -1097,7 +1071,6 @@ void tr_html_free(struct tr_html *html)
 	free_words(&html->makes);
 	free_words(&html->lanes);
 	tr_spool_free(html->lines);
-	tr_buffer_free(&html->pending);
 	tr_buffer_free(&html->frames);
 	tr_buffer_free(&html->top);
 	tr_buffer_free(&html->environment);
@@ -1105,7 +1078,7 @@ void tr_html_free(struct tr_html *html)
 	tr_file_uses_free(&html->uses);
 	free_words(&html->files);
 	tr_spool_free(html->use_lines);
-	tr_buffer_free(&html->use_pending);
+	tr_buffer_free(&html->use_line);
 	tr_buffer_free(&html->path);
 	tr_buffer_free(&html->text);
 	tr_forest_free(&html->forest);
