@@ -2,11 +2,11 @@
 /*
  * The parts of tr-deps.
  *
- *	records -> deps/tracker.h -> deps/graph.h: everything is known at the end of the input
- *	  tr_deps.c --------- options; which files or commands are asked for, and lists of them
+ *	records -> deps/tracker.h -> deps/graph.h, which is complete at the end of the input
+ *	  tr_deps.c --------- options; finds and lists the files or commands that are asked for
  *	  tr_deps_check.c --- findings: outside, declared, cycles, overlaps
- *	  tr_deps_rules.c --- direct dependencies of each file as make, ninja and dot have them
- *	  tr_deps_document.c  the same as CycloneDX and SPDX, with hashes of files
+ *	  tr_deps_rules.c --- the direct dependencies of each file for make, ninja and dot
+ *	  tr_deps_document.c  the same for CycloneDX and SPDX, with hashes of files
  */
 #ifndef TR_TOOLS_TR_DEPS_H
 #define TR_TOOLS_TR_DEPS_H
@@ -45,7 +45,7 @@ struct tr_deps {
 	struct tr_deps_graph graph;
 	struct tr_deps_tracker tracker;
 	struct tr_file_call_taker taker;
-	int mode; /* an option of tr_deps.c, 0: all uses */
+	int mode; /* the question, an option of tr_deps.c; 0: list all uses */
 	enum tr_deps_as as;
 	enum tr_deps_through through;
 	bool direct, commands, missing, special, hash, nul;
@@ -54,27 +54,27 @@ struct tr_deps {
 	struct tr_deps_path *project; /* NULL: everything that is not special */
 	const char *project_option;
 	struct tr_deps_globs outside;
-	bool no_removals;			    /* the format of the input has none */
+	bool no_removals;			    /* the format has no removals of files */
 	uint64_t calls, unknown, mounts, cut_pipes; /* of earlier segments, as in tracker */
+	bool too_long;				    /* of earlier segments, as in graph.paths */
 	uint64_t unwatched;			    /* programs whose files are not in the trace */
-	bool too_long;				    /* the same of graph.paths */
 	uint32_t sets;
 	struct tr_buffer text, line;
 	struct tr_arena arena;
 };
 
-/* Adds a path to a set, once. */
+/* Adds a path to a set, unless it is in it. */
 void tr_deps_set_add(struct tr_deps *deps, struct tr_deps_set *set, struct tr_deps_path *path);
 struct tr_deps_set tr_deps_set_new(struct tr_deps *deps);
 void tr_deps_set_sort(struct tr_deps_set *set);
 
-/* The absolute path, until the next call. */
+/* Returns the absolute path, which is valid until the next call. */
 struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *path);
 
-/* The next path of the tree after this one (NULL: the first), in the order of a walk. */
+/* Returns the path after this one in a walk through the tree. path NULL: the first. */
 struct tr_deps_path *tr_deps_next_path(struct tr_deps *deps, struct tr_deps_path *path);
 
-/* Whether the path is one that results contain: no directory, and special only with --special. */
+/* Whether results contain the path: directories are left out, special files without --special. */
 bool tr_deps_is_shown(const struct tr_deps *deps, const struct tr_deps_path *path);
 bool tr_deps_in_project(const struct tr_deps *deps, const struct tr_deps_path *path);
 bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
@@ -83,27 +83,27 @@ bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
 /* Whether the trace wrote the content that the file at this path has at the end. */
 bool tr_deps_was_written(const struct tr_deps_path *path);
 
-/* What a file was made from, directly or over all steps. */
+/* Collects what a file was made from, directly or in all steps. False: memory is exhausted. */
 bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct,
 		     struct tr_deps_set *set);
 
-/* The files of the results in graph forms, and a form of them (tr_deps_rules.c). */
+/* Write the dependencies of the files as rules or as a document. False: it failed. */
 bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files);
 bool tr_deps_write_document(struct tr_deps *deps, const struct tr_deps_set *files);
 
-/* Findings; each sets exit status 1 if there are some. */
+/* Each check prints its findings; if there are some, the exit status is 1. */
 bool tr_deps_check_outside(struct tr_deps *deps, struct tr_deps_set *set);
 bool tr_deps_check_declared(struct tr_deps *deps);
 bool tr_deps_check_cycles(struct tr_deps *deps);
 bool tr_deps_check_overlaps(struct tr_deps *deps);
 
-/* A line, or with -0 a text that ends in NUL; control bytes are escaped in lines. */
+/* Writes a line, in which control bytes are escaped; with -0, the text and a NUL. */
 void tr_deps_put_line(struct tr_deps *deps, struct tr_text text);
 
-/* The SHA-256 of a file of this machine as hex digits. False: it cannot be read. */
+/* Hashes a file of this machine, as hex digits. False: it cannot be read. */
 bool tr_deps_hash(struct tr_deps *deps, const struct tr_deps_path *path, char *sha256, char *sha1);
 
-/* The command line of a command, quoted for a shell; appended. */
+/* Appends the command line of a command, quoted for a shell. */
 void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
 		      struct tr_buffer *to);
 

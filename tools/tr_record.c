@@ -30,7 +30,7 @@
 #include "process/path.h"
 
 enum { ONLY = 1, NO_RESPFILES, NO_WAIT, BACKEND, FILES, STAT, WRAP, APPEND, LIST_COMPILERS };
-enum { MARKS = 64 }; /* patterns of --only that are reported where they match nothing */
+enum { MARKS = 64 }; /* patterns of --only that are reported if they match nothing */
 
 static const struct tr_option options[] = {
 	{ ONLY, 0, "only", "LIST",
@@ -88,19 +88,19 @@ struct recorder {
 	bool matched[MARKS]; /* the patterns of only that some program matched */
 	bool respfiles;
 	uint64_t command; /* its pid, 0 while unknown */
-	bool ran, ended;  /* the command */
+	bool ran, ended;  /* whether the command has begun, and ended */
 	int status;	  /* its wait status */
 	struct tr_sanitized sanitized;
 	const struct tr_preload_note *note; /* about the current record; NULL: none */
 	bool all_read;			    /* the output of strace, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
-	uint64_t strangers; /* processes of which only the end was seen */
+	uint64_t strangers; /* processes of which only the end is in the log */
 	uint64_t written;   /* records of this segment */
 	uint64_t next_seq;
 };
 
-/* The next pattern of --only's list at *p, which moves on. False: there is none. */
+/* Takes the next pattern of --only from the list at *p. False: there is none. */
 static bool next_pattern(const char **p, struct tr_text *pattern)
 {
 	*p += strspn(*p, ",");
@@ -109,7 +109,7 @@ static bool next_pattern(const char **p, struct tr_text *pattern)
 	return pattern->len;
 }
 
-/* Marks the patterns of --only that match the name. True: there are some. */
+/* Marks the patterns of --only that match the name. True: at least one does. */
 static bool mark_matches(struct recorder *recorder, struct tr_text name)
 {
 	char pattern[NAME_MAX + 1], base[NAME_MAX + 1];
@@ -135,7 +135,7 @@ static bool mark_matches(struct recorder *recorder, struct tr_text name)
 	return any;
 }
 
-/* Reports each pattern of --only that no program had as its name. */
+/* Reports each pattern of --only that matched no program. */
 static void report_unmatched(struct recorder *recorder)
 {
 	const char *p = recorder->only;
@@ -165,7 +165,7 @@ static bool is_wanted(struct recorder *recorder, struct tr_record *record)
 	return listed;
 }
 
-/* Replaces the line of the record by recorder->line. */
+/* Replaces the line of the record with recorder->line. */
 static bool replace(struct recorder *recorder, struct tr_record *record)
 {
 	struct tr_error err;
@@ -243,7 +243,7 @@ static void put_flagged(struct tr_text line, unsigned flags, struct tr_buffer *t
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Appends the line of an exit of which neither the time nor the status is known. */
+/* Appends the line of an exit without its time and status, which are unknown. */
 static void put_unknown_end(const struct tr_record *record, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "exit\t");
@@ -253,7 +253,7 @@ static void put_unknown_end(const struct tr_record *record, struct tr_buffer *to
 	tr_buffer_put_literal(to, "\t-\n");
 }
 
-/* Adds to a record what the watcher knows about it. */
+/* Adds to a record what the note about it says. */
 static bool complete(struct recorder *recorder, struct tr_record *record)
 {
 	const struct tr_preload_note *note = recorder->note;
@@ -382,14 +382,14 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 	tr_capture_lingers(&recorder->capture, recorder->cli.quiet);
 }
 
-/* Whether the record is about a process that was to become the command, and could not. */
+/* Whether the record is about the process that tried to start the command and failed. */
 static bool is_in_vain(const struct recorder *recorder, const struct tr_record *record)
 {
 	return recorder->ended && !recorder->ran && record->type == TR_RECORD &&
 	       tr_text_is(record->kind, "exit");
 }
 
-/* Whether the record is an end of which the reader, or the watcher, knows no beginning. */
+/* Whether the record is the end of a process whose beginning is not in the log. */
 static bool is_stranger(const struct recorder *recorder, struct tr_record *record)
 {
 	static const char orphan[] = "\"orphan\"";
@@ -401,7 +401,7 @@ static bool is_stranger(const struct recorder *recorder, struct tr_record *recor
 	       (flags && memmem(flags->text.data, flags->text.len, orphan, sizeof orphan - 1));
 }
 
-/* LeakSanitizer fails in a traced program, and its message does not say what to do. */
+/* Explains what to do if LeakSanitizer has failed in a traced program; its message does not. */
 static void watch_sanitizers(struct recorder *recorder, struct tr_record *record)
 {
 	bool traced = recorder->capture.backend == TR_BACKEND_STRACE ||
@@ -484,7 +484,7 @@ static int open_output(struct tr_cli *cli, const char *path, bool *is_new)
 /* Opens the file of --append before anything runs. NULL: it cannot be used, which is reported. */
 static struct tr_sink *open_append(struct tr_cli *cli, const char *path)
 {
-	enum { PATIENCE = 60 /* seconds for which other processes may keep the file locked */ };
+	enum { PATIENCE = 60 /* seconds to wait for the lock of another process */ };
 	const struct tr_append_format trec = {
 		.begin = TR_TEXT("%trec\t1"),
 		.last = TR_TEXT("!end\t"),
@@ -623,7 +623,7 @@ static void read_options(struct recorder *recorder)
 		recorder->capture.backend = TR_BACKEND_PRELOAD;
 }
 
-/* Reports ends without a beginning. */
+/* Reports processes whose beginning is not in the log. */
 static void report_strangers(struct recorder *recorder)
 {
 	if (recorder->strangers)
@@ -685,7 +685,7 @@ static void report_losses(struct recorder *recorder)
 		tr_cli_note(cli, "processes whose end is unknown: %" PRIu64, losses->unnoticed);
 }
 
-/* False: *status of tr_capture_end is not that of the command; the cause is reported. */
+/* Checks *status of tr_capture_end. False: it is not that of the command, which is reported. */
 static bool judge_end(struct recorder *recorder, int *status)
 {
 	enum { NOT_EXECUTABLE = 126, TROUBLE = 2 };
@@ -693,7 +693,7 @@ static bool judge_end(struct recorder *recorder, int *status)
 
 	const struct tr_preload_losses *losses = recorder->capture.losses;
 
-	/* lost records are reported, and the supervisor knows the status */
+	/* lost records were reported, and the supervisor returns the status of the command */
 	if (!recorder->all_read || (recorder->ran && recorder->ended) || (losses && losses->lost))
 		return true;
 	if (recorder->ended) {

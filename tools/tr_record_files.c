@@ -16,7 +16,7 @@
 #include "record/literal.h"
 #include "tr_record.h"
 
-/* Response files are read before the command deletes them. */
+/* Response files, which must be read before the command deletes them. */
 
 enum { FILES = 64 }; /* response files of one command line, nested ones included */
 
@@ -38,7 +38,7 @@ static bool is_known(const struct gathering *g, struct tr_text name)
 	return false;
 }
 
-/* The content that the program itself has read; data NULL: it has not. */
+/* Returns the content that the library has read; data NULL: it has not. */
 static struct tr_text noted_content(const struct gathering *g, struct tr_text name)
 {
 	const char *p = g->noted.data, *end = p + g->noted.len;
@@ -85,7 +85,7 @@ static void add_nested(struct gathering *g, struct tr_text content)
 	size_t used;
 
 	while (!g->failed && tr_words_next(&words, &word)) {
-		/* argv[0] is never one; the option that names it may be the word before */
+		/* not argv[0]; the option that names it may be the word before it */
 		struct tr_text argv[] = { TR_TEXT(""), tr_buffer_text(&before),
 					  tr_buffer_text(&word) };
 		struct tr_text name = tr_respfile_named(argv, 3, 1, g->rules, &used);
@@ -142,7 +142,7 @@ static bool has_word(struct tr_text line, struct tr_text option)
 	return false;
 }
 
-/* Whether the line may name a response file; nearly none does. */
+/* Whether the line may name a response file, which hardly any does. */
 static bool may_name_file(struct tr_record *record, struct tr_compilers *compilers)
 {
 	struct tr_text path = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
@@ -161,7 +161,7 @@ static bool may_name_file(struct tr_record *record, struct tr_compilers *compile
 	return false;
 }
 
-/* Reads the call if it is of a tool that reads response files. curl's -d @FILE is not one. */
+/* Reads the call of a tool that has response files. False: it is another, such as curl -d @FILE. */
 static bool is_build_tool(struct tr_record *record, struct tr_compilers *compilers,
 			  struct tr_call *call)
 {
@@ -195,7 +195,7 @@ bool tr_record_respfiles(struct tr_record *record, struct tr_compilers *compiler
 
 	if (!may_name_file(record, compilers) || !is_build_tool(record, compilers, &call))
 		return false;
-	/* the command has just read the file itself, with the rights of the same user */
+	/* the command reads the file itself, with the rights of the same user */
 	if (!tr_file_roots_add(&everywhere, TR_TEXT("/"), &err)) {
 		to->failed |= err.cause == TR_CAUSE_MEMORY;
 		return false;
@@ -218,8 +218,8 @@ bool tr_record_respfiles(struct tr_record *record, struct tr_compilers *compiler
 }
 
 /*
- * Programs that are built with AddressSanitizer search for leaks when they end (LeakSanitizer).
- * This needs ptrace, which fails in a process that is traced already, and makes the program fail.
+ * Programs with AddressSanitizer search for leaks when they end (LeakSanitizer). That needs ptrace,
+ * which fails in a process that is already traced, and then the program fails.
  */
 
 enum { LARGEST = 64 << 20 }; /* bytes of the largest program that is searched */
@@ -284,7 +284,7 @@ static bool elf_open(struct elf *elf, struct tr_text bytes)
 	return true;
 }
 
-/* The content of a section, empty if the file is cut in it. */
+/* Returns the content of a section, empty if it is cut off. */
 static struct tr_text section_bytes(const struct elf *elf, size_t number)
 {
 	if (number >= elf->section_count)
@@ -297,7 +297,7 @@ static struct tr_text section_bytes(const struct elf *elf, size_t number)
 	return (struct tr_text){ elf->bytes.data + at, (size_t)size };
 }
 
-/* Whether the name at that offset is a function of the runtime itself. */
+/* Whether the name at that offset is a function of the sanitizer's runtime. */
 static bool is_runtime(struct tr_text names, uint32_t at)
 {
 	static const char *const marks[] = { "__asan_init", "__lsan_init", "__lsan_do_leak_check" };
@@ -311,7 +311,7 @@ static bool is_runtime(struct tr_text names, uint32_t at)
 	return false;
 }
 
-/* Whether this is a symbol table that defines the runtime, or requires it from a library. */
+/* Whether this symbol table defines the runtime, or needs it from a library. */
 static bool links_runtime(const struct elf *elf, const char *header)
 {
 	const struct layout *layout = elf->layout;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the command with the library of lib/preload. A supervisor makes the journal, starts the
- * command, and reads the journal while it grows: the command never waits for it. Processes that
- * lose their parent become its children, so it knows when all have ended.
+ * command, and reads the journal while it grows; the command never waits for the supervisor.
+ * Processes that lose their parent become its children, so it knows when all have ended.
  *
  * With --backend=auto, straces of the supervisor watch the programs that cannot load the library
  * (tr_record_tracers.c); their lines are inserted into the log by their time.
@@ -38,15 +38,15 @@
 #define LIBRARY_FOR_FILES "libasan.so/libtrec-files.so"
 
 enum {
-	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
-	PATIENCE = 20,	 /* milliseconds between two looks at the journal */
-	HASTE = 2,   /* while strace watches a process, whose response files may soon be deleted */
-	LATE = 5000, /* milliseconds after which strace has written the end of a process */
+	CHUNK = 1 << 20, /* bytes that are read at once, and then freed on disk */
+	PATIENCE = 20,	 /* milliseconds between two reads of the journal */
+	HASTE = 2,	 /* the same if strace watches a process: response files are deleted soon */
+	LATE = 5000,	 /* milliseconds in which strace writes the end of a process */
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
 };
 
-/* The end of a child, which is written when all that it did is. */
+/* The end of a child, which is written after everything else that the child did. */
 struct end_of_child {
 	uint64_t time;
 	pid_t pid;
@@ -60,19 +60,19 @@ struct supervisor {
 	int journal, log, notes;
 	struct tr_collect collect; /* the file calls */
 	struct tr_buffer ended;	   /* struct end_of_child */
-	off_t read, freed;	   /* offsets in the journal */
+	off_t read, freed;	   /* offsets in the journal up to which it was read, and freed */
 	struct tr_buffer in, out;
 	struct tr_decode decode;
 	struct tr_preload_losses *losses;
 	pid_t command;
 	int status;	 /* of the command */
-	bool alone;	 /* nothing else is recorded */
+	bool alone;	 /* only the command is recorded */
 	bool incomplete; /* an allocation, a read or the write of a note failed */
-	bool attaches;	 /* strace to programs that cannot load the library */
+	bool attaches;	 /* strace watches programs that cannot load the library */
 	struct tr_tracers tracers;
 };
 
-/* Finds the library: of this build, or installed. False: path is where it should be installed. */
+/* Finds the library, in this build or installed. False: path is where it should be installed. */
 static bool find_library(bool files, char path[PATH_MAX])
 {
 	const char *name = files ? LIBRARY_FOR_FILES : LIBRARY;
@@ -126,7 +126,7 @@ static uint64_t clock_now(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Makes the file of the lanes, with the blocks of the first ones. */
+/* Makes the file of the lanes, and allocates the first ones. */
 static bool make_lanes_in(struct supervisor *supervisor, const char *temporary, uint64_t random)
 {
 	struct tr_collect *collect = &supervisor->collect;
@@ -174,8 +174,8 @@ static void set_place(const char *path, uint64_t place[2])
 }
 
 /*
- * Makes the lanes in memory, where a write cannot fail once there was room for the blocks; else
- * where the journal is.
+ * Makes the lanes in a file system in memory; if there is no room, beside the journal. In allocated
+ * blocks no write can fail.
  */
 static bool make_lanes(struct supervisor *supervisor, const char *temporary, struct tr_error *err)
 {
@@ -198,8 +198,8 @@ static bool make_lanes(struct supervisor *supervisor, const char *temporary, str
 }
 
 /*
- * Makes the journal. Programs that change their user write to it, too, so its directory can be
- * entered, but not listed, and its name cannot be guessed. files: with lanes for file calls.
+ * Makes the journal. Programs that change their user also write to it, so its directory can be
+ * entered but not listed, and its name cannot be guessed. files: with lanes for file calls.
  */
 static bool make_journal(struct supervisor *supervisor, bool files, struct tr_error *err)
 {
@@ -218,7 +218,7 @@ static bool make_journal(struct supervisor *supervisor, bool files, struct tr_er
 			     strerror(errno));
 		return false;
 	}
-	session->mark = (uint32_t)random[0] | 0x80000080; /* no text */
+	session->mark = (uint32_t)random[0] | 0x80000080; /* differs from any text */
 	if (snprintf(session->path, TR_JOURNAL_PATH, "%s/%016" PRIx64, supervisor->directory,
 		     random[1]) >= TR_JOURNAL_PATH)
 		errno = ENAMETOOLONG;
@@ -245,7 +245,7 @@ static bool make_journal(struct supervisor *supervisor, bool files, struct tr_er
 	return !files || make_lanes(supervisor, temporary, err);
 }
 
-/* Gives back what only the supervisor needs. */
+/* Frees what only the supervisor needs. */
 static void close_journal(struct supervisor *supervisor)
 {
 	if (supervisor->journal >= 0)
@@ -258,7 +258,7 @@ static void close_journal(struct supervisor *supervisor)
 	munmap(supervisor->collect.page, TR_LANES_PAGE);
 }
 
-/* Writes the notes first, and then the lines that they are about. */
+/* Writes the notes, and then the lines that they are about. */
 static void write_log(struct supervisor *supervisor)
 {
 	struct tr_buffer *out = &supervisor->out, *notes = &supervisor->decode.notes;
@@ -286,8 +286,8 @@ static void write_log(struct supervisor *supervisor)
 }
 
 /*
- * Whether a strace may still write the end of a process of which nothing is known: a process that is
- * killed at once ends before strace has written anything about it.
+ * Whether a strace may still report the end of a process that is unknown so far: a process can be
+ * killed before strace has written anything about it.
  */
 static bool may_be_traced(const struct supervisor *supervisor, const struct end_of_child *end)
 {
@@ -296,7 +296,7 @@ static bool may_be_traced(const struct supervisor *supervisor, const struct end_
 	       tr_journal_now(&supervisor->session) - end->time < LATE * UINT64_C(1000000);
 }
 
-/* Writes the ends of children whose calls are written. */
+/* Writes the ends of children whose calls were all written. */
 static void write_ends(struct supervisor *supervisor, bool final)
 {
 	struct tr_buffer *ended = &supervisor->ended;
@@ -310,7 +310,7 @@ static void write_ends(struct supervisor *supervisor, bool final)
 			end[kept++] = end[i];
 			continue;
 		}
-		/* strace reports its own processes; numbers are used again */
+		/* strace reports the ends of those that it watches; numbers are used again */
 		if (!saw || tr_decode_is_running(&supervisor->decode, (uint32_t)end[i].pid))
 			tr_decode_ended(&supervisor->decode, (uint32_t)end[i].pid, end[i].status,
 					end[i].time,
@@ -321,7 +321,7 @@ static void write_ends(struct supervisor *supervisor, bool final)
 	ended->len = kept * sizeof *end;
 }
 
-/* Takes the processes that wait for strace, and inserts what the straces have written. */
+/* Starts strace for processes that wait for it, and reads the logs of the straces. */
 static void serve_tracers(struct supervisor *supervisor)
 {
 	tr_tracers_serve(&supervisor->tracers);
@@ -333,7 +333,7 @@ static void serve_tracers(struct supervisor *supervisor)
 	}
 }
 
-/* Reads what the programs have recorded, and writes the log of it. */
+/* Reads the records of the programs, and writes them as a log. */
 static void pump(struct supervisor *supervisor, bool final)
 {
 	struct tr_buffer *in = &supervisor->in;
@@ -341,7 +341,7 @@ static void pump(struct supervisor *supervisor, bool final)
 
 	if (supervisor->decode.calls)
 		tr_collect_pass(&supervisor->collect, tr_journal_now(&supervisor->session), final);
-	/* after that, so that no line is missing which was written before the horizon */
+	/* afterwards, so that no line is missing that was written before the horizon */
 	tr_tracers_read(&supervisor->tracers);
 	do {
 		char *room = tr_buffer_room(in, CHUNK);
@@ -369,7 +369,7 @@ static void pump(struct supervisor *supervisor, bool final)
 		supervisor->freed = supervisor->read;
 }
 
-/* Takes the ends of children. False: there are no more. */
+/* Waits for children that have ended. False: no child is left. */
 static bool reap(struct supervisor *supervisor)
 {
 	int status;
@@ -384,7 +384,7 @@ static bool reap(struct supervisor *supervisor)
 						  status };
 		tr_buffer_put(&supervisor->ended, (const char *)&end, sizeof end);
 		supervisor->incomplete |= supervisor->ended.failed;
-		pump(supervisor, false); /* its last record was written before it ended */
+		pump(supervisor, false); /* it has written its last record before it ended */
 	}
 	return pid == 0;
 }
@@ -471,7 +471,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 			supervisor->tracers.lost;
 	if (supervisor->decode.calls) {
 		lost += supervisor->collect.page->lost;
-		supervisor->collect.page->count = 0; /* for those that continue */
+		supervisor->collect.page->count = 0; /* processes that continue record no more */
 	}
 	struct tr_preload_losses *losses = supervisor->losses;
 	losses->lost = lost;
@@ -492,7 +492,7 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 	tr_end_as(supervisor->status);
 }
 
-/* The notes that were read and not taken. */
+/* The notes that were read, and not yet returned. */
 struct tr_preload_notes {
 	int fd;
 	off_t read;
@@ -523,7 +523,7 @@ static struct tr_preload_notes *make_notes(int *fd)
 	return notes;
 }
 
-/* False: there are no more. */
+/* Reads the next note. False: there are no more. */
 static bool read_note(struct tr_preload_notes *notes)
 {
 	struct tr_decode_note head;
@@ -568,7 +568,7 @@ void tr_preload_free(struct tr_capture *capture)
 		return;
 	for (size_t i = 0; (noted = tr_id_map_next(&notes->by_line, &i)) != NULL;)
 		free(noted);
-	unlink(notes->journal); /* they are there if the supervisor was killed */
+	unlink(notes->journal); /* the files still exist if the supervisor was killed */
 	rmdir(notes->directory);
 	unlink(notes->lanes);
 	rmdir(notes->lanes_directory);
@@ -579,7 +579,7 @@ void tr_preload_free(struct tr_capture *capture)
 	capture->notes = NULL;
 }
 
-/* Makes what the supervisor and its parent share, and the pipe for the log. */
+/* Makes the memory that the supervisor shares with its parent, and the pipe for the log. */
 static bool share(struct supervisor *supervisor, struct tr_capture *capture, int ends[2],
 		  struct tr_error *err)
 {

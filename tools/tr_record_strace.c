@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the command under strace. A supervisor starts strace and holds the pipe, which strace opens
- * through /proc, so that the command inherits no descriptor of it. When the command ends, strace
- * and the supervisor end as well, and the pipe is at its end.
+ * through /proc, so that the command does not inherit it. When the command ends, strace and the
+ * supervisor end as well, and the pipe is closed.
  */
 
 #include "cli.h"
@@ -28,7 +28,7 @@ enum {
 	NOT_FOUND = 127,
 	NOT_EXECUTABLE = 126,
 	TROUBLE = 2,
-	LINGER = 5,		     /* seconds after which a message names the wait */
+	LINGER = 5,		     /* seconds after which a message explains the wait */
 	LEFT = 200 * 1000,	     /* microseconds that --no-wait gives processes to end */
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
@@ -36,14 +36,14 @@ enum {
 /* Where execvp looks for programs if PATH is not set. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
-/* "?" allows for a call that the machine does not have. */
+/* "?" marks a call that not every machine has. */
 #define CALLS \
 	"trace=execve,execveat,?clone,?clone3,?fork,?vfork,chdir,fchdir,?getcwd,?unshare,exit_" \
 	"group"
 
 /*
- * --files: what opens, names and passes on files, and which transfers there were, but not the data
- * (RAW). Looking at files is most of what programs do with them, and is asked for with --stat.
+ * The calls of --files: those that open, name and pass on files, and transfers without their data
+ * (RAW). Most file calls only look at files; these are recorded with --stat.
  */
 #define FILES \
 	",?open,openat,?openat2,?creat,?rename,renameat,?renameat2,?link,linkat,?symlink," \
@@ -57,8 +57,8 @@ enum {
 	"readlinkat,?getdents,getdents64"
 
 /*
- * The pid of the command once it is known, and a signal that arrived before. strace blocks signals
- * while it runs a command.
+ * The pid of the command once it is known, and a signal that arrived before. The command gets the
+ * signal directly, because strace blocks signals while it runs a command.
  */
 static volatile sig_atomic_t command_pid, early_signal;
 
@@ -74,8 +74,8 @@ static void pass_on(int signal_number)
 }
 
 /*
- * Signals of the terminal reach the command as well, which decides. Signals that are sent to this
- * process alone go to handler.
+ * The terminal also sends its signals to the command, which decides what they do. Signals that are
+ * sent to this process alone go to handler.
  */
 void tr_mind_signals(void (*handler)(int))
 {
@@ -106,13 +106,13 @@ static void say_what_lingers(int signal_number)
 	(void)!write(STDERR_FILENO, words, sizeof words - 1);
 }
 
-/* For the wait for processes that the command left running. */
+/* The wait for processes that the command left running. */
 static volatile sig_atomic_t watching_supervisor, wait_ended;
 static int waited_log = -1, nothing = -1;
 
 /*
- * Ctrl-C ends the log here. strace must continue, because the calls of those processes would fail
- * without it; a child process reads what it still writes.
+ * Ctrl-C ends the log. strace must continue, because without it the calls of those processes would
+ * fail; a child process reads what it still writes.
  */
 static void end_wait(int signal_number)
 {
@@ -162,7 +162,7 @@ void tr_capture_lingers(const struct tr_capture *capture, bool quiet)
 		return;
 	}
 	if (capture->backend == TR_BACKEND_PRELOAD) {
-		/* the supervisor ends the log; the processes need neither */
+		/* the supervisor ends the log; the processes need neither it nor strace */
 		watching_supervisor = (sig_atomic_t)capture->supervisor;
 		interrupt.sa_handler = end_watch;
 		sigaction(SIGINT, &interrupt, NULL);
@@ -215,7 +215,7 @@ static int search(const char *list, const char *name, char candidate[PATH_MAX])
 	return there ? NOT_EXECUTABLE : NOT_FOUND;
 }
 
-/* Searches for a program as execvp does. */
+/* Searches for a program as execvp does. Returns 0, or the exit status. */
 static int find_program(const char *name, char candidate[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -259,7 +259,7 @@ pid_t tr_wait_for(pid_t pid, int *status)
 	return got;
 }
 
-/* major * 100 + minor of the installed strace; 0: unknown. */
+/* Returns major * 100 + minor of the version of strace; 0: unknown. */
 static unsigned strace_version(void)
 {
 	char line[256] = "", path[PATH_MAX];
@@ -288,7 +288,7 @@ static unsigned strace_version(void)
 	return major * 100 + minor;
 }
 
-/* Whether a process may trace its child: 0, or the errno. */
+/* Tries whether a process may trace its child. Returns 0 or an errno. */
 static int ptrace_error(void)
 {
 	int result = 0, status;
@@ -307,7 +307,7 @@ static int ptrace_error(void)
 	return result;
 }
 
-/* The pid and name of the process that traces this one. False: there is none. */
+/* Finds the pid and name of the process that traces this one. False: there is none. */
 static bool find_tracer(long *pid, char name[32])
 {
 	char line[128];
@@ -362,7 +362,7 @@ static bool can_strace(struct tr_cli *cli)
 	return !error;
 }
 
-/* What strace does. */
+/* How strace runs. */
 struct tracing {
 	bool filter;	   /* the kernel selects the calls */
 	const char *calls; /* the value of -e that selects them */
@@ -407,7 +407,7 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 	}
 	if (tracing->filter)
 		argv[n++] = "--seccomp-bpf";
-	if (!list || !*list) { /* strace finds nothing then, and the command keeps what it has */
+	if (!list || !*list) { /* strace would find no program; the command keeps its PATH */
 		argv[n++] = "-E";
 		argv[n++] = list ? "PATH=" : "PATH";
 		setenv("PATH", list ? ":" : DEFAULT_PATH, 1);
@@ -425,8 +425,9 @@ static void run_strace(const char *log, const struct tr_start *start, const stru
 }
 
 /*
- * The library does not record transfers, and who made them is assumed. If those of some programs
- * were known, others that wrote to the same file would seem not to have written.
+ * Transfers are left out, because the library does not record them, and tr-deps assumes who made
+ * them. If the trace had those of some programs, others that wrote to the same file would seem not
+ * to have written.
  */
 void tr_strace_attach(const char *log, pid_t pid, bool files)
 {
@@ -482,7 +483,7 @@ static void supervise(int log, const struct tr_start *start, const struct tracin
 	tr_end_as(status);
 }
 
-/* Starts the supervisor of strace, as tr_preload_begin does that of the library. */
+/* Starts the supervisor of strace. The counterpart of tr_preload_begin. */
 static bool begin_strace(struct tr_cli *cli, struct tr_capture *capture,
 			 const struct tr_start *start)
 {
@@ -513,7 +514,7 @@ static bool begin_strace(struct tr_cli *cli, struct tr_capture *capture,
 	return true;
 }
 
-/* Starts the command with the library; where that is impossible, auto uses strace alone. */
+/* Starts the command with the library. If that is impossible, auto uses strace alone. */
 static bool begin_preload(struct tr_cli *cli, struct tr_capture *capture,
 			  const struct tr_start *start)
 {
@@ -531,7 +532,7 @@ static bool begin_preload(struct tr_cli *cli, struct tr_capture *capture,
 	}
 	tr_cli_fail(cli, "%s", err.text);
 	if (automatic)
-		can_strace(cli); /* it reports why strace is no way out */
+		can_strace(cli); /* reports why strace cannot be used instead */
 	return false;
 }
 
@@ -542,7 +543,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	struct tr_start start = { .command = command, .divert = divert };
 
 	*status = TROUBLE;
-	/* looking at files is what the library does not record */
+	/* the library does not record calls that only look at files */
 	if (capture->backend == TR_BACKEND_AUTO && capture->stat)
 		capture->backend = TR_BACKEND_STRACE;
 	if (capture->backend == TR_BACKEND_STRACE && !can_strace(cli)) {
@@ -562,8 +563,9 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 						    : begin_preload(cli, capture, &start)))
 		return false;
 	tr_mind_signals(pass_on);
-	signal(SIGPIPE, SIG_IGN); /* the command survives the reader of the records */
-	signal(SIGXFSZ, SIG_IGN); /* and a limit for the size of files */
+	/* the command continues if the records have no reader, or exceed the limit for files */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The straces of --backend=auto. A process that is about to run a program that cannot load the
- * library asks for one, and waits until it watches the process, with all that this starts. Each
- * strace writes a log of its own, whose lines are inserted into that of the library by their time.
+ * library asks for a strace, and waits until that watches the process and everything that it starts.
+ * Each strace writes a log of its own, whose lines are inserted into the log of the library by their
+ * time.
  */
 
 #include "tr_record.h"
@@ -19,28 +20,28 @@
 #include "preload/journal.h"
 
 enum {
-	CHUNK = 1 << 20, /* bytes that are read at once, and given back to the disk */
+	CHUNK = 1 << 20, /* bytes that are read at once, and then freed on disk */
 	TROUBLE = 2,
 };
 
-/* What the straces have written about a process: lines of its own, or only the call that made it. */
+/* What the logs contain of a process: lines of its own, or only the call that created it. */
 static const char reported[] = "reported", created[] = "created";
 
-/* A strace that watches a process and all that it starts. */
+/* A strace that watches a process and everything that it starts. */
 struct tr_tracer {
 	pid_t pid;     /* of strace; 0: it has ended */
 	uint32_t root; /* the process */
 	int log;
-	off_t read, freed;	/* offsets in the log */
+	off_t read, freed;	/* offsets in the log up to which it was read, and freed */
 	bool more;		/* there may be more to read */
-	struct tr_buffer lines; /* that were read */
-	size_t used;		/* bytes of them that were inserted */
-	uint64_t next;		/* the time of the first that was not; 0: it was not looked up */
+	struct tr_buffer lines; /* of the log, as far as it was read */
+	size_t used;		/* bytes of lines that were inserted */
+	uint64_t next;		/* the time of the line after these; 0: not read yet */
 	bool known;		/* the records of the library contain the process */
-	bool begun, dropped;	/* the process has called exec; it is watched no longer */
-	bool killed;		/* it was killed instead */
+	bool begun, dropped;	/* the process has called exec; it is no longer watched */
+	bool killed;		/* the process was killed before it called exec */
 	bool entering;		/* its first exec has not returned, and ends its other threads */
-	struct tr_buffer begin; /* the last call of exec in another thread, as one of the process */
+	struct tr_buffer begin; /* the last exec in another thread, as a call of the process */
 	char path[PATH_MAX];
 };
 
@@ -52,13 +53,13 @@ static void end_tracer(struct tr_tracer *tracer)
 	tr_buffer_free(&tracer->begin);
 }
 
-/* The straces never wait for the reader of their messages. */
+/* Makes the pipe for messages, which never blocks the straces. */
 static bool make_messages(struct tr_tracers *tracers)
 {
 	return tracers->messages[1] || pipe2(tracers->messages, O_CLOEXEC | O_NONBLOCK) == 0;
 }
 
-/* Counts the lines that could not be written to the logs: there is a message for each. */
+/* Counts the lines that could not be written to a log: strace prints a message for each. */
 static void read_messages(struct tr_tracers *tracers)
 {
 	struct tr_buffer *message = &tracers->message;
@@ -77,7 +78,7 @@ static void read_messages(struct tr_tracers *tracers)
 	}
 }
 
-/* Starts a strace for the process, which waits for it. */
+/* Starts a strace for a process that waits for it. */
 static void attach(struct tr_tracers *tracers, uint32_t root)
 {
 	struct tr_tracer tracer = { .root = root };
@@ -96,7 +97,7 @@ static void attach(struct tr_tracers *tracers, uint32_t root)
 		dup2(nothing, STDIN_FILENO);
 		dup2(nothing, STDOUT_FILENO);
 		dup2(tracers->messages[1], STDERR_FILENO);
-		setsid(); /* signals of the terminal are not for it */
+		setsid(); /* it gets no signals of the terminal */
 		signal(SIGTERM, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &tracers->signals, NULL);
 		tr_strace_attach(tracer.path, (pid_t)root, tracers->decode->calls != NULL);
@@ -110,7 +111,7 @@ static void attach(struct tr_tracers *tracers, uint32_t root)
 	tracers->list[tracers->count++] = tracer;
 }
 
-/* strace watches the process no longer, and what it still writes is not used. */
+/* Ends a strace that need not watch its process, and ignores the rest of its log. */
 static void detach(struct tr_tracers *tracers, uint32_t root)
 {
 	for (size_t i = 0; i < tracers->count; i++) {
@@ -151,7 +152,7 @@ static bool is_superseded(struct tr_text line)
 	return memmem(line.data, line.len, " +++ superseded by ", 19);
 }
 
-/* Looks for the first exec. A thread that calls it continues under the number of the process. */
+/* Searches for the first exec. A thread that calls it continues under the pid of the process. */
 static void find_begin(struct tr_tracer *tracer, uint64_t pid, struct tr_text line)
 {
 	if (pid == tracer->root) {
@@ -171,8 +172,8 @@ static void find_begin(struct tr_tracer *tracer, uint64_t pid, struct tr_text li
 }
 
 /*
- * Whether the line is the end of a thread that the first exec ends. Its begin is not recorded. begins:
- * the lines are used from this one on.
+ * Whether the line is the end of a thread that the first exec ends, whose beginning is not in the
+ * log. begins: this is the first line that is used.
  */
 static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line, bool begins)
 {
@@ -188,7 +189,7 @@ static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text l
 	return is_superseded(line); /* by the thread whose call begins the lines */
 }
 
-/* The process that the call in the line has created; 0: none. */
+/* Returns the process that the call in the line has created; 0: none. */
 static uint64_t created_in(struct tr_text line)
 {
 	static const char *const calls[] = { " clone", " fork", " vfork" };
@@ -196,7 +197,7 @@ static uint64_t created_in(struct tr_text line)
 	char *rest = NULL;
 	uint64_t pid = result ? strtoul(result + 1, &rest, 10) : 0;
 
-	if (pid && strncmp(rest, " /* ", 4) == 0) /* the number in strace's own namespace */
+	if (pid && strncmp(rest, " /* ", 4) == 0) /* the pid in the namespace of strace */
 		pid = strtoul(rest + 4, NULL, 10);
 
 	for (size_t i = 0; pid && i < sizeof calls / sizeof *calls; i++)
@@ -214,8 +215,8 @@ static void remember(struct tr_tracers *tracers, uint64_t pid, const char *how)
 }
 
 /*
- * Takes the whole lines of a log from the first exec on: before it, the library makes the calls. A
- * process that is killed before has its end only.
+ * Takes the complete lines of a log, beginning with the first exec: the calls before that are those
+ * of the library. Of a process that is killed before, only the end is taken.
  */
 static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, const char *p,
 		       const char *end)
@@ -235,7 +236,7 @@ static void take_lines(struct tr_tracers *tracers, struct tr_tracer *tracer, con
 	tracers->incomplete |= tracer->lines.failed || tracer->begin.failed;
 }
 
-/* Reads what strace has written. */
+/* Reads the log of a strace. */
 static void read_log(struct tr_tracers *tracers, struct tr_tracer *tracer)
 {
 	struct tr_buffer part = TR_BUFFER_INIT;
@@ -263,7 +264,7 @@ static void read_log(struct tr_tracers *tracers, struct tr_tracer *tracer)
 	tr_buffer_free(&part);
 }
 
-/* Forgets the lines that were inserted. */
+/* Removes the lines that were inserted. */
 static void compact(struct tr_tracer *tracer)
 {
 	struct tr_buffer *lines = &tracer->lines;
@@ -284,7 +285,7 @@ void tr_tracers_read(struct tr_tracers *tracers)
 	}
 }
 
-/* The time of the first line that was not inserted; UINT64_MAX: there is none, or it has to wait. */
+/* Returns the time of the next line to insert; UINT64_MAX: none can be inserted yet. */
 static uint64_t next_time(const struct tr_decode *decode, struct tr_tracer *tracer)
 {
 	char *p;
@@ -357,7 +358,7 @@ bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status)
 		tracer->known |= tr_decode_is_traced(tracers->decode, tracer->root);
 		if (!tracer->begun)
 			tracers->page->refused = tracer->root;
-		/* it was killed, or has not seen the exec that it should report */
+		/* it was killed, or ended before it saw the exec */
 		if (!tracer->dropped && (tracer->begun ? status != 0 : tracer->known))
 			tracers->incomplete = true;
 		return true;
