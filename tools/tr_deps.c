@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tr-deps: what every command of a trace read and wrote, and what depends on what. */
+/* tr-deps: which files each command read and wrote, and which files depend on which. */
 #include "tr_deps.h"
 
 #include <errno.h>
@@ -309,7 +309,7 @@ bool tr_deps_was_written(const struct tr_deps_path *path)
 	return version && (version->written || path->file->created);
 }
 
-/* Makes relative globs absolute: they begin in the directory of the first command. */
+/* Makes relative globs absolute: they are relative to the directory of the first command. */
 static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 {
 	for (size_t i = 0; i < globs->count; i++) {
@@ -343,7 +343,7 @@ static void anchor(struct tr_deps *deps, struct tr_deps_globs *globs)
 	}
 }
 
-/* The paths that a question is about. False: a GLOB matches none, which is reported. */
+/* Finds the paths that the question is about. False: a GLOB matches none, which is reported. */
 static bool find_wanted(struct tr_deps *deps, struct tr_deps_set *set)
 {
 	for (size_t i = 0; i < deps->wanted.count; i++) {
@@ -398,10 +398,10 @@ static bool found(void *context, struct tr_deps_use *use)
 	const struct tr_deps_file *file = use->version->file;
 	if (file->pipe || !path)
 		return true;
-	/* a file has the name that it got last, not the one under which it was written */
+	/* a file counts under its last name, not under the one under which it was written */
 	if (f->forward && file->path)
 		path = file->path;
-	/* and another file that has this name at the end is there, too */
+	/* another file that has this name at the end counts, too */
 	bool gone = file->names == 0 && !path->file;
 	if (path->special || path->directory) {
 		if (deps->special && f->set)
@@ -433,7 +433,7 @@ static void mark_command(void *context, struct tr_deps_command *command)
 		command->owner->chosen = true;
 }
 
-/* uses: those of any content that had the name of the target, from which a search forward begins. */
+/* uses: of every content that had the name of the target; a search forward begins there. */
 static bool search(struct tr_deps *deps, struct tr_deps_path *target, bool direct, bool forward,
 		   struct tr_deps_use *const *uses, size_t use_count, struct tr_deps_set *set)
 {
@@ -479,7 +479,7 @@ static int compare_renames(const void *a, const void *b)
 	return x->version->file < y->version->file ? -1 : x->version->file > y->version->file;
 }
 
-/* What was made from the files: from any content that had one of these names at a time. */
+/* Finds what was made from the files: from every content that ever had one of these names. */
 static bool collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
 			 struct tr_deps_set *set)
 {
@@ -514,7 +514,7 @@ static bool collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
 		fine = search(deps, key.path, deps->direct, true, first, n, set);
 		if (n || key.path->file || !key.path->last)
 			continue;
-		/* it was renamed without being used: the use has the other name */
+		/* it was renamed and not used: the use has the other name */
 		struct tr_deps_version last = { .file = key.path->last };
 		key.version = &last;
 		first = renamed ? bsearch(&keyed, renames, renamed, sizeof *renames,
@@ -581,7 +581,7 @@ void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *comman
 		tr_cli_out_of_memory(&deps->cli);
 }
 
-/* Appends the columns seq, time and task; a program without a number has no seq. */
+/* Appends the columns seq, time and task; seq is absent for a program without an exec record. */
 static void put_columns(struct tr_buffer *line, uint64_t seq, struct tr_text time,
 			struct tr_text task)
 {
@@ -596,7 +596,7 @@ static void put_columns(struct tr_buffer *line, uint64_t seq, struct tr_text tim
 	tr_buffer_put_byte(line, '\t');
 }
 
-/* Ends and writes deps->line. False: stop. */
+/* Ends and writes deps->line. False: the output failed. */
 static bool put_record(struct tr_deps *deps)
 {
 	tr_buffer_put_byte(&deps->line, '\n');
@@ -604,7 +604,7 @@ static bool put_record(struct tr_deps *deps)
 				 : tr_cli_put_text(&deps->cli, tr_buffer_text(&deps->line));
 }
 
-/* The exec record of a command, with what is known of it at the end. */
+/* Writes the exec record of a command, with what is known about it at the end. */
 static void put_command(struct tr_deps *deps, const struct tr_deps_command *command)
 {
 	struct tr_buffer *line = &deps->line;
@@ -691,7 +691,7 @@ static unsigned assumed(const struct tr_deps_use *use)
 	       (use->written == TR_EVIDENCE_PASSED ? TR_DOES_WRITE : 0) | use->details->assumed;
 }
 
-/* Adds a use to an earlier one of the same path by the same program, which stands for both. */
+/* Joins a use with an earlier one of the same path by the same program. */
 static void join(struct tr_deps_use *use, struct tr_deps_use *later)
 {
 	struct tr_deps_details *details = use->details, *more = later->details;
@@ -701,17 +701,17 @@ static void join(struct tr_deps_use *use, struct tr_deps_use *later)
 	details->count += more->count;
 	details->from = details->from ? details->from : more->from;
 	if (!more->error.data)
-		details->error.data = NULL; /* the file was found in the end */
+		details->error.data = NULL; /* the file was found later */
 	more->joined = true;
 }
 
-/* All uses of one path by one program are one record. */
+/* Joins all uses of a path by a program, which are one record. */
 static void join_uses(struct tr_deps *deps)
 {
 	struct tr_deps_use *use;
 
 	for (struct tr_deps_path *path = NULL; (path = tr_deps_next_path(deps, path));)
-		path->user = NULL; /* its first use by the command in question */
+		path->user = NULL; /* becomes its first use by the current command */
 	for (const struct tr_deps_command *owner = deps->graph.first_command; owner;
 	     owner = owner->next) {
 		const struct tr_deps_command *command = owner->owner == owner ? owner : NULL;
@@ -732,7 +732,7 @@ static void join_uses(struct tr_deps *deps)
 	}
 }
 
-/* The files that are listed: the paths alone, or what all commands did with each of them. */
+/* Lists the files: the paths alone, or what all commands did with each of them. */
 static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 {
 	struct tr_buffer *line = &deps->line;
@@ -840,7 +840,7 @@ static void choose_files(struct tr_deps *deps, struct tr_deps_set *set)
 			continue;
 		switch (deps->mode) {
 		case INPUTS:
-			/* a file that was read and then replaced was an input, too */
+			/* a file that was read before it was replaced was an input, too */
 			chosen = path->input;
 			break;
 		case OUTPUTS:
@@ -888,10 +888,10 @@ static bool answer(struct tr_deps *deps)
 		if (fine && deps->commands) {
 			fine = put_chosen_commands(deps);
 		} else if (fine) {
-			if (deps->as >= AS_MAKE) /* the rules of the files themselves, too */
+			if (deps->as >= AS_MAKE) /* with the rules of the files themselves */
 				for (size_t i = 0; i < wanted.count; i++)
 					tr_deps_set_add(deps, &set, wanted.paths[i]);
-			/* one step: the files that were found have no rules of their own */
+			/* only one step: the files that were found have no rules of their own */
 			bool only_wanted = deps->direct && deps->mode == OF &&
 					   deps->as >= AS_MAKE && deps->as < AS_CYCLONEDX;
 			fine = write_files(deps, only_wanted ? &wanted : &set);
@@ -901,7 +901,7 @@ static bool answer(struct tr_deps *deps)
 	case WHO_READS:
 		fine = find_wanted(deps, &wanted);
 		for (size_t i = 0; fine && i < wanted.count; i++)
-			if (wanted.paths[i]->file) /* it may have been used by another name */
+			if (wanted.paths[i]->file) /* it may have been used under another name */
 				wanted.paths[i]->file->chosen = true;
 		for (struct tr_deps_command *c = deps->graph.first_command; fine && c;
 		     c = c->next) {
@@ -945,7 +945,7 @@ static bool emit_event(void *context, struct tr_text line)
 	return tr_cli_put_text(&deps->cli, line);
 }
 
-/* Takes a call that the reader hands over without a record. */
+/* Takes a call that the reader passes on without making a record. */
 static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *columns,
 		      const struct tr_file_call *call)
 {
@@ -954,7 +954,7 @@ static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *
 	return tr_deps_take(&deps->tracker, columns, call);
 }
 
-/* Begins another graph: another trace has other commands. False: memory is exhausted. */
+/* Begins a new graph for another trace. False: memory is exhausted. */
 static bool begin_segment(struct tr_deps *deps)
 {
 	deps->calls += deps->tracker.calls;
@@ -974,7 +974,7 @@ static bool begin_segment(struct tr_deps *deps)
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 
-/* Whether it is the record of a program, or of an end, that tr-record could not watch. */
+/* Whether it is a program, or the end of a process, that tr-record could not watch. */
 static bool is_unwatched(struct tr_record *record)
 {
 	static const char flag[] = "\"unwatched\"";
@@ -1026,7 +1026,7 @@ static void read_records(struct tr_deps *deps)
 	}
 	if (!cli->stop && tr_deps_finish(&deps->tracker, &err) == TR_FATAL)
 		tr_cli_abort(cli, &err);
-	else if (stream && !cli->stop) /* of a stream without a trailer */
+	else if (stream && !cli->stop) /* the stream has no trailer */
 		put_uses(deps, NULL);
 }
 
@@ -1068,7 +1068,7 @@ int main(int argc, char **argv)
 					"files may not exist at the end");
 			anchor(&deps, &deps.wanted);
 			anchor(&deps, &deps.cut);
-			/* all other trouble is reported where it is found */
+			/* all other problems are reported where they are found */
 			if (!cli->stop && !answer(&deps) && cli->status < 2)
 				tr_cli_out_of_memory(cli);
 		}

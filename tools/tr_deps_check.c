@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of tr-deps: they set exit status 1, so that CI can stop on them. */
+/* Findings of tr-deps. They set exit status 1, on which CI can stop. */
 #include "tr_deps.h"
 
 #include <inttypes.h>
@@ -86,12 +86,12 @@ enum { DECLARED_MAX = 64 << 20 };
 struct rule_reader {
 	const char *pos, *end;
 	struct tr_buffer word;
-	size_t lost; /* relative paths, of which the directory is unknown */
+	size_t lost; /* relative paths in an unknown directory */
 };
 
 enum token { WORD, COLON, LINE_END, FILE_END };
 
-/* The next token of a rule. Words have no escapes any more; *literal: they have no variables. */
+/* Reads the next token of a rule, without escapes. *literal: the word contains no variable. */
 static enum token next_token(struct rule_reader *reader, bool *literal)
 {
 	const char *p = reader->pos, *end = reader->end;
@@ -147,7 +147,7 @@ struct rule {
 	bool whole; /* all its words are literal */
 };
 
-/* The next rule with a target, a colon and something it needs. False: there is none. */
+/* Reads the next rule that has a target, a colon and prerequisites. False: there is none. */
 static bool next_rule(struct tr_deps *deps, struct rule_reader *reader,
 		      struct tr_deps_path *directory, struct rule *rule)
 {
@@ -187,12 +187,12 @@ static bool next_rule(struct tr_deps *deps, struct rule_reader *reader,
 	return colon && rule->targets.count && rule->needs.count;
 }
 
-/* A use of a file, which may be used by other names, too. */
+/* A use of a file, which may have been used under other names, too. */
 struct name {
 	struct tr_deps_path *path, *spelled;
 };
 
-/* What the trace says: what a target was made from, and by which names it was used. */
+/* What a target was made from according to the trace, and under which names that was used. */
 struct used {
 	struct tr_deps *deps;
 	struct tr_deps_set resolved;
@@ -221,7 +221,7 @@ static bool add_used(void *context, struct tr_deps_use *use)
 	return false;
 }
 
-/* The command that wrote the file last; if none did, one that read it. */
+/* Returns the command that wrote the file last, or, if none did, one that read it. */
 static struct tr_deps_command *author(const struct tr_deps_path *path, bool *wrote)
 {
 	const struct tr_deps_file *file = path->file ? path->file : path->last;
@@ -238,7 +238,7 @@ static struct tr_deps_command *author(const struct tr_deps_path *path, bool *wro
 	return reader;
 }
 
-/* The directory in which a command works: make -C goes there first. NULL: unknown. */
+/* Returns the directory in which a command works, to which make -C changes. NULL: unknown. */
 static struct tr_deps_path *directory_of(const struct tr_deps_command *command)
 {
 	for (; command; command = command->parent) {
@@ -266,7 +266,7 @@ static bool contains(const struct tr_deps_set *set, const struct tr_deps_path *p
 	return false;
 }
 
-/* True: the rule declares the path, or another name by which it was used. */
+/* Whether the rule declares the path, or another name under which it was used. */
 static bool declares(const struct rule *rule, const struct used *used,
 		     const struct tr_deps_path *path)
 {
@@ -344,7 +344,7 @@ static bool check_file(struct tr_deps *deps, struct tr_deps_path *path)
 		bool compiler = wrote && reads(command, rule.needs.paths[0]);
 		for (size_t i = 0; fine && i < rule.targets.count; i++) {
 			struct tr_deps_path *target = rule.targets.paths[i];
-			/* what a compiler has read by the end of its .d file, whatever it does then */
+			/* only what the compiler had read when it closed its .d file */
 			const struct tr_deps_file *file = compiler ? path->file : target->file;
 			if (compiler || tr_deps_was_written(target))
 				fine = compare_rule(deps, &rule, file->version, target);
@@ -485,7 +485,7 @@ struct span {
 	const struct tr_deps_command *program;
 	struct tr_deps_path *path;
 	bool writes;
-	/* that of a descriptor which the program inherited, if all that it did is assumed */
+	/* of a descriptor that the program inherited, if all that it did is assumed */
 	const struct tr_deps_version *inherited;
 	size_t writer; /* the next span of the path that writes; 0: there is none */
 };
@@ -530,7 +530,7 @@ static bool put_overlap(struct tr_deps *deps, const struct span *a, const struct
 
 bool tr_deps_check_overlaps(struct tr_deps *deps)
 {
-	/* pairs of one file that are shown, and looked at: a log has thousands of users */
+	/* pairs of a file that are shown, and compared: a log file can have thousands of users */
 	enum { SHOWN = 8, LOOKED = 1 << 20 };
 	struct span *spans = calloc(deps->graph.use_count + 1, sizeof *spans);
 	size_t n = 0, kept = 0;
@@ -566,14 +566,14 @@ bool tr_deps_check_overlaps(struct tr_deps *deps)
 	for (size_t i = 0, shown = 0, looked = 0; fine && i < kept; i++) {
 		if (i && spans[i].path != spans[i - 1].path)
 			shown = looked = 0;
-		/* thousands of commands that only read a file need not be compared with each other */
+		/* commands that only read a file are not compared with each other: there are thousands */
 		bool all = spans[i].writes;
 		for (size_t j = all ? i + 1 : spans[i].writer;
 		     fine && j && j < kept && spans[j].path == spans[i].path &&
 		     spans[j].program->began < spans[i].program->ended && shown < SHOWN &&
 		     looked++ < LOOKED;
 		     j = all ? j + 1 : spans[j].writer) {
-			/* a log that both got as their output, and perhaps neither wrote to */
+			/* both inherited the log as their output, and perhaps neither wrote to it */
 			if (spans[i].inherited && spans[i].inherited == spans[j].inherited)
 				continue;
 			if (is_ancestor(spans[i].program, spans[j].program) ||

@@ -64,7 +64,7 @@ static void put(struct document *document, const char *text)
 static void put_string(struct document *document, struct tr_text text)
 {
 	tr_buffer_put_byte(&document->body, '"');
-	/* as a name: a path that is not UTF-8 has escapes, because these schemas want strings */
+	/* a path that is not UTF-8 has escapes, because these schemas require strings */
 	struct tr_buffer name = TR_BUFFER_INIT;
 	tr_json_view_name(text, &name);
 	if (name.len >= 2)
@@ -79,7 +79,7 @@ static void put_path(struct document *document, const struct tr_deps_path *path)
 	put_string(document, tr_deps_text(document->deps, path));
 }
 
-/* The id of a file: its place in the document, from 1. */
+/* Returns the id of a file: its position in the document, from 1. */
 static size_t number_of(const struct tr_deps_path *path)
 {
 	return (size_t)(uintptr_t)path->user;
@@ -131,7 +131,7 @@ static void put_spdx_file(struct document *document, const struct entry *entry, 
 	put(document, first ? "\n{\"SPDXID\":" : ",\n{\"SPDXID\":");
 	put_id(document, entry->path);
 	put(document, entry->hashed ? ",\"fileName\":" : ",\"name\":");
-	/* names of files are relative, here to the root directory: clause 8.1 */
+	/* clause 8.1: names of files are relative, here to the root directory */
 	if (entry->hashed)
 		tr_buffer_put_byte(&name, '.');
 	tr_buffer_put_text(&name, tr_deps_text(document->deps, entry->path));
@@ -245,7 +245,7 @@ bool tr_deps_write_document(struct tr_deps *deps, const struct tr_deps_set *file
 	size_t most = files->count;
 	bool fine = true;
 
-	/* what the files depend on is in the document, too, so there is room for every path */
+	/* the document also has what the files depend on, so there must be room for every path */
 	for (struct tr_deps_path *path = NULL; (path = tr_deps_next_path(deps, path));)
 		most++;
 	document.entries = calloc(most + 1, sizeof *document.entries);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each written file was made from directly, and by which command, as make and ninja run it
- * again and Graphviz draws it.
+ * Writes what each written file was made from directly, and by which command: as rules with which
+ * make or ninja can run the command again, or as a graph for Graphviz.
  */
 #include "tr_deps.h"
 
@@ -17,8 +17,8 @@ struct target {
 };
 
 /*
- * The command that makes the file again: of the writer and its ancestors the one that a build tool
- * has started, or that the first command of the trace has started.
+ * Returns the command that makes the file again: the writer or the ancestor of it that a build tool,
+ * or the first command of the trace, has started.
  */
 static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path)
 {
@@ -39,7 +39,7 @@ static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path
 	return recipe;
 }
 
-/* The command as a line for a shell, after a change to its directory; without line ends. */
+/* Appends the command as one line for a shell, after a change to its directory. */
 static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recipe,
 		       struct tr_buffer *to)
 {
@@ -51,7 +51,7 @@ static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recip
 		tr_buffer_put_literal(&line, " && ");
 	}
 	tr_deps_put_argv(deps, recipe, &line);
-	/* words with control bytes are spelled as only some shells understand them */
+	/* not all shells understand the spelling of words with control bytes */
 	if (line.len && memmem(line.data, line.len, "$'", 2)) {
 		tr_buffer_put_literal(to, "exec bash -c ");
 		tr_shell_quote(tr_buffer_text(&line), to);
@@ -62,7 +62,7 @@ static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recip
 	tr_buffer_free(&line);
 }
 
-/* Escapes the bytes that mean something in a path; every one is preceded by escape, "$" doubled. */
+/* Appends a path; special bytes are preceded by escape, and "$" is doubled. */
 static void put_path(struct tr_deps *deps, const struct tr_deps_path *path, const char *special,
 		     char escape, struct tr_buffer *to)
 {
@@ -102,7 +102,7 @@ static int compare_targets(const void *a, const void *b)
 	return m < n ? -1 : m > n;
 }
 
-/* The targets of one recipe are made together: they need what any of them needs. */
+/* Joins the needs of all targets of a recipe, which are made together. */
 static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 		       struct tr_deps_set *needs)
 {
@@ -115,7 +115,8 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < group[i].needs.count; k++)
 			if (group[i].needs.paths[k]->set != own.id &&
-			    group[i].needs.paths[k]->file && /* no rule can make what is gone */
+			    group[i].needs.paths[k]
+				    ->file && /* no rule can make a file that is gone */
 			    !has_line_end(group[i].needs.paths[k]))
 				tr_deps_set_add(deps, needs, group[i].needs.paths[k]);
 	tr_deps_set_sort(needs);

@@ -6,7 +6,7 @@
 #include "deps/file_call.h"
 #include "record/ask.h"
 
-/* exec: the program gets the descriptors that stay open, and is known to use some of them. */
+/* exec: the program inherits descriptors, and is known to use some of them. */
 
 static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		    const struct tr_deps_command *before, const struct tr_record *record)
@@ -72,7 +72,7 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
 }
 
-/* Takes the first component of a text, and the slashes after it. */
+/* Takes the first component from a text, with the slashes after it. */
 static struct tr_text take_component(struct tr_text *text)
 {
 	struct tr_text first = { text->data, 0 };
@@ -87,8 +87,8 @@ static struct tr_text take_component(struct tr_text *text)
 }
 
 /*
- * The links in /proc lead to what a task has, whatever their text is. *base: the directory to which
- * they lead; *text: what follows. False: the path is another.
+ * Resolves the links to directories and descriptors of tasks in /proc. *base: the directory to which
+ * the link leads; *text: the path that follows. False: the path has no such link.
  */
 static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
 		      struct tr_text *text, struct tr_deps_path **base,
@@ -223,7 +223,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 
 /* Calls. */
 
-/* The call that is being put, with all that its parts need. */
+/* The call that is applied, and everything that the functions below need of it. */
 struct doing {
 	struct tr_deps_tracker *tracker;
 	struct tr_deps_graph *graph;
@@ -234,7 +234,7 @@ struct doing {
 	struct tr_deps_event *event;
 	struct tr_deps_path *path[2], *spelled[2];
 	bool own; /* path[0] is a descriptor of a task, in /proc or /dev/fd */
-	const struct tr_deps_slot *slot; /* that one; NULL: it is unknown */
+	const struct tr_deps_slot *slot; /* of that descriptor; NULL: unknown */
 };
 
 static struct tr_deps_use *touch(struct doing *d, struct tr_deps_file *file,
@@ -254,7 +254,7 @@ static void set_spelled(struct tr_deps_use *use, struct tr_deps_path *spelled)
 		use->details->spelled = spelled;
 }
 
-/* A path that the tracer has found: it begins in its own root directory. */
+/* Returns the node of a path that the tracer has found, which begins in its root directory. */
 static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
 {
 	struct tr_deps_paths *paths = &d->graph->paths;
@@ -266,7 +266,7 @@ static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
 	return path;
 }
 
-/* Finds the two nodes of a path argument, which stay NULL if it is unknown. */
+/* Finds both nodes of a path argument; they stay NULL if it is unknown. */
 static void find_path(struct doing *d, int which, const struct tr_file_path *from)
 {
 	struct tr_deps_paths *paths = &d->graph->paths;
@@ -326,7 +326,7 @@ static void find_path(struct doing *d, int which, const struct tr_file_path *fro
 		d->tracker->unknown++;
 }
 
-/* A version for what the command writes now; the old one, if only this command has used it. */
+/* Begins a version for what the command writes; keeps the old one if no other has used it. */
 static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_file *file, bool keeps)
 {
 	struct tr_deps_version *version = file->version;
@@ -341,7 +341,7 @@ static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_fil
 	return version;
 }
 
-/* Opens a pipe by a name: what it holds is others' data, and nothing is truncated. */
+/* Opens a named pipe: its content comes from other commands, and nothing is truncated. */
 static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
 {
 	unsigned flags = d->call->flags & ~(unsigned)(TR_FILE_TRUNCATES | TR_FILE_APPENDS);
@@ -359,7 +359,7 @@ static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
 	}
 	if (file->path && modes == (TR_FILE_READS | TR_FILE_WRITES))
 		file->both = true;
-	if (file->path && idle && !use) /* it is empty: all that had it have ended */
+	if (file->path && idle && !use) /* it is empty, because all its users have ended */
 		tr_deps_add_version(d->graph, file, false);
 	return flags;
 }
@@ -449,13 +449,13 @@ static void add_bytes(uint64_t *sum, int64_t bytes, bool *known)
 		*sum = UINT64_MAX;
 }
 
-/* Adds what read(2), write(2) or a similar call moved, whatever its descriptor is. */
+/* Adds the bytes that read(2), write(2) or a similar call moved through any descriptor. */
 static void count_bytes(const struct doing *d)
 {
 	struct tr_deps_graph *graph = d->graph;
 	enum tr_file_op op = d->call->op;
 
-	if (tr_text_is(d->record->name.text, "fallocate") || /* its result is no size */
+	if (tr_text_is(d->record->name.text, "fallocate") || /* its result is not a size */
 	    tr_text_is(d->record->name.text, "ioctl"))
 		return;
 	if (op == TR_FILE_READ || op == TR_FILE_COPY || op == TR_FILE_RECEIVE)
@@ -478,7 +478,7 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
 	use->version->transferred |= !writes;
 	struct tr_deps_file *file = use->version->file;
-	/* data that no command of the trace has written: the file is older than the trace */
+	/* no command of the trace has written these data: the file is older than the trace */
 	if (!writes && file->perhaps && d->call->result > 0 && !(does & TR_DOES_MAP) && use->path &&
 	    use->version->written != TR_EVIDENCE_SEEN && !use->version->older) {
 		file->created = file->perhaps = false;
@@ -490,13 +490,13 @@ static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does
 		d->event->path[0] = slot->open->path;
 }
 
-/* True if it is a device, a socket or a pipe, and not only below a directory of such files. */
+/* Whether it is a device, socket or pipe itself, and not just in a directory of such files. */
 static bool has_type(const struct tr_deps_path *path)
 {
 	return path->special && !(path->parent && (!path->parent->parent || path->parent->special));
 }
 
-/* Gives what a path names to its new path: a file, a link, or that it is a directory. */
+/* Moves what a path is to its new path: a file, a link, or a directory. */
 static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_file *file = from->file;
@@ -523,7 +523,7 @@ static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_
 	file->path = to;
 }
 
-/* The first of these siblings that has something to move. */
+/* Returns the first of these siblings that has something to move. */
 static struct tr_deps_path *movable(struct tr_deps_path *path)
 {
 	while (path && !path->file && !path->children && !path->link.data)
@@ -531,7 +531,7 @@ static struct tr_deps_path *movable(struct tr_deps_path *path)
 	return path;
 }
 
-/* Moves the names of all files below a directory. Without recursion: a path can be very deep. */
+/* Moves the names of all files below a directory, without recursion: a path can be very deep. */
 static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_path *path = from, *there = to;
@@ -597,7 +597,7 @@ static void move_holders(struct doing *d, const struct tr_deps_path *from, struc
 	}
 }
 
-/* Moves a name, and if it is that of a directory, all that is below it. */
+/* Moves a name; if it is a directory, also everything below it. */
 static void move(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	if (!from->directory || from->file) {
@@ -706,7 +706,7 @@ static void put_pipe(struct doing *d)
 	struct tr_deps_use *use =
 		sockets ? NULL : tr_deps_use(d->graph, d->command, file->version, NULL);
 	const struct tr_deps_command *program = tr_deps_program(d->command);
-	/* the standard input that make gives to parallel commands is a pipe without a writer */
+	/* the standard input that make passes to parallel commands is a pipe without a writer */
 	if (use && program && tr_deps_is_shell(program))
 		tr_deps_use_writes(use, TR_EVIDENCE_HELD);
 }
@@ -720,7 +720,7 @@ static void put_dup(struct doing *d)
 
 	if (to == call->fd)
 		return;
-	if (!slot) { /* of an unknown file: what was at its new number is closed all the same */
+	if (!slot) { /* of an unknown file, but it closes what had the new number */
 		if (old)
 			tr_deps_slot_close(d->tracker, d->task, old);
 		return;
@@ -747,7 +747,7 @@ static void close_range(struct doing *d)
 	}
 }
 
-/* Keeps a descriptor that a message carries until it is received; of too many, the oldest is lost. */
+/* Keeps a descriptor in a message until it is received; if there are too many, drops the oldest. */
 static void send_one(struct tr_deps_tracker *tracker, struct tr_deps_open *open,
 		     struct tr_deps_open *socket)
 {
@@ -760,8 +760,8 @@ static void send_one(struct tr_deps_tracker *tracker, struct tr_deps_open *open,
 }
 
 /*
- * Descriptors in messages are received in the order in which they were sent, at the other end of
- * their socket pair. Of other sockets the ends are unknown, so all of these count as one pair.
+ * Receives descriptors, in the order in which they were sent, at the other end of their socket pair.
+ * The ends of other sockets are unknown, so all of these count as one pair.
  */
 static void put_message(struct doing *d)
 {
@@ -789,7 +789,7 @@ static void put_message(struct doing *d)
 	}
 }
 
-/* Sets what stat or mknod says of a path. */
+/* Sets what a path is according to stat or mknod. */
 static void set_type(struct doing *d, struct tr_deps_path *path)
 {
 	if (d->call->type == TR_FILE_IS_PIPE && !path->special) {
@@ -832,7 +832,7 @@ static void change_directory(struct doing *d)
 	if (!path)
 		return;
 	path->directory = true;
-	if (!d->command->children) /* make -C goes back in the end */
+	if (!d->command->children) /* make -C changes back at the end */
 		d->command->moved_to = path;
 	touch(d, NULL, path, TR_DOES_STAT);
 	d->event->path[0] = path;
@@ -867,7 +867,7 @@ static void add_node(struct doing *d)
 		return;
 	default: /* TR_FILE_LINK */
 		if (d->slot && d->slot->open->version && !d->slot->open->path) {
-			/* a file that was opened without a name gets one */
+			/* a file that was opened without a name gets a name */
 			d->slot->open->path = d->slot->open->spelled = to;
 			tr_deps_bind(to, d->slot->open->version->file);
 			bool written = d->slot->open->opener == d->command &&
@@ -1010,7 +1010,7 @@ void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 			   .record = record,
 			   .call = call,
 			   .event = event };
-	/* a log of processes alone has these, too */
+	/* a log without file calls has these, too */
 	tracker->calls += call->op != TR_FILE_CHDIR && call->op != TR_FILE_EXEC &&
 			  call->op != TR_FILE_UNSHARE && call->op != TR_FILE_CHROOT &&
 			  call->op != TR_FILE_MOUNT;

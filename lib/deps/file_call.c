@@ -8,8 +8,8 @@
 #include "record/value.h"
 
 /*
- * The arguments of the calls, with the names that trec(5) and the manual pages have, in the order
- * of their lengths.
+ * The arguments of the calls, with their names in trec(5) and the manual pages, in the order of their
+ * lengths.
  */
 enum key {
 	FD,
@@ -95,8 +95,9 @@ static const struct tr_text keys[KEYS] = {
 enum { NO = KEYS }; /* no such argument */
 
 /*
- * In the order of the lengths of their names, and of those with the same length the frequent ones
- * first. Which key has the path, its directory, a second pair of these; which has fd.
+ * The calls in the order of the lengths of their names; among equal lengths, frequent ones first.
+ * Columns: the keys of the path and its directory, of a second path and its directory, and of the
+ * descriptor.
  */
 static const struct row {
 	struct tr_text name;
@@ -219,13 +220,13 @@ static const struct row {
 #undef BY_FD
 };
 
-/* Compares len bytes. Names are short, and memcmp takes longer to call than to compare them. */
+/* Compares len bytes. Names are so short that a call of memcmp would take longer. */
 static inline bool same(const char *a, const char *b, size_t len)
 {
 	uint64_t long_a[2], long_b[2];
 	uint32_t short_a[2], short_b[2];
 
-	if (len >= 8 && len <= 16) { /* its first eight bytes, and its last */
+	if (len >= 8 && len <= 16) { /* the first eight bytes, and the last */
 		memcpy(long_a, a, 8), memcpy(long_a + 1, a + len - 8, 8);
 		memcpy(long_b, b, 8), memcpy(long_b + 1, b + len - 8, 8);
 		return long_a[0] == long_b[0] && long_a[1] == long_b[1];
@@ -240,7 +241,7 @@ static inline bool same(const char *a, const char *b, size_t len)
 	return !len;
 }
 
-/* The row of a call, or NULL. */
+/* Returns the row of a call, or NULL. */
 static const struct row *find_row(struct tr_text name)
 {
 	/* where the names of each length begin */
@@ -256,7 +257,7 @@ static const struct row *find_row(struct tr_text name)
 	return NULL;
 }
 
-/* Words of flags in the order of their lengths, and their numbers on Linux if a log has no words. */
+/* Words of flags in the order of their lengths, with the numbers that Linux has for them. */
 static const struct word {
 	struct tr_text word;
 	unsigned number, flag;
@@ -281,10 +282,10 @@ static const struct word {
 	{ TEXT("O_DIRECTORY"), 0200000, TR_FILE_DIRECTORY },
 	{ TEXT("MFD_CLOEXEC"), 0, TR_FILE_CLOEXEC },
 	{ TEXT("CLONE_FILES"), 0, TR_FILE_FILES },
-	{ TEXT("CLONE_NEWNS"), 0, TR_FILE_FS }, /* unshare then does this, too */
+	{ TEXT("CLONE_NEWNS"), 0, TR_FILE_FS }, /* for unshare it implies CLONE_FS */
 	{ TEXT("SOCK_CLOEXEC"), 0, TR_FILE_CLOEXEC },
 	{ TEXT("AT_REMOVEDIR"), 0, TR_FILE_DIRECTORY },
-	{ TEXT("CLONE_NEWUSER"), 0, TR_FILE_FS }, /* the same */
+	{ TEXT("CLONE_NEWUSER"), 0, TR_FILE_FS }, /* likewise */
 	{ TEXT("AT_EMPTY_PATH"), 0, TR_FILE_EMPTY_PATH },
 	{ TEXT("RENAME_EXCHANGE"), 0, TR_FILE_EXCHANGE },
 	{ TEXT("MSG_CMSG_CLOEXEC"), 0, TR_FILE_CLOEXEC },
@@ -295,7 +296,7 @@ static const struct word {
 	{ TEXT("CLOSE_RANGE_UNSHARE"), 0, TR_FILE_FILES },
 };
 
-/* The flag of a word, or 0. */
+/* Returns the flag for a word, or 0. */
 static inline unsigned flag_of(const char *p, size_t len)
 {
 	/* where the words of each length begin */
@@ -323,7 +324,7 @@ static bool read_digits(struct tr_text text, int64_t *number)
 	return true;
 }
 
-/* Open flags as a number, as strace -X raw prints them. */
+/* Reads open flags that are a number, as strace -X raw prints them. */
 static unsigned open_number(struct tr_text text)
 {
 	uint64_t number = 0;
@@ -368,7 +369,7 @@ unsigned tr_file_open_flags(struct tr_text text)
 	return read_flags(text, true);
 }
 
-/* The end of a string that begins at p with its quote: after the closing quote, or NULL. */
+/* Returns the end of the string at p, after its closing quote, or NULL. */
 static const char *string_end(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -377,7 +378,7 @@ static const char *string_end(const char *p, const char *end)
 	return p < end ? p + 1 : NULL;
 }
 
-/* The bytes of a string; data NULL: it is none, or cut. False: memory is exhausted. */
+/* Reads the bytes of a string; data NULL: it is not one, or cut. False: memory is exhausted. */
 static bool read_string(struct tr_text text, struct tr_arena *arena, struct tr_text *bytes)
 {
 	*bytes = (struct tr_text){ NULL, 0 };
@@ -387,7 +388,7 @@ static bool read_string(struct tr_text text, struct tr_arena *arena, struct tr_t
 	return bytes->data;
 }
 
-/* A descriptor that is no small number: <"path";number> as strace -y gives it, or AT_FDCWD. */
+/* Reads a descriptor in another form: <"path";number>, as strace -y prints it, or AT_FDCWD. */
 static bool read_long_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd,
 			 struct tr_text *path)
 {
@@ -413,7 +414,7 @@ static bool read_long_fd(struct tr_text text, struct tr_arena *arena, int64_t *f
 	return true;
 }
 
-/* A number, or <"path";number>: *path is set then. No text: TR_FD_NONE. */
+/* Reads a descriptor: a number, or <"path";number>, which sets *path. No text: TR_FD_NONE. */
 static inline bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t *fd,
 			   struct tr_text *path)
 {
@@ -426,7 +427,7 @@ static inline bool read_fd(struct tr_text text, struct tr_arena *arena, int64_t 
 	return true;
 }
 
-/* The numbers of a list, or after "cmsg_data=[" for descriptors in a message. */
+/* Reads the numbers in a list, or after "cmsg_data=[" the descriptors in a message. */
 static void read_fds(struct tr_text text, struct tr_file_call *call, struct tr_arena *arena)
 {
 	const char *p = text.data, *end = text.data + text.len;
@@ -466,17 +467,17 @@ static enum tr_file_type read_type(struct tr_text text)
 
 /* The texts of the arguments of a call. */
 struct arguments {
-	uint64_t known; /* a bit for each key; the texts of others are undefined */
+	uint64_t known; /* a bit for each key that is present; other texts are undefined */
 	struct tr_text text[KEYS];
 };
 
-/* The text of an argument; data NULL: the call does not have it. */
+/* Returns the text of an argument; data NULL: the call does not have it. */
 static inline struct tr_text argument(const struct arguments *arguments, int key)
 {
 	return arguments->known >> key & 1 ? arguments->text[key] : (struct tr_text){ NULL, 0 };
 }
 
-/* Keeps the text of an argument that the table knows; of a key that is repeated, the last. */
+/* Keeps the text of an argument if its key is in the table; the last one of a repeated key. */
 static inline void collect_one(struct tr_text key, struct tr_text value,
 			       struct arguments *arguments)
 {
@@ -503,12 +504,12 @@ static bool collect_field(void *context, struct tr_field *field, const struct tr
 }
 
 /*
- * Collects the texts of all arguments. Those of a line that is not split are found here, without
- * the fields that tr_record_walk makes of them: a log has little else than such lines.
+ * Collects the texts of all arguments. Most lines are not split into fields, which this does not need
+ * and tr_record_walk would make, so their arguments are found here.
  */
 static void collect(struct tr_record *record, struct arguments *arguments)
 {
-	enum { SHORT = 4 }; /* values for which a call of memchr takes longer than a look */
+	enum { SHORT = 4 }; /* values that are searched faster without memchr */
 	const char *p = record->rest.data, *end = p + record->rest.len;
 
 	arguments->known = 0;
@@ -548,7 +549,7 @@ static inline bool read_path(const struct arguments *arguments, int key, int dir
 	return true;
 }
 
-/* ioctl copies a file if that is its operation: from arg, or from src_fd in it. */
+/* Reads ioctl, which may copy a file: from the descriptor arg, or from src_fd in it. */
 static bool read_clone(const struct arguments *arguments, struct tr_file_call *call)
 {
 	static const char member[] = "src_fd=";
@@ -569,7 +570,7 @@ static bool read_clone(const struct arguments *arguments, struct tr_file_call *c
 	return read_digits(tr_text_span(from, stop), &call->fd);
 }
 
-/* fcntl has its meaning in cmd. */
+/* Reads fcntl, whose meaning depends on cmd. */
 static bool read_control(const struct arguments *arguments, struct tr_file_call *call)
 {
 	struct tr_text cmd = argument(arguments, CMD);
@@ -600,7 +601,7 @@ bool tr_file_call_uses(struct tr_text name)
 	       row->op != TR_FILE_MOUNT && row->fd != ARG;
 }
 
-/* The flags of an open are words, or those of openat2 in its structure. */
+/* Reads the flags of an open, which openat2 has in a structure. */
 static struct tr_text open_flags(const struct arguments *arguments, struct tr_file_call *call)
 {
 	struct tr_text how = argument(arguments, HOW);

@@ -143,13 +143,13 @@ static uint64_t id_of(const struct tr_deps_command *command, const struct tr_dep
 }
 
 enum {
-	FEW = 32,   /* uses of a command that are found by looking at them all */
-	NEWEST = 4, /* uses of a version that are looked at first */
+	FEW = 32,   /* uses of a command that are all compared */
+	NEWEST = 4, /* uses of a version that are compared first */
 };
 
 /*
- * Finds a use of a command with many: they are in the map from the first time on that one is looked
- * for here, which few commands need.
+ * Finds a use of a command with many uses. The first search of a command adds its uses to the map;
+ * few commands need this.
  */
 static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				       const struct tr_deps_version *version,
@@ -158,7 +158,7 @@ static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_de
 	struct tr_deps_use *use;
 	uint64_t id;
 
-	/* two uses with one id are as good as impossible, and follow each other */
+	/* uses with the same id, which are very improbable, follow each other */
 	for (use = command->uses; use != command->mapped; use = use->next_of_command) {
 		for (id = id_of(command, use->version, use->path); tr_id_map_get(&graph->uses, id);
 		     id++)
@@ -173,8 +173,8 @@ static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_de
 }
 
 /*
- * Finds a use. Usually that of the command is one of the newest of its version (or path, if it has
- * no file), or they are older than the command, which then has none.
+ * Finds a use. It is usually one of the newest of its version (or path, if that has no file), or all
+ * of those are older than the command, which then has none.
  */
 static struct tr_deps_use *find_use(struct tr_deps_graph *graph, struct tr_deps_use *newest,
 				    struct tr_deps_command *command,
@@ -260,7 +260,7 @@ void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *u
 		use->details->closed = graph->instant;
 }
 
-/* The first of these siblings that is no program. */
+/* Returns the first of these siblings that is not a program. */
 static const struct tr_deps_command *first_fork(const struct tr_deps_command *command)
 {
 	while (command && command->program)
@@ -296,7 +296,7 @@ bool tr_deps_is_shell(const struct tr_deps_command *command)
 	return tr_command_is_shell(command->name);
 }
 
-/* Whether the command opened a file itself, and not for a program that it runs, as a shell does. */
+/* Whether the command opened a file for itself, and not for a program that it runs as a shell. */
 static bool opened(const struct tr_deps_command *command)
 {
 	const struct tr_deps_command *program = tr_deps_program(command);
@@ -308,7 +308,7 @@ bool tr_deps_is_reader(const struct tr_deps_use *use)
 {
 	if (!use->read || !use->version || use->version->file->both)
 		return false;
-	/* whoever opens a file reads it, while a shell may only hold a pipe, or pass on a descriptor */
+	/* a command reads a file that it opens; a shell may only hold a pipe or pass on a descriptor */
 	if (use->version->file->pipe)
 		return use->read == use->version->read ||
 		       (use->read == TR_EVIDENCE_OPENED && use->path && opened(use->command));

@@ -2,17 +2,17 @@
 /*
  * Which command read and wrote which content of which file.
  *
- *	command --- an exec record, or a process that was forked and called no exec
- *	file ------ an entity that has one or more names (paths.h), or none: a pipe, a deleted file
- *	version --- a content of a file: opening with O_TRUNC begins another one
- *	use ------- a command and a version: what it did with it, first and last
+ *	command --- an exec record, or a forked process that calls no exec
+ *	file ------ has one or more names (paths.h), or none: a pipe, a deleted file
+ *	version --- a content of a file: opening it with O_TRUNC begins another one
+ *	use ------- what a command did with a version, first and last
  *
- * Moments are ordinals of the events, from 1 (those after the first 2^32 - 2 events of a trace are
- * one moment); a use ends when its command closes the file, or ends.
- * A version depends on what its writers read before that moment. Pairs of inputs and outputs are
- * never stored: a search walks from version to use to command (search.h).
+ * Moments are ordinals of events, from 1; all events after the first 2^32 - 2 share one moment. A use
+ * ends when its command closes the file, or ends. A version depends on what its writers read before
+ * that moment. Pairs of inputs and outputs are never stored: a search walks from version to use to
+ * command (search.h).
  *
- * Memory grows with commands, files, versions and uses, which are distinct, not with the events.
+ * Memory grows with the number of commands, files, versions and uses, not with that of events.
  * Everything lives in one arena until tr_deps_graph_free. Not thread safe.
  */
 #ifndef TR_DEPS_GRAPH_H
@@ -29,7 +29,7 @@
 #define TR_DEPS_NEVER UINT32_MAX  /* no moment */
 #define TR_DEPS_NO_SEQ UINT64_MAX /* no number of a record */
 
-/* The words of `does` in trec(5): the things that a use can do. */
+/* What a use does: the words of `does` in trec(5). */
 enum {
 	TR_DOES_READ = 1,
 	TR_DOES_WRITE = 2,
@@ -47,35 +47,35 @@ enum {
 	TR_DOES_WORDS = 13,
 };
 
-/* How it is known that a command read, or wrote; the strongest of a version's uses count. */
+/* How it is known that a command read or wrote. Of a version's uses, the strongest count. */
 enum tr_evidence {
 	TR_EVIDENCE_NONE,
 	TR_EVIDENCE_HELD,   /* it made a pipe that no other command wrote to: a here-document */
 	TR_EVIDENCE_OPENED, /* it opened the file itself, or had a pipe at 0, 1 or 2 */
-	TR_EVIDENCE_PASSED, /* it inherited the descriptor as a program does: assumed */
+	TR_EVIDENCE_PASSED, /* the program inherited the descriptor: assumed */
 	TR_EVIDENCE_SEEN,   /* the trace has the transfer, a mapping or an exec */
 };
 
 struct tr_deps_command {
-	struct tr_deps_command *parent; /* the command that forked it, or called exec; or NULL */
-	/* The command itself, or the next program above it; if there is none, the task at the top. */
+	struct tr_deps_command *parent; /* that forked it or called exec; or NULL */
+	/* the command itself if it is a program, else its nearest ancestor that is one, or the top */
 	struct tr_deps_command *owner;
-	bool program; /* an exec record; otherwise a fork, or a task without one */
-	uint64_t seq; /* of the exec record; TR_DEPS_NO_SEQ: it has none, or this is no program */
-	uint64_t fork_seq; /* of the fork record that made it; TR_DEPS_NO_SEQ: none did */
-	struct tr_deps_command *became; /* by exec; NULL: its process called none after it */
+	bool program;	   /* an exec record; otherwise a fork, or a task without one */
+	uint64_t seq;	   /* of the exec record; or TR_DEPS_NO_SEQ */
+	uint64_t fork_seq; /* of the fork record that created it; or TR_DEPS_NO_SEQ */
+	struct tr_deps_command *became; /* the next program of its process; NULL: none */
 	uint32_t began, ended;
 	struct tr_deps_path *executable, *directory; /* NULL: unknown */
-	struct tr_deps_path *moved_to;	 /* where it went before it started others, or NULL */
+	struct tr_deps_path *moved_to;	 /* its directory when it started others, or NULL */
 	struct tr_text task, time, name; /* cells, as trec spells them */
 	struct tr_text argv;		 /* the field's value, as trec spells it; data NULL: none */
 	struct tr_deps_use *uses;	 /* the newest first */
-	struct tr_deps_use *mapped;	 /* private: this one and older ones are in graph->uses */
-	uint64_t bytes_read, bytes_written; /* by its calls, as far as the trace has them */
+	struct tr_deps_use *mapped;	 /* private: this and older ones are in graph->uses */
+	uint64_t bytes_read, bytes_written; /* by the calls that are in the trace */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
-	bool chosen;				    /* for the user of the graph */
-	uint32_t place;				    /* the same */
+	bool chosen;				    /* for the user of the graph, as place */
+	uint32_t place;
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
 	uint32_t use_count, at, sorted_count;
@@ -84,41 +84,41 @@ struct tr_deps_command {
 };
 
 struct tr_deps_file {
-	struct tr_deps_path *path;	 /* its name, or the last that it had; NULL: a pipe */
+	struct tr_deps_path *path;	 /* its name, or its last one; NULL: a pipe */
 	struct tr_deps_version *version; /* the current one */
 	struct tr_deps_file *next;
 	uint32_t names;
 	bool created; /* the trace created it, so no content is older than the trace */
-	bool perhaps; /* it is only assumed that it was created: it was not known to exist */
+	bool perhaps; /* created is only assumed: it was not known to exist before */
 	bool pipe;
-	bool both; /* of a pipe with a name: a command opened both ends, as make's jobserver does */
-	bool deleted;  /* by its last name */
-	bool replaced; /* it lost a name to another file, which is not deleted */
+	bool both;     /* a named pipe of which a command opened both ends, as make's jobserver */
+	bool deleted;  /* its last name was deleted */
+	bool replaced; /* another file took its name, and was not deleted */
 	bool used;     /* its content was read or written */
 	bool chosen;   /* for the user of the graph */
 };
 
 struct tr_deps_version {
 	struct tr_deps_file *file;
-	struct tr_deps_version *older;	/* its content is part of this one; NULL: it is not */
-	struct tr_deps_version *newer;	/* the one whose `older` this is, or NULL */
+	struct tr_deps_version *older;	/* whose content this one contains, or NULL */
+	struct tr_deps_version *newer;	/* which contains the content of this one, or NULL */
 	struct tr_deps_use *uses;	/* the newest first */
 	enum tr_evidence read, written; /* the strongest of all uses */
-	bool transferred;		/* the trace has a call that read from it */
+	bool transferred;		/* a call in the trace read from it */
 	uint32_t mark;			/* of a search: private to search.c */
 };
 
-/* The data of a use that only records of uses and views need; searches in the graph do not. */
+/* Data of a use that only the records of uses and views need, and no search. */
 struct tr_deps_details {
-	struct tr_deps_path *spelled; /* its path without links being resolved */
+	struct tr_deps_path *spelled; /* its path as given, with links in it */
 	struct tr_deps_path *from;    /* of a rename or link */
 	uint64_t seq;		      /* of the record of the first event */
 	struct tr_text time, task;    /* of that record: cells, as trec spells them */
-	struct tr_text error;	  /* "ENOENT", of the first failure; data NULL: there was none */
-	int64_t closed;		  /* the time of written_until, or TR_INSTANT_NONE */
-	struct tr_deps_use *next; /* of all, in the order in which they were added */
+	struct tr_text error;	      /* "ENOENT", of the first failure; data NULL: none */
+	int64_t closed;		      /* the time of written_until, or TR_INSTANT_NONE */
+	struct tr_deps_use *next;     /* the next one that was added */
 
-	uint32_t count; /* of events */
+	uint32_t count; /* events */
 
 	/* for the user of the graph */
 	uint16_t assumed;
@@ -129,7 +129,7 @@ struct tr_deps_details {
 struct tr_deps_use {
 	struct tr_deps_command *command;
 	struct tr_deps_version *version; /* NULL: the file is missing */
-	struct tr_deps_path *path;	 /* through which it was used; NULL: a pipe */
+	struct tr_deps_path *path;	 /* the name that was used; NULL: a pipe */
 	struct tr_deps_use *next_of_command, *next_of_version;
 	struct tr_deps_details *details; /* NULL: they are not kept */
 	uint32_t read_at, written_until; /* the first read; the last close after writing */
@@ -141,18 +141,18 @@ struct tr_deps_use {
 struct tr_deps_graph {
 	struct tr_deps_paths paths;
 	struct tr_arena arena;
-	struct tr_id_map uses; /* private: those of commands with many */
+	struct tr_id_map uses; /* private: uses by commands that have many */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
-	struct tr_deps_use *first_use, *last_use; /* of those with details */
+	struct tr_deps_use *first_use, *last_use; /* with details */
 	bool details;				  /* keep the details of uses */
 	bool without_arguments;			  /* leave the arguments of commands out */
-	uint32_t now;				  /* the moment of the event that is being put */
+	uint32_t now;				  /* the moment of the current event */
 	uint32_t searches;
 	int64_t instant;	    /* the time of now, or TR_INSTANT_NONE */
-	bool has_reads, has_writes; /* the trace has calls that say how many bytes they moved */
+	bool has_reads, has_writes; /* the trace has calls with the number of bytes they moved */
 	uint64_t use_count;
-	bool failed; /* memory is exhausted: nothing that the functions return can be used */
+	bool failed; /* memory is exhausted: results of functions must not be used */
 };
 
 void tr_deps_graph_init(struct tr_deps_graph *graph);
@@ -165,49 +165,49 @@ struct tr_deps_file *tr_deps_add_file(struct tr_deps_graph *graph, struct tr_dep
 struct tr_deps_version *tr_deps_add_version(struct tr_deps_graph *graph, struct tr_deps_file *file,
 					    bool keeps_content);
 
-/* The file that has this name; it is added as one that is older than the trace. */
+/* Returns the file with this name. A new one existed before the trace. */
 struct tr_deps_file *tr_deps_file_at(struct tr_deps_graph *graph, struct tr_deps_path *path);
 
-/* Gives a file another name, or takes one away. */
+/* Adds a name to a file, or removes one. */
 void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file);
 void tr_deps_unbind(struct tr_deps_path *path);
 
 /*
- * The use of the version (NULL: missing) by the command, which has not ended, through the path; it
- * is added if new.
+ * Returns the use of the version (NULL: missing) by the command, which has not ended, through the
+ * path. It is added if there is none.
  */
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path);
 
-/* Sets that the use reads, or writes, now. */
+/* Marks that the use reads, or writes, now. */
 void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		       enum tr_evidence evidence);
 void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence);
 
-/* Sets that what the use wrote is complete now. */
+/* Marks that what the use wrote is complete now. */
 void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use);
 
 /*
- * Steps from an owner through the processes that it forked, and that called no exec, in no order. NULL
- * after the last one.
+ * Steps from a program through the processes that it forked and that called no exec, in no order.
+ * NULL: that was the last one.
  */
 const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *command);
 
-/* The program to whose exec record the doings of a command belong; NULL: there is none. */
+/* Returns the program to which a command belongs; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
 
-/* Whether the program is make or ninja, which only run others; or a shell. */
+/* Whether the program is make or ninja, which only run others; whether it is a shell. */
 bool tr_deps_is_build_tool(const struct tr_deps_command *command);
 bool tr_deps_is_shell(const struct tr_deps_command *command);
 
 /*
- * Whether the use reads or writes the version, by the evidence of all its uses: transfers that were
- * seen, else the programs that inherited the descriptor, else those that opened it.
+ * Whether the use reads, or writes, the version. The evidence of all uses of the version decides: if
+ * the trace has no transfers, programs that inherited the descriptor count, else those that opened it.
  */
 bool tr_deps_is_reader(const struct tr_deps_use *use);
 bool tr_deps_is_writer(const struct tr_deps_use *use);
 
-/* Appends the words, with a text between two of them. */
+/* Appends the words, separated by `between`. */
 void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to);
 
 #endif

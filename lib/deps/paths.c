@@ -5,13 +5,13 @@
 #include <string.h>
 
 enum {
-	LINKS_MAX = 40, /* as Linux has it: more links in one path are a loop */
+	LINKS_MAX = 40, /* in one path, as in Linux; more are a loop */
 	MEMO_COUNT = 2048,
 	MEMO_TEXT = 104,
 };
 
 /*
- * A text through which no link leads, so that it is the same node whether links count or not. The
+ * A text without links in it, which leads to the same node whether links are resolved or not. The
  * text of a directory ends in a slash.
  */
 struct tr_deps_memo {
@@ -27,7 +27,7 @@ static struct tr_deps_path *fail(struct tr_deps_paths *paths)
 	return NULL;
 }
 
-/* A new node. Its key in the map is the address of the parent, then the name. */
+/* Makes a node. Its key in the map is the address of the parent followed by the name. */
 static struct tr_deps_path *add(struct tr_deps_paths *paths, struct tr_deps_path *parent,
 				struct tr_text key)
 {
@@ -43,7 +43,7 @@ static struct tr_deps_path *add(struct tr_deps_paths *paths, struct tr_deps_path
 	path->len = parent->len + 1 + (uint32_t)path->name.len;
 	path->next = parent->children;
 	parent->children = path;
-	/* but not /dev/shm, where people keep files, such as those of a build's TMPDIR */
+	/* except for /dev/shm, which holds ordinary files, such as those of a build's TMPDIR */
 	path->special =
 		parent->special && !(tr_text_is(path->name, "shm") && !parent->parent->parent &&
 				     tr_text_is(parent->name, "dev"));
@@ -93,8 +93,8 @@ void tr_deps_paths_free(struct tr_deps_paths *paths)
 }
 
 /*
- * Walks along the text from base. *links: how many links may still be followed; NULL: none are, and
- * the path stays as it is spelled.
+ * Walks from base along the text. *links: how many links may still be resolved; NULL: links are not
+ * resolved.
  */
 static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_path *base,
 				 struct tr_text text, bool follow, int *links)
@@ -132,9 +132,9 @@ static struct tr_deps_path *walk(struct tr_deps_paths *paths, struct tr_deps_pat
 	return base;
 }
 
-/* The memo: texts that were resolved lately, and their directories, by their hashes. */
+/* The memo: texts that were resolved recently, and their directories, by hashes. */
 
-/* Where a text is in the memo, or would be; NULL: it is too short or too long for it. */
+/* Returns the entry of the memo for a text; NULL: the text is too short or too long for it. */
 static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
 				      const struct tr_deps_path *base, struct tr_text text)
 {
@@ -152,7 +152,7 @@ static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
 	}
 }
 
-/* The path that the memo has for a text, or NULL. */
+/* Returns the path of a text in the memo, or NULL. */
 static struct tr_deps_path *recall(const struct tr_deps_paths *paths,
 				   const struct tr_deps_memo *memo, const struct tr_deps_path *base,
 				   struct tr_text text)
@@ -163,7 +163,7 @@ static struct tr_deps_path *recall(const struct tr_deps_paths *paths,
 	return known ? memo->path : NULL;
 }
 
-/* Keeps where a text leads, unless it was through a link. */
+/* Keeps the path to which a text leads, unless a link was resolved. */
 static void remember(const struct tr_deps_paths *paths, struct tr_deps_memo *memo,
 		     const struct tr_deps_path *base, struct tr_text text,
 		     struct tr_deps_path *path, int links)

@@ -5,7 +5,7 @@
 
 #include "core/buffer.h"
 
-/* A version, or a command until (forward: from) a moment, that has to be visited. */
+/* A version to visit; or a command, up to a moment (forward: from a moment). */
 struct tr_deps_step {
 	struct tr_deps_version *version;
 	struct tr_deps_command *command;
@@ -27,7 +27,7 @@ static bool push(struct tr_deps_search *search, struct tr_deps_version *version,
 	return true;
 }
 
-/* When a search that goes this way comes to the use: in the order in which it is sorted. */
+/* Returns the moment of a use by which a search in this direction sorts uses. */
 static uint32_t moment_of(const struct tr_deps_use *use, bool forward)
 {
 	if (forward)
@@ -52,8 +52,8 @@ static int compare_writes(const void *a, const void *b)
 }
 
 /*
- * Reads sort by rising moments, and writes by falling ones: the uses that another visit of the
- * command adds come after those that were found before.
+ * Reads are sorted by ascending moments, writes by descending ones: then another visit of a command
+ * adds uses after those that were found before.
  */
 static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *command)
 {
@@ -67,7 +67,7 @@ static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *com
 	command->at = 0;
 	if (command->sorted_count == command->use_count &&
 	    command->sorted_forward == search->forward)
-		return true; /* by another search: a trace has a search for each of its files */
+		return true; /* for an earlier search: there may be one for each file */
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		command->sorted[n++] = use;
 	qsort(command->sorted, n, sizeof *command->sorted,
@@ -77,7 +77,7 @@ static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *com
 	return true;
 }
 
-/* True if what the parent has read by the time it starts the command counts for the command. */
+/* Whether what the parent had read when it started the command counts as read by the command. */
 static bool inherits(const struct tr_deps_search *search, const struct tr_deps_command *command)
 {
 	if (!command->parent)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches in the graph: what a content was made from, and what was made from it.
+ * Searches in the graph for what a version was made from, and what was made from it.
  *
  *	version -> its writers, until they closed it -> what they had read by then -> version ...
  *	version -> its readers, from when they read it -> what they closed after that -> version ...
  *
- * A version, and a command at its latest (or first) moment, is visited once, so a search takes time
- * in proportion to the uses that it finds. Not thread safe: marks are in the graph.
+ * A version is visited once, and a command only again from another moment, so the time of a search
+ * grows with the uses that it finds. Not thread safe: the graph has the marks.
  */
 #ifndef TR_DEPS_SEARCH_H
 #define TR_DEPS_SEARCH_H
@@ -17,16 +17,16 @@ enum tr_deps_through { TR_THROUGH_NONE, TR_THROUGH_WRAPPERS, TR_THROUGH_ALL };
 
 struct tr_deps_search {
 	struct tr_deps_graph *graph;
-	enum tr_deps_through through; /* whose reads count as reads of the commands they run */
-	bool missing; /* found has uses that only looked for a file, or looked at one, too */
+	enum tr_deps_through through; /* which parents' reads count as those of their children */
+	bool missing;		      /* find uses that only looked for a file, or at one, too */
 	bool forward;
 
 	/*
-	 * Called for each use that is found: it reads (forward: writes) use->version, or looks for
-	 * use->path. True: the search goes on from that version.
+	 * Called for each use that reads (forward: writes) use->version, or looks for use->path.
+	 * True: the search continues from that version.
 	 */
 	bool (*found)(void *context, struct tr_deps_use *use);
-	/* Called for each command, perhaps more than once; may be NULL. */
+	/* Called for each command, possibly more than once; may be NULL. */
 	void (*visited)(void *context, struct tr_deps_command *command);
 	void *context;
 
@@ -36,7 +36,7 @@ struct tr_deps_search {
 	size_t count, cap;
 };
 
-/* Begins another search: nothing has been visited. */
+/* Begins a search: no version or command has been visited. */
 void tr_deps_search_begin(struct tr_deps_search *search);
 
 /* Searches from a version. False: memory is exhausted. */

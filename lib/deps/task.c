@@ -124,12 +124,12 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use && use->written && !use->mapped)
 			tr_deps_use_closes(tracker->graph, use);
-		/* who keeps only the read end of a pipe reads what others write */
+		/* a command that keeps only the read end of a pipe reads what others write */
 		if (use && version->file->pipe &&
 		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
 			tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_OPENED);
 	}
-	/* and who keeps only the write end writes: tar, to the gzip that it has started */
+	/* one that keeps only the write end writes, as tar to the gzip that it has started */
 	if (version && version->file->pipe && open->mode == TR_FILE_READS &&
 	    tr_deps_task_holds(task, version, TR_FILE_WRITES, slot) &&
 	    !tr_deps_task_holds(task, version, TR_FILE_READS, slot)) {
@@ -247,7 +247,7 @@ static struct tr_deps_directory *directory_new(const struct tr_deps_directory *f
 	return directory;
 }
 
-/* Gives a task its state: that of the parent as flags say, or an unknown one. */
+/* Gives a task its state, shared with or copied from the parent, or an unknown one. */
 bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			const struct tr_deps_task *parent, bool thread, bool fs, bool files)
 {

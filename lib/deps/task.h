@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task of the traced system: its process, working directory and descriptors, which threads share
- * as the flags of clone say. For lib/deps only. Not thread safe.
+ * A task of the traced system: its process, working directory and descriptors, which it shares with
+ * other tasks according to the flags of clone. For lib/deps only. Not thread safe.
  *
- *	descriptor -> open: what open(2) made, shared by copies of the descriptor -> version of a file
+ *	descriptor -> open (made by open(2), shared by copies of the descriptor) -> version of a file
  */
 #ifndef TR_DEPS_TASK_H
 #define TR_DEPS_TASK_H
@@ -11,7 +11,7 @@
 #include "deps/graph.h"
 #include "deps/tracker.h"
 
-enum { TR_DEPS_FDS_MAX = 4096 }; /* descriptors that are followed of a process */
+enum { TR_DEPS_FDS_MAX = 4096 }; /* descriptors that are tracked in a process */
 
 /* An open file; descriptors that were duplicated or inherited share it. */
 struct tr_deps_open {
@@ -25,7 +25,7 @@ struct tr_deps_open {
 struct tr_deps_slot {
 	struct tr_deps_open *open; /* NULL: closed, or unknown */
 	bool cloexec;
-	struct tr_deps_use *use; /* of the command that read or wrote last, or NULL */
+	struct tr_deps_use *use; /* by the command that read or wrote last; or NULL */
 };
 
 struct tr_deps_descriptors {
@@ -46,75 +46,76 @@ struct tr_deps_process {
 };
 
 struct tr_deps_task {
-	struct tr_deps_process *process; /* NULL: its fork has not come */
+	struct tr_deps_process *process; /* NULL: its fork record has not been read */
 	struct tr_deps_directory *directory;
 	struct tr_deps_descriptors *descriptors;
 	uint64_t number;
-	struct tr_pending_item *pending; /* of a task in the list: its records that can be put */
-	struct tr_deps_task *ready;	 /* the next in that list; such tasks must not be freed */
+	struct tr_pending_item *pending; /* of a task in the list `ready`: its pending records */
+	struct tr_deps_task *ready;	 /* the next in that list; these must not be freed */
 	size_t len;
 	char id[];
 };
 
-/* Takes a reference away; NULL is fine. */
+/* Drops a reference; open may be NULL. */
 void tr_deps_open_release(struct tr_deps_open *open);
 
-/* Takes a message out of those that were sent; the caller owns the reference to its open. */
+/* Removes one of the messages that were sent. The caller owns the reference that it returns. */
 struct tr_deps_open *tr_deps_message_take(struct tr_deps_tracker *tracker, unsigned at);
 
-/* NULL: memory is exhausted. */
+/* Makes an open file with one reference. NULL: memory is exhausted. */
 struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
 				      struct tr_deps_command *command,
 				      struct tr_deps_version *version, struct tr_deps_path *path,
 				      unsigned mode);
 
-/* The open descriptor of a task, or NULL; valid until one is set. */
+/* Returns the open descriptor of a task, or NULL. Valid until a descriptor is set. */
 struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd);
 
-/* True if another descriptor of the task has the version, open for any of these modes. */
+/* Whether another descriptor of the task has the version open in any of these modes. */
 bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
 			unsigned mode, const struct tr_deps_slot *except);
 
-/* The use of the open file by the task's command. NULL: memory is exhausted. */
+/* Returns the use of the open file by the task's command. NULL: memory is exhausted. */
 struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 				     struct tr_deps_slot *slot);
 
-/* Closes a descriptor: what was written through it is complete, if no other one is left. */
+/* Closes a descriptor. If it is the last one, what was written through it is complete. */
 void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			struct tr_deps_slot *slot);
 
-/* Sets a descriptor, after closing it. Takes over the reference to open. */
+/* Closes a descriptor and sets it again. Takes over the reference to open. */
 void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task, int64_t fd,
 		      struct tr_deps_open *open, bool cloexec);
 
-/* Tasks by their ids, as trec spells them. */
+/* Finds, or adds, a task by its id as trec spells it. NULL: unknown; memory is exhausted. */
 struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id);
 struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id);
-/* Frees a task that was left. */
+/* Frees a task that has no state any more. */
 void tr_deps_task_remove(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /*
- * Gives a task its state: copies of the parent's, or the parent's own (thread: the process; fs: the
- * directory; files: the descriptors). parent NULL: it is unknown. False: memory is exhausted.
+ * Gives a task its state: a copy of the parent's, except for what it shares with the parent (thread:
+ * the process; fs: the directory; files: the descriptors). parent NULL: unknown. False: memory is
+ * exhausted.
  */
 bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			const struct tr_deps_task *parent, bool thread, bool fs, bool files);
 
-/* Takes the state from the task, and ends its command if no other task runs it. */
+/* Drops the state of the task, and ends its command if no other task runs it. */
 void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
-/* Makes the descriptors, or the directory, of a task its own. False: memory is exhausted. */
+/* Stop sharing the descriptors, or the directory, of a task. False: memory is exhausted. */
 bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
-/* Ends a command: what it wrote is complete. */
+/* Ends a command, which completes what it wrote. */
 void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command);
 
-/* Text that lives as long as the graph; graph->failed if memory is exhausted. */
+/* Copy a text for as long as the graph exists. Set graph->failed if memory is exhausted. */
 struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell);
 struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text);
 
-/* Adds an event to a use (NULL: memory was exhausted), and keeps where the first one was. */
+/* Adds an event to a use, whose details keep the first one. use NULL: memory was exhausted. */
 void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
 		       const struct tr_record *record);
 

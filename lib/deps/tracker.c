@@ -10,8 +10,8 @@
 
 enum {
 	/*
-	 * Records that are pending on a fork. A log has it after a few records of each new task; a
-	 * task whose fork is missing must not wait long, because the order of its uses counts.
+	 * Records that are pending on a fork. In a log it follows after a few records of a task. If
+	 * it is missing, the task must not wait long, because the order of its uses matters.
 	 */
 	HELD_MAX = 1024,
 	HELD_BYTES = 64 << 20,
@@ -82,13 +82,13 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 	tr_buffer_free(&path);
 }
 
-/* The place of a pending record among those that ever were. */
+/* Returns the number of a pending record: how many were pending before it. */
 static uint64_t number_of(const struct tr_pending_item *item)
 {
 	return *(const uint64_t *)item->data;
 }
 
-/* The task is known now: the records that are pending on it can be put. */
+/* Resolves the records that are pending on a task, which is known now. */
 static void make_ready(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
 {
 	struct tr_pending_item *first = tr_pending_resolve(&tracker->held, task->number);
@@ -100,7 +100,7 @@ static void make_ready(struct tr_deps_tracker *tracker, struct tr_deps_task *tas
 	tracker->ready = task;
 }
 
-/* Puts a record that was pending on a task. */
+/* Applies a record that was pending on a task. */
 static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			       struct tr_pending_item *item, struct tr_error *err)
 {
@@ -112,7 +112,7 @@ static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_t
 	tr_record_init(&record, &arena);
 	if (tr_record_from_line(&record, item->text, err)) {
 		const struct tr_deps_command *program = NULL;
-		if (task->process || /* else it has ended, and its number is used again */
+		if (task->process || /* otherwise it has ended, and its number is used again */
 		    tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
 			program = tr_deps_program(task->process->command);
 			status = put_known(tracker, task, &record, &event, err);
@@ -133,8 +133,7 @@ static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_t
 }
 
 /*
- * Puts the records of all tasks that have become known, in their order. They may make other tasks
- * known.
+ * Applies the records of all tasks that have become known, in order. That may make other tasks known.
  */
 static enum tr_status put_held(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
@@ -166,9 +165,9 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (!child.data)
 		return TR_OK;
 	struct tr_deps_task *task = tr_deps_task_find(tracker, child);
-	if (task == parent) /* no process forks itself: the log is damaged */
+	if (task == parent) /* the log is damaged: no process forks itself */
 		return TR_OK;
-	if (task && task->process) { /* its number is used again, and its end was not seen */
+	if (task && task->process) { /* its number is used again, and its end is not in the log */
 		tr_deps_task_leave(tracker, task);
 	} else if (!task && !(task = tr_deps_task_add(tracker, child))) {
 		return tr_error_memory(err);
@@ -182,7 +181,7 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	return TR_OK;
 }
 
-/* Makes the event that is about to be put the present one. */
+/* Begins the next event: sets its moment and time. */
 static void begin_event(struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
 			const struct tr_record *record)
 {
@@ -222,7 +221,7 @@ static bool emit(struct tr_deps_tracker *tracker, struct tr_text line)
 	return !tracker->emit || tracker->emit(tracker->context, line);
 }
 
-/* Emits what is pending no more. */
+/* Emits the records that are no longer pending. */
 static enum tr_status drain(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	const struct tr_pending_item *item;
@@ -236,7 +235,7 @@ static enum tr_status drain(struct tr_deps_tracker *tracker, struct tr_error *er
 	return status == TR_END ? TR_OK : status;
 }
 
-/* Gives up the task that has been pending longest: it is treated as one without a parent. */
+/* Expires the oldest pending task: it is treated as one without a parent. */
 static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	struct tr_pending_item *item = tracker->held.first;
@@ -264,7 +263,7 @@ static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *
 	return status;
 }
 
-/* The text of a task cell, which is the spelling of the field child, too. */
+/* Returns the text of a task cell, which the field child spells in the same way. */
 static struct tr_text task_of(struct tr_record *record, char *digits)
 {
 	if (record->task.type == TR_CELL_NUMBER)

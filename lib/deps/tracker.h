@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Follows the tasks of a process trace, and puts what they do with files into a graph.
+ * Tracks the tasks of a process trace, and builds a graph of what they do with files.
  *
  *	exec, fork, exit, sys records -> tr_deps_put -> graph.h: commands, files, versions, uses
  *	                                            `-> emit: the record's line with path1, does, by
  *
- * A task has a working directory and descriptors, which fork copies (or shares) and exec keeps. The
- * records of a task that come before the fork record that made it are pending until that comes.
+ * A task has a working directory and descriptors, which fork copies or shares and exec keeps. Records
+ * of a task that precede its fork record are pending until that is read.
  *
  * Not thread safe.
  */
@@ -34,25 +34,25 @@ struct tr_deps_task;
 
 enum { TR_DEPS_SENT_MAX = 64 };
 
-/* A descriptor in a message that was not received yet. */
+/* A descriptor in a message that has not been received yet. */
 struct tr_deps_message {
-	struct tr_deps_open *open, *socket; /* socket NULL: it is unknown */
+	struct tr_deps_open *open, *socket; /* socket NULL: unknown */
 };
 
 struct tr_deps_tracker {
 	struct tr_deps_graph *graph;
 
-	/* Gets the lines of all records in their order; NULL: only the graph is wanted. */
+	/* Receives the lines of all records in their order; NULL: only the graph is needed. */
 	bool (*emit)(void *context, struct tr_text line);
 	void *context;
 
-	bool times; /* know the times of events: `closed` of the details of uses */
+	bool times; /* read the times of events, for `closed` in the details of uses */
 
-	uint64_t calls;	    /* sys records that concern files, not only directories of tasks */
+	uint64_t calls;	    /* sys records about files, and not only about working directories */
 	uint64_t unknown;   /* uses that were left out, because the working directory is unknown */
-	uint64_t cut_pipes; /* pipes and pairs of sockets of which the trace lacks a descriptor */
-	uint64_t mounts;    /* calls that gave paths another meaning, which is not followed */
-	struct tr_deps_path *directory; /* that of the first command; NULL: unknown */
+	uint64_t cut_pipes; /* pipes and socket pairs of which the trace lacks a descriptor */
+	uint64_t mounts;    /* calls that changed the meaning of paths, which is not tracked */
+	struct tr_deps_path *directory; /* of the first command; NULL: unknown */
 
 	/* private */
 	struct tr_map tasks;
@@ -60,7 +60,7 @@ struct tr_deps_tracker {
 	uint64_t task_count;
 	struct tr_pending held; /* the data of an item is its number */
 	uint64_t held_count;
-	struct tr_deps_task *ready;		       /* those with records that can be put */
+	struct tr_deps_task *ready; /* tasks whose pending records are resolved */
 	struct tr_deps_message sent[TR_DEPS_SENT_MAX]; /* the oldest first */
 	unsigned sent_count;
 	struct tr_buffer line;
@@ -69,21 +69,21 @@ struct tr_deps_tracker {
 void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph *graph);
 
 /*
- * Takes the next line of the stream. TR_WARN: err says why the record was not understood; it is
- * passed on all the same. TR_FATAL: memory is exhausted, or emit returned false (err is clear).
+ * Takes the next record of the stream. TR_WARN: err states why the record was not understood; it is
+ * emitted nevertheless. TR_FATAL: memory is exhausted, or emit returned false (err is clear).
  */
 enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *record,
 			   struct tr_error *err);
 
 /*
- * Takes a call of which the reader makes no record; columns is one without fields, whose task is
- * text. False: it must come as a record, for `emit`, or because its task is not known yet. Exhausted
- * memory is reported with the next record, or by tr_deps_finish.
+ * Takes a call for which the reader need not make a record; columns is one without fields, whose
+ * task is text. False: it must come as a record, because of `emit` or because its task is not known
+ * yet. Exhausted memory is reported with the next record, or by tr_deps_finish.
  */
 bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,
 		  const struct tr_file_call *call);
 
-/* Ends the segment: the tasks whose fork has not come have no parent. */
+/* Ends the segment: tasks without a fork record have no parent. */
 enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *err);
 
 void tr_deps_tracker_free(struct tr_deps_tracker *tracker);
