@@ -11,11 +11,11 @@
  *
  * The path of the data when a log is read:
  *
- *	etrace.c	bid; per-CPU parts are merged into one stream of bytes
- *	reader.c	bytes -> lines; with -O reorder late lines are sorted in a window
+ *	etrace.c	bid; per-CPU parts are merged into one log; bytes -> lines, which -O reorder
+ *			sorts in a window; queue of records -> next
  *	line.c		line -> task, time, tag, text, with tables of tags, parameters, flags
  *	event.c		lines of one task -> its events; a fork gives the child its parent
- *	render.c	event -> record: put_fields() writes the fields of a kind
+ *	render.c	event -> record in the queue: put_fields() writes the fields of a kind
  *
  * and when it is written:
  *
@@ -24,16 +24,13 @@
  *	print.c		record -> lines: the find_ function of a kind reads its fields
  *	fields.c	the fields of records; the times of a task's lines, which increase
  *
- * With --lines, reader.c makes one record of every line, and writer.c a line of every such record.
+ * With --lines, etrace.c makes one record of every line, and writer.c a line of every such record.
  */
 #ifndef TR_FORMAT_ETRACE_ETRACE_H
 #define TR_FORMAT_ETRACE_ETRACE_H
 
 #include "format/etrace/line.h"
 #include "format/format.h"
-
-struct tr_reader *tr_etrace_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err);
 
 struct tr_writer *tr_etrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);

@@ -2,8 +2,7 @@
 /*
  * Makes paths absolute, as the tracer prints them. The directory that a path is relative to comes
  * from the record itself, if strace -y stated it, or from the task's earlier calls: chdir, open,
- * dup, fork and exec change what a task's directory and descriptors are (process/tree.h,
- * process/files.h).
+ * dup, fork and exec change what a task's directory and descriptors are (process/tree.h).
  *
  *	tr_etrace_where_follow	a record changes its task: one action for each call
  *	tr_etrace_where_join	a relative path and its directory -> an absolute path
