@@ -5,7 +5,8 @@
  * environment becomes a map.
  *
  *	put_path	the name of the record, or bytes that pending.c makes absolute
- *	put_list	argv as a list, env as a map (put_variable), spelled directly to the record
+ *	put_list	argv as a list, env as a map; put_plain copies most strings
+ *	put_environment	env, from one that was printed alike a short time ago if there is one
  *	reader->exec	what pending.c needs to complete the record: the gap, PWD, flags
  *
  * An environment may have a name twice, and a map must not. getenv() finds the first one, so that
@@ -190,7 +191,7 @@ struct variable {
 	bool cut;
 };
 
-/* Takes the variable out of the map again if the map, which begins at offset `map`, has its name. */
+/* Removes the variable if the map, which begins at offset `map`, already has its name. */
 static void end_variable(struct tr_buffer *to, struct tr_strace_exec *exec, size_t map,
 			 const struct variable *variable)
 {
@@ -206,8 +207,8 @@ static void end_variable(struct tr_buffer *to, struct tr_strace_exec *exec, size
 }
 
 /*
- * Puts the string at the cursor, in a list that begins at offset `list`, if the stream spells it
- * alike, which is true of most. False: it does not, or the string is cut, or is no NAME=VALUE.
+ * Puts the string at the cursor, in a list that begins at offset `list`, if it is spelled as in the
+ * stream, as most are. False: it is not, or it is cut, or it is not a NAME=VALUE in an environment.
  */
 static bool put_plain(struct cursor *at, struct tr_strace_exec *exec, bool env, size_t list)
 {
@@ -307,8 +308,10 @@ static void put_list(struct cursor *at, struct tr_strace_exec *exec, bool env)
 	for (at->p++; !at_list_end(at, exec, &cut);) {
 		const char *before = at->p;
 		if (*at->p == '"' && put_plain(at, exec, env, first)) {
-			/* that was all */
-		} else if (*at->p == '"' && env) {
+			skip_comma(at);
+			continue;
+		}
+		if (*at->p == '"' && env) {
 			put_variable(at, exec, first);
 		} else if (env) {
 			at->p = tr_strace_item_end(at->p, at->end);

@@ -199,9 +199,9 @@ bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut);
 bool tr_strace_note(struct tr_text text, struct tr_text *note);
 
 /*
- * Appends the value at p if the stream spells it alike, so that it can be copied while its end is
- * searched: a number, symbols joined by bars, a string. Returns the ',' after it, or end. NULL: it is
- * another value, and nothing is appended. *cut as below.
+ * Appends the value at p if it is spelled as in the stream, or is a string: such values, which are
+ * most, are copied while their end is searched. Returns the ',' after it, or end. NULL: it is another
+ * value, and nothing is appended. *cut: as below.
  */
 const char *tr_strace_copy_value(const char *p, const char *end, struct tr_buffer *to, bool *cut);
 

@@ -4,13 +4,14 @@
  *
  *	bytes of the log, or of the files of -ff, merged into one (parts.c)
  *	  | tr_input_line
- *	line ------ joined with the rest of it if strace printed into it (strace.c)
+ *	line ------ joined with its rest if strace printed a message into it (strace.c)
  *	  | with the stack frames after it (frames.c)
- *	  | prefix, body, time (lines.c); pieces of both (text.c)
+ *	  | split into prefix, time and body (lines.c), and these into pieces (text.c)
  *	task ------ the one that the line is about (tasks.c)
- *	  | first and second halves become calls (calls.c)
- *	call ------ changes tasks (tasks.c) and their directories and descriptors (calls.c)
- *	  | arguments under their names (call_table.c), those of an exec as lists (exec.c)
+ *	  | first and second halves are joined (calls.c)
+ *	call ------ looked up by name: its arguments and its effect (call_table.c)
+ *	  | changes tasks (tasks.c), and their directories and descriptors (calls.c)
+ *	  | its arguments become fields (calls.c), those of an exec lists (exec.c)
  *	record ---- pending, in order, until its parent is known (pending.c)
  *	  | next (strace.c)
  *	the stream
@@ -23,7 +24,7 @@
 #include "process/tree.h"
 #include "record/pending.h"
 
-/* The number of a process that has none in the log. */
+/* The number of a process whose number is not in the log. */
 #define TR_STRACE_NOBODY UINT64_MAX
 
 /* Where a record comes from. */
@@ -83,14 +84,12 @@ struct tr_strace_call {
 	size_t len, cap, name_len;
 	size_t *held; /* sum of cap over all calls */
 	struct tr_strace_origin begin;
-	/* of a fork, and of an exec in a thread: the task's directory, and how often it had moved
-	 */
+	/* of a fork, and of an exec in a thread: the task's directory, and how often it had moved */
 	struct tr_directory *directory;
 	uint64_t moves;
-	struct tr_directory
-		*seen_from; /* of an execveat in a thread: the directory of its descriptor */
-	bool lost_thread;   /* a thread was created whose number is unknown */
-	bool ending;	    /* end is known, and no line has printed it yet */
+	struct tr_directory *seen_from; /* of an execveat in a thread: that of its descriptor */
+	bool lost_thread;		/* a thread was created whose number is unknown */
+	bool ending;			/* end is known, but no +++ line has been read */
 	struct tr_strace_end end;
 	struct tr_strace_origin end_line;
 };
@@ -190,8 +189,8 @@ struct tr_strace_reader {
 	size_t held;	   /* bytes of calls that have begun */
 	bool any;	   /* some task has been seen */
 	uint64_t file_pid; /* of a file of -ff; TR_STRACE_NOBODY: the log is none */
-	uint64_t bare;	   /* the task of lines without a number, on stderr */
-	bool ends_printed; /* +++ exited lines are in the log */
+	uint64_t bare;	   /* the task of lines without a number, as on stderr */
+	bool ends_printed; /* the log has +++ exited lines */
 	uint64_t ending[TR_STRACE_ENDING];
 	size_t ending_count;
 
@@ -239,30 +238,30 @@ static inline struct tr_text tr_strace_call_arguments(const struct tr_strace_cal
 	return tr_text_span(call->text + call->name_len + 1, call->text + call->len);
 }
 
-/* A call begins; an open one of the task will not return. Returns as tr_strace_abandon does. */
+/* Begins a call; an open one of the task will not return. Returns as tr_strace_abandon does. */
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 				     const struct tr_strace_line *line);
 /*
- * The open call will not return. Returns the task that has the number then: another one if an exec
- * has ended the first. NULL: memory is exhausted.
+ * Closes the open call, which will not return. Returns the task that has the number then: another one
+ * if an exec has ended the first. NULL: memory is exhausted.
  */
 struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
 /* Appends to the text of a call, in place. False: memory is exhausted. */
 bool tr_strace_call_append(struct tr_strace_reader *reader, struct tr_strace_call *call,
 			   struct tr_text text);
-/* The second half of a call, which the line `text` ends with. */
+/* Handles the second half of a call, at the end of the line `text`. */
 void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 		      struct tr_strace_line *line, struct tr_text text);
-/* A call on one line, in which strace may have detached from the task. */
+/* Handles a call on one line, during which strace may have detached from the task. */
 void tr_strace_call_whole(struct tr_strace_reader *reader, struct tr_task *task,
 			  const struct tr_strace_line *line);
-/* The directory of an argument that is a descriptor (a new reference); NULL: unknown. */
+/* Returns the directory of a descriptor argument (a new reference); NULL: unknown. */
 struct tr_directory *tr_strace_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					  struct tr_text fd);
 
 /*
- * exec.c: emits the exec record of a call that succeeded or, with a field error, failed. Arguments
- * that are no exec's are read as far as possible.
+ * exec.c: emits the exec record of a call that succeeded or, with a field error, failed. Malformed
+ * arguments are read as far as possible.
  */
 void tr_strace_put_exec(struct tr_strace_reader *reader, struct tr_task *task,
 			const struct tr_strace_done *call, bool failed);
@@ -274,10 +273,10 @@ void tr_strace_exec_free(struct tr_strace_exec *exec);
 bool tr_strace_may_have_frames(const struct tr_strace_reader *reader);
 /* Keeps the line, which begins at reader->here, until its frames are read. */
 void tr_strace_keep_line(struct tr_strace_reader *reader, struct tr_text line);
-/* Takes the line as a frame of the line that is kept. False: it is none. */
+/* Adds the line as a frame of the line that is kept. False: it is not a frame. */
 bool tr_strace_add_frame(struct tr_strace_reader *reader, struct tr_text text);
 /*
- * Appends the frames of the line that is read to the record in out.head: of a call that ends there,
+ * Appends the frames of the current line to the record in out.head: of a call that ends on this line,
  * or of a signal (NULL).
  */
 void tr_strace_put_frames(struct tr_strace_reader *reader, const struct tr_strace_done *call);
@@ -286,17 +285,17 @@ void tr_strace_stack_free(struct tr_strace_stack *stack);
 /* tasks.c: tasks, execs in threads, ends of processes. */
 
 struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64_t tid);
-/* The task that the line is about. NULL: memory is exhausted. */
+/* Returns the task that the line is about. NULL: memory is exhausted. */
 struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_strace_line *line);
-/* The state of the task, created if there is none. NULL: memory is exhausted, and noted. */
+/* Returns the state of the task, a new one if it has none. NULL: memory is exhausted. */
 struct tr_strace_call *tr_strace_state(struct tr_strace_reader *reader, struct tr_task *task);
 void tr_strace_state_release(void *state);
-/* The call is no longer open. */
+/* Marks the call as closed, and frees what it held. */
 void tr_strace_call_close(struct tr_strace_call *call);
 
-/* The exec of the task has succeeded and continues under the number of its process. */
+/* Notes that the exec of a task has succeeded, and continues under the number of its process. */
 void tr_strace_change_pid(struct tr_strace_reader *reader, struct tr_task *task, uint64_t pid);
-/* The exec of the thread has succeeded and continues as the leader's. */
+/* Moves the exec of a thread, which has succeeded, to the leader. */
 void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread,
 			 struct tr_task *leader);
 /* An exec succeeded under the number of the leader: finds the thread of its process that began it.
@@ -306,31 +305,31 @@ void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leade
 /* Takes the end of a child from the information of SIGCHLD or waitid. */
 void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
 			  struct tr_text info);
-/* The same from the status of wait4, which returned child. */
+/* Takes the end of a child from the status of wait4, which returned child. */
 void tr_strace_child_status(struct tr_strace_reader *reader, struct tr_task *task, uint64_t child,
 			    struct tr_text status);
-/* +++ exited or killed. */
+/* Handles +++ exited and +++ killed. */
 void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
 		    const struct tr_strace_line *line);
-/* exit_group was called. */
+/* Handles a call of exit_group. */
 void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
-/* No +++ line will come: ends the task if its end is known. */
+/* Ends the task if its end is known, because no +++ line will follow. */
 void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid);
-/* The log has ended: closes the open calls and ends the tasks whose end is known. */
+/* Ends the log: closes the open calls, and ends the tasks whose end is known. */
 void tr_strace_flush(struct tr_strace_reader *reader);
 
 /* pending.c: records on their way out. */
 
-/* Begins a record in out.head: kind, seq, time, task and a TAB. task NULL: none, and no time. */
+/* Begins a record in out.head: kind, seq, time, task and a TAB. task NULL: neither time nor task. */
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_origin *from, const struct tr_task *task);
 /*
- * Completes the record in out.head with the flags and, if task is a thread, the tgid. It is pending
- * if it is not known yet whether task is one; NULL: it is none. TR_STRACE_FLAG_ORPHAN holds only if
- * nothing else becomes known of the task.
+ * Completes the record in out.head with the flags and, if task is a thread, the tgid. While that is
+ * unknown, the record is pending. task NULL: there is none. TR_STRACE_FLAG_ORPHAN applies only if
+ * the parent of the task stays unknown.
  */
 void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task, unsigned flags);
-/* The same for an exec record, whose data are in reader->exec; seen_from: where its path starts. */
+/* Completes an exec record, whose data are in reader->exec. seen_from: where its path starts. */
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_task *task,
 			 struct tr_directory *seen_from);
 /* Keeps text that is not understood as a record, and reports it. */

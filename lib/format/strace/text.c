@@ -64,7 +64,7 @@ const char *tr_strace_note_end(const char *p, const char *end)
 	return NULL;
 }
 
-/* The end of the string, note or comment at p; p itself if none begins there. */
+/* Returns the end of the string, note or comment at p; p itself if none begins there. */
 static const char *thing_end(const char *p, const char *end)
 {
 	const char *after = p;
@@ -87,7 +87,7 @@ static const char *thing_end(const char *p, const char *end)
 	}
 }
 
-/* The closing bracket that has no opening one; with commas, also the first ',' outside brackets. */
+/* Finds the first closing bracket without an opening one; with commas, or a ',' outside brackets. */
 static const char *find_end(const char *p, const char *end, bool commas)
 {
 	static const bool marks[UCHAR_MAX + 1] = {
@@ -300,7 +300,7 @@ bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut)
 	return after == end;
 }
 
-/* Returns the end of a decimal or hexadecimal number in the stream's spelling; NULL: it is another. */
+/* Returns the end of a number if it is spelled as in the stream. NULL: it is not. */
 static const char *canonical_number_end(const char *p, const char *end)
 {
 	enum { DIGITS = 18, HEX_DIGITS = 16 }; /* that fit into 64 bits */
@@ -322,7 +322,7 @@ static const char *canonical_number_end(const char *p, const char *end)
 	return p == begin || (*begin == '0' && p - begin > 1) ? NULL : p;
 }
 
-/* Returns the end of A|B, where the stream spells it alike; NULL: it is something else. */
+/* Returns the end of symbols such as A|B if they are spelled as in the stream. NULL: they are not. */
 static const char *symbol_end(const char *p, const char *end)
 {
 	enum { RESERVED = 5 }; /* the longest reserved word */
