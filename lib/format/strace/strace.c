@@ -415,21 +415,28 @@ static void take_kept(struct tr_strace_reader *reader)
 	reader->here = here;
 }
 
-/* Reads one line, or what remains at the end of the input. */
+/*
+ * Reads one line, or what remains at the end of the input. A step takes one line only, because each
+ * may leave a message.
+ */
 static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err)
 {
 	struct tr_text line;
-	bool ended;
+	bool ended, kept = reader->stack.kept;
 
+	if (kept && !tr_strace_may_have_frames(reader)) {
+		take_kept(reader);
+		return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
+	}
 	reader->here.line = reader->base.lines + 1;
 	reader->here.offset = reader->base.in->offset;
 	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
 	if (status == TR_OK) {
 		line.len -= line.len && line.data[line.len - 1] == '\r';
-		if (reader->stack.kept && tr_strace_add_frame(reader, line))
+		if (kept && tr_strace_add_frame(reader, line))
 			return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 		take_kept(reader);
-		if (tr_strace_may_have_frames(reader))
+		if (kept || tr_strace_may_have_frames(reader))
 			tr_strace_keep_line(reader, line);
 		else
 			take_line(reader, line);
