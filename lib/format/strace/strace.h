@@ -128,7 +128,7 @@ struct tr_strace_environment {
 	unsigned flags; /* enum tr_strace_flag */
 };
 
-enum { TR_STRACE_ENVIRONMENTS = 4 };
+enum { TR_STRACE_ENVIRONMENTS = 8 };
 
 /* The data of an exec record: read by exec.c, and completed by pending.c. */
 struct tr_strace_exec {
