@@ -490,28 +490,6 @@ preload() {
 	[ -e "$library" ]
 }
 
-@test "without memory: a message, exit 2, nothing half-written" {
-	preload fail_alloc
-	[ -z "${TREC_COVERAGE-}" ] ||
-		skip "with --enable-coverage the exit of a program crashes where an allocation fails"
-	many 50 >in.trec
-	for command in 'tr-parse in.trec -o out' 'tr-repack -t trec -z zstd --verify -o out in.trec'; do
-		# shellcheck disable=SC2086
-		TREC_FAIL_ALLOC=0 TREC_FAIL_ALLOC_COUNT=count LD_PRELOAD=$library $command
-		for ((i = 1; i <= $(cat count); i++)); do
-			for and_all_after in '' +; do
-				rm -f out
-				# shellcheck disable=SC2086
-				TREC_FAIL_ALLOC=$i$and_all_after LD_PRELOAD=$library run $command
-				echo "$command: $i$and_all_after: $status: $output"
-				[ "$status" -eq 2 ] || { [ "$status" -eq 0 ] && [ -s out ]; }
-				[ "$status" -eq 0 ] || [ -n "$output" ]
-				[ "$(ls -A | grep -c '^\.out')" -eq 0 ]
-			done
-		done
-	done
-}
-
 @test "every write may fail, or take only a part" {
 	preload fail_write
 	many 20000 >in.trec

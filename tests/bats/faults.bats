@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 
 # The number of allocations and of writes that fail for one command: a sample that is spread evenly
 # over all of them. tests/long/faults takes every one.
-MAX_POINTS=${TREC_FAULT_RUNS:-9}
+MAX_POINTS=${TREC_FAULT_RUNS:-6}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -145,6 +145,8 @@ streams() {
 	without_memory tr-parse "$top_srcdir/tests/data/strace/execs/plain.strace.gz"
 	tar -xzf "$top_srcdir/tests/data/strace/execs/ffplain.tar.gz"
 	without_memory tr-parse ffplain.*
+	tr-parse -o trace.trec trace.json
+	without_memory tr-parse trace.trec
 }
 
 @test "memory runs out in tr-filter" {
@@ -249,6 +251,7 @@ streams() {
 	without_memory tr-repack spaced.trec
 	without_memory tr-repack -z gzip trace.trec
 	without_memory tr-repack -t trec trace.json
+	without_memory tr-repack -t trec -z zstd --verify trace.trec
 }
 
 @test "memory runs out over execution traces" {
