@@ -71,8 +71,8 @@ struct tr_tool {
 	const struct tr_format *format;		 /* what it reads, where that is always the same */
 	bool command; /* operands are a command with its arguments: options end before them */
 	bool arrow;   /* its first operand may begin with "->", which is no option: TR_CLI_ARROW */
-	const char *status;	/* what --help says of the exit status; NULL: 0, perhaps 1, and 2 */
-	const char *status_one; /* what exit status 1 means; NULL: does not occur */
+	const char *status;	     /* the exit status in --help; NULL: 0, perhaps 1, and 2 */
+	const char *status_one;	     /* what exit status 1 means; NULL: does not occur */
 	const char *const *hints;    /* pairs: an option it lacks, what to use; NULL-terminated */
 	const char *const *examples; /* pairs: what it does, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */
@@ -165,7 +165,7 @@ const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing);
 /* For reading mapped files; handles SIGBUS in this process. NULL: unavailable. */
 const struct tr_fault_guard *tr_cli_fault_guard(void);
 
-/* Opens the operands as cli->config says; no operand is stdin, refused when that is a terminal. */
+/* Opens the operands as cli->config demands; without any, standard input, unless it is a terminal. */
 bool tr_cli_open(struct tr_cli *cli);
 
 /*

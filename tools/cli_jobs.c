@@ -69,7 +69,7 @@ struct order {
 	uint64_t at, end;
 };
 
-/* What a worker knows of itself. */
+/* The state of a worker, in its process. */
 struct tr_cli_child {
 	int fd;			 /* of the batch */
 	struct tr_buffer frames; /* that are not written yet */
@@ -713,7 +713,7 @@ void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context
 	read_all(&run);
 	finish_batch(&run);
 	take_all(&run);
-	/* after a stop nobody needs the results */
+	/* after a stop the results are not needed */
 	while (run.worker_count) {
 		kill(run.workers[0].pid, SIGKILL);
 		bury(&run, &run.workers[0]);

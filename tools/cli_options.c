@@ -648,8 +648,8 @@ enum { LONG_BASE = 256 }; /* getopt values: a row's index on top of all letters 
 
 /*
  * Makes the tables of getopt_long from the rows. "+" ends the options at the first operand,
- * because the options after it belong to the command (tr-record); "-" of an arrow is told apart by
- * the letter ">".
+ * because the options after it belong to the command (tr-record); an arrow ("->") counts as the
+ * option ">".
  */
 bool tr_cli_rows_make(struct tr_cli *cli)
 {

@@ -67,7 +67,7 @@ bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec 
 	bool archive = tr_archive_by_extension(path);
 	if (archive && !archives)
 		return tr_cli_usage(cli, "%s: only tr-repack writes archives", path.data);
-	/* few tools read brotli, and it has no magic: only tr-repack knows which formats use it */
+	/* few programs read brotli, and it has no magic: only tr-repack checks which formats use it */
 	const struct tr_codec *named = archive ? NULL : tr_codec_by_extension(path);
 	if (named && !named->general && !archives)
 		named = NULL;
@@ -225,8 +225,8 @@ static void complete_files(struct tr_cli *cli)
 }
 
 /*
- * The output file: that of -o (dir -1), else name in that directory. The signals are blocked from
- * the creation of the temporary file until it is noted, so that no signal can leave it behind.
+ * Makes the sink of the output file: that of -o (dir -1), or name in the directory. Signals are blocked
+ * from the creation of the temporary file until its name is recorded, so that no signal leaves it.
  */
 static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 {

@@ -509,7 +509,8 @@ static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
 }
 
 /*
- * Keeps a definition until a selected record uses it, or passes or drops it as --definitions says.
+ * Keeps a definition until a selected record uses it, or passes or drops it, according to
+ * --definitions.
  */
 static bool keep_definition(struct tr_filter *filter, struct tr_record *record)
 {

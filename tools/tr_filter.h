@@ -97,7 +97,7 @@ struct tr_filter_cover {
 	bool common;
 	struct tr_covered *covered;
 	bool read;
-	bool noted; /* that it has nothing to compare with */
+	bool noted; /* the note that it has nothing to compare with was printed */
 };
 
 enum tr_definitions_mode { TR_DEFINITIONS_USED, TR_DEFINITIONS_ALL, TR_DEFINITIONS_NONE };
@@ -114,7 +114,7 @@ struct tr_filter {
 	size_t expr_count;
 	bool has_expression;	   /* -e or --expr-file */
 	const char *since, *until; /* NULL: not given; with one the first operand may be a file */
-	size_t bounds;		   /* of exprs, the first so many are of --since and --until */
+	size_t bounds;		   /* the number of exprs, at the front, from --since and --until */
 	bool invert, count_only, raw, nul;
 	enum tr_field_side side;
 	bool limited; /* -m */

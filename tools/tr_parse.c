@@ -88,7 +88,7 @@ static void put_line(struct tr_cli *cli, const struct tr_trace_place *place, boo
 {
 	bool empty = !tr_input_more(place->in, 1) && !place->in->damaged && !place->bom;
 	const char *format = empty ? "empty" : place->format ? place->format->name : "unknown";
-	/* of a single archive the names of the members say enough */
+	/* for a single archive, the names of the members suffice */
 	bool member = place->member && cli->operand_count <= 1;
 
 	tr_buffer_reset(line);

@@ -28,7 +28,7 @@ struct join;
 /* The name of a member or file before it is known whether it is in use. */
 struct repack_name {
 	struct tr_text stem, extension, codec; /* the last two may be empty */
-	bool noted; /* it is the name of the source, so a number that is added is noted */
+	bool noted; /* it is the name of the source: a number that is added to it produces a note */
 };
 
 struct repack {
@@ -74,7 +74,7 @@ struct repack {
 	bool made;	       /* an earlier run wrote the current output: nothing is written */
 	uint64_t made_count;
 	uint64_t troubled, made_only; /* places with trouble; places whose last output was made */
-	bool dated; /* the current output is a file whose date says whether it is up to date */
+	bool dated; /* the current output is a file whose time shows whether it is up to date */
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;
@@ -162,7 +162,7 @@ void split_list(struct split *split);
 /* Writes the traces of a place as parts. */
 void split_place(struct repack *r, const struct tr_trace_place *place);
 
-/* checks: reports parts that are missing, there twice, or of another trace. NULL: memory. */
+/* checks: report parts that are missing, repeated, or of another trace. NULL: memory is exhausted. */
 struct join *join_new(bool checks);
 void join_free(struct join *join);
 
@@ -170,8 +170,8 @@ void join_free(struct join *join);
 bool join_is_idle(const struct join *join);
 
 /*
- * Looks at the next record that is read: *drop says that the output has it already, or that it is
- * held back; *record may become another one. False: a stop.
+ * Handles the next record of the input. Sets *drop if the output has the record already, or if it is
+ * held back; may replace *record. False: the tool is to stop.
  */
 bool join_record(struct repack *r, struct tr_record **record, bool *drop);
 

@@ -537,7 +537,7 @@ static void put_total(struct tr_buffer *to, uint64_t count, const char *what)
 	tr_buffer_put_text(to, tr_text_from(what));
 }
 
-/* Sets the line of totals: after trouble, with --verbose, and for people who watch. */
+/* Sets the line of totals, which is printed after errors, with --verbose, and on a terminal. */
 static void put_totals(struct repack *r)
 {
 	struct tr_cli_tally tally = tr_cli_tally(&r->cli);

@@ -2,12 +2,12 @@
 /*
  * --split cuts a trace into parts, and --join puts parts together again.
  *
- * A part is a stream or a trace file of its own: its header has part=N, and then come the
+ * A part is a stream or a trace file of its own: its header has part=N, and is followed by the
  * definitions and the context records of the parts before it. These context records have
- * .again=true, and the definitions are those that the other parts have, too, so --join knows which
- * to leave out, also after some records or definitions were filtered out of the parts. Each trailer
- * but the last has next=LINK, and the header of the next part has after=LINK, a hash of the first
- * record after the cut: so --join knows whether a part is missing, or of another trace.
+ * .again=true, and the definitions are equal to those of the other parts, so --join can leave them
+ * out, even after records or definitions were filtered out of the parts. Each trailer but the last
+ * has next=LINK, and the header of the next part has after=LINK, a hash of the first record after
+ * the cut, so --join can detect a part that is missing or of another trace.
  *
  *	split: header, definitions, context -> kept -> the begin of each part
  *	join:  parts -> known definitions and context -> one segment
@@ -299,7 +299,7 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	tr_buffer_put_text(&s->header, line);
 	tr_buffer_reset(&s->stem);
 	tr_buffer_put_text(&s->stem, name.stem);
-	/* the extensions lie after the stem, where the place may move them */
+	/* the extensions follow the stem in memory, where the place may move them */
 	size_t stem = s->stem.len;
 	tr_buffer_put_text(&s->stem, name.extension);
 	tr_buffer_put_text(&s->stem, name.codec);

@@ -11,7 +11,7 @@ static bool failed(const char *file, struct tr_error *err)
 {
 	const char *why = dlerror();
 	tr_error_set(err, TR_CAUSE_SYSTEM, "%s cannot be used: %s", file,
-		     why ? why : "reason not known");
+		     why ? why : "unknown reason");
 	return false;
 }
 

@@ -5,11 +5,11 @@
  *
  * Data flows one way: bytes, container, reader, records, writer, bytes.
  *
- *  - bid looks at the window and says how many bits of evidence it verified.
+ *  - bid looks at the window and returns how many bits of evidence it verified.
  *  - a reader gives records in the source's order: definitions before their
  *    first use. It gives no header and no trailer; trace.h makes those, except
  *    where TR_FORMAT_STREAM says that the format has its own (trec, json), and
- *    with TR_FORMAT_HEADS the reader says what else belongs into the header.
+ *    with TR_FORMAT_HEADS the reader provides further fields of the header.
  *  - a writer takes every line of the stream, header and trailer too.
  *
  * Not thread safe: one reader or writer belongs to one thread. Several may
@@ -34,17 +34,18 @@
 #include "record/line.h"
 
 enum {
-	TR_FORMAT_READS = 1, /* without it, but with a bid: open fails and says what the file is */
+	TR_FORMAT_READS =
+		1, /* without it, but with a bid: open fails and reports what the file is */
 	TR_FORMAT_WRITES = 2,
 	TR_FORMAT_BINARY = 4,  /* refused on a terminal */
 	TR_FORMAT_STREAM = 8,  /* carries headers and trailers of its own */
 	TR_FORMAT_JSON = 16,   /* offered by tr-tojson --as=NAME */
 	TR_FORMAT_HEADS = 32,  /* its reader begins each segment with a header record, see next */
 	TR_FORMAT_ONE = 64,    /* a file holds one segment, so two of them cannot be put together */
-	TR_FORMAT_LINES = 128, /* its reader knows config.lines */
+	TR_FORMAT_LINES = 128, /* its reader supports config.lines */
 	TR_FORMAT_MERGES =
 		256, /* segments become one, which two files one after the other are not */
-	TR_FORMAT_FORKLESS = 512, /* its records say whose child a process is, and none is a fork */
+	TR_FORMAT_FORKLESS = 512, /* its records name the parent of a process, and none is a fork */
 };
 
 struct tr_block;       /* coverage/block.h */
@@ -325,7 +326,7 @@ unsigned tr_format_call_kinds(struct tr_text name);
 /* The API of this function in the words of its format, or NULL. */
 const char *tr_format_call_api(struct tr_text name);
 
-/* The format with the highest bid; NULL: no format knows the bytes. settings: for its reader. */
+/* Returns the format with the highest bid; NULL: no format bids. settings: for its reader. */
 const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_settings *settings);
 
 /* True when value is one of option->values, or option takes any. */

@@ -100,10 +100,10 @@ struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace);
 enum { TR_TRACE_SENT_MAX = 64 << 20 }; /* bytes of a member that are sent */
 
 /*
- * Adds the current place, of which nothing was read, to the file at *end, which moves on: of a file
- * its name, and of a member its bytes. TR_OK: the trace may step on. TR_END: it has to be read here
- * and now, because it is a pipe or a large member, or the file has no room. TR_FATAL: memory is
- * exhausted.
+ * Appends the current place, of which nothing was read, to the file at *end, and advances *end: the
+ * name of a file, or the bytes of a member. TR_OK: the trace may step on. TR_END: this process must
+ * read the place now, because it is a pipe or a large member, or the file has no room. TR_FATAL:
+ * memory is exhausted.
  */
 enum tr_status tr_trace_send(struct tr_trace *trace, int fd, uint64_t *end, struct tr_error *err);
 

@@ -2,9 +2,9 @@
 /*
  * The common part of writers, the counterpart of reader_base.h. The stream comes in segments: a
  * header, records, and a trailer with their count. A missing trailer or a wrong count means that
- * the segment was filtered by other means or its producer died, which is noted. Kinds that have no
- * place in the target format are counted and reported at the end; if only context kinds have a
- * place, finish fails.
+ * the segment was filtered by other means or its producer died; this produces a note. Kinds that the
+ * target format cannot hold are counted and reported at the end; if it holds only context kinds,
+ * finish fails.
  *
  * A format's own struct has a struct tr_writer as its member base; the functions of its table of
  * steps get the base, and their own struct from that with tr_container.

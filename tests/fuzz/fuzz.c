@@ -29,8 +29,8 @@ static bool is_trouble(const struct tr_error *err)
 }
 
 /*
- * A header as tr_trace would make it (own: the reader's part, or NULL): writers
- * expect one. Returns the trouble.
+ * Gives the writer a header as tr_trace makes it, with the fields that the reader adds (own; may be
+ * NULL). Returns the number of errors.
  */
 static size_t put_header(struct tr_writer *writer, const struct tr_format *reads,
 			 struct tr_record *own)

@@ -2,7 +2,7 @@
 /*
  * The common part of fuzz targets. A target is one LLVMFuzzerTestOneInput; built with
  * --enable-fuzz it is a libFuzzer program, else replay.c gives it a main that
- * runs a corpus. A broken promise ends in fuzz_fail, which aborts.
+ * runs a corpus. A violated property ends in fuzz_fail, which aborts.
  */
 #ifndef TR_TESTS_FUZZ_FUZZ_H
 #define TR_TESTS_FUZZ_FUZZ_H
@@ -14,7 +14,7 @@
 #include "format/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv); /* of fuzz_format, for the name */
+int LLVMFuzzerInitialize(int *argc, char ***argv); /* takes the name of fuzz_format */
 
 _Noreturn void fuzz_fail(const char *promise);
 
@@ -22,10 +22,9 @@ _Noreturn void fuzz_fail(const char *promise);
 struct tr_limits fuzz_limits(void);
 
 /*
- * Reads data as format, in pieces of `piece` bytes, and appends what its
- * records are in the writer's format: to->data holds the bytes. exact as in
- * tr_read_config; of a format that has --lines it means those. Returns how often damage or a flaw
- * was reported, and fatal errors.
+ * Reads data as format, in pieces of `piece` bytes, and appends its records in the writer's format
+ * to *to. exact is that of tr_read_config, or --lines where the format has these. Returns the number
+ * of errors: damage, flaws and fatal ones.
  */
 size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
 		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first line is the content of a file; the stream after it has records, whose blobs are stored
- * in a directory and fetched from it. What was stored comes back; a file that is not what its name
- * says, which the content is given to, never does.
+ * The first line is the content of a file, and a stream of records follows, whose blobs are stored
+ * in a directory and fetched from it. A stored blob is fetched unchanged. A file whose name is not
+ * the hash of its content is never fetched; the content on the first line makes such files.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void make_directory(void)
 	atexit(remove_directory);
 }
 
-/* Gives the content to files of the names in the text. True: there are some. */
+/* Writes the content to the files that the text names. True: it names some. */
 static bool plant(struct tr_text content, const char *p, const char *end)
 {
 	unsigned count = 0;
@@ -68,7 +68,7 @@ static bool plant(struct tr_text content, const char *p, const char *end)
 	return count;
 }
 
-/* The record after the change, in *to. False: it is left out. */
+/* Writes the changed record to *to. False: it is left out. */
 static bool change(struct tr_text line, enum tr_blobs what, struct tr_blob_dir *dir,
 		   struct tr_arena *arena, struct tr_buffer *to)
 {
@@ -97,9 +97,8 @@ static bool change(struct tr_text line, enum tr_blobs what, struct tr_blob_dir *
 }
 
 /*
- * Whatever comes from the directory is stored under the very name that it had. A file of the right
- * size that was there before is taken for the blob when one is stored, and refused when it is
- * fetched.
+ * A blob that was fetched is stored under the same name again. A file that has the right size but
+ * other content is not overwritten when its blob is stored, and is refused when it is fetched.
  */
 static void check(struct tr_text line, bool planted, struct tr_blob_dir *puts,
 		  struct tr_blob_dir *gets)

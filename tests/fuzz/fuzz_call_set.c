@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of calls: what the whole text has is what its parts have, and what is said of all the
- * numbers that follow holds for each of them.
+ * A set of calls: the set of the whole text is the union of the sets of its parts, and an answer
+ * about all numbers from one on holds for each of them.
  */
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool is_blank(struct tr_text text)
 	return true;
 }
 
-/* The sets of all that is between commas. False: there are too many. */
+/* Makes a set of each part between commas. False: there are too many. */
 static bool add_parts(struct tr_text text, struct tr_call_set *parts, size_t *count)
 {
 	for (const char *p = text.data, *end = p + text.len; p < end;) {
@@ -41,7 +41,7 @@ static bool add_parts(struct tr_text text, struct tr_call_set *parts, size_t *co
 	return true;
 }
 
-/* Numbers at the limits of what the text says. */
+/* Adds the numbers in the text, and those next to them. */
 static size_t find_probes(struct tr_text text, uint64_t *probes)
 {
 	size_t count = 0;
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tr_error err;
 	size_t count = 0;
 
-	/* no files of this machine */
+	/* reads no files of this machine */
 	if (!size || memchr(data, '@', size))
 		return 0;
 	if (tr_call_set_add(&whole, text, &err) && add_parts(text, parts, &count))

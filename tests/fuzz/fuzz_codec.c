@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes through every encoder and back: all codecs and levels, in pieces of any size, with and
- * without threads and flushes. The first bytes choose: the codec, its level, the size of a piece,
- * whether to flush and how many threads, and how often the rest is repeated.
+ * Encodes any bytes and decodes them: all codecs and levels, in pieces of any size, with and without
+ * threads and flushes. The first bytes select the codec, its level, the size of a piece, flushing,
+ * the number of threads, and how often the rest is repeated.
  */
 #include "core/codec.h"
 #include "core/input.h"
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	choose(data, &choice);
 	for (unsigned i = 0; i <= data[4] % REPEATS && plain.len < SLOWEST; i++)
 		tr_buffer_put(&plain, (const char *)data + CHOICES, size - CHOICES);
-	/* flushing every byte of much makes more bytes than any limit foresees */
+	/* flushing after every byte of a long text exceeds any limit of the ratio */
 	if (choice.flush && plain.len / choice.piece > 1000)
 		choice.piece = plain.len / 1000;
 	encode(&choice, tr_buffer_text(&plain), &packed);

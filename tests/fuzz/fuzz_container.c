@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as compressed file and as archive: decoded to the end, within the limits. */
+/* Decodes any bytes as a compressed file and as an archive, to the end and within the limits. */
 #include "core/archive.h"
 #include "core/codec.h"
 #include "core/input.h"
@@ -39,7 +39,7 @@ static void drain_members(struct tr_input *in, const struct tr_limits *limits)
 	tr_archive_free(archive);
 }
 
-/* codec: NULL: whatever it looks like. */
+/* codec: NULL: the one that is detected. */
 static void open_and_drain(const uint8_t *data, size_t size, const struct tr_codec *codec)
 {
 	struct tr_limits limits = fuzz_limits();
@@ -63,7 +63,7 @@ static void open_and_drain(const uint8_t *data, size_t size, const struct tr_cod
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	open_and_drain(data, size, NULL);
-	/* which has no magic: formats look for it */
+	/* brotli has no magic: formats try it */
 	open_and_drain(data, size, &tr_codec_brotli);
 	return 0;
 }

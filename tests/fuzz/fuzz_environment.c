@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of records: the environment of every exec record, told in each way,
- * is the same environment. The first byte says how the stream is read.
+ * The environment of each exec record of a stream is the same environment in all forms: whole, and
+ * as a difference. The first byte selects how the stream is read.
  */
 #include "process/env_tracker.h"
 
@@ -32,7 +32,7 @@ static void check_same(struct tr_environments *pool, struct tr_environment *a,
 	tr_buffer_free(&none);
 }
 
-/* The map that was told, applied to what it was told against, gives the environment again. */
+/* The written map, applied to the environment that it is relative to, gives the environment. */
 static void check_telling(struct state *state, const struct tr_exec_env *exec,
 			  enum tr_env_form form)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An expression on the first line, a stream of records behind it: compiled, judged, shown. */
+/* Compiles the expression on the first line, judges the records of the stream after it, and shows their fields. */
 #include "expr/expr.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An answer that was given early has to stand. */
+/* An answer that was given without the leave must be the final one. */
 static void judge(struct tr_expr_state *state, struct tr_record *record, struct tr_record *leave)
 {
 	struct tr_error err;

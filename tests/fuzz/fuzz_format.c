@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes read as a format, whose name is the first argument, or TREC_FUZZ_FORMAT. For all
- * formats of the list:
+ * Reads any bytes as the format that the first argument or TREC_FUZZ_FORMAT names. These properties
+ * hold for all formats:
  *
  *  - records do not depend on how the input is cut, also with --exact or --lines;
- *  - they are well formed and in their one spelling, so the way through typed JSON changes nothing;
- *  - where the format promises exactness and nothing was wrong, the same bytes are written again,
- *    directly and through the stream;
- *  - the format's text styles show them.
+ *  - they are well formed and canonical, so conversion to typed JSON and back changes nothing;
+ *  - where the format is exact, input without errors is written as the same bytes, directly and
+ *    through the stream;
+ *  - the text styles of the format show them without an error.
  *
- * Formats with further promises have a check of their own in `checks`.
+ * Formats with further properties have a check of their own in `checks`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 static const struct tr_format *target;
 
-/* Gives put the lines of the stream, one after the other. */
+/* Calls put with each line of the stream. */
 static void each_line(struct tr_text stream, void (*put)(void *context, struct tr_record *record),
 		      void *context)
 {
@@ -95,7 +95,7 @@ static void check_equal(const struct tr_buffer *a, const struct tr_buffer *b, co
 		fuzz_fail(promise);
 }
 
-/* Appends the stream of data. Returns the trouble. */
+/* Appends the stream of data. Returns the number of errors. */
 static size_t check_reading(const struct tr_format *format, struct tr_text data, bool exact,
 			    struct tr_buffer *stream)
 {
@@ -108,7 +108,7 @@ static size_t check_reading(const struct tr_format *format, struct tr_text data,
 	return trouble;
 }
 
-/* Checks that the stream is canonical and comes back from typed JSON. */
+/* Checks that the stream is canonical, and that typed JSON gives it back. */
 static void check_stream(const struct tr_format *format, const struct tr_buffer *stream)
 {
 	struct tr_buffer again = TR_BUFFER_INIT, json = TR_BUFFER_INIT;
@@ -129,8 +129,7 @@ static void check_stream(const struct tr_format *format, const struct tr_buffer 
 	tr_buffer_free(&json);
 }
 
-/* True for a form of the format that holds traces within other text, which are written without it.
- */
+/* True for a form of the format that has traces within other text, which is not written again. */
 static bool is_log(const struct tr_format *format, struct tr_text data)
 {
 	const struct tr_limits limits = fuzz_limits();
@@ -158,7 +157,7 @@ static void check_identity(const struct tr_format *format, struct tr_text data,
 	tr_buffer_free(&again);
 }
 
-/* What is written once is what is written of it, by way of its stream. */
+/* Reading the written bytes and writing them again changes nothing. */
 static void check_writing(const struct tr_format *reads, const struct tr_format *writes,
 			  struct tr_text data, bool exact)
 {
@@ -197,9 +196,9 @@ static void check_any(const struct tr_format *format, struct tr_text data)
 	tr_buffer_free(&exact);
 }
 
-/* Of single formats. */
+/* Checks of single formats. */
 
-/* The trace is the same after whatever was wrong. */
+/* The trace is the same even after errors. */
 static void check_klocwork(struct tr_text data)
 {
 	struct tr_buffer exact = TR_BUFFER_INIT;
@@ -209,7 +208,7 @@ static void check_klocwork(struct tr_text data)
 	tr_buffer_free(&exact);
 }
 
-/* A beginning, as a killed program leaves it, is written as it is. */
+/* A truncated trace, as a killed program leaves it, is written as it is. */
 static void check_apitrace(struct tr_text data)
 {
 	struct tr_buffer stream = TR_BUFFER_INIT;
@@ -223,7 +222,7 @@ static void check_apitrace(struct tr_text data)
 		fuzz_convert(target, &tr_format_trec, begin, true, SIZE_MAX, &stream);
 		fuzz_convert(&tr_format_trec, target, tr_buffer_text(&stream), false, SIZE_MAX,
 			     &again);
-		/* less than a head has no record, and without records a whole trace is written */
+		/* less than a header has no record, and without records an empty trace is written */
 		if (stream.len && !tr_text_equal(begin, tr_buffer_text(&again)))
 			fuzz_fail("apitrace --exact is the identity on what is cut");
 		tr_buffer_free(&again);
@@ -231,7 +230,7 @@ static void check_apitrace(struct tr_text data)
 	tr_buffer_free(&stream);
 }
 
-/* Other events may come before these, which wait for the next one of their task. */
+/* These events wait for the next one of their task, so others may be written before them. */
 static bool has_order(struct tr_text records)
 {
 	return !memmem(records.data, records.len, "mount\t", 6) &&
@@ -253,8 +252,8 @@ static void put_untimed(const struct tr_buffer *records, struct tr_buffer *to)
 }
 
 /*
- * The events are read again from what is written. Only times may be raised, because those of a
- * task have to increase; they stay as they are after that.
+ * The written log has the same events. Only their times may be later, because those of a task have
+ * to increase; writing the log once more changes nothing.
  */
 static void check_etrace(struct tr_text data)
 {
@@ -333,7 +332,7 @@ static size_t blocks(const struct tr_format *format, struct tr_text data)
 	return count;
 }
 
-/* Coverage that becomes an execution trace keeps its blocks. */
+/* Coverage that is written as an execution trace keeps its blocks. */
 static void check_coverage(struct tr_text data)
 {
 	const struct tr_format *gnatcov = &tr_format_gnatcov, *drcov = &tr_format_drcov;

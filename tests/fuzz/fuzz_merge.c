@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of traces merged to one, as tr-filter --merge does: the result is a whole stream, and
+ * Merges a stream of traces into one, as tr-filter --merge does: the result is a complete stream, and
  * merging it again changes nothing.
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "../unit/memory.h"
 
-/* Appends the merge of the stream. Returns the trouble; memory and limits count as some. */
+/* Appends the merged stream. Returns the number of errors, including memory and limits. */
 static size_t merge(struct tr_text stream, size_t piece, struct tr_buffer *to)
 {
 	struct tr_read_config config = { .limits = fuzz_limits() };

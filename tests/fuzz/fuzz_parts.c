@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of strace -ff, and those that the etrace recorder writes for each CPU, put together:
- * data is cut into parts at each line that is "---". No line is lost or made by the merge (but
- * for the process's number in front, and the line end of a part that has none), and the records
- * do not depend on how the parts are read.
+ * Merges the files of strace -ff, and those that the etrace recorder writes for each CPU. Lines "---"
+ * separate the parts in data. The merge neither loses nor adds a line (apart from the process id
+ * before it, and the line end that a part lacks), and the records do not depend on how the parts are
+ * read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static struct parts cut(struct tr_text data)
 	return parts;
 }
 
-/* Everything that comes out of the merged source. False: the parts are none, or memory is out. */
+/* Reads the merged source to its end. False: these are no parts, or memory is exhausted. */
 static bool merge(const struct tr_format *format, const struct parts *parts, size_t piece,
 		  struct tr_buffer *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a program: what is read of them refers to nothing outside of the tables. libdw runs
- * in this process, so that a sanitizer sees what it does; the tools give it one of its own.
+ * Reads any bytes as a program: its functions and lines refer to nothing outside of the tables. libdw
+ * runs in this process, so that a sanitizer checks it; the tools run it in a process of its own.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include "symbol/jump.h"
 #include "symbol/statements.h"
 
-/* The machines of which the last instruction of a block is decoded. */
+/* The machines for which the last instruction of a block is decoded. */
 static const uint16_t machines[] = { 2, 3, 8, 20, 40, 62, 183, 243 };
 
 static void check(const struct tr_dwarf *dwarf, const struct tr_code_statement *statements,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our snappy decoder beside libsnappy: any bytes as a block, and as what a block is made of. */
+/* Compares our snappy decoder with libsnappy: any bytes as a block, and as the data of one. */
 
 #include <snappy-c.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct libsnappy {
 	__typeof__(snappy_max_compressed_length) *max_compressed_length;
 };
 
-/* Exactly so much memory, so that a sanitizer sees every byte beyond it. */
+/* A copy without spare bytes, so that a sanitizer reports every access beyond it. */
 static char *room(size_t size)
 {
 	char *bytes = malloc(size ? size : 1);
@@ -25,7 +25,7 @@ static char *room(size_t size)
 	return bytes;
 }
 
-/* libsnappy decodes the block, or refuses it: so do we. */
+/* Our decoder accepts a block if libsnappy does. */
 static void decode_both(const struct libsnappy *lib, struct tr_text packed)
 {
 	uint32_t size;
@@ -45,7 +45,7 @@ static void decode_both(const struct libsnappy *lib, struct tr_text packed)
 	free(theirs);
 }
 
-/* What libsnappy makes of the bytes comes back as they were. */
+/* Our decoder gives back the bytes that libsnappy compressed. */
 static void round_trip(const struct libsnappy *lib, struct tr_text plain)
 {
 	size_t len = lib->max_compressed_length(plain.len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of records through every view: process tree, graph, script, timelines, page, figures,
- * JSON, and the texts of apitrace and gnatcov. Nothing that a stream says makes one of them fail
- * but memory, and what is JSON has balanced brackets. The first byte selects options.
+ * Shows a stream of records in every view: process tree, graph, script, timelines, page, figures,
+ * JSON, and the texts of apitrace and gnatcov. No stream makes a view fail, except for memory, and
+ * JSON has balanced brackets. The first byte selects options.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target over files, without a fuzzer: make check replays the
- * corpus with it. TAP; a file that breaks the target ends the program. With
- * --mutate, for small files: also over every beginning of each, and with each
- * byte of it changed in every bit and in all.
+ * Runs a fuzz target on files, without a fuzzer; make check replays the corpus with it. Prints TAP; a
+ * file that the target fails on ends the program. --mutate, for small files: also on each prefix of a
+ * file, and with each of its bytes changed in each bit and in all bits.
  *
  *	fuzz_expr [--mutate] FILE...
  *	fuzz_format FORMAT [--mutate] FILE...
@@ -15,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Takes arguments of the target's own; only some targets have it. */
+/* Takes the target's own arguments; only some targets define it. */
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static uint8_t *read_all(const char *path, size_t *size)
@@ -35,7 +34,7 @@ static uint8_t *read_all(const char *path, size_t *size)
 	return data;
 }
 
-/* A copy of just that size each time, so that a sanitizer finds a read beyond its end. */
+/* A copy without spare bytes, so that a sanitizer reports reads beyond its end. */
 static void run_copy(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

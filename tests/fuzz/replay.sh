@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs every target over its part of the corpus, as one TAP stream. A folder that no target has the
-# name of holds inputs of a format.
+# Runs every target on its folder of the corpus, as one TAP stream. A folder without a target of that
+# name has inputs of the format of that name.
 run=0 status=0
 for corpus in "${top_srcdir:-.}"/tests/fuzz/corpus/*/; do
 	name=$(basename "$corpus") fuzz=${top_builddir:-.}/tests/fuzz/fuzz_

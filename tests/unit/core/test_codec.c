@@ -10,7 +10,7 @@
 
 static const struct tr_limits limits = TR_LIMITS_DEFAULT;
 
-/* Encodes text in writes of `piece` bytes into *to, flushing after each where asked to. */
+/* Encodes text into *to, in writes of `piece` bytes, with a flush after each if flush is set. */
 static bool encode(const struct tr_codec *codec, struct tr_text text, size_t piece, bool flush,
 		   unsigned threads, struct tr_buffer *to)
 {
@@ -88,7 +88,7 @@ static void test_flush(const struct tr_codec *codec)
 	bool good = sink->write(sink, lines.data, 3000, &err) && sink->flush(sink, &err);
 	size_t flushed = packed.len;
 	decode(codec, tr_buffer_text(&packed), 0, &plain, &err);
-	/* an early chunk of snappy would be taken for a copy if it repeats another one */
+	/* a chunk of snappy that equals an earlier one could pass for a copy of it */
 	size_t readable = codec == &tr_codec_snappy ? 0 : 3000;
 	ok(good && same(&plain, (struct tr_text){ lines.data, readable }),
 	   "%s: what was flushed can be read", codec->name);
@@ -137,14 +137,14 @@ static void test_garbage_behind(const struct tr_codec *codec)
 	tr_buffer_free(&plain);
 }
 
-/* Cut anywhere: a prefix and an error, and more input never gives less. */
+/* Cut input gives a prefix and an error; more input never gives less. */
 static void test_cuts(const struct tr_codec *codec)
 {
 	struct tr_buffer lines = TR_BUFFER_INIT, packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
 	size_t least = 0, cut, silent = 0;
 	put_lines(&lines, 2000);
 	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
-	for (cut = 1; cut < packed.len; cut += every(3)) {
+	for (cut = 1; cut < packed.len; cut += every(7)) {
 		struct tr_error err;
 		tr_error_clear(&err);
 		plain.len = 0;
@@ -171,7 +171,7 @@ static void test_flips(const struct tr_codec *codec)
 	put_lines(&lines, 2000);
 	encode(codec, tr_buffer_text(&lines), 100, false, 1, &packed);
 	size_t unnoticed = 0;
-	for (size_t i = 0; i < packed.len; i += every(3)) {
+	for (size_t i = 0; i < packed.len; i += every(7)) {
 		struct tr_error err;
 		packed.data[i] ^= (char)(1 << i % 8);
 		plain.len = 0;
@@ -217,7 +217,7 @@ static void test_detection(const struct tr_codec *codec)
 	tr_buffer_free(&packed);
 }
 
-/* The disk breaks below a decoder: its bytes, then its error. */
+/* After a read error, a decoder gives the bytes before it, then that error. */
 static void test_source_error(const struct tr_codec *codec)
 {
 	struct tr_buffer packed = TR_BUFFER_INIT, plain = TR_BUFFER_INIT;
@@ -250,7 +250,7 @@ static void test_sink_error(const struct tr_codec *codec)
 	tr_buffer_free(&noise);
 }
 
-/* A bomb: what the limit lets through is given, then the limit is named. */
+/* A bomb is decoded up to the limit, and the error names the limit. */
 static void test_ratio(const struct tr_codec *codec)
 {
 	struct tr_buffer packed = TR_BUFFER_INIT;
@@ -278,7 +278,7 @@ static void test_ratio(const struct tr_codec *codec)
 	tr_buffer_free(&packed);
 }
 
-/* Opens a window with all layers off; the text, or the error. */
+/* Decodes all layers into a window. Returns the text, or the error. */
 static bool open_all(struct tr_text packed, bool threads, struct tr_buffer *plain,
 		     const struct tr_codec **codec, struct tr_error *err)
 {
@@ -328,7 +328,7 @@ static void test_layers(void)
 	tr_buffer_free(&plain);
 }
 
-/* As gzip has it: zeros may follow, anything else is reported after the data. */
+/* As in gzip(1), zeros may follow the data; anything else is reported after the data. */
 static void test_behind(const char *name, struct tr_text magic)
 {
 	const struct {
@@ -355,7 +355,7 @@ static void test_behind(const char *name, struct tr_text magic)
 	}
 }
 
-/* The last chunk of a container that is cut anywhere: all that its elements say. */
+/* The last chunk of a container that is cut gives all bytes of its complete elements. */
 static void test_snappy_salvage(void)
 {
 	const struct tr_codec *snappy = tr_codec_by_name(TR_TEXT("snappy"));
@@ -394,7 +394,7 @@ struct range {
 	size_t start, len; /* of the data of a recorded program; len 0 ends a list */
 };
 
-/* Each range becomes a chunk. */
+/* Makes a chunk of each range. */
 static void put_chunks(struct tr_text data, const struct range *ranges, struct tr_buffer *to)
 {
 	enum { MAGIC = 2 };
@@ -408,7 +408,7 @@ static void put_chunks(struct tr_text data, const struct range *ranges, struct t
 	}
 }
 
-/* A program that forks: its children write copies of what the parent has not written yet. */
+/* The children of a program that forks write copies of the buffer that the parent has not written yet. */
 static void test_snappy_copies(void)
 {
 	static const struct {

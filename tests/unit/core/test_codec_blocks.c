@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders that work in blocks: the same bytes for any number of threads, cut where they have to
- * be. */
+/*
+ * Encoders that work in blocks give the same bytes for any number of threads, and cut blocks where
+ * they must.
+ */
 #include "core/codec_private.h"
 
 #include "memory.h"
@@ -11,7 +13,7 @@ static const struct tr_limits limits = TR_LIMITS_DEFAULT;
 
 enum { MIB = 1 << 20 };
 
-/* Something that compresses, and is nowhere quite the same. */
+/* Appends text that can be compressed, but does not repeat itself exactly. */
 static void put_data(struct tr_buffer *to, size_t len)
 {
 	for (uint64_t i = 0; to->len < len; i++) {
@@ -80,7 +82,7 @@ static uint32_t u32le(const char *p)
 	return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 | (uint32_t)byte[3] << 24;
 }
 
-/* LEB128 of what a snappy block says of its data's size. */
+/* Reads the size of the data of a snappy block, in LEB128. */
 static size_t snappy_size(const char *p)
 {
 	size_t size = 0;
@@ -135,7 +137,7 @@ static void test_seek_table(void)
 	tr_buffer_free(&packed);
 }
 
-/* What cannot be written is reported, though other blocks are still on their way. */
+/* A write error is reported even while other blocks are being encoded. */
 static void test_full(const struct tr_codec *codec, const char *name)
 {
 	struct tr_buffer data = TR_BUFFER_INIT, packed = TR_BUFFER_INIT;

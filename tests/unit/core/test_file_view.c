@@ -15,7 +15,7 @@ enum { SIZE = 3 * TR_FILE_VIEW + 12345 };
 
 static char *content;
 
-/* No two places that a mistake could mix up look alike. */
+/* The bytes differ at any two offsets that a mistake could confuse. */
 static void make_content(void)
 {
 	uint32_t state = 1;

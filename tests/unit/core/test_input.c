@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-/* Gives data in pieces of 1 to most bytes, `repeat` times over; then fails when told so. */
+/* Gives data `repeat` times, in pieces of 1 to `most` bytes; then fails, if that is set. */
 struct pieces {
 	struct tr_source base;
 	const char *data;

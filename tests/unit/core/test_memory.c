@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory runs out at every single allocation of the core, one after the other
- * (linked with --wrap, so it works under sanitizers, which look for leaks).
+ * Each allocation of the core fails once, one after the other (linked with --wrap, so it works under
+ * sanitizers, which look for leaks).
  */
 #include "core/arena.h"
 #include "core/buffer.h"
@@ -66,7 +66,7 @@ static struct tr_source *memory_source(void)
 	return &s->base;
 }
 
-/* All of the text, or a reason. */
+/* Reads the whole text, or fails with an error. */
 static bool read_lines(struct tr_source *source)
 {
 	static const struct tr_limits limits = TR_LIMITS_DEFAULT;
@@ -104,7 +104,7 @@ static int entries(void)
 	return count;
 }
 
-/* A file that is whole, or as it was before, and nothing beside it. */
+/* The file is complete or unchanged, and no temporary file is left. */
 static bool output_file(void)
 {
 	int before = entries();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Needles: what is found is what a search of each needle at each place finds. */
+/* Needles are found where a search for each of them at each place finds them. */
 #include "core/needles.h"
 
 #include <stdlib.h>

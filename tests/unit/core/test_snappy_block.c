@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of random elements beside what they make, byte by byte. All memory is
- * just as large as it has to be, so that a checker sees a step too far.
+ * Compares blocks of random elements with the bytes that they stand for. No memory has spare bytes,
+ * so that a sanitizer reports each access beyond it.
  */
 #include "core/codec_private.h"
 
@@ -39,7 +39,7 @@ static void add_literal(struct tr_buffer *packed, struct tr_buffer *plain)
 	}
 }
 
-/* times: as a long match is told. */
+/* times: a long match is written as several elements. */
 static void add_copies(struct tr_buffer *packed, struct tr_buffer *plain, unsigned times)
 {
 	unsigned type = times > 1 ? 2 : 1 + next_random(3);
@@ -73,7 +73,7 @@ static void make_elements(unsigned count, struct tr_buffer *packed, struct tr_bu
 	}
 }
 
-/* Decodes with the size in front, in memory that is not a byte too large. */
+/* Decodes a block with its size before it, into memory without spare bytes. */
 static size_t decode(struct tr_text elements, size_t size, char *plain, bool *whole)
 {
 	size_t room = 5 + elements.len, head = 0;
@@ -106,7 +106,7 @@ static bool comes_back(struct tr_text elements, struct tr_text plain)
 	return same;
 }
 
-/* Cut anywhere it gives the beginning, never less for more, and says so. */
+/* A cut block gives a prefix and an error; more input never gives less. */
 static bool cuts_are_told(struct tr_text elements, struct tr_text plain)
 {
 	char *got = malloc(plain.len);
@@ -124,7 +124,7 @@ static bool cuts_are_told(struct tr_text elements, struct tr_text plain)
 	return fine;
 }
 
-/* Whatever is changed in it, nothing worse happens than wrong bytes. */
+/* A changed block gives wrong bytes at worst. */
 static void disturb(struct tr_buffer *elements, size_t size)
 {
 	char *got = malloc(size);
@@ -150,7 +150,7 @@ int main(void)
 		struct tr_text elements = tr_buffer_text(&packed), bytes = tr_buffer_text(&plain);
 		all = all && comes_back(elements, bytes);
 		cuts = cuts && cuts_are_told(elements, bytes);
-		/* a size that is not what comes of the elements */
+		/* a size that differs from that of the elements */
 		char *more = malloc(bytes.len + 1);
 		decode(elements, bytes.len + 1, more, &whole);
 		sizes = sizes && !whole;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes put aside come back, by any steps, from memory and from a file. */
+/* A spool gives its bytes back, in any steps, from memory and from a file. */
 #include "core/spool.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "tap.h"
 
-/* A byte that says where it stands. */
+/* A byte that depends on its offset. */
 static char byte_at(uint64_t offset)
 {
 	return (char)((offset * UINT64_C(0x9e3779b97f4a7c15)) >> 56);

@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-/* Which of many texts are there; none of them may be wrong. */
+/* Counts the texts that the cache has; none of them may be wrong. */
 static unsigned count_found(const struct tr_text_cache *cache, unsigned texts, bool *right)
 {
 	unsigned found = 0;

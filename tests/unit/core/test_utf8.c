@@ -6,7 +6,7 @@
 
 #include "tap.h"
 
-/* The definition the slow way round: valid is what spells a code point as short as can be. */
+/* The definition: a sequence is valid if it is the shortest spelling of a code point. */
 static unsigned naive_length(const unsigned char *p, size_t left)
 {
 	static const unsigned char lead_mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter language over its tables: tests/data/trec/expr-*.tsv, those in tests/data/expr. */
+/* The filter language, with the tables in tests/data/trec/expr-*.tsv and tests/data/expr. */
 #include "expr/expr.h"
 
 #include "record/vectors.h"
@@ -70,7 +70,7 @@ static struct tr_text list_text(struct tr_buffer *list)
 	return tr_buffer_text(list);
 }
 
-/* Without the leave, an answer that is not "open" has to be the final one. */
+/* Without the leave, an answer other than "open" must be the final one. */
 static bool foretells(struct tr_expr_state *state, struct tr_record *record, enum tr_match final)
 {
 	enum tr_match early = tr_expr_match(state, record, NULL, true, NULL);
@@ -115,8 +115,8 @@ static void run_row(struct stream *s, struct vectors *v, bool with_reports)
 }
 
 /*
- * Makes of the lines what readers of binary formats build: fields with trees,
- * no text. Lines that are not in order throughout stay lines.
+ * Turns lines into records as readers of binary formats build them: fields with trees, and no text.
+ * Malformed lines stay lines.
  */
 static void build(struct stream *s)
 {
@@ -169,7 +169,7 @@ static void bad_rows(const char *table)
 	vectors_close(&v);
 }
 
-/* What an expression cannot be made to do. */
+/* Limits that no expression exceeds. */
 static void limits(void)
 {
 	enum { DEPTH = 100000 };

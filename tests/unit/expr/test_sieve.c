@@ -83,7 +83,7 @@ static const struct {
 	{ "exec and name == \"/usr/bin/gcc\" and argv == \"-c\" and task == 7", true },
 };
 
-/* Whether what the sieve says of the line is what the judge says of it, without a message. */
+/* True if the sieve's answer, if any, is that of the judge, which needs no message for it. */
 static bool agrees(struct tr_sieve *sieve, struct tr_expr_state *state, const char *line)
 {
 	char text[200];
@@ -93,7 +93,7 @@ static bool agrees(struct tr_sieve *sieve, struct tr_expr_state *state, const ch
 	struct tr_error err;
 	size_t len = strlen(line);
 
-	memset(text, 0, sizeof text); /* the columns are looked for behind the end too */
+	memset(text, 0, sizeof text); /* columns are also searched after the end of the line */
 	memcpy(text, line, len);
 	if (!tr_columns_find(text, text + len - 1, &columns) || columns.escapes)
 		return true;
@@ -122,7 +122,7 @@ static void test_row(size_t row)
 	struct tr_sieve *sieve = tr_expr_sieve_new(&state, 1, always, 3);
 	bool same = true;
 
-	/* twice: what was learned of a kind is used then */
+	/* twice: the second time uses what the sieve learned about kinds */
 	for (size_t i = 0; sieve && i < 2 * LINES; i++) {
 		bool fine = agrees(sieve, state, lines[i % LINES]);
 		if (!fine)
@@ -136,7 +136,7 @@ static void test_row(size_t row)
 	tr_expr_free(expr);
 }
 
-/* What the sieve says of one line. */
+/* Returns the answer of the sieve for one line. */
 static enum tr_sift ask(struct tr_sieve *sieve, const char *line)
 {
 	char text[200] = "";

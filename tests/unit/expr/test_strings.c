@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings are compared in the text of a line, everything else in a tree: both have to agree. */
+/* Comparing strings in the text of a line gives the same answers as comparing trees. */
 #include "expr/expr.h"
 
 #include <stdlib.h>

@@ -87,7 +87,7 @@ static void ask_all(struct tr_text data)
 	char *copy = malloc(data.len);
 
 	memcpy(copy, data.data, data.len);
-	for (size_t i = 0; i < data.len; i += every(7)) {
+	for (size_t i = 0; i < data.len; i += every(17)) {
 		ask(data.data, i);
 		for (unsigned k = 0; k < 8 + sizeof others; k++) {
 			copy[i] = k < 8 ? (char)(data.data[i] ^ (1 << k)) : (char)others[k - 8];

@@ -111,7 +111,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
 int main(void)
 {
 	struct tr_buffer bytes = TR_BUFFER_INIT;
-	unsigned long rounds = from_environment("ROUNDS", 2000 / every(5)), failed = 0;
+	unsigned long rounds = from_environment("ROUNDS", 2000 / every(10)), failed = 0;
 	state = from_environment("SEED", 1);
 	for (unsigned long i = 0; i < rounds && failed < 5; i++) {
 		mutate(&bytes);
