@@ -376,7 +376,7 @@ static bool is_step_of_build(struct tr_text text)
 	return i > 1 && i < text.len && (text.data[i] == '/' || text.data[i] == '%');
 }
 
-/* A line with -c and -o, as a compiler of an unknown name has them. */
+/* True if a line has -c and -o, as an unknown compiler or one after cd has them. */
 static bool has_compile(struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -410,7 +410,8 @@ static const char *looks_like(struct tr_input *in)
 		if ((unsigned char)*q < ' ' && *q != '\t' && *q != '\n' && *q != '\r')
 			return "";
 	if (is_step_of_build(text) || has_compile(text))
-		return " (it looks like the output of a build, which -f makelog reads)";
+		return " (it looks like the output of a build: say -f makelog, and also "
+		       "-O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)";
 	if (text.len && (*p == '{' || *p == '['))
 		return " (it looks like JSON)";
 	if (text.len > 5 && (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))

@@ -201,11 +201,14 @@ need_terminal() {
 }
 
 @test "input of no known format: what it looks like" {
+	local build=" (it looks like the output of a build: say -f makelog, and also -O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)"
 	unknown() { [[ $(tr-parse 2>&1 >/dev/null) == *"not a known trace format$1: see"* ]]; }
 	printf '\n [1,2]\n' | unknown ' (it looks like JSON)'
-	printf '[1/20] acmecc a.c\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
-	printf 'x\nacmecc -c a.c -o a.o\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
-	printf '[ 50%%] Building\n' | unknown ' (it looks like the output of a build, which -f makelog reads)'
+	printf '[1/20] acmecc a.c\n' | unknown "$build"
+	printf 'x\nacmecc -c a.c -o a.o\n' | unknown "$build"
+	# what the message says makes a trace of it
+	[ "$(printf 'x\nacmecc -c a.c -o a.o\n' | tr-parse -q -O compiler=acmecc=gcc | grep -c ^exec)" -eq 1 ]
+	printf '[ 50%%] Building\n' | unknown "$build"
 	printf '[ 1, 2]' | unknown ' (it looks like JSON)'
 	printf '\377\376c\0l\0' | unknown ' (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)'
 	run -2 tr-parse -f makelog < <(printf '\377\376c\0l\0\n\0')
