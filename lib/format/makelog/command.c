@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the command of a build tool in the words of a simple command, where launchers, wrappers or
- * unknown programs may stand before it. Also tells lines that cannot contain such a command.
+ * Finds the command of a build tool in the words of a simple command, in which launchers, wrappers
+ * or unknown programs may precede it; and recognises lines that cannot contain one.
  */
 #include <string.h>
 
@@ -14,10 +14,10 @@
 #include <emmintrin.h>
 #endif
 
-/* Programs that run the command in their arguments, in their own place. */
+/* Programs that replace themselves by the command in their arguments. */
 static const char *const wrappers[] = { "env",	 "exec", "command", "time",
 					"nohup", "nice", "xargs",   NULL };
-/* Programs that have names of compilers and files as arguments, and run neither. */
+/* Programs whose arguments can be names of compilers and files, which they do not run. */
 static const char *const no_runners[] = { "echo",  "printf",  "test",  "[",	"rm",	"cp",
 					  "mv",	   "ln",      "ls",    "cat",	"sed",	"awk",
 					  "grep",  "install", "touch", "which", "type", "mkdir",
@@ -40,7 +40,7 @@ static struct tr_makelog_program describe(const struct tr_makelog_names *names, 
 	};
 }
 
-/* Not in line, so that names that were seen before take few instructions. */
+/* Describes a program that is not in its slot. Not inlined, so that the fast path stays short. */
 static __attribute__((noinline)) struct tr_makelog_program
 describe_in(struct tr_makelog_names *names, struct tr_makelog_slot *slot, struct tr_text name)
 {
@@ -68,7 +68,7 @@ struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, str
 }
 
 #if defined __SSE2__ && !defined TR_PORTABLE
-/* Which of sixteen bytes may begin a sign, one bit each; next: the sixteen bytes one further. */
+/* Which of sixteen bytes may begin a sign (has_sign), one bit each; next: the bytes after them. */
 static inline unsigned sign_mask(__m128i bytes, __m128i next)
 {
 	__m128i found = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(';'));
@@ -108,9 +108,7 @@ static const char *skip_to_sign(const char *p, const char *end)
 	return p;
 }
 
-/*
- * Whether the text has an operator of the shell, "<<", an assignment, " -c ", " -o " or "libtool".
- */
+/* True for an operator of the shell, "<<", an assignment, " -c ", " -o " or "libtool". */
 static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
@@ -131,8 +129,8 @@ static bool has_sign(struct tr_text text)
 }
 
 /*
- * True for CC and the like: makefiles that are quiet print such a word instead of a command, so the
- * compilers of these names need an option.
+ * True if a word such as CC is a label, which quiet makefiles print instead of a command. Compilers
+ * with such names need an option.
  */
 static bool is_label(struct tr_text program, struct tr_text text)
 {
@@ -180,7 +178,7 @@ static struct tr_program find_program(struct tr_makelog_names *names, const stru
 	return tr_program_find(names->compilers, words[0].text, rest, count > 2 ? 2 : count - 1);
 }
 
-/* Whether the words can be a command of this tool, and not a sentence that begins with its name. */
+/* True if the words can be a command of this tool, not a sentence that begins with its name. */
 static bool is_plausible(struct tr_makelog_names *names, struct tr_makelog_program known,
 			 const struct tr_word *words, size_t count)
 {
@@ -216,8 +214,8 @@ static bool is_plausible(struct tr_makelog_names *names, struct tr_makelog_progr
 }
 
 /*
- * Programs that often run the command at the end of their arguments, after a script, a time and the
- * like, so that it need not be one that compiles. All versions of Python begin with its name.
+ * Programs whose arguments often end with a command, after a script, a time and the like, so a
+ * linking command is accepted as well. is_runner adds all versions of Python.
  */
 static const char *const runners[] = { "perl",	 "ruby",    "timeout",	"ionice",  "taskset",
 				       "stdbuf", "setarch", "linux32",	"linux64", "fakeroot",
@@ -230,8 +228,8 @@ static bool is_runner(struct tr_text base)
 }
 
 /*
- * True if the words after an unknown program are a compiler that compiles a source, and does
- * nothing else. links: or one that links.
+ * True if words in the arguments of another program are a compiler that only compiles a source, or,
+ * with links, one that links.
  */
 static bool is_run(struct tr_makelog_names *names, const struct tr_word *words, size_t count,
 		   bool links)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of the format, its detection, and the reader: physical lines are joined where a
- * backslash ends them, parsed, and the commands of build tools in them become records. The records
- * of a line wait in a queue, because an error further on in the line shows that it is only text.
+ * The format, its detection, and its reader: lines that a backslash continues are joined and
+ * parsed, and the commands of build tools in them become records. The records of a line are queued
+ * until all of it is parsed, because an error later in the line shows that it is only text.
  */
 #include "format/makelog/makelog.h"
 
@@ -18,8 +18,9 @@
 
 enum { PROBE = 64 << 10, DEPTH = 8 };
 /*
- * Where the end of a command is looked for in the next lines, and how much of that is done: so many
- * bytes for each that is read, and at the beginning, so that a log takes no longer than its length.
+ * The end of an open command is searched for in the next AHEAD bytes. The bytes that are searched
+ * are limited by a budget, to which each byte of the log adds AHEAD_FACTOR, so that the time for a
+ * log is proportional to its length.
  */
 enum { AHEAD = 16 << 10, AHEAD_FACTOR = 4, AHEAD_MOST = 32 * AHEAD };
 
@@ -27,25 +28,24 @@ struct reader {
 	struct tr_reader base;
 	struct tr_makelog_shell *shells[DEPTH]; /* of lines; of sh -c in them; and so on */
 	size_t depth;				/* which of them is at work */
-	const char *left_out;			/* why a part of a line is; NULL: none is */
+	const char *left_out; /* why a part of the line is left out; NULL: none is */
 	struct tr_makelog_names names;
 	struct tr_makelog_where where;
-	uint64_t next_cr,
-		next_escape; /* offsets before which there is none, from a line that was read on */
-	struct tr_buffer plain;	  /* a line without colours */
-	struct tr_buffer logical; /* a line that is continued on others */
-	struct tr_buffer joined;  /* the same where the syntax of the shell continues it */
-	struct tr_buffer listed;  /* a line of waf as a shell has it */
-	size_t budget;		  /* bytes in which the end of such lines may be looked for */
-	bool stamped;		  /* a time is in front of the line */
-	struct tr_buffer
-		queue; /* the records of a line, each with LF, and all but the first from their name on */
+	uint64_t next_cr, next_escape; /* offsets before which the rest of the log has none */
+	struct tr_buffer plain;	       /* a line without colours */
+	struct tr_buffer logical;      /* lines that backslashes join */
+	struct tr_buffer joined;       /* lines that belong to one command of the shell */
+	struct tr_buffer listed;       /* a line of waf as a shell has it */
+	size_t budget;		       /* bytes that may be searched for the end of a command */
+	bool stamped;		       /* a time is in front of the line */
+	/* the records of a line, each with LF; all but the first begin with their name */
+	struct tr_buffer queue;
 	size_t delivered;		 /* bytes of the queue */
 	size_t last;			 /* where its last record begins */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
 	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
-	bool counted; /* the number of texts was noted */
+	bool counted; /* the number of texts was reported */
 	struct tally {
 		uint64_t commands, unexpanded, unplaced;
 		struct tr_strangers strangers;
@@ -60,8 +60,8 @@ static const char *const reasons[] = {
 };
 
 /*
- * True if a line that cannot be parsed is a command, and no text such as "don't use gcc": a part of
- * it was a command, or it has a build tool with an option, or a shell with a script.
+ * True if a line that cannot be parsed is a command: it begins with a build tool or a shell and has
+ * an option. Other lines are text, such as "don't use gcc".
  */
 static bool is_broken_command(struct reader *reader, struct tr_text text,
 			      const struct tr_makelog_parsed *parsed)
@@ -76,8 +76,8 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 }
 
 /*
- * Takes the commands in the argument of sh -c, or of ssh, which is the program at begin. False: the
- * command is another one.
+ * Takes the commands in the script of sh -c or ssh. program: the word at begin. False: the command
+ * is neither.
  */
 static bool take_script(struct reader *reader, const struct tr_makelog_found *found, size_t begin,
 			struct tr_makelog_program program)
@@ -113,7 +113,7 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	return true;
 }
 
-/* Appends the field of a directory, which is that of the last command as a rule. */
+/* Appends the field cwd. Its text is kept, because most commands have the same directory. */
 static void put_directory(struct reader *reader, struct tr_text directory)
 {
 	if (!reader->cwd_field.len || !tr_text_equal(directory, tr_buffer_text(&reader->cwd))) {
@@ -134,7 +134,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 	struct reader *reader = context;
 	struct tr_buffer *to = &reader->queue;
 	struct tr_makelog_program program;
-	bool unexpanded; /* or the words that xargs reads are not there */
+	bool unexpanded; /* also if xargs reads further words */
 	size_t first = tr_makelog_skip_wrappers(&reader->names, found, &program, &unexpanded);
 
 	unexpanded |= found->unexpanded;
@@ -156,7 +156,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 		tr_buffer_put_literal(to, "\t-\t-\t");
 	}
 	struct tr_text name = found->words[begin].text;
-	/* what needs no escape in a string needs none in a cell, apart from "-" */
+	/* a text without escapes in a string has none in a cell either, except "-" */
 	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
 		tr_buffer_put_text(to, name);
 	else
@@ -190,7 +190,7 @@ static void take(void *context, const struct tr_makelog_found *found)
 	reader->tally.unplaced += !directory.data;
 }
 
-/* GCC quotes sources after a line number and a bar. */
+/* True for a line of source code in a message of GCC: a line number, a bar, the code. */
 static bool is_quoted_source(struct tr_text text)
 {
 	size_t i = 0;
@@ -202,7 +202,7 @@ static bool is_quoted_source(struct tr_text text)
 	return i < text.len && text.data[i] == '|';
 }
 
-/* Parses a script from a state to which it can be reset. False: memory is exhausted. */
+/* Discards what was parsed of a line, and parses a script in its place. False: out of memory. */
 static bool parse_from(struct reader *reader, size_t queued, const struct tally *tally,
 		       const struct tr_makelog_script *script, struct tr_makelog_parsed *parsed)
 {
@@ -224,14 +224,13 @@ static bool wants_more(struct reader *reader, size_t queued, struct tr_text text
 	       (!parsed->quoting && *text.data == '(') || is_broken_command(reader, text, parsed);
 }
 
-/* True if a line cannot be within quotes: make prints it, or it is a command of a build tool. */
+/* True for a line that ends an open quote: a message of make or, with tools, a build tool. */
 static bool ends_quote(struct reader *reader, struct tr_text line, bool tools)
 {
-	struct tr_text text = tr_makelog_command(line), path;
+	struct tr_text text = tr_makelog_command(line);
 	const char *blank = memchr(text.data, ' ', text.len);
-	int level;
 
-	if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS)
+	if (tr_makelog_is_message(text))
 		return true;
 	return tools && blank &&
 	       tr_makelog_program(&reader->names, tr_text_span(text.data, blank)).tool !=
@@ -239,8 +238,8 @@ static bool ends_quote(struct reader *reader, struct tr_text line, bool tools)
 }
 
 /*
- * Appends the next lines to the text in reader->joined. ends: where each of them ends there. tools:
- * up to one with a command. Returns their number.
+ * Appends the next lines to reader->joined, up to one that ends an open quote (ends_quote), and
+ * puts the offset at which each of them ends into ends. Returns their number.
  */
 static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t most)
 {
@@ -270,9 +269,9 @@ static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t
 }
 
 /*
- * Parses a line again with the next ones, up to that in which its quotes, brackets and
- * here-documents end. *text: its copy afterwards. TR_END: they do not end nearby, and the line was
- * parsed alone.
+ * Parses a line again together with the next ones, up to the one in which its quotes, brackets and
+ * here-documents are closed. *text becomes a copy of the line. TR_END: they are not closed nearby,
+ * and the line was parsed alone.
  */
 static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 				      const struct tally *tally, struct tr_text *text,
@@ -312,8 +311,8 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 }
 
 /*
- * Queues the commands of a command line, which may continue in the next lines. TR_WARN: it has a
- * command that cannot be read.
+ * Queues the commands of a command line, which may continue in the next lines. TR_WARN: one of its
+ * commands cannot be read.
  */
 static enum tr_status parse(struct reader *reader, struct tr_text text, struct tr_error *err)
 {
@@ -349,7 +348,7 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 		reader->left_out = command ? reasons[parsed.syntax] : NULL;
 	}
 	if (session && parsed.moved && parsed.syntax == TR_MAKELOG_FINE)
-		tr_makelog_where_follow(&reader->where, reader->prompt, parsed.directory);
+		tr_makelog_where_set(&reader->where, reader->prompt, parsed.directory);
 	if (reader->where.cwd.failed)
 		return tr_error_memory(err);
 	if (!reader->left_out)
@@ -359,8 +358,8 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 }
 
 /*
- * True if a line ends in a backslash that continues it, and not in a folder of Windows, such as
- * -IC:\inc\ and ..\inc\.
+ * True if a line ends in a backslash that continues it. The backslash at the end of -IC:\inc\ and
+ * ..\inc\ is part of a folder of Windows.
  */
 static bool is_continued(struct tr_text line)
 {
@@ -381,8 +380,8 @@ static bool is_continued(struct tr_text line)
 }
 
 /*
- * Parses lines that backslashes join. Where they hold no command together, each of them is tried:
- * text may end in a backslash, too.
+ * Parses lines that backslashes join. If they contain no command, each of them is parsed alone,
+ * because text can end in a backslash, too.
  */
 static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 {
@@ -392,7 +391,7 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 	if (status != TR_OK || reader->queue.len)
 		return status;
 	size_t budget = reader->budget;
-	reader->budget = 0; /* what comes after them is no part of each */
+	reader->budget = 0; /* none of them continues after the last one */
 	for (const char *p = text.data, *end = p + text.len; p < end && status == TR_OK;) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		struct tr_text line = tr_text_span(p, lf ? lf : end);
@@ -404,7 +403,7 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 	return status;
 }
 
-/* Reads the lines that continue a line, which ends in a backslash. */
+/* Appends the lines that continue a line with a backslash to reader->logical. */
 static enum tr_status join(struct reader *reader, struct tr_text line, struct tr_error *err)
 {
 	struct tr_buffer *logical = &reader->logical;
@@ -434,7 +433,7 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 	return TR_OK;
 }
 
-/* The prompt between the beginning of a line and its command; ++ is that of a substitution. */
+/* The prompt in front of a command, $ or +; 0: none. "++" precedes a command of a substitution. */
 static char prompt_of(struct tr_text line, struct tr_text command)
 {
 	const char *p = command.data - 2;
@@ -445,8 +444,8 @@ static char prompt_of(struct tr_text line, struct tr_text command)
 }
 
 /*
- * The command of a line in which waf -v prints it as Python spells lists of strings, as a shell
- * would have it: runner ['gcc', '-DX="1"', '-c', 'a.c']. Any other line as it is.
+ * Converts a command that waf -v prints as a list of Python, runner ['gcc', '-DX="1"', 'a.c'], to
+ * the language of a shell. Returns any other line as it is.
  */
 static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 {
@@ -475,8 +474,8 @@ static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 }
 
 /*
- * True if a byte is in a line, of which the next one is at the offset *next or after it. It is
- * looked for in the whole window at once, because most logs have none.
+ * True if a line contains a byte. *next is an offset before which the log has no such byte from the
+ * line on; the whole window is searched at once, because most logs have none.
  */
 static bool has_byte(const struct tr_input *in, struct tr_text line, char byte, uint64_t *next)
 {
@@ -489,12 +488,11 @@ static bool has_byte(const struct tr_input *in, struct tr_text line, char byte, 
 	return *next < begin + line.len;
 }
 
-/* Queues the commands of the next line. TR_END: the log is over. */
+/* Queues the commands of the next line. TR_END: the log has ended. */
 static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 {
-	struct tr_text line, path;
+	struct tr_text line;
 	bool ended;
-	int level;
 
 	reader->base.source_offset = reader->base.in->offset;
 	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
@@ -519,21 +517,17 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	struct tr_text text = tr_makelog_command(line);
 	reader->stamped = text.data != line.data && tr_makelog_stamp(line);
 	reader->prompt = prompt_of(line, text);
-	enum tr_makelog_move move = tr_makelog_directory(text, &level, &path);
-	if (move != TR_MAKELOG_STAYS) {
-		if (move == TR_MAKELOG_ENTERS)
-			status = tr_makelog_where_enter(&reader->where, level, path, err);
-		else
-			tr_makelog_where_leave(&reader->where, level, path);
-	} else if (is_continued(line)) {
+	status = tr_makelog_where_follow(&reader->where, text, err);
+	bool message = status != TR_END;
+	if (!message && is_continued(line)) {
 		status = join(reader, line, err);
 		if (status == TR_OK)
 			status = parse_logical(reader, err);
-	} else {
+	} else if (!message) {
 		text = take_list(text, &reader->listed);
 		status = reader->listed.failed ? tr_error_memory(err) : parse(reader, text, err);
 	}
-	reader->texts += !reader->queue.len && status == TR_OK && move == TR_MAKELOG_STAYS;
+	reader->texts += !reader->queue.len && status == TR_OK && !message;
 	if (status == TR_WARN)
 		tr_error_at_line(err, reader->base.source_line);
 	return status;
@@ -689,7 +683,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	return &reader->base;
 }
 
-/* The program at the beginning of a line; it may be in quotes. */
+/* The first word of a line, without its quotes. */
 static struct tr_text first_program(struct tr_text text)
 {
 	bool quoted = text.len && *text.data == '"';
@@ -700,8 +694,8 @@ static struct tr_text first_program(struct tr_text text)
 }
 
 /*
- * True if a line is a compiler that compiles. The options of a compiler that only the user's table
- * has are not looked at: the user says that it is in the log.
+ * True if a line is a compiler that compiles. A compiler of the user's own table needs no -c: the
+ * user has said that the log contains it.
  */
 static bool is_evidence(const struct tr_compilers *own, struct tr_text text)
 {
@@ -716,13 +710,13 @@ static bool is_evidence(const struct tr_compilers *own, struct tr_text text)
 	       (own && driver && tr_tool_of_name(program) == TR_TOOL_NONE);
 }
 
-/* For weigh. */
+/* The context of weigh. */
 struct weighing {
-	struct tr_compilers *own; /* NULL: those that are built in */
+	struct tr_compilers *own; /* NULL: the built-in table */
 	struct tr_buffer plain;
 };
 
-/* 1 if a line of the window is what make or msbuild prints, or a compiler that compiles. */
+/* Returns 1 if the window has a message of make or msbuild, or a compiler that compiles. */
 static int weigh(const char *p, const char *end, void *context)
 {
 	struct weighing *weighing = context;
@@ -730,19 +724,17 @@ static int weigh(const char *p, const char *end, void *context)
 	if (end - p > PROBE)
 		end = p + PROBE;
 	for (const char *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
-		struct tr_text line = tr_makelog_plain(tr_text_span(p, lf), &weighing->plain), path;
+		struct tr_text line = tr_makelog_plain(tr_text_span(p, lf), &weighing->plain);
 		struct tr_text text = tr_makelog_command(line);
-		int level;
-		if (tr_makelog_directory(text, &level, &path) != TR_MAKELOG_STAYS ||
-		    is_evidence(weighing->own, text))
+		if (tr_makelog_is_message(text) || is_evidence(weighing->own, text))
 			return 1;
 	}
 	return 0;
 }
 
 /*
- * Only asked when no format recognises the bytes: a trace in a log of a build is that of its own
- * format.
+ * Called only if no format recognises the bytes, so that a trace inside a build log is read as the
+ * trace.
  */
 static int search(struct tr_input *in, const struct tr_settings *settings)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of POSIX shells, as far as printed command lines have it: words (word.c), lists (; &
- * && || |), subshells, redirections, here-documents, assignments, reserved words, comments. The
- * parser has no recursion: a stack of directories holds what a subshell gives back.
+ * The part of the language of POSIX shells that occurs in printed command lines: words (word.c),
+ * lists (; & && || |), subshells, redirections, here-documents, assignments, reserved words and
+ * comments. The parser does not recurse: a stack has the directory to which each subshell returns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void change(struct tr_makelog_shell *shell)
 		i++;
 	struct tr_text path = i < shell->count ? word(shell, i) : TR_TEXT("");
 	bool absolute = tr_path_is_absolute(path);
-	/* ~ is a home that the log does not name */
+	/* ~ is a home directory, which the log does not name */
 	if (shell->unexpanded || i == shell->count || tr_text_starts(path, TR_TEXT("~")) ||
 	    path.len > TR_DIRECTORY_MAX || (!absolute && !shell->known)) {
 		shell->known = false;
@@ -92,7 +92,7 @@ static void change(struct tr_makelog_shell *shell)
 	shell->known = shell->directory.len <= TR_DIRECTORY_MAX;
 }
 
-/* Passes the command on. */
+/* Passes the command to take. */
 static void deliver(struct tr_makelog_shell *shell)
 {
 	struct tr_makelog_found found = {
@@ -113,7 +113,7 @@ static void begin_command(struct tr_makelog_shell *shell)
 	shell->unexpanded = shell->conditional = shell->skipped = false;
 }
 
-/* Takes the commands in the arguments of eval, which it joins with blanks. */
+/* Passes on the arguments of eval as a script; eval joins them with blanks. */
 static void evaluate(struct tr_makelog_shell *shell)
 {
 	struct tr_buffer script = TR_BUFFER_INIT;
@@ -193,12 +193,12 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 }
 
 /*
- * Handles an assignment or a reserved word where a command may begin. False: the word is neither.
- * An assignment may have quotes in its value.
+ * Handles an assignment or a reserved word where a command may begin. quoted: the word has quotes,
+ * as the value of an assignment may. False: it is neither.
  */
 static inline bool take_syntax(struct tr_makelog_shell *shell, struct tr_text text, bool quoted)
 {
-	/* of reserved words; most programs begin with other letters */
+	/* first letters of reserved words, which most programs do not have */
 	static const bool begins[256] = {
 		['!'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true, ['i'] = true,
 		['t'] = true, ['u'] = true, ['w'] = true, ['{'] = true, ['}'] = true
@@ -240,7 +240,7 @@ static void add_word(struct tr_makelog_shell *shell, struct tr_text text, struct
 	shell->count++;
 }
 
-/* The slot of an argument that begins at p. */
+/* The slot for an argument that begins at p. */
 static struct tr_makelog_seen *find_seen(struct tr_makelog_shell *shell, const char *p)
 {
 	uint64_t hash = 0, bytes;
@@ -253,7 +253,7 @@ static struct tr_makelog_seen *find_seen(struct tr_makelog_shell *shell, const c
 	return &shell->seen[hash % (sizeof shell->seen / sizeof *shell->seen)];
 }
 
-/* Remembers the argument between source and pos. */
+/* Remembers the argument that begins at source and ends at pos. */
 static void remember(struct tr_makelog_shell *shell, const char *source, struct tr_text text,
 		     struct tr_text spelled)
 {
@@ -270,7 +270,7 @@ static void remember(struct tr_makelog_shell *shell, const char *source, struct 
 	memcpy(seen->spelled, spelled.data, spelled.len);
 }
 
-/* Reads the word at pos as a part of the command. */
+/* Adds the word at pos to the command, unless it is syntax or the number of a redirection. */
 static void take_word(struct tr_makelog_shell *shell)
 {
 	const char *source = shell->pos;
@@ -329,9 +329,9 @@ static inline struct marks find_marks(const char *p)
 }
 
 /*
- * Takes the next words, up to the first one that has a byte which is not plain, or is longer than a
- * block. Nearly all words are plain: they stay in the text, and only their spelling is a copy.
- * Returns true if another word begins at pos.
+ * Adds the next words to the command, up to the first one that is longer than a block or has a byte
+ * that is not plain. Nearly all words are plain: they stay in the text, and only their spelling is
+ * copied. Returns true if that other word begins at pos.
  */
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
@@ -459,7 +459,7 @@ static void skip_heres(struct tr_makelog_shell *shell)
 	shell->here_count = shell->delimiters.len = 0;
 }
 
-/* Opens a subshell, which keeps its directory for itself. */
+/* Opens a subshell, in which cd has no effect on what follows it. */
 static void open_subshell(struct tr_makelog_shell *shell)
 {
 	struct tr_text directory = tr_buffer_text(&shell->directory);
@@ -501,7 +501,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	shell->fate = FATE_UNKNOWN;
 }
 
-/* Handles a newline. False: the command ends there. */
+/* Handles a newline. False: the text ends there (by_line). */
 static bool take_newline(struct tr_makelog_shell *shell)
 {
 	const char *newline = shell->pos++;

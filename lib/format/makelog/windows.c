@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command lines of Windows, where a backslash separates folders: as nmake, msbuild and others print
- * them, perhaps after a prompt with the directory.
+ * Command lines of Windows, in which a backslash separates folders, as nmake, msbuild and others
+ * print them, perhaps after a prompt with the directory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static struct tr_text skip_blanks(struct tr_text text)
 }
 
 /*
- * The program at the beginning of a command line of Windows: in quotes, a word, or a path with
- * blanks that ends in .exe. *after: where its arguments begin.
+ * The program at the beginning of a command line of Windows: a text in quotes, a path with blanks
+ * that ends in .exe, or a word. *after: the offset of its arguments.
  */
 static struct tr_text program_of(struct tr_text text, size_t *after)
 {
@@ -53,8 +53,9 @@ static struct tr_text program_of(struct tr_text text, size_t *after)
 }
 
 /*
- * C:\b>, the prompt of cmd.exe with a directory. A blank may follow it in text that people copied;
- * a build tool comes next then, as "C:\b\a.exe x> y" is a redirection. Returns its length; 0: none.
+ * The length of the prompt of cmd.exe with its directory, C:\b>; 0: there is none. In text that
+ * people have copied a blank may follow, but only before a build tool: "C:\b\a.exe x> y" is a
+ * redirection.
  */
 static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
 {
@@ -73,8 +74,8 @@ static size_t skip_prompt(struct tr_makelog_names *names, struct tr_text text)
 }
 
 /*
- * True for a backslash before a letter or digit outside of quotes. In a shell it would have no
- * effect, so it separates folders.
+ * True if a backslash precedes a letter or digit outside of quotes. It would have no effect in a
+ * shell, so it separates folders.
  */
 static bool has_path(struct tr_text text)
 {
@@ -96,11 +97,11 @@ static bool has_path(struct tr_text text)
 	return false;
 }
 
-/* The end of the first command: where cmd.exe redirects it, or begins another one. */
+/* The end of the first command: a redirection of cmd.exe, or the operator before another one. */
 static size_t end_of_command(struct tr_text text)
 {
 	bool quoted = false;
-	size_t slashes = 0; /* in front of the byte; an odd number escapes a quote */
+	size_t slashes = 0; /* backslashes before the byte; an odd number escapes a quote */
 
 	for (size_t i = 1; i < text.len; i++) {
 		char c = text.data[i], before = text.data[i - 1];
@@ -120,7 +121,7 @@ struct programs {
 	struct tr_text list[4];
 	size_t count;
 	enum tr_tool_kind tool; /* of the last one */
-	struct tr_text rest;	/* what follows them */
+	struct tr_text rest;	/* the arguments of the last one */
 };
 
 static void find_programs(struct tr_makelog_names *names, struct tr_text text,
@@ -153,7 +154,7 @@ static bool is_windows(const struct programs *programs, struct tr_text text)
 	return has_path(text) || (memchr(program.data, '\\', program.len) && *program.data != '/');
 }
 
-/* Takes a command of Windows; len: how much of the rest are its arguments. False: memory. */
+/* Passes on a command, whose arguments are `len` bytes of the rest. False: out of memory. */
 static bool take_words(const struct programs *programs, size_t len, struct tr_text directory,
 		       tr_makelog_take *take, void *context)
 {
@@ -186,8 +187,8 @@ static bool take_words(const struct programs *programs, size_t len, struct tr_te
 }
 
 /*
- * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links. cmd.exe removes
- * the first quote and the last one. NULL: the line is another one.
+ * The commands in cmd.exe /C "COMMAND && COMMAND", which CMake writes around links, without the
+ * first and the last quote, as cmd.exe reads them. data NULL: the line is no such command.
  */
 static struct tr_text script_of_cmd(struct tr_text text)
 {
@@ -209,7 +210,7 @@ static struct tr_text script_of_cmd(struct tr_text text)
 	return !script ? none : last ? tr_text_span(text.data + 1, last) : text;
 }
 
-/* Changes the directory as cd [/D] PATH does. It is NULL where it is not known. */
+/* Changes the directory as cd [/D] PATH does. data NULL: unknown. */
 static void change(struct tr_text *directory, struct tr_text path, struct tr_buffer *joined)
 {
 	struct tr_buffer next = TR_BUFFER_INIT;
@@ -240,8 +241,8 @@ static void change(struct tr_text *directory, struct tr_text path, struct tr_buf
 }
 
 /*
- * Where a backslash escapes a quote or a blank, it separates no folders, and only programs of
- * Windows have commands without folders.
+ * A backslash before a quote or a blank separates no folders. Without folders, only programs of
+ * Windows make a command line one of Windows.
  */
 bool tr_makelog_may_be_windows(struct tr_text text, struct tr_makelog_program first)
 {

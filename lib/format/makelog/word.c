@@ -21,7 +21,7 @@ void tr_makelog_shell_fail(struct tr_makelog_shell *shell, enum tr_makelog_synta
 	shell->pos = shell->end;
 }
 
-/* Reports a quote, or a bracket of a substitution, that has no end. */
+/* Fails because a quote, or a bracket of a substitution, is open at the end. */
 static void fail_quote(struct tr_makelog_shell *shell)
 {
 	shell->quoting |= shell->syntax == TR_MAKELOG_FINE;
@@ -117,7 +117,7 @@ void tr_makelog_shell_script(struct tr_makelog_shell *shell, struct tr_text scri
 					    });
 }
 
-/* Delivers the script of `...`, where a backslash keeps its sense only before $, ` and itself. */
+/* Passes on the script of `...`, in which a backslash escapes only $, ` and itself. */
 static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text text)
 {
 	struct tr_buffer script = TR_BUFFER_INIT;
@@ -138,9 +138,8 @@ static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text te
 }
 
 /*
- * Two idioms of automake with command substitutions have results that follow from their text. The
- * first, `test -f 'a.c' || echo './'`a.c, is the folder of the sources if the file is not in the
- * folder of the build. If both are the same, the file is there. Appends that folder to a word.
+ * Appends the result of the command substitution `test -f 'a.c' || echo 'FOLDER/'` of automake to a
+ * word. The file is in FOLDER, the one of the sources, unless that is the folder of the build, ./.
  * False: the command is another one.
  */
 static bool take_automake_source(struct tr_text text, struct tr_buffer *to)
@@ -168,9 +167,9 @@ static bool skip_text(struct tr_text *text, const char *expected)
 }
 
 /*
- * The second is depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'`, which is x/.deps/a.
- * Appends that to the word depbase=, and keeps it in *depbase. False: another command or word. The
- * folder and the extension are read from the command.
+ * Appends x/.deps/a, the result of depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'` of
+ * automake, to the word, and keeps it in *depbase. The folder and the extension are those of the
+ * command. False: the command or the word is another one.
  */
 static bool take_automake_depbase(struct tr_text text, struct tr_buffer *to,
 				  struct tr_buffer *depbase)
@@ -239,13 +238,13 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 }
 
 /*
- * The bracket that closes a substitution, of which the text after the first bracket begins at p.
- * Brackets within quotes, and those of substitutions in it, are not it. NULL: there is none.
+ * Finds the bracket that closes a substitution, whose content begins at p. Brackets in quotes and
+ * in nested substitutions are skipped. NULL: there is none.
  */
 static const char *find_close(const char *p, const char *end, char close)
 {
 	enum { DEEPEST = 64 };
-	char stack[DEEPEST] = { close }; /* what closes each part that is open */
+	char stack[DEEPEST] = { close }; /* the closing character of each open part */
 	size_t depth = 1;
 
 	for (; p < end; p++) {
@@ -344,7 +343,7 @@ static void take_double(struct tr_makelog_shell *shell)
 		shell->pos++;
 }
 
-/* Takes what follows a backslash outside of quotes. */
+/* Takes the byte after a backslash outside of quotes. */
 static void take_backslash(struct tr_makelog_shell *shell)
 {
 	if (shell->pos == shell->end)
