@@ -22,13 +22,13 @@ bool tr_parent_cell(struct tr_record *record, const struct tr_cell *cell, struct
 	struct tr_buffer written = tr_buffer_over(memory, sizeof memory);
 	struct tr_error err;
 
-	text->data = NULL;
+	*text = (struct tr_text){ NULL, 0 };
 	if (cell->type == TR_CELL_ABSENT)
 		return true;
 	if (cell->type == TR_CELL_TEXT) {
 		if (tr_cell_bytes(cell->text, record->arena, text, &err))
 			return true;
-		text->data = NULL;
+		*text = (struct tr_text){ NULL, 0 };
 		return err.cause != TR_CAUSE_MEMORY;
 	}
 	tr_cell_write(cell, &written);
