@@ -852,3 +852,12 @@ unit() {
 	sed -i '/-ffixed-x18/d' compile_commands.json
 	clang-check -p . sub/a.c
 }
+
+@test "a part of another call needs no arguments" {
+	# cc1 cannot be read, and runs gcc, which is a part of the first call nevertheless
+	printf 'exec\t%s\t-\t%s\t%s\tcwd="/b"\t%s\n' 0 1 gcc 'argv=["gcc","-c","a.c"]' \
+		1 2 /usr/lib/cc1 $'argv=[1]\tparent=0' 2 3 gcc $'argv=["gcc","-c","b.c"]\tparent=1' >trace
+	run -0 --separate-stderr tr-repack --strict -t compdb trace
+	[ -z "$stderr" ]
+	[ "$(grep '"file"' <<<"$output")" = '    "file": "/b/a.c"' ]
+}
