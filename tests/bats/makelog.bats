@@ -94,7 +94,7 @@ database() {
 	done
 }
 
-@test "an unknown program that is called like a compiler named, and a log without commands says so" {
+@test "an unknown program that is called like a compiler is named, and a log without commands says so" {
 	printf '%s\n' "make[1]: Entering directory '/srv/p'" '[1/3] gcc -c sub.c -o a.o' \
 		'[2/3] env X=1 /opt/bin/acmecc.exe -c main.c -o b.o' 'acmecc -Iinc -c x.cpp' \
 		'diff -c a.c b.c' 'wc -c a.c' 'python3 -c import a.c -o x' 'grep -c -I x a.c' 'acmecc -c x.o -o x' >log

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drivers whose names are unknown. They show when they start a compiler such as cc1, whose entries
- * then stand for theirs, with options that no one wrote; or when they are called as a compiler is, and
- * no known one runs below them or in their place. Recent programs are kept, because the parent of a
- * process is known by its seq only.
+ * Finds drivers whose names are unknown. Either they start a compiler such as cc1, so the database
+ * has the options that they made for it instead of their own; or their command line looks like that
+ * of a compiler (process/unknown_compilers.h), and no known compiler runs below them or replaces
+ * them. Recent programs are kept, because a record names its parent only by its seq.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/compdb/compdb.h"
 #include "process/parent.h"
-#include "process/stranger.h"
+#include "process/unknown_compilers.h"
 
 enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1, TASK = 24, CALLED = 64 };
 
@@ -19,9 +19,9 @@ struct program {
 	uint64_t seq;
 	uint64_t segment; /* 0: free */
 	uint64_t parent;  /* its seq; TR_NO_POSITION: unknown */
-	size_t stranger;  /* called as a compiler is: the number of its name; 0: it is not */
+	size_t counted;	  /* from tr_unknown_compilers_count */
 	char task[TASK];  /* empty: unknown */
-	char name[WORD];  /* empty: it runs whatever its arguments name */
+	char name[WORD];  /* empty: it runs the command in its arguments */
 };
 
 /* An unknown program, the compiler that it started, and the family of that compiler. */
@@ -34,12 +34,12 @@ struct tr_compdb_unknown {
 	uint64_t segment;	       /* its number, from 1; programs of earlier ones are free */
 	struct note notes[NOTED];
 	size_t count, reported;
-	struct tr_strangers strangers;
-	uint64_t called[CALLED]; /* the last of them that were called, by seq */
+	struct tr_unknown_compilers compilers;
+	uint64_t called[CALLED]; /* the seq of the last programs that were counted as compilers */
 	size_t last;
 };
 
-/* Copies a text as a string. False: it is empty or too long. */
+/* Copies a text to a string of WORD bytes. False: it is empty or too long. */
 static bool copy(struct tr_text text, char *to)
 {
 	if (!text.len || text.len >= WORD)
@@ -49,7 +49,7 @@ static bool copy(struct tr_text text, char *to)
 	return true;
 }
 
-/* True for programs that run whatever their arguments name, also a compiler by itself. */
+/* True for programs that run the command in their arguments, which may be a compiler. */
 static bool runs_others(struct tr_text path)
 {
 	static const char *const names[] = { "make", "gmake",	"ninja", "samu", "env", "nice",
@@ -58,7 +58,7 @@ static bool runs_others(struct tr_text path)
 	return tr_command_is_shell(path) || tr_text_is_among(tr_tool_base(path), names);
 }
 
-/* The program with that seq. NULL: it is a known tool, or not a recent one. */
+/* The program with that seq. NULL: it is a known tool, or not recent. */
 static struct program *find(struct tr_compdb_unknown *unknown, uint64_t seq)
 {
 	struct program *program = &unknown->recent[seq % RECENT];
@@ -66,29 +66,29 @@ static struct program *find(struct tr_compdb_unknown *unknown, uint64_t seq)
 	return program->segment == unknown->segment && program->seq == seq ? program : NULL;
 }
 
-/* Counts a program that is called as a compiler is. 0: it is not. SIZE_MAX: memory is exhausted. */
-static size_t count_stranger(struct tr_compdb_unknown *unknown, struct tr_record *record)
+/* As tr_unknown_compilers_count, for a record. SIZE_MAX: memory is exhausted. */
+static size_t count(struct tr_compdb_unknown *unknown, struct tr_record *record)
 {
 	static const char option[] = "\"-c\"";
 	struct tr_command command;
 	struct tr_error err;
 
-	/* text lines, most of which are others, are searched without being parsed */
+	/* a text line without the option, as most are, is not parsed */
 	if (record->line.data && (!record->rest.len || !memmem(record->rest.data, record->rest.len,
 							       option, sizeof option - 1)))
 		return 0;
 	enum tr_status status = tr_command_read(record, &command, &err);
-	size_t count = command.argc;
+	size_t argc = command.argc;
 	if (status == TR_FATAL)
 		return SIZE_MAX;
-	if (status != TR_OK || count < 3)
+	if (status != TR_OK || argc < 3)
 		return 0;
-	struct tr_word *words = tr_arena_alloc(record->arena, count * sizeof *words);
+	struct tr_word *words = tr_arena_alloc(record->arena, argc * sizeof *words);
 	if (!words)
 		return SIZE_MAX;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < argc; i++)
 		words[i] = (struct tr_word){ command.argv[i], i, false };
-	return tr_strangers_count(&unknown->strangers, words, count);
+	return tr_unknown_compilers_count(&unknown->compilers, words, argc);
 }
 
 /* Keeps a program that is no known tool. False: memory is exhausted. */
@@ -111,17 +111,17 @@ static bool keep(struct tr_compdb_unknown *unknown, struct tr_record *record,
 	if (runs_others(path))
 		return true;
 	copy(tr_tool_base(path), program->name);
-	program->stranger = count_stranger(unknown, record);
-	if (program->stranger && program->stranger != SIZE_MAX)
+	program->counted = count(unknown, record);
+	if (program->counted && program->counted != SIZE_MAX)
 		unknown->called[unknown->last++ % CALLED] = seq;
-	return program->stranger != SIZE_MAX;
+	return program->counted != SIZE_MAX;
 }
 
 /*
- * Where a known compiler runs for an unknown program, or in its place, nothing of that is lost. False:
- * memory is exhausted.
+ * Removes the unknown program that runs a known compiler, or is replaced by one, from the count:
+ * the database has the entries of the known one. False: memory is exhausted.
  */
-static bool forgive(struct tr_compdb_unknown *unknown, struct tr_record *record,
+static bool uncount(struct tr_compdb_unknown *unknown, struct tr_record *record,
 		    const struct tr_parent *parent)
 {
 	enum { HIGHEST = 4 };
@@ -133,24 +133,23 @@ static bool forgive(struct tr_compdb_unknown *unknown, struct tr_record *record,
 		return false;
 	for (int i = 0; i < HIGHEST && seq != TR_NO_POSITION; i++) {
 		program = find(unknown, seq);
-		if (!program || program->stranger)
+		if (!program || program->counted)
 			break;
 		seq = program->parent;
 	}
-	for (size_t i = 0; i < CALLED && i < unknown->last && !(program && program->stranger);
-	     i++) {
+	for (size_t i = 0; i < CALLED && i < unknown->last && !(program && program->counted); i++) {
 		program = find(unknown, unknown->called[i]);
 		if (program && (!*program->task || !tr_text_is(task, program->task)))
 			program = NULL;
 	}
-	if (program && program->stranger) {
-		unknown->strangers.list[program->stranger - 1].count--;
-		program->stranger = 0;
+	if (program && program->counted) {
+		unknown->compilers.list[program->counted - 1].count--;
+		program->counted = 0;
 	}
 	return true;
 }
 
-/* Adds a note about the program that started a compiler, once for each name. */
+/* Keeps the name of a program that started a compiler, for a note. */
 static void note(struct tr_compdb_unknown *unknown, const char *name, const struct tr_call *call)
 {
 	const struct tr_program *program = &call->invocation.program;
@@ -186,7 +185,7 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 		       keep(*unknown, record, &parent, seq);
 	if (call->stage != TR_STAGE_COMPILER && call->stage != TR_STAGE_DRIVER)
 		return true;
-	if (!forgive(*unknown, record, &parent))
+	if (!uncount(*unknown, record, &parent))
 		return false;
 	const struct program *above =
 		call->stage == TR_STAGE_COMPILER && parent.kind == TR_PARENT_RECORD
@@ -208,7 +207,7 @@ bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error
 	if (!unknown)
 		return false;
 	if (unknown->reported == unknown->count)
-		return tr_strangers_report(&unknown->strangers, err);
+		return tr_unknown_compilers_report(&unknown->compilers, err);
 	const struct note *next = &unknown->notes[unknown->reported++];
 	tr_error_set(err, TR_CAUSE_INPUT, "%s started %s: -O compiler=%s=%s makes its entries",
 		     next->name, next->started, next->name, next->family);

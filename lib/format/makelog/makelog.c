@@ -13,7 +13,7 @@
 #include "format/reader_base.h"
 #include "process/command.h"
 #include "process/path.h"
-#include "process/stranger.h"
+#include "process/unknown_compilers.h"
 #include "record/literal.h"
 
 enum { PROBE = 64 << 10, DEPTH = 8 };
@@ -48,7 +48,7 @@ struct reader {
 	bool counted; /* the number of texts was reported */
 	struct tally {
 		uint64_t commands, unexpanded, unplaced;
-		struct tr_strangers strangers;
+		struct tr_unknown_compilers unknown;
 	} tally;
 };
 
@@ -144,8 +144,8 @@ static void take(void *context, const struct tr_makelog_found *found)
 	to->failed |= reader->names.failed;
 	if (begin == found->count) {
 		if (first < found->count && !program.no_runner && !program.shell)
-			tr_strangers_count(&reader->tally.strangers, found->words + first,
-					   found->count - first);
+			tr_unknown_compilers_count(&reader->tally.unknown, found->words + first,
+						   found->count - first);
 		return;
 	}
 	reader->tally.commands++;
@@ -578,16 +578,16 @@ static bool note_texts(struct tr_reader *base, struct tr_error *err)
 	return true;
 }
 
-static bool note_strangers(struct tr_reader *base, struct tr_error *err)
+static bool note_unknown_compilers(struct tr_reader *base, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 
-	return tr_strangers_report(&reader->tally.strangers, err);
+	return tr_unknown_compilers_report(&reader->tally.unknown, err);
 }
 
 /* The notes about the whole input, which are printed at its end. */
-static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts, note_strangers,
-					 NULL };
+static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts,
+					 note_unknown_compilers, NULL };
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {

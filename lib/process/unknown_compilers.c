@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "process/stranger.h"
+/* Recognises the calls of unknown compilers, and counts them by name. */
+#include "process/unknown_compilers.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static bool is_compile(const struct tr_word *words, size_t count)
 {
 	static const char *const extensions[] = { ".c", ".cc", ".cpp", ".cxx", ".C",
 						  ".S", ".s",  ".asm", ".m",   NULL };
-	/* a program that only a shell could name has no other sense of -c */
+	/* a program that only a shell could expand ($CC) needs no further option */
 	bool compiles = false, source = false, typical = tr_text_starts(words->text, TR_TEXT("$"));
 
 	for (size_t i = 1; i < count; i++) {
@@ -24,9 +25,10 @@ static bool is_compile(const struct tr_word *words, size_t count)
 	return compiles && source && typical;
 }
 
-size_t tr_strangers_count(struct tr_strangers *strangers, const struct tr_word *words, size_t count)
+size_t tr_unknown_compilers_count(struct tr_unknown_compilers *unknown, const struct tr_word *words,
+				  size_t count)
 {
-	enum { MOST = sizeof strangers->list / sizeof *strangers->list };
+	enum { MOST = sizeof unknown->list / sizeof *unknown->list };
 	static const char *const interpreters[] = { "python", "python3", "perl", "ruby", NULL };
 	struct tr_text name = tr_tool_base(words[0].text);
 	size_t i = 0;
@@ -34,24 +36,24 @@ size_t tr_strangers_count(struct tr_strangers *strangers, const struct tr_word *
 	if (!name.len || name.len > TR_PROGRAM_NAME_MAX || tr_command_is_shell(name) ||
 	    tr_text_is_among(name, interpreters) || !is_compile(words, count))
 		return 0;
-	while (i < strangers->count && !tr_text_is(name, strangers->list[i].name))
+	while (i < unknown->count && !tr_text_is(name, unknown->list[i].name))
 		i++;
 	if (i == MOST)
 		return 0;
-	strangers->count += i == strangers->count;
-	memcpy(strangers->list[i].name, name.data, name.len);
-	strangers->list[i].count++;
+	unknown->count += i == unknown->count;
+	memcpy(unknown->list[i].name, name.data, name.len);
+	unknown->list[i].count++;
 	return i + 1;
 }
 
-bool tr_strangers_report(struct tr_strangers *strangers, struct tr_error *err)
+bool tr_unknown_compilers_report(struct tr_unknown_compilers *unknown, struct tr_error *err)
 {
-	while (strangers->count && !strangers->list[strangers->count - 1].count)
-		strangers->count--;
-	if (!strangers->count)
+	while (unknown->count && !unknown->list[unknown->count - 1].count)
+		unknown->count--;
+	if (!unknown->count)
 		return false;
-	const char *name = strangers->list[--strangers->count].name;
-	uint64_t count = strangers->list[strangers->count].count;
+	const char *name = unknown->list[--unknown->count].name;
+	uint64_t count = unknown->list[unknown->count].count;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "unknown program that is called like a compiler: %s, %" PRIu64
 		     " time%s; -O compiler=%s=gcc if it has the options of GCC",
