@@ -87,7 +87,7 @@ bool tr_diff_files_put(struct tr_diff_files *files, unsigned which, struct tr_re
 
 	if (record->type == TR_RECORD && tr_text_is(record->kind, "exec") &&
 	    tr_cell_number(&record->seq, &seq) &&
-	    /* the values of this map are no addresses */
+	    /* the map has numbers, not pointers */
 	    !tr_id_map_put(&side->numbers, seq,
 			   (void *)(uintptr_t)files->diff->sides[which].count)) {
 		tr_error_memory(err);

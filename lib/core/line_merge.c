@@ -250,7 +250,7 @@ static bool step(struct merge *merge, struct tr_error *err)
 	return wake_next(merge, err) && choose(merge, err);
 }
 
-/* Copies the text from offset on, as far as there is room. */
+/* Copies the text from offset on, up to cap bytes. Returns their number. */
 static size_t copy(struct tr_text text, size_t offset, char *buf, size_t cap)
 {
 	size_t left = text.len - offset, n = left < cap ? left : cap;
@@ -293,10 +293,7 @@ static ssize_t read_merged(struct tr_source *source, char *buf, size_t cap, stru
 	if (!merge->started && !start(merge, err))
 		return -1;
 	while (merge->live && n < cap) {
-		/*
-		 * lines that are there are not held back while another one would have to be waited
-		 * for
-		 */
+		/* lines that were read are not held back until the next one arrives */
 		if (merge->done && n && tr_input_would_wait(merge->heap[0]->base.in))
 			break;
 		if (merge->done && !step(merge, err))
@@ -322,7 +319,7 @@ static void close_merged(struct tr_source *source)
 	free(merge);
 }
 
-/* The bytes that were read of all parts, for progress. */
+/* Returns the number of bytes read from all parts, for progress. */
 static uint64_t raw_offset(struct tr_source *source)
 {
 	const struct merge *merge = (struct merge *)source;
@@ -333,7 +330,6 @@ static uint64_t raw_offset(struct tr_source *source)
 	return sum;
 }
 
-/* Owns the windows from here on, also if it fails. */
 struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size_t count,
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time))

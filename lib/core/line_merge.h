@@ -23,9 +23,7 @@ enum { TR_LINE_MERGE_PREFIX = 24 };
 struct tr_line_merge_part {
 	struct tr_input *in;
 	uint64_t number;		   /* number of the task, for tr_line_merge_tasks */
-	struct tr_line_merge_time time;	   /*
-					    * time of the lines before the first line that has one
-					    */
+	struct tr_line_merge_time time;	   /* of the lines before the first one with a time */
 	char prefix[TR_LINE_MERGE_PREFIX]; /* written before each line; NUL-terminated */
 };
 
@@ -38,11 +36,11 @@ struct tr_source *tr_line_merge_new(const struct tr_line_merge_part *parts, size
 				    void (*look)(struct tr_text line,
 						 struct tr_line_merge_time *time));
 
-/* The effect of a line on other parts, if each part contains the lines of one task. */
+/* How a line affects the part of another task, if each part has the lines of one task. */
 enum tr_line_merge_act {
 	TR_LINE_NOTHING,
-	TR_LINE_CALLS, /* it creates that task */
-	TR_LINE_NEEDS, /* the lines of that task precede it */
+	TR_LINE_CALLS, /* it creates the task, whose lines follow it */
+	TR_LINE_NEEDS, /* the lines of the task precede it */
 };
 
 /*

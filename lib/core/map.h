@@ -34,7 +34,7 @@ static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
 struct tr_map_slot {
 	const char *key; /* NULL: the slot is free */
 	uint32_t len;
-	uint32_t hash; /* of the key, which is only looked at where this is equal */
+	uint32_t hash; /* of the key, which is compared only if this is equal */
 	void *value;
 };
 
@@ -58,12 +58,12 @@ void *tr_map_get(const struct tr_map *map, struct tr_text key);
  */
 bool tr_map_put(struct tr_map *map, struct tr_text key, void *value);
 
-/* Takes it out and returns it; NULL: it was not there. */
+/* Removes an entry and returns its value; NULL: there was none. */
 void *tr_map_take(struct tr_map *map, struct tr_text key);
 
 /*
- * Steps through the values in no order: *position is 0 at first. NULL at the
- * end. The map must not change meanwhile.
+ * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first. The
+ * map must not change meanwhile.
  */
 void *tr_map_next(const struct tr_map *map, size_t *position);
 
@@ -71,7 +71,7 @@ void *tr_map_next(const struct tr_map *map, size_t *position);
 void tr_map_clear(struct tr_map *map);
 void tr_map_free(struct tr_map *map);
 
-/* Ids and ordinals that an input chooses: sparse and hostile ones cost no more than others. */
+/* Maps from ids and ordinals in an input. Sparse and hostile ones cost no more than others. */
 
 struct tr_id_slot {
 	uint64_t id;
@@ -81,7 +81,7 @@ struct tr_id_slot {
 struct tr_id_map {
 	struct tr_id_slot *slots; /* cap of them: 0 or a power of two */
 	size_t count, cap;
-	uint64_t seed; /* 0: a random one; one of many small maps can have that of another one */
+	uint64_t seed; /* 0: a random one is chosen; many small maps can share one */
 };
 
 #define TR_ID_MAP_INIT \
@@ -90,9 +90,9 @@ struct tr_id_map {
 	}
 
 /*
- * Returns the slot at which the search for an id begins; the map is not empty. Eight ids in a row
- * have eight slots in a row: most ids are counted up, and those that are used together are then in
- * the same lines of the processor's cache.
+ * Returns the slot at which the search for an id starts; the map is not empty. Eight consecutive ids
+ * have eight consecutive slots: most ids are counted up, and ids that are used together are then in the
+ * same cache lines.
  */
 static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 {
@@ -117,12 +117,12 @@ static inline void *tr_id_map_get(const struct tr_id_map *map, uint64_t id)
  */
 bool tr_id_map_put(struct tr_id_map *map, uint64_t id, void *value);
 
-/* Takes it out and returns it; NULL: it was not there. */
+/* Removes an entry and returns its value; NULL: there was none. */
 void *tr_id_map_take(struct tr_id_map *map, uint64_t id);
 
 /*
- * Steps through the values in no order: *position is 0 at first. NULL at the
- * end. The map must not change meanwhile.
+ * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first. The
+ * map must not change meanwhile.
  */
 void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
 
@@ -157,12 +157,12 @@ void tr_number_map_free(struct tr_number_map *map);
 
 struct tr_index_slot {
 	uint32_t item; /* 1 + its number; 0: the slot is free */
-	uint32_t hash; /* its lower bits; the item is only looked at where these are equal */
+	uint32_t hash; /* its lower bits; only if these are equal, the item is compared */
 };
 
 /*
- * Finds items of an array by a hash that the caller keeps for each, in 11 to 22 bytes for an item. The
- * hash stands for the item, so it has to be one of 64 good bits. Set hash, the rest zero.
+ * Finds items of an array by a hash that the caller keeps for each; needs 11 to 22 bytes for an item.
+ * Items with equal hashes count as equal, so all 64 bits must be good ones. Set `hash`, the rest zero.
  */
 struct tr_index {
 	uint64_t (*hash)(const void *items, uint32_t number);
@@ -176,7 +176,7 @@ bool tr_index_find(const struct tr_index *index, const void *items, uint64_t has
 
 /*
  * Adds an item, whose hash the caller has set, unless there is one with the same hash. Sets *first to
- * the number of the one that is there then. False: memory is exhausted.
+ * the number of the item that the index has. False: memory is exhausted.
  */
 bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, uint32_t *first);
 

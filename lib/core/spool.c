@@ -80,7 +80,7 @@ uint64_t tr_spool_size(const struct tr_spool *spool)
 	return spool->size;
 }
 
-/* Returns a part of what was asked for, where memory and file meet. */
+/* Returns only a part of the bytes if the rest is in memory and not in the file. */
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err)
 {
@@ -145,7 +145,7 @@ const char *tr_spool_look(struct tr_spool *spool, struct tr_spool_window *window
 	bool follows = offset >= window->at && skip <= bytes->len + window->ahead;
 
 	if (offset < window->at || skip > bytes->len)
-		skip = bytes->len; /* no byte of it is needed */
+		skip = bytes->len; /* no byte in the window is needed */
 	if (n <= bytes->len - skip)
 		return bytes->data + skip;
 	bytes->len -= (size_t)skip;

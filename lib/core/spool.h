@@ -37,12 +37,12 @@ bool tr_spool_append(struct tr_spool *spool, uint64_t offset, size_t n, struct t
 
 /*
  * A window for callers that read a spool from front to back in pieces of any size. Initialise it
- * with zeros, also before it is used with another spool; the caller frees bytes.
+ * with zeros before it is used with a spool; the caller frees `bytes`.
  */
 struct tr_spool_window {
 	struct tr_buffer bytes; /* the bytes that were read last */
 	uint64_t at;		/* their offset */
-	size_t ahead;		/* how many were read at once: more as long as pieces follow */
+	size_t ahead;		/* how many were read at once: more while pieces are in order */
 };
 
 /*

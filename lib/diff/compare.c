@@ -459,7 +459,7 @@ static bool number_sequences(struct tr_diff *diff, size_t *count)
 				record->group += (uint32_t)threads;
 			} else {
 				uintptr_t number = (uintptr_t)tr_id_map_get(&kinds, record->group);
-				/* the values of this map are no addresses */
+				/* the map has numbers, not pointers */
 				if (!number) {
 					number = ++*count;
 					fine = tr_id_map_put(&kinds, record->group, (void *)number);
