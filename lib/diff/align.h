@@ -31,9 +31,9 @@
 struct tr_diff_record {
 	uint64_t content;     /* hash of all that is compared */
 	uint64_t key;	      /* hash of what identifies the record, even if it has changed */
-	uint64_t offset : 48; /* of its names and its line in the spool */
+	uint64_t offset : 48; /* of its line in the spool */
 	uint64_t class : 4;   /* enum tr_diff_class */
-	uint64_t named : 1;   /* the spool has the run's names before its line */
+	uint64_t named : 1;   /* it has names that the run chose, in a spool of their own */
 	uint64_t late : 1;    /* its names became known later: they are found by reading its line */
 	uint64_t moved : 1;   /* its match is at another place */
 	uint64_t implied : 1; /* its process is in one trace only, and another record shows this */

@@ -50,20 +50,31 @@ struct tr_diff_image {
 	uint64_t both : 1; /* the other trace has an image with this id */
 };
 
-/* Where the spool has the new line of a record, whose environment was replaced. */
+/* Where the spools have the new line and names of a record, whose environment was replaced. */
 struct tr_diff_rewritten {
 	uint32_t number;
-	uint64_t offset;
+	uint64_t line, names;
 };
+
+/* One record of so many has the place of its names in the spool noted. */
+enum { TR_DIFF_MARK = 64 };
 
 struct tr_diff_side {
 	struct tr_diff_record *records;
 	size_t count, cap;
 	size_t counts[TR_DIFF_CLASSES];
-	bool any_named; /* some record has names that the run chose (struct tr_run_name) */
-	struct tr_spool *spool;
+	bool any_named;		/* some record has names that the run chose (struct tr_run_name) */
+	struct tr_spool *spool; /* lines */
 	struct tr_spool_window windows[2]; /* of original lines; of rewritten lines */
 	uint64_t lines_end;		   /* where the original lines end in the spool */
+	/* the names of records that have some: their number in both, and hashes; see look_at_names */
+	struct tr_spool *names;
+	struct tr_spool_window names_window;
+	uint64_t
+		*marks; /* where the names of every TR_DIFF_MARKth record begin, or of later ones */
+	size_t mark_cap;
+	uint32_t next_number; /* next_offset: of the names of this record or of later ones */
+	uint64_t next_offset;
 	struct tr_diff_rewritten *rewritten;
 	size_t rewritten_count, rewritten_cap;
 
@@ -77,9 +88,9 @@ struct tr_diff_side {
 	size_t first_image;
 	uint64_t *image_seqs; /* the highest seq of the exec records up to each image */
 	size_t image_seq_cap;
-	struct tr_index tasks;	/* the last image of each task */
-	struct tr_id_map seqs;	/* 1 + the image of exec records whose seq was not the highest */
-	struct tr_id_map names; /* by a hash: 1 + the number of a thread, or the hash of a module */
+	struct tr_index tasks; /* the last image of each task */
+	struct tr_id_map seqs; /* 1 + the image of exec records whose seq was not the highest */
+	struct tr_id_map ids;  /* by a hash: 1 + the number of a thread, or the hash of a module */
 
 	uint32_t threads;
 	size_t objects_known; /* the first record that was hashed with all classes of objects known */

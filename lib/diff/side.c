@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff/diff.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,11 +33,12 @@ bool tr_diff_begin(struct tr_diff *diff)
 		struct tr_diff_side *side = &diff->sides[i];
 		*side = (struct tr_diff_side){
 			.spool = tr_spool_new(diff->max_spool),
+			.names = tr_spool_new(diff->max_spool),
 			.segment_begins = true,
 			.tasks = { .hash = task_at },
 		};
 		side->normal.rules = &diff->rules;
-		if (!side->spool ||
+		if (!side->spool || !side->names ||
 		    !tr_array_grow(&side->records, &side->cap, FIRST_ITEMS,
 				   sizeof *side->records) ||
 		    !tr_array_grow(&side->images, &side->image_cap, FIRST_ITEMS,
@@ -191,10 +193,10 @@ static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t
 static bool number_thread(struct tr_diff_side *side, uint32_t *number)
 {
 	uint64_t id = name_hash(side, 'c', side->normal.task);
-	uintptr_t found = (uintptr_t)tr_id_map_get(&side->names, id);
+	uintptr_t found = (uintptr_t)tr_id_map_get(&side->ids, id);
 
 	/* the map has no pointers, but 1 + the number */
-	if (!found && !tr_id_map_put(&side->names, id, (void *)(found = ++side->threads)))
+	if (!found && !tr_id_map_put(&side->ids, id, (void *)(found = ++side->threads)))
 		return false;
 	*number = (uint32_t)(found - 1);
 	return true;
@@ -233,9 +235,9 @@ static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 		return hash;
 	uint64_t module = name_hash(side, 'm', normal->module);
 	if (tr_text_is(normal->kind, "block"))
-		return tr_number_hash(hash, (uintptr_t)tr_id_map_get(&side->names, module));
+		return tr_number_hash(hash, (uintptr_t)tr_id_map_get(&side->ids, module));
 	/* the map has no pointers, but hashes */
-	*fine = tr_id_map_put(&side->names, module, (void *)((uintptr_t)hash | 1));
+	*fine = tr_id_map_put(&side->ids, module, (void *)((uintptr_t)hash | 1));
 	return hash;
 }
 
@@ -331,7 +333,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	side->segment_begins = true;
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
-	tr_id_map_free(&side->names);
+	tr_id_map_free(&side->ids);
 	tr_normal_forget_files(&side->normal);
 }
 
@@ -348,16 +350,27 @@ static void begin_second(struct tr_diff *diff)
 	tr_diff_forget_ids(from);
 }
 
-/* Appends the number of names, if there are any, their hashes, and the line to the spool. */
-static bool write_line(struct tr_diff_side *side, struct tr_text line, struct tr_error *err)
+/* The names of a record in their spool; the others follow the first one. */
+struct names {
+	uint32_t number, count; /* number: of the record */
+	uint64_t first;		/* hash */
+};
+
+/* Writes the names of the record that was read last, with its number, and then its line. */
+static bool write_record(struct tr_diff_side *side, uint32_t number, struct tr_text line,
+			 struct tr_error *err)
 {
 	const struct tr_normal *normal = &side->normal;
-	uint64_t count = normal->name_count;
-	bool fine = !count || tr_spool_write(side->spool, (const char *)&count, sizeof count, err);
+	struct names names = { number, (uint32_t)normal->name_count, 0 };
+	bool fine = true;
 
-	for (size_t i = 0; fine && i < count; i++)
-		fine = tr_spool_write(side->spool, (const char *)&normal->names[i].hash,
-				      sizeof normal->names[i].hash, err);
+	if (names.count) {
+		names.first = normal->names->hash;
+		fine = tr_spool_write(side->names, (const char *)&names, sizeof names, err);
+	}
+	for (size_t i = 1; fine && i < names.count; i++)
+		fine = tr_spool_write(side->names, (const char *)&normal->names[i].hash,
+				      sizeof names.first, err);
 	return fine && tr_spool_write(side->spool, line.data, line.len, err);
 }
 
@@ -418,37 +431,41 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		.match = TR_ALIGN_NONE,
 	};
 	side->segment_begins = false;
-	if (!place_record(diff, side, record, entry))
+	size_t mark = side->count / TR_DIFF_MARK;
+	if (!place_record(diff, side, record, entry) ||
+	    !tr_array_room(side->marks, mark, side->mark_cap))
 		goto exhausted;
+	if (side->count % TR_DIFF_MARK == 0)
+		side->marks[mark] = tr_spool_size(side->names);
 	side->any_named |= entry->named;
-	side->count++;
 	side->counts[entry->class]++;
-	return write_line(side, line, err);
+	return write_record(side, (uint32_t)side->count++, line, err);
 exhausted:
 	tr_error_memory(err);
 	return false;
 }
 
-/* Returns the names and the line of a record in the spool. data NULL: err is filled. */
-static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+/* Returns where the new line and names of a rewritten record are. */
+static const struct tr_diff_rewritten *find_rewritten(const struct tr_diff_side *side,
+						      uint32_t number)
+{
+	size_t at =
+		tr_array_search(i, 0, side->rewritten_count, side->rewritten[i].number < number);
+	return &side->rewritten[at];
+}
+
+/* Returns the line of a record. data NULL: err is filled. */
+static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	const struct tr_diff_record *record = &side->records[number];
 	uint64_t begin = record->offset;
 	uint64_t end = number + 1 < side->count ? record[1].offset : side->lines_end;
 
 	if (record->rewritten) {
-		const struct tr_diff_rewritten *list = side->rewritten;
-		size_t low = 0, high = side->rewritten_count;
-		while (low + 1 < high) {
-			size_t middle = low + (high - low) / 2;
-			if (list[middle].number <= number)
-				low = middle;
-			else
-				high = middle;
-		}
-		begin = list[low].offset;
-		end = low + 1 < side->rewritten_count ? list[low + 1].offset
-						      : tr_spool_size(side->spool);
+		const struct tr_diff_rewritten *line = find_rewritten(side, number);
+		const struct tr_diff_rewritten *last = side->rewritten + side->rewritten_count - 1;
+		begin = line->line;
+		end = line < last ? line[1].line : tr_spool_size(side->spool);
 	}
 	size_t len = (size_t)(end - begin);
 	return (struct tr_text){
@@ -456,18 +473,38 @@ static struct tr_text look(struct tr_diff_side *side, uint32_t number, struct tr
 	};
 }
 
-/* Returns the line of a record, without the names before it. data NULL: err is filled. */
-static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
+/*
+ * Returns the names of a record that has some: hashes of 64 bits, not aligned. Names are read mostly in
+ * the order of their records, so the search starts where the last one ended. NULL: err is filled.
+ */
+static const char *look_at_names(struct tr_diff_side *side, uint32_t number, uint64_t *count,
+				 struct tr_error *err)
 {
-	struct tr_text line = look(side, number, err);
-	uint64_t count;
+	uint64_t offset = side->marks[number / TR_DIFF_MARK];
+	struct tr_spool_window *window = &side->names_window;
+	const char *at;
 
-	if (line.data && side->records[number].named) {
-		memcpy(&count, line.data, sizeof count);
-		size_t before = (size_t)(1 + count) * sizeof count;
-		line = (struct tr_text){ line.data + before, line.len - before };
+	if (side->records[number].rewritten)
+		offset = find_rewritten(side, number)->names;
+	else if (side->next_number <= number && side->next_offset > offset)
+		offset = side->next_offset;
+	while ((at = tr_spool_look(side->names, window, offset, sizeof(struct names), err))) {
+		struct names names;
+		memcpy(&names, at, sizeof names);
+		uint64_t first = offset + offsetof(struct names, first);
+		size_t len = names.count * sizeof names.first;
+		offset = first + len;
+		if (names.number != number)
+			continue;
+		if (!side->records[number].rewritten) {
+			side->next_number = number + 1;
+			side->next_offset = offset;
+		}
+		*count = names.count;
+		return names.count == 1 ? at + offsetof(struct names, first)
+					: tr_spool_look(side->names, window, first, len, err);
 	}
-	return line;
+	return NULL;
 }
 
 /* Returns the exec record of the program that started this one; TR_DIFF_NONE: unknown. */
@@ -553,14 +590,15 @@ static bool rewrite(struct tr_diff *diff, unsigned which, uint32_t number,
 		return false;
 	}
 	side->rewritten[side->rewritten_count++] =
-		(struct tr_diff_rewritten){ number, tr_spool_size(side->spool) };
+		(struct tr_diff_rewritten){ number, tr_spool_size(side->spool),
+					    tr_spool_size(side->names) };
 	if (entry->key == entry->content)
 		entry->key = side->normal.content;
 	entry->content = side->normal.content;
 	entry->rewritten = 1;
 	entry->named = side->normal.name_count > 0;
 	side->any_named |= entry->named;
-	return write_line(side, line, err);
+	return write_record(side, number, line, err);
 }
 
 bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
@@ -646,14 +684,10 @@ bool tr_diff_read_names(struct tr_diff *diff, unsigned which, uint32_t number, c
 			tr_error_memory(err);
 		return !side->scratch.failed;
 	}
-	struct tr_text part = look(side, number, err);
-	if (!part.data)
-		return false;
 	*count = 0;
-	*names = part.data + sizeof *count;
-	if (side->records[number].named)
-		memcpy(count, part.data, sizeof *count);
-	return true;
+	*names = NULL;
+	return !side->records[number].named ||
+	       (*names = look_at_names(side, number, count, err)) != NULL;
 }
 
 bool tr_diff_rehash_calls(struct tr_diff *diff, struct tr_error *err)
@@ -713,13 +747,12 @@ static bool restore_names(struct tr_diff_side *side, uint32_t number, struct tr_
 
 	if (!side->records[number].named || side->records[number].late)
 		return true;
-	struct tr_text part = look(side, number, err);
-	if (!part.data)
+	const char *names = look_at_names(side, number, &count, err);
+	if (!names)
 		return false;
-	memcpy(&count, part.data, sizeof count);
 	for (size_t i = 0; i < count && i < normal->name_count; i++) {
 		uint64_t *hash = &normal->names[i].hash;
-		memcpy(hash, part.data + (1 + i) * sizeof *hash, sizeof *hash);
+		memcpy(hash, names + i * sizeof *hash, sizeof *hash);
 		*hash &= ~(uint64_t)TR_RUN_NAME_OPENED;
 	}
 	return true;
@@ -778,10 +811,13 @@ void tr_diff_free(struct tr_diff *diff)
 		free(side->records);
 		free(side->images);
 		tr_spool_free(side->spool);
+		tr_spool_free(side->names);
+		free(side->marks);
 		free(side->began);
 		free(side->rewritten);
 		tr_buffer_free(&side->windows[0].bytes);
 		tr_buffer_free(&side->windows[1].bytes);
+		tr_buffer_free(&side->names_window.bytes);
 		tr_diff_forget_ids(side);
 		tr_normal_free(&side->normal);
 		tr_buffer_free(&side->line);
