@@ -39,7 +39,7 @@ names() {
 	[ "$rows" -ge 30 ]
 }
 
-@test "the same through the stream, and as records" {
+@test "the stream and the records give the same result" {
 	tr-parse "$mt4" >mt4.trec
 	for expr in 'call and has(return)' 'mask has GL_COLOR_BUFFER_BIT' 'len(pixels) == 16384' \
 		'->return == GL_NO_ERROR and task == 2'; do
@@ -53,7 +53,7 @@ names() {
 	grep -v '^[%!]' mt4.trec | sort | cmp - both
 }
 
-@test "--calls gives every call of the set, however late it returns" {
+@test "--calls selects every call of the set, however late it returns" {
 	for set in '100-200' '16' '*/13' '*/draw' '5000-/frame,17'; do
 		tr-filter --calls="$set" --fields=seq "$mt4" | sort -n >have
 		case $set in
@@ -67,7 +67,7 @@ names() {
 	done
 }
 
-@test "--frames has each call in the frame in which it returned" {
+@test "--frames selects a call with the frame in which it returned" {
 	calls | awk '{ split($3, name, "("); print frame + 0, $2 " " name[1] }
 		/ glXSwapBuffers\(/ { frame++ }' >frames
 	for set in 0 1 7 238 240 100-102 '200-'; do
@@ -81,7 +81,7 @@ names() {
 	[ "$(tr-filter -c --frames='*/frame' "$mt4")" -eq 240 ]
 }
 
-@test "a set is the same through the stream, which cannot be left early" {
+@test "a set selects the same calls from a stream, which is read to its end" {
 	tr-parse "$mt4" >mt4.trec
 	for option in --calls=10-20 --frames=3 '--calls=*/frame' --frames=230-; do
 		tr-filter "$option" "$mt4" >a
@@ -90,7 +90,7 @@ names() {
 	done
 }
 
-@test "definitions go with the records that use them, and no others" {
+@test "only the definitions used by the selected records are written" {
 	tr-filter 'name == "glTexImage2D" and task == 1' "$mt4" >out
 	[ "$(grep -c '^%fn' out)" -eq 1 ]
 	[ "$(grep -c '^%enum' out)" -eq 1 ]
@@ -100,7 +100,7 @@ names() {
 	[ "$(tr-filter --definitions=none call "$mt4" | grep -c '^%')" -eq 1 ]
 }
 
-@test "--blob-dir and back: the same stream" {
+@test "--blob-dir writes blobs that give the same stream again" {
 	tr-parse "$mt4" >mt4.trec
 	tr-parse --blob-dir=blobs "$mt4" >light.trec
 	run -1 grep b64: light.trec
@@ -112,7 +112,7 @@ names() {
 	[ "$(wc -l <none.trec)" -eq "$(wc -l <mt4.trec)" ]
 }
 
-@test "typed JSON, and jq, give the very same stream back" {
+@test "typed JSON gives the same stream back, also after jq" {
 	tr-parse "$mt4" >mt4.trec
 	tr-tojson --typed "$mt4" >typed
 	[ "$(wc -l <typed)" -gt 5342 ]

@@ -27,7 +27,7 @@ apart() {
 	done | body
 }
 
-@test "every version: each stream becomes a segment, with the calls that it has alone" {
+@test "every version: each stream becomes a segment with the same calls as when it is alone" {
 	for version in 0 1 2 3 4 5 6; do
 		stream good-v$version >one
 		cat one one one >three
@@ -67,7 +67,7 @@ apart() {
 	done
 }
 
-@test "a call of the first stream that has not returned stays there" {
+@test "a call that has not returned stays in its stream" {
 	stream good-v6 >whole
 	{
 		cat <(stream good-v6)
@@ -81,7 +81,7 @@ apart() {
 }
 
 # What follows damage is read as events until it makes no sense, which may take a stream's head.
-@test "damage: the streams after the next one come as they are, wherever it is" {
+@test "damage does not affect the streams after the next one" {
 	for version in 3 6; do
 		stream good-v$version >one
 		tr-parse one | body >alone
@@ -103,7 +103,7 @@ apart() {
 	done
 }
 
-@test "a stream that ends within an event is written back so, and the next one follows" {
+@test "a stream that ends within an event is written back unchanged, followed by the next one" {
 	stream good-v6 >one
 	size=$(wc -c <one)
 	# a string that would take the next stream with it
@@ -115,7 +115,7 @@ apart() {
 	cmp out in
 }
 
-@test "a number or a string that looks like the beginning of a stream is none" {
+@test "a number or string that looks like the beginning of a stream does not begin one" {
 	cat >recipe <<-'EOF'
 		version 6
 		semantic 6
@@ -152,7 +152,7 @@ apart() {
 	done
 }
 
-@test "a recording: counted, shown, filtered, and written as the file that it was" {
+@test "a recording is counted, shown, filtered, and written back to the same file" {
 	trace=$data/streams/forks.trace
 	tr-parse "$trace" >records
 	calls=$(grep -c '^call' records)

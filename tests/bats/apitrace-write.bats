@@ -39,7 +39,7 @@ calls() {
 	tr-parse "${1:-out}" | grep -E '^(call|enter|leave)' | cut -f1,4-
 }
 
-@test "parse | repack is the stream again, without any .raw" {
+@test "parse and repack give the same stream, without .raw" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
 		[ "$name" != good-padded ] || continue
@@ -59,7 +59,7 @@ calls() {
 }
 
 # what snappy makes of the same bytes differs from one version of it to the next
-@test "records come back in the container of old" {
+@test "records are written in the container of their source" {
 	for name in threads textures lists gears eglinfo; do
 		trace=$data/$name.trace
 		tr-repack "$trace" >again
@@ -70,7 +70,7 @@ calls() {
 	done
 }
 
-@test "a trace that is cut comes back cut at the same byte" {
+@test "a truncated trace is written back truncated at the same byte" {
 	for name in good-v2 good-v6 good-threads good-frames; do
 		stream $name >whole
 		for ((n = 40; n < $(wc -c <whole); n += 5)); do
@@ -82,7 +82,7 @@ calls() {
 	done
 }
 
-@test "what is cut does not come back behind anything else" {
+@test "a truncated event is not written after other records" {
 	stream good-v6 | head -c -4 | tr-parse -q >records || [ $? -eq 2 ]
 	grep ^raw records >raw
 	[ -s raw ]
@@ -114,7 +114,7 @@ calls() {
 	done
 }
 
-@test "--exact: an edit wins over .raw" {
+@test "--exact: an edited field takes precedence over .raw" {
 	stream good-padded | tr-parse --exact | sed 's/a=5/a=6/' | tr-repack -z none -o out
 	diff <(stream good-padded | tr-parse | sed 's/a=5/a=6/' | grep ^call | cut -f1,4-) \
 		<(calls | grep ^call)
@@ -191,7 +191,7 @@ calls() {
 			s/"M_1 | M_8 | M \\xc3"/M_1|M_8|"M \\xc3"/; s/"N_1 | N_0"/N_1|N_0/')
 }
 
-@test "a definition that comes after all takes another id than what was rebuilt" {
+@test "a late definition gets another id than a rebuilt one" {
 	printf 'call\t0\t-\t0\tf\ta=1\t->\n%%fn\tF0\tg\targs=["x"]\ncall\t1\t-\t0\tg\tx=2\t->\n' >in
 	tr-repack -q -t apitrace -z none in >out
 	diff <(tr-parse out | grep -v '^[%!]') <(grep ^call in)
@@ -208,7 +208,7 @@ calls() {
 	[ "$(tr-parse out | grep ^call)" = "call	0	-	0	f	a=1	->	return=3" ]
 }
 
-@test "what is rebuilt has no arguments beyond its own, and takes no memory for it" {
+@test "a rebuilt definition has only arguments that occurred, and takes no memory for others" {
 	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\t#3=2\n' >in
 	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
 	[[ $stderr == *"in:2: '#3' is not an argument of its function"* ]]
@@ -223,7 +223,7 @@ calls() {
 	[ "$(wc -c <out)" -lt 1000000 ]
 }
 
-@test "what an edit can do to a call" {
+@test "edited calls" {
 	mangled "sed 's/count=3/count=4294967296/; s/GL_MINUS(-3/GL_QUADS(7/'"
 	[ "$status" -eq 0 ]
 	diff <(grep ^call mangled.trec | cut -f5-) <(tr-parse out | grep ^call | cut -f5-)
@@ -244,14 +244,14 @@ calls() {
 	[ "$(tr-parse out | grep -c ^call)" -eq 4 ]
 }
 
-@test "leaves without their enters are left out" {
+@test "leaves without an enter are left out" {
 	stream good-threads | tr-parse | sed '/^enter	0/d' >in
 	run --separate-stderr -2 tr-repack -z none -o out in
 	[[ $stderr == *"a leave without an enter before it"* ]]
 	[ "$(tr-parse out | grep -c ^leave)" -eq "$(($(grep -c ^leave in) - 1))" ]
 }
 
-@test "sorted and shuffled: said, with the way back" {
+@test "sorted and shuffled calls are reported, with the command that restores their order" {
 	stream good-values | tr-parse >values
 	LC_ALL=C sort values >sorted
 	run --separate-stderr -0 tr-repack -t apitrace -z none -o out sorted
@@ -275,12 +275,12 @@ calls() {
 	stream good-v6 | cmp - <(stream good-v6 | tr-parse | grep -v '^!' | tr-repack -q -z none)
 }
 
-@test "records of other kinds have no place" {
+@test "records of other kinds are left out" {
 	run --separate-stderr -0 tr-repack --verbose -t apitrace -z none -o out "$top_srcdir/tests/data/trec/filter.trec"
 	[[ $stderr == *"note: apitrace cannot hold exec records: "*" left out"* ]]
 }
 
-@test "two traces are not one, but two members of an archive" {
+@test "two traces cannot become one file, but two members of an archive" {
 	stream good-v6 >a.trace
 	stream good-v3 >b.trace
 	for inputs in 'a.trace b.trace' 'a.trec b.trec' 'a.trace b.trec' 'both.trec'; do
@@ -319,7 +319,7 @@ symbols() {
 	printf '!end\t%d\n' $#
 }
 
-@test "a name that means another number than the one beside it is reported, and the number written" {
+@test "a name that contradicts its number is reported, and the number is written" {
 	while IFS=$'\t' read -r value written message; do
 		echo "$value"
 		symbols "$value" >in
@@ -342,7 +342,7 @@ symbols() {
 	EOF
 }
 
-@test "names that mean their number, of whichever constant, and numbers alone pass" {
+@test "names that match their number, of any constant, and plain numbers are accepted" {
 	symbols 'LINES(1@E1)' 'NONE(0@E1)' 'BOTH(1@E2)' '?(1@E1)' '?(9@E1)' 'MINUS(-3@E1)' \
 		'A|B(0x3@M1)' 'B|A(0x3@M1)' 'A|0x10(0x11@M1)' 'EMPTY(0x0@M1)' '?(0x3@M1)' \
 		'FOO(3@E9)' 'FOO|BAR(0x6@M9)' >in
@@ -353,7 +353,7 @@ symbols() {
 	[ "$(tr-parse out | grep -c ^call)" -eq 26 ]
 }
 
-@test "a name without a number gets that of the trace's tables, where they agree" {
+@test "a name without a number gets the number from the trace's tables if they agree" {
 	symbols POINTS STRIP MINUS OTHER LINES A 'A|C' 'B|0x10' '[LINES,[STRIP]]' '{x=STRIP,y=A}@S1' >in
 	run -0 --separate-stderr tr-repack -z none -o out in
 	tr-parse out | grep ^call | cut -f6 | diff - <(

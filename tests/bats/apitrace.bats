@@ -15,7 +15,7 @@ records() {
 	tr-parse "$@" | sed 1d
 }
 
-@test "what recipes say comes out as what is written beside them" {
+@test "every recipe gives the expected stream" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
 		echo "$name"
@@ -25,7 +25,7 @@ records() {
 	done
 }
 
-@test "what is wrong is told with offset and call, and what can be read is" {
+@test "damage is reported with its offset and call, and everything readable is read" {
 	for recipe in "$data"/bad-*.recipe; do
 		name=$(basename "$recipe" .recipe)
 		echo "$name"
@@ -68,7 +68,7 @@ records() {
 	[ "$(tr-parse raw | head -n 1 | cut -f4)" = version=6 ]
 }
 
-@test "a seek table behind zstd frames is stepped over" {
+@test "a seek table after zstd frames is skipped" {
 	command -v zstd >/dev/null || skip "zstd is not installed"
 	"$make" <"$data/good-v6.recipe" >raw
 	{
@@ -81,7 +81,7 @@ records() {
 	records seekable | cmp - want
 }
 
-@test "cut containers give what there is, and say where they are cut" {
+@test "truncated containers give all data before the end, and the position is reported" {
 	trace=$data/glxgears-br9.trace
 	tr-repack -z none "$trace" >raw
 	records raw >want
@@ -101,7 +101,7 @@ records() {
 	head -c 40000 "$trace" | run -2 tr-parse
 }
 
-@test "a corrupt chunk gives what stands in front of it" {
+@test "everything before a corrupt chunk is read" {
 	printf '%s\n' 'version 5' 'fn 1 f a' 'repeat 120000' 'enter 0 1; arg 0 "text $"; .' \
 		'leave last; .' end | "$make" | tr-repack -z snappy -O foreign=yes >whole
 	# the chunks are of 1 MiB: in the middle is the second or third one
@@ -129,7 +129,7 @@ flip() {
 	tail -c +$(($1 + 2)) "$3"
 }
 
-@test "a chunk whose length is none gives all that stands up to its end" {
+@test "a chunk with an impossible length gives all data up to its end" {
 	trace=$data/es2tri.trace
 	tr-parse "$trace" | grep -v '^!end' >want
 	run -2 --separate-stderr tr-parse <(flip 5 377 "$trace")
@@ -142,7 +142,7 @@ flip() {
 	grep -v '^!end' <<<"$output" | cmp - want
 }
 
-@test "a damaged head is one, in a container that nothing else has" {
+@test "unknown content in a snappy container is a trace with a damaged head" {
 	tr-repack -z none "$data/es2tri.trace" >raw
 	# a version that none is, the length of a property's name, an event that is none
 	for at in 0:211 2:314 49:140; do
@@ -163,7 +163,7 @@ flip() {
 	[ "${#lines[@]}" -eq 6 ]
 }
 
-@test "a name that comes again and again takes memory as the input has bytes" {
+@test "a repeated name takes memory in proportion to the input" {
 	long=$(printf 'A%.0s' $(seq 20000))
 	for what in enum mask struct; do
 		{
@@ -186,7 +186,7 @@ flip() {
 	done
 }
 
-@test "records are there before the input ends, all but an enter that nothing follows" {
+@test "records are available before the input ends, except an enter at the end" {
 	"$make" <"$data/good-v6.recipe" >stream
 	mkfifo in out
 	tr-parse <in >out &
@@ -199,7 +199,7 @@ flip() {
 	wait
 }
 
-@test "a container without anything in it is a trace that was cut" {
+@test "an empty container is a truncated trace" {
 	printf at >empty
 	for tool in tr-parse tr-stat tr-totext tr-repack 'tr-repack -t trec' 'tr-filter call' tr-tojson; do
 		# shellcheck disable=SC2086

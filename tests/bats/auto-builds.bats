@@ -47,7 +47,7 @@ same() {
 	same mixed 35
 }
 
-@test "a program that is linked statically runs the build" {
+@test "a statically linked program runs the build" {
 	same static 45
 	[ "$(tr-filter -c 'exec and has(parent)' auto.trec)" -ge 45 ]
 }

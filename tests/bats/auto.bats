@@ -69,7 +69,7 @@ same() {
 	diff strace.execs auto.execs
 }
 
-@test "static programs, what they start, and what starts them: the same as with strace" {
+@test "static programs, their children and parents are recorded as with strace" {
 	same 3 sh -c './dynamic /bin/true; ./static /bin/true; ./static; exit 3'
 	same 4 ./static
 	same 4 ./static "$PWD/static"
@@ -155,7 +155,7 @@ END
 	[ "$(tr-filter -c exec out.trec)" -eq 3 ]
 }
 
-@test "many at the same time, in the order of time, and nothing is left" {
+@test "many static programs at the same time are recorded in order, and no process remains" {
 	mkdir tmp
 	export TMPDIR=$PWD/tmp
 	local count=40
@@ -186,7 +186,7 @@ END
 	done
 }
 
-@test "--no-wait: what the command leaves behind goes on unwatched" {
+@test "--no-wait: processes that outlive the command continue unwatched" {
 	run -3 --separate-stderr tr-record --backend=auto --no-wait -o out.trec -- \
 		sh -c './static /bin/sh -c "(sleep 1; cat /proc/self/status; echo alive) >alive 2>&1 &"; exit 3'
 	[[ $stderr == *"note: processes that outlive the command are not recorded any further"* ]]
@@ -210,7 +210,7 @@ END
 	[ "$(tr-filter -c 'exit and status == 4' out.trec)" -eq 2 ]
 }
 
-@test "a strace that is killed is reported, and the program goes on" {
+@test "a killed strace is reported, and the program continues" {
 	run -2 --separate-stderr tr-record --backend=auto -o out.trec -- \
 		sh -c './static /bin/sh -c "t=\$(sed -n s/TracerPid:.//p /proc/\$\$/status); [ \$t -eq 0 ] || kill -9 \$t; echo on"; echo end'
 	[ "$output" = $'on\non\nend' ]
@@ -406,7 +406,7 @@ END
 	[ "$stderr" = 'tr-record: note: executions whose parent is not in the trace (flagged "orphan"): 1' ]
 }
 
-@test "ends of which nothing else was seen are flagged, and those that a fork precedes are not" {
+@test "ends of otherwise unknown processes are flagged, and those after a fork are not" {
 	mkdir bin
 	cat >bin/strace <<'END'
 #!/bin/sh

@@ -61,7 +61,7 @@ short() {
 	tr-parse -q "$data/execlog.json" | grep -F '"inputs":[{"path":"src/util.cc","digest":{"hash":"9316644c"'
 }
 
-@test "hostile input: what is whole is kept" {
+@test "hostile input: everything complete is kept" {
 	head -c 900 "$data/aquery.json" >cut
 	run -2 --separate-stderr tr-parse cut
 	[[ $stderr == *"cut:18: it ends in the middle of an object"* ]]

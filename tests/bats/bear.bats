@@ -11,7 +11,7 @@ setup() {
 	zcat "$data/zlib.kw.json.gz" >kw.json
 }
 
-@test "every event is there, and comes back" {
+@test "every event is read and written back" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-parse bear.json >trec
 	[ "$(head -n 1 trec)" = $'%trec\t1\tformat=bear\tversion=3' ]
@@ -24,7 +24,7 @@ setup() {
 	jq . bear.json | tr-parse | cmp - trec
 }
 
-@test "what Bear puts into the environment is left out" {
+@test "variables added by Bear are removed" {
 	run ! grep -qE 'INTERCEPT_|LD_PRELOAD' <(tr-parse bear.json)
 	tr-parse -O intercept=keep bear.json | grep -c LD_PRELOAD | grep -x 176
 	cat >some.json <<-'END'
@@ -96,7 +96,7 @@ events() {
 	tr-tojson --as=compdb v4.json | sort | cmp - <(sort "$data/zlib.compile_commands.json")
 }
 
-@test "any line removed or cut: the rest stands" {
+@test "any line removed or truncated: all others are kept" {
 	for line in 1 2 100 176 352; do
 		sed "${line}d" bear.json | tr-parse -f bear >out
 		[ "$(grep -cE '^(exec|exit)' out)" -eq 351 ]
@@ -139,7 +139,7 @@ events() {
 	[[ $stderr == *"the tracer cut its arguments: left out"* ]]
 }
 
-@test "signals by their names: those for real time, and those that nobody knows" {
+@test "signals by name: real-time signals and unknown ones" {
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\nexit\t1\t-\t7\t-\tsignal=SIGRT_5\n' \
 		'exec\t2\t-\t8\t/bin/b\tcwd="/"\targv=["b"]\nexit\t3\t-\t8\t-\tsignal=SIGFOO\n!end\t4\n' >trace
@@ -149,7 +149,7 @@ events() {
 	[ "$stderr" = "tr-repack: trace:5: unknown signal number: left out" ]
 }
 
-@test "version 4 has no ends, which is noted" {
+@test "version 4 has no ends, and a note reports this" {
 	printf %b '%trec\t1\tformat=x\nexec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\n' \
 		'exit\t1\t-\t7\t-\tstatus=0\n!end\t2\n' >trace
 	run -0 --separate-stderr tr-repack --verbose -t bear -O version=4 trace
@@ -167,7 +167,7 @@ events() {
 	[ "$stderr" = "tr-repack: trace:5: signal: JSON cannot hold a symbol" ]
 }
 
-@test "a process number that comes again is somebody else's" {
+@test "a reused process number belongs to another process" {
 	cat >some.json <<-'END'
 		{"rid":"1","started":{"execution":{"executable":"gcc","arguments":["gcc","-c","a.c"],"working_dir":"/"},"pid":5,"ppid":1},"timestamp":"2026-11-21T00:29:13.5Z"}
 		{"rid":"1","terminated":{"status":"0"},"timestamp":"2026-11-21T00:29:14.5Z"}
@@ -178,7 +178,7 @@ events() {
 	[ "$(tr-tojson --as=compdb some.json | grep -c '"file"')" -eq 2 ]
 }
 
-@test "lone surrogates come back, and who has no executable gets none" {
+@test "lone surrogates are written back, and a missing executable stays missing" {
 	printf '%s\n' '{"rid":"1","started":{"execution":{"executable":"/b/\udce9","arguments":["a\udce9"],"working_dir":"/\udce9","environment":{"A":"\ud800"}},"pid":1,"ppid":0},"timestamp":"2026-11-21T00:29:14.172292Z"}' \
 		'{"rid":"2","started":{"execution":{"arguments":["a"],"working_dir":"/","environment":{}},"pid":2,"ppid":0},"timestamp":"2026-11-21T00:29:14.172292Z"}' >in
 	tr-parse in | tr-repack | cmp - in

@@ -16,14 +16,14 @@ setup() {
 	} >t.trec
 }
 
-@test "--no-blobs leaves their length" {
+@test "--no-blobs writes only the lengths of blobs" {
 	tr-parse --no-blobs t.trec >out
 	[ "$(tr-filter --fields='data' call out | tr '\n' ' ')" = 'blob:0 blob:1000 blob:2000 blob:0 - ' ]
 	[ "$(tr-filter -c 'len(data) == 1000' out)" -eq 1 ]
 	[ "$(tail -n1 out)" = $'!end\t5' ]
 }
 
-@test "--blob-dir: files that are named by their content, and back" {
+@test "--blob-dir: blobs become files named after their content, and are read back" {
 	tr-parse --blob-dir=blobs t.trec >out
 	[ "$(ls -A blobs | wc -l)" -eq 3 ]
 	(cd blobs && sha256sum -- *) | while read -r sum name; do
@@ -38,13 +38,13 @@ setup() {
 	ls -li --time-style=full-iso blobs | cmp - before
 }
 
-@test "--blob-dir: many at the same time" {
+@test "--blob-dir: many processes at the same time" {
 	tr-parse --blob-dir=one t.trec >out
 	seq 40 | xargs -P8 -I{} sh -c 'tr-parse --blob-dir=many t.trec | cmp - out'
 	diff -r one many
 }
 
-@test "--blob-dir: what is missing or wrong" {
+@test "--blob-dir: missing and wrong files" {
 	tr-parse --blob-dir=blobs t.trec >out
 	name=$(head -c1000 /dev/zero | sha256sum | cut -d' ' -f1)
 	head -c998 /dev/zero >"blobs/$name"

@@ -16,7 +16,7 @@ names() {
 	jq -r '.[].arguments[0] | split("/") | last' | sort | uniq -c | awk '{ print $2, $1 }' | paste -sd' '
 }
 
-@test "the tools of a build, and not what they run themselves" {
+@test "the tools of a build have entries, and the programs that they run have none" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-repack -z none -t buildspec "$data/zlib.kw.json.gz" >spec
 	[ "$(names <spec)" = 'ar 1 gcc 41' ]
@@ -52,7 +52,7 @@ names() {
 	[[ $stderr == *"note: response file 'opts.rsp' is not expanded: it is not in the trace; to read it"*"use -O respfile-root=DIR" ]]
 }
 
-@test "it comes back, with keys of the tracer's debug output" {
+@test "a specification is written back, with keys of the tracer's debug output" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-repack -t buildspec -O respfiles=attach -O respfile-root=. mc.json >spec
 	tr-parse spec >trec
@@ -72,7 +72,7 @@ names() {
 	[ "$(tr-repack spec spec | jq length)" -eq 4 ]
 }
 
-@test "what cannot be in it is said" {
+@test "records that it cannot hold are reported" {
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tgcc\tcwd="/a"\targv=["gcc","-c","x.c"...]\n' \
 		'exec\t1\t-\t2\tgcc\targv=["gcc","-c","y.c"]\n' \

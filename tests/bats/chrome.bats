@@ -63,7 +63,7 @@ END
 	tr-tojson --as=chrome build.trec | jq '.otherData.origins == ["100.000000001"]' | grep -x true
 }
 
-@test "what else happened: with its duration, or at a moment; who is alive" {
+@test "other events have a duration or are instants; a counter shows live processes" {
 	chrome '.[] | select(.name == "openat") | [.ph, .ts, .dur, .args.error]' build.trec |
 		grep -xF '["X",499999.999,250,"ENOENT"]'
 	chrome '.[] | select(.name == "SIGCHLD") | [.ph, .s, .args.kind]' build.trec |
@@ -76,7 +76,7 @@ END
 		'1 2 thread_name lane 2' '1 2 thread_sort_index 2') got
 }
 
-@test "as many lanes as jobs; all that is drawn nests" {
+@test "there are as many lanes as jobs, and all slices nest" {
 	nests build.trec
 	nests "$kw"
 	nests "$data/apitrace/mt4.trace"
@@ -100,7 +100,7 @@ END
 	chrome 'map(select(.ph == "X")) | .[0] | [.name, .ts, .dur]' "$kw" | grep -xF '["make",0,176]'
 }
 
-@test "calls: by thread, what was called meanwhile below, frames counted" {
+@test "calls: by thread, with nested calls below, and frames counted" {
 	cat >calls.trec <<'END'
 %fn	F1	glDraw	args=["n","data"]
 call	0	-	0	glClear	mask=?(0x10@M1)	->
@@ -152,7 +152,7 @@ END
 	run -2 tr-tojson --as=chrome --typed build.trec
 }
 
-@test "times count from the earliest, in whatever order records come" {
+@test "times are relative to the earliest, in any order of records" {
 	printf 'exec\t0\t5\t1\t/b/m\nexec\t1\t4.5\t2\t/b/a\nexit\t2\t6\t2\t-\tstatus=0\n' >late
 	chrome '.[] | select(.ph == "X") | [.name, .ts, .dur]' late |
 		diff <(printf '["a",0,1500000]\n["m",500000,1000000]\n') -
@@ -162,7 +162,7 @@ END
 	chrome '.[] | select(.name == "m") | [.ts, .dur]' far | grep -xF '[0,9223372036000000]'
 }
 
-@test "a signal may be called anything" {
+@test "a signal can have any name" {
 	printf 'exec\t0\t1\t%d\ta\nexit\t1\t2\t%d\t-\tsignal=%s\n' 1 1 '"aaaaaaaaaaaaaa\n"' 2 2 '["x"]' \
 		3 3 '"ééééééééé"' 4 4 '"\xff"' >signals
 	chrome '.[] | select(.ph == "X") | .args.exit' signals |
@@ -172,7 +172,7 @@ END
 	tr-totext --style=dot signals | grep -F ', exit aaaaaaaaaaaaaa\\"'
 }
 
-@test "what is cut or damaged still opens" {
+@test "truncated and damaged traces give a valid timeline" {
 	for size in 100 300 500 700 901; do
 		head -c $size build.trec >cut
 		tr-tojson --as=chrome cut 2>/dev/null | jq '.traceEvents | length > 0' | grep -x true

@@ -68,7 +68,7 @@ many() {
 	done
 }
 
-@test "options may be abbreviated, and stand behind operands" {
+@test "options can be abbreviated, and can come after operands" {
 	run -0 tr-parse "$trec" --identi
 	[ "$output" = "$trec: trec" ]
 }
@@ -122,7 +122,7 @@ need_terminal() {
 	[[ $output == *"binary output to a terminal"* ]]
 }
 
-@test "what cannot be opened is reported, the others are read, exit 2" {
+@test "files that cannot be opened are reported, the others are read, exit 2" {
 	run --separate-stderr -2 tr-parse missing "$trec" .
 	[ "$output" = "$(cat "$trec"; printf '!end\t0\terrors=2\ttruncated=true')" ]
 	[ "${stderr_lines[0]}" = "tr-parse: missing: cannot open: No such file or directory" ]
@@ -135,7 +135,7 @@ need_terminal() {
 	[ -z "$output" ]
 }
 
-@test "garbage: said so, exit 2, nothing comes out but that" {
+@test "garbage: a message, exit 2, no other output" {
 	head -c 100000 /dev/urandom >garbage
 	run --separate-stderr -2 tr-parse garbage
 	[ "$output" = $'!end\t0\terrors=1\ttruncated=true' ]
@@ -152,7 +152,7 @@ need_terminal() {
 	[ "$stderr" = "tr-parse: text: not a known trace format (it looks like text): see -f and --list-formats" ]
 }
 
-@test "-O: what a key takes is said" {
+@test "-O: the message lists the values of a key" {
 	run -2 tr-repack -O version=9 one.trec
 	[ "${lines[0]}" = "tr-repack: -O version=9: apitrace takes 0|1|2|3|4|5|6; drcov takes 2|3; bear takes 3|4" ]
 	run -2 tr-repack -O quoting=none one.trec
@@ -163,7 +163,7 @@ need_terminal() {
 	[ "${lines[0]}" = "tr-parse: unknown key in -O 'nothing=none'" ]
 }
 
-@test "wrong names of formats, codecs and keys: the message names a similar one, or where they are" {
+@test "unknown formats, codecs and keys: the message names a similar one, or where to find them" {
 	run -2 tr-repack -t compbd one.trec
 	[ "${lines[0]}" = "tr-repack: unknown format 'compbd'; similar: compdb" ]
 	run -2 tr-parse -f klocwok one.trec
@@ -183,7 +183,7 @@ need_terminal() {
 	[ "${lines[0]}" = "tr-repack: unknown key in -O 'versoin=3'; similar: version" ]
 }
 
-@test "wrong options: the message names what was meant, or what there is instead" {
+@test "unknown options: the message names a similar one or a replacement" {
 	run -2 tr-tojson --pretyt
 	[ "${lines[0]}" = "tr-tojson: unknown option '--pretyt'; similar: --pretty" ]
 	run -2 tr-parse --max
@@ -219,7 +219,7 @@ need_terminal() {
 	printf '\001\002' | unknown ''
 }
 
-@test "-O that no format here has is said to do nothing" {
+@test "-O that applies to no format in use is reported" {
 	many 1 >one.trec
 	echo '{"id":1,"executable":"/a","args":["a"],"work_dir":"/"}' >one.kw
 	run -0 --separate-stderr tr-parse -O unique=none -O env-base=top one.kw
@@ -233,7 +233,7 @@ need_terminal() {
 	[[ $stderr == *"-O unique ignored: only compdb has it"* ]]
 }
 
-@test "messages: file and line; after 20 alike only the count" {
+@test "messages: file and line; after 20 of a kind only the count" {
 	many 10 | sed '4s/exec/ex_ec/' >bad.trec
 	run --separate-stderr -2 tr-parse bad.trec
 	[ "$stderr" = "tr-parse: bad.trec:4: no kind" ]
@@ -260,14 +260,14 @@ need_terminal() {
 	[[ $output == 'tr-parse: ü: '* ]]
 }
 
-@test "--strict stops at the first trouble, with what came before" {
+@test "--strict stops at the first error, and prints the messages before it" {
 	many 5 | sed '4s/exec/ex_ec/' >bad.trec
 	run --separate-stderr -2 tr-parse --strict bad.trec
 	[ "${#lines[@]}" -eq 3 ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-@test "--strict leaves no -o file; without it the file stands" {
+@test "--strict leaves no -o file; without it the file is kept" {
 	many 5 | sed '4s/exec/ex_ec/' >bad.trec
 	run -2 tr-parse --strict -o out bad.trec
 	[ ! -e out ]
@@ -276,7 +276,7 @@ need_terminal() {
 	[ "$(ls -A)" = "$(printf 'bad.trec\nout')" ]
 }
 
-@test "-o: where no operand is of any use the file is left alone" {
+@test "-o: the file is not changed if no operand can be read" {
 	echo 'no trace at all' >text
 	for file in out out.tar; do
 		echo precious >$file
@@ -292,7 +292,7 @@ need_terminal() {
 	[ -z "$(ls -A | grep '^\.')" ]
 }
 
-@test "-o: replaces a file only when the new one is whole" {
+@test "-o: a file is replaced only by a complete one" {
 	echo old >out
 	mkfifo in
 	tr-parse -o out in &
@@ -312,7 +312,7 @@ need_terminal() {
 	[ "$output" = "$(printf 'in\nout')" ]
 }
 
-@test "-o: a signal leaves nothing behind" {
+@test "-o: a signal leaves no temporary file" {
 	for signal in INT TERM HUP QUIT PIPE XCPU XFSZ; do
 		echo old >out
 		rm -f in
@@ -358,14 +358,14 @@ need_terminal() {
 	bash -c 'tr-parse "$1" 2>&- <&-' _ "$trec" | cmp - "$trec"
 }
 
-@test "a closed pipe kills silently" {
+@test "a closed pipe ends a tool silently" {
 	many 100000 >many.trec
 	run -141 --separate-stderr bash -c 'set -o pipefail; tr-parse many.trec | head -1'
 	[ "${#lines[@]}" -eq 1 ]
 	[ -z "$stderr" ]
 }
 
-@test "where SIGPIPE is ignored a closed pipe is a quiet stop" {
+@test "a closed pipe ends a tool silently even if SIGPIPE is ignored" {
 	many 100000 >many.trec
 	run -0 --separate-stderr bash -c \
 		'set -o pipefail; trap "" PIPE; tr-parse many.trec | head -1'
@@ -373,7 +373,7 @@ need_terminal() {
 	[ -z "$stderr" ]
 }
 
-@test "records that are there come out without waiting for more" {
+@test "available records are written without waiting for more" {
 	mkfifo in out
 	tr-parse <in >out &
 	exec 9>in 8<out
@@ -396,12 +396,12 @@ need_terminal() {
 	for i in 1 2 3 4 5 6 7 8; do cmp $i.trec $i.trec.out; done
 }
 
-@test "--line-buffered changes nothing but the time" {
+@test "--line-buffered changes only when records are written" {
 	many 1000 >many.trec
 	tr-parse --line-buffered many.trec | cmp - many.trec
 }
 
-@test "--progress=always says how far it is, never says nothing" {
+@test "--progress=always reports progress, never prints nothing" {
 	mkfifo in
 	tr-parse --progress=always <in >out 2>err &
 	in_two_parts >in

@@ -64,7 +64,7 @@ files() {
 	[[ $stderr == *"respfile-root: sub/none: No such file or directory"* ]]
 }
 
-@test "response files that the record holds are inlined, whatever the disk has" {
+@test "response files in the record are inlined, regardless of the disk" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	for where in gone.rsp sub/there.rsp; do
 		echo '-DFROM_DISK disk.c' >sub/there.rsp
@@ -110,7 +110,7 @@ nested() {
 	[ "$(jq -r '.[0].arguments | join(" ")' <<<"$output" | tr ' ' '\n' | grep -c -- -DX)" -eq 32 ]
 }
 
-@test "sources that stand in a response file" {
+@test "sources in a response file" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	echo '-c -DY x.c y.c' >sub/all.rsp
 	build event 2 1 /usr/bin/gcc gcc @all.rsp -O2 | tr-repack -t compdb -O respfile-root=. >db
@@ -122,7 +122,7 @@ nested() {
 		jq -r '.[0].file' | grep -F 'C:\\x.c'
 }
 
-@test "a trace does not choose what is read from its reader's disk" {
+@test "a trace cannot choose which files are read from this machine" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	mkdir root
 	echo '-DSECRET inside.c' >root/in
@@ -177,7 +177,7 @@ one_of_each() {
 	event 19 18 /usr/bin/clang-16 clang-16 -cc1 g.c -o g.o
 }
 
-@test "the tree tells what is part of another call" {
+@test "the process tree decides which calls are part of another one" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	build one_of_each | tr-repack -t compdb | files >got
 	printf '%s\n' 'a.c a.o' 'b.c -' 'd.s d.o' 'e.c -' 'f.c /tmp/f.s' 'g.c -' | diff - got
@@ -276,7 +276,7 @@ libtool_build() {
 	event 7 1 /bin/sh /bin/sh -c 'echo libtool gcc -c x.c'
 }
 
-@test "libtool counts where its commands are not in the trace" {
+@test "libtool has an entry if its commands are not in the trace" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	build libtool_build | tr-repack -t compdb >db
 	[ "$(files <db)" = $'a.c .libs/a.o\na.c a.o\nb.c b.lo' ]
@@ -358,7 +358,7 @@ linking() {
 	event 3 1 ../bin/gcc gcc -L. -c u.c
 }
 
-@test "what is about linking goes where linking was meant" {
+@test "options for linking are removed if the call also compiles" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	build linking | tr-repack -t compdb | jq -r '.[] | .arguments | join(" ")' >got
 	printf '%s\n' '/usr/bin/gcc -c -O2 -pthread x.c -o prog' "$PWD/bin/gcc -L. -c u.c" | diff - got
@@ -417,7 +417,7 @@ END
 	diff want got
 }
 
-@test "what a driver would run, run by hand" {
+@test "programs of a driver that are run directly" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\t/bin/sh\tcwd="/w"\targv=["sh"]\n' \
@@ -427,7 +427,7 @@ END
 /usr/bin/clang -cc1 -emit-obj a.c -o x.o' ]
 }
 
-@test "what cannot be an entry is said, and the rest stands" {
+@test "commands without an entry are reported, and the others are written" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tgcc\tcwd="/a"\targv=["gcc","-c","x.c"...]\n' \
@@ -449,11 +449,11 @@ END
 	[ "$(grep -c file <<<"$output")" -eq 1 ]
 }
 
-@test "nothing to compile is an empty database" {
+@test "a build that compiles nothing gives an empty database" {
 	build true | tr-repack -t compdb | cmp - <(echo '[]')
 }
 
-@test "a database comes back" {
+@test "a database is read and written back" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	db=$data/zlib.compile_commands.json
 	tr-parse "$db" >trec
@@ -502,7 +502,7 @@ END
 	[ "$(grep -c ^exec <<<"$output")" -eq 68 ]
 }
 
-@test "a damaged database: what is whole stands" {
+@test "a damaged database: complete entries are kept" {
 	db=$data/zlib.compile_commands.json
 	total=$(wc -l <"$db")
 	for line in 1 2 9 14 15 16 200 $((total - 1)) "$total"; do
@@ -532,7 +532,7 @@ END
 	tr-repack -z gzip -t compdb "$kw" | zcat | cmp - <(tr-repack -t compdb "$kw")
 }
 
-@test "lone surrogates, which stand for bytes of no UTF-8, come back" {
+@test "lone surrogates, which stand for invalid UTF-8, are written back" {
 	printf '[\n  {\n    "arguments": [\n      "gcc",\n      "caf\\udce9.c"\n    ],\n    "directory": "/\\udce9",\n    "file": "caf\\udce9.c",\n    "output": "\\ud800.o"\n  }\n]\n' >db.json
 	tr-parse db.json | tr-repack | cmp - db.json
 	tr-parse db.json | tr-filter exec | tr-repack -t buildspec | grep -F '"arguments": ["gcc","caf\udce9.c"]'
@@ -559,7 +559,7 @@ END
 	done
 }
 
-@test "an option that wants a source behind it and is the last word names none" {
+@test "an option that takes a value and is the last word has none" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\tcl.exe\tcwd="/b"\targv=["cl","/c","a.c","/%s"]\n!end\t1\n' Tc >trace
 	[ "$(tr-repack -t compdb trace | jq -r '.[].file')" = /b/a.c ]
@@ -603,7 +603,7 @@ headers() {
 	[ $failed = 0 ]
 }
 
-@test "headers: a trace without file calls has none, and says so" {
+@test "headers: a trace without file calls has none, and a note reports this" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-repack -t compdb "$data/zlib.kw.json.gz" >want
 	run -2 --separate-stderr tr-repack -t compdb -O headers=yes "$data/zlib.kw.json.gz"
@@ -727,7 +727,7 @@ unit() {
 	printf 'exec\t0\t-\t-\tcc\tcwd="%s/sub"\targv=["cc"%s]\n' "$PWD" "$argv"
 }
 
-@test "-O append keeps what is not compiled again" {
+@test "-O append keeps entries that are not compiled again" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	show() { jq -r '.[].arguments[1:] | join(" ")' "$@"; }
 	# Bear: append_works_as_expected, and the first time there is nothing to append to
@@ -812,7 +812,7 @@ unit() {
 	run ! clang-check -p . sub/a.c
 }
 
-@test "-O for=clangd leaves out what Clang does not know" {
+@test "-O for=clangd leaves out options that Clang does not know" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	# a kernel's options, and those of others; "|" before words that stay
 	local words='-fno-allow-store-data-races -fconserve-stack -fno-var-tracking-assignments

@@ -157,7 +157,7 @@ sources() {
 		'["mycl","/std:c++17","-c","a.c","/Fo/b/a.obj"]' ]
 }
 
-@test "what is wrong in a table of a user" {
+@test "errors in a user's table" {
 	trace gcc -c a.c >trace
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=none trace
 	[[ $stderr == "tr-repack: "*"compilers: none: No such file or directory"* ]]

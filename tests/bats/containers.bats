@@ -26,7 +26,7 @@ same() { # same FILE: as it is and through a pipe
 	cat "$1" | tr-parse | cmp - both
 }
 
-@test "gzip xz zstd bzip2 lz4: what their tools write" {
+@test "gzip xz zstd bzip2 lz4: files of their tools are read" {
 	for tool in gzip xz zstd bzip2 lz4; do
 		need $tool
 		for level in 1 9; do
@@ -42,7 +42,7 @@ loaded() {
 		grep -oE 'file=lib(archive|brotli[a-z]*|bz2|lzma|snappy)\.' | sort -u
 }
 
-@test "libraries of containers are loaded for their own files only" {
+@test "libraries of containers are loaded only for their files" {
 	LD_DEBUG=files tr-parse both 2>&1 >/dev/null | grep -q 'file=libc\.' || skip "the loader does not list files"
 	run loaded both
 	[ -z "$output" ]
@@ -56,7 +56,7 @@ loaded() {
 	[ "$output" = file=libbz2. ]
 }
 
-@test "members and frames that follow each other" {
+@test "several members and frames in a row" {
 	for tool in gzip xz zstd bzip2 lz4; do
 		need $tool
 		{ $tool -c <one.trec; $tool -c </dev/null; $tool -c <two.trec; } >packed
@@ -64,7 +64,7 @@ loaded() {
 	done
 }
 
-@test "what tr-repack writes, their tools read" {
+@test "their tools read the files of tr-repack" {
 	for tool in gzip xz zstd bzip2 lz4; do
 		need $tool
 		tr-repack -t trec -z $tool both | $tool -dc | cmp - both
@@ -97,7 +97,7 @@ cut_anywhere() {
 	done
 }
 
-@test "cut anywhere: what the codec's own tool gives, and a complaint" {
+@test "truncated anywhere: as much as the codec's own tool reads, and a message" {
 	long_trace 3000 >long
 	cut_anywhere gzip
 	need bzip2
@@ -108,7 +108,7 @@ cut_anywhere() {
 	cut_anywhere lz4 -q -BX --no-frame-crc
 }
 
-@test "an lz4 block that is cut or corrupt gives what comes before the place" {
+@test "a truncated or corrupt lz4 block gives all data before the damage" {
 	need lz4
 	long_trace 30000 >long
 	for options in "" "-B4 -BD" "-l"; do
@@ -141,7 +141,7 @@ cut_anywhere() {
 	tr-filter exec packed | cmp - <(cat one.trec comments two.trec | tr-filter exec)
 }
 
-@test "cut and damaged in every codec: whole lines, then the complaint" {
+@test "truncated and damaged in every codec: complete lines, then the message" {
 	long_trace 3000 >long
 	for tool in gzip xz zstd bzip2 lz4; do
 		need $tool
@@ -171,18 +171,18 @@ cut_anywhere() {
 	done
 }
 
-@test "a bomb is stopped" {
+@test "a decompression bomb is stopped" {
 	# long lines, so that the time is spent on decompression and not on a message for each line
 	yes "$(head -c 50000 /dev/zero | tr '\0' x)" | head -c 100000000 | gzip -9 >bomb.gz
 	run -2 --separate-stderr tr-parse --max-ratio=100 -f trec bomb.gz
 	[[ $stderr == *"more than 100 times its size (--max-ratio)"* ]]
 }
 
-@test "a flipped bit or a cut in a compressed archive never gives other records with exit 0" {
+@test "a flipped bit or a truncation in a compressed archive never gives other records with exit 0" {
 	"$top_srcdir/tests/long/archive-flips" 4
 }
 
-@test "a bad byte in brotli loses nothing that comes before it, nor what it is" {
+@test "a bad byte in brotli loses no data before it, and the format is still recognised" {
 	"$top_srcdir/tests/long/brotli-flips" 3
 	# in the prefix codes before all data
 	tr-repack -z brotli=5 "$top_srcdir/tests/data/apitrace/gears.trace" >packed
@@ -195,7 +195,7 @@ cut_anywhere() {
 	[[ $stderr == *"not a known trace format"* ]]
 }
 
-@test "archives that follow each other are read, what else follows one is reported" {
+@test "archives that follow each other are read, and other trailing data is reported" {
 	need cpio
 	need zip
 	tar -cf a.tar one.trec
@@ -232,7 +232,7 @@ cut_anywhere() {
 	[[ $stderr == *"7z: data after the end of the archive is not read"* ]]
 }
 
-@test "cpio: a length of a name that is none costs no memory, wherever the header is" {
+@test "cpio: an impossible length of a name takes no memory, wherever the header is" {
 	need cpio
 	# newc has it as eight hexadecimal digits at byte 94
 	for before in '' one.trec; do
@@ -290,7 +290,7 @@ cut_anywhere() {
 	[ "$(tar -tf out.tar)" = "" ]
 }
 
-@test "zeros that are no empty tar are no format" {
+@test "zeros that are not an empty tar are not a known format" {
 	for size in 1 511 512 1000 1025 20480 1000000; do
 		head -c $size /dev/zero >zeros
 		run -2 --separate-stderr tr-parse zeros
@@ -320,7 +320,7 @@ cut_anywhere() {
 	same b.7z
 }
 
-@test "only files are members: no folders, no links" {
+@test "only files are members, not directories or links" {
 	mkdir -p dir
 	mv one.trec dir/1.trec
 	ln -s 1.trec dir/2.trec
@@ -373,7 +373,7 @@ cut_anywhere() {
 	[ "$(tar -tf out.tar)" = "$(grep -v README names | sed 's,^,all.tar/,')" ]
 }
 
-@test "a member that is left does not end the archive in a pipe" {
+@test "a member that is not read to its end does not end the archive in a pipe" {
 	long_trace 60000 >long.trec
 	gzip <long.trec >long.trec.gz
 	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" .
@@ -426,7 +426,7 @@ cut_anywhere() {
 	done
 }
 
-@test "one bad member, the others are done" {
+@test "a bad member does not affect the others" {
 	need zip
 	head -c 3000 /dev/urandom >noise
 	{ cat one.trec; sed 's/^/# /' noise | tr -d '\000-\010\013-\037\177-\377'; echo; } >bad.trec
@@ -445,7 +445,7 @@ cut_anywhere() {
 	[[ $stderr == *"one.trec: is encrypted"* ]]
 }
 
-@test "what tr-repack writes, the archives' tools read" {
+@test "archive tools read the archives of tr-repack" {
 	need zip
 	need cpio
 	need 7z
@@ -464,7 +464,7 @@ cut_anywhere() {
 	[ "$(stat -c %Y out/one.trec)" = "$(stat -c %Y one.trec)" ]
 }
 
-@test "archives are written the same twice" {
+@test "archives are reproducible" {
 	tar -cf in.tar one.trec two.trec
 	for extension in tar tar.gz zip 7z cpio; do
 		tr-repack -t trec -o "1.$extension" in.tar

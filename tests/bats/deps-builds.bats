@@ -30,7 +30,7 @@ wanted() {
 	fi | awk -v here="$PWD/" '{ sub(/:$/, "", $1); for (i = 2; i <= NF; i++) print here $1, here $i }' | sort
 }
 
-@test "what commands and shells do with files: tests/data/deps/commands.sh" {
+@test "the uses of files by commands and shells: tests/data/deps/commands.sh" {
 	needs strace bash dash tar ar gzip awk xargs find install
 	local shell
 	for shell in dash bash; do

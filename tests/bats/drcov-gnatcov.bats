@@ -115,7 +115,7 @@ END
 	done
 }
 
-@test "shared objects become modules, each once" {
+@test "each shared object becomes one module" {
 	tr-repack -t drcov "$traces/shared_objects_64le.trace" | tr-parse >got
 	[ "$(grep ^module got | cut -f5 | paste -sd,)" = app,/lib/liba.so,/lib/libb.so ]
 	grep -q $'^block\t.*\t0x0000000070000010\tsize=6\tmodule=1$' got

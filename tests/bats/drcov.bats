@@ -12,7 +12,7 @@ setup() {
 	done
 }
 
-@test "good files come back to the byte, with and without a pipe of one byte at a time" {
+@test "good files are written back byte for byte, also when read one byte at a time" {
 	for f in good-v2 good-legacy good-v3-windows good-v4-32 good-v5-text good-hits good-odd good-qemu \
 		good-v5-none; do
 		echo $f
@@ -26,7 +26,7 @@ setup() {
 	[ "$(tr-parse good-two-dumps | grep -c ^%trec)" -eq 2 ]
 }
 
-@test "a file holds one dump, or those that a file held: each of several becomes a file of its own" {
+@test "a file holds one dump, or all dumps of one source; otherwise each becomes a separate file" {
 	tr-parse good-v2 good-hits >two.trec
 	tr-parse good-two-dumps | tr-filter 'kind in {"block", "module"}' | tr-repack -q | cmp - good-two-dumps
 	for source in two.trec 'good-v2 good-hits'; do
@@ -65,7 +65,7 @@ setup() {
 	[ "$(tr-filter --fields=hits 'block and size > 9' good-hits | paste -sd,)" = 1,150 ]
 }
 
-@test "a filtered file has its modules, and counts what is left" {
+@test "a filtered file has its modules, and counts the remaining blocks" {
 	tr-filter 'block and module == 1' good-v2 | tr-repack -q >less
 	[ "$(head -n 7 less | tail -n 3 | head -n 2)" = "$(sed -n 5,6p good-v2)" ]
 	grep -aq '^BB Table: 1 bbs' less
@@ -77,7 +77,7 @@ setup() {
 		grep -aq '^  1, 0x00007fff2030f000, 0x00007fff204f0fff, .*,  /usr/lib/other$'
 }
 
-@test "other versions and forms: what older readers want, and back" {
+@test "other versions and forms, for older readers, and back" {
 	tr-repack -O version=2 -O table=2 -O text=no good-v5-text >old
 	grep -aq '^Columns: id, base, end, entry, path$' old
 	diff <(tr-parse old | grep ^block) <(tr-parse good-v5-text | grep ^block)
@@ -136,7 +136,7 @@ bad() {
 	run -2 tr-repack -q -O text=no -o again "$1"
 }
 
-@test "bad files: what, where, and what is left" {
+@test "bad files: the message, its position, and the remaining records" {
 	bad bad-version 3 'drcov of version 1: versions 2 and 3 are read' 0
 	bad bad-count @0xd0 'the block table announces 4000000000 blocks, there are 1' 1
 	bad bad-modules 6 'the module table announces 4000000000 modules, there are 1' 1
@@ -211,7 +211,7 @@ bad() {
 	sed 's/FLAVOR: drcov-64/FLAVOR: drcov-32/' good-v2 | tr-parse | grep -q '^block.*0x00007ffff7a01008'
 }
 
-@test "block starts that are addresses are recognised by what shows it" {
+@test "block starts that are addresses are recognised" {
 	starts() { tr-parse "$@" | sed -nE 's/^block.*\t0x0*([0-9a-f]+)\tsize.*/\1/p' | tr '\n' ' '; }
 	run -0 --separate-stderr tr-parse good-qemu
 	[[ $stderr == "tr-parse: good-qemu:"*": note: block starts are addresses, as written by QEMU's plugin (-O starts=relative"* ]]

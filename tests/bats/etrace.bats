@@ -16,7 +16,7 @@ events() {
 		cut -f1,3- | LC_ALL=C sort
 }
 
-@test "every execution is what the kernel had" {
+@test "every execution equals the kernel's data" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	run -0 --separate-stderr tr-parse hello.nfsdb
 	[ -z "$stderr" ]
@@ -50,7 +50,7 @@ events() {
 		END { exit bad || !NR }'
 }
 
-@test "as many events as were made" {
+@test "every event is read" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-tojson hello.nfsdb >records
 	count() { jq -c "select($1)" records | wc -l; }
@@ -100,14 +100,14 @@ events() {
 	run -2 tr-parse --lines --join odd
 }
 
-@test "--lines: what is about events is refused" {
+@test "--lines: options that apply to events are refused" {
 	for option in reorder=3 pid-bits=22; do
 		run -2 --separate-stderr tr-parse --lines -O $option hello.nfsdb
 		[ "$stderr" = "tr-parse: hello.nfsdb: -O reorder and -O pid-bits apply to events: they cannot be combined with --lines" ]
 	done
 }
 
-@test "what is written is read as the same events" {
+@test "written logs give the same events" {
 	tr-parse hello.nfsdb >hello.trec
 	[ -s hello.trec ]
 	tr-repack hello.trec >again.nfsdb
@@ -191,7 +191,7 @@ increasing() {
 	[[ $stderr == *"old.nfsdb:12: an unknown tag: kept as a raw record"* ]]
 }
 
-@test "lost lines, noise and truncated input last line are told" {
+@test "lost lines, noise and a truncated last line are reported" {
 	printf 'INITCWD=/w\nCPU:3 [LOST 17 EVENTS]\nCPU:0 [LOST EVENTS]\nnoise\n0: 1,0,1,1!Close|fd=3' >log
 	run -2 --separate-stderr tr-parse log
 	[ "${lines[2]}" = $'lost\t1\t-\t-\t-\tevents=17\tcpu=3' ]
@@ -225,7 +225,7 @@ increasing() {
 	run -2 tr-parse -O reorder=x swapped
 }
 
-@test "parts are put together, in any order, compressed, from pipes" {
+@test "parts are merged, in any order, compressed, from pipes" {
 	tail -n +2 hello.nfsdb | awk -F, '$2 == 0' >part0
 	tail -n +2 hello.nfsdb | awk -F, '$2 == 1' >part1
 	head -n 1 hello.nfsdb >head
@@ -290,7 +290,7 @@ increasing() {
 	[[ ${lines[-1]} == *truncated=true* ]]
 }
 
-@test "files beside a log are named" {
+@test "files that accompany a log are recognised" {
 	printf '##---------- CPU 0 ---------- ##\nentries: 0\ndropped events: 0\n' >.nfsdb.stats
 	printf '[    0.000000] Linux version 6.1\n[ 1234.567890] etrace: loaded\n' >.nfsdb.klog
 	run -0 tr-parse --identify .nfsdb.stats .nfsdb.klog
@@ -319,7 +319,7 @@ increasing() {
 	diff <(tr-parse hello.nfsdb | grep ^exec | cut -f4,5) <(grep ^exec <<<"$output" | cut -f4,5)
 }
 
-@test "from a build trace: an INITCWD and times are supplied, and said" {
+@test "from a build trace: an INITCWD and times are added and reported" {
 	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
 	run -0 --separate-stderr tr-repack -t etrace -o zlib.nfsdb zlib.json
 	[[ $stderr == *"the stream has no INITCWD: added"*"without a time"* ]]
@@ -331,7 +331,7 @@ increasing() {
 		<(tr-filter -q --fields=task,ppid 'exec and has(ppid)' zlib.nfsdb)
 }
 
-@test "descriptors that say what they are" {
+@test "descriptors with paths" {
 	cat >y.strace <<-'END'
 		10 1.0 execve("/bin/a", ["a"], ["A=b"]) = 0
 		10 1.1 close(3</etc/passwd>) = 0
@@ -510,7 +510,7 @@ calls() {
 	run ! grep -E '!(FN|FO|RF|RT|LF|LT|SL)\|[^/]' log
 }
 
-@test "from strace: who started whom is the same, also where a fork is printed late" {
+@test "from strace: parents are the same, even if a fork is printed late" {
 	cat >late.strace <<-'END'
 		10 1700000000.000000 execve("/bin/make", ["make"], []) = 0
 		10 1700000000.000100 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>

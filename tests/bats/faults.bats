@@ -205,7 +205,7 @@ streams() {
 	without_memory tr-repack -t klocwork log.trec
 }
 
-@test "memory runs out where blobs are taken out and put in" {
+@test "memory runs out while blobs are written and read" {
 	needs_preload
 	calls=$top_srcdir/tests/data/expr/calls.trec
 	without_memory tr-parse --no-blobs "$calls"
@@ -294,7 +294,7 @@ streams() {
 	without_memory tr-totext log.trec
 }
 
-@test "memory runs out where a build is made a database, a specification, events" {
+@test "memory runs out while a build becomes a database, a specification or events" {
 	needs_preload
 	streams
 	printf '%s\n' '-DX "a b"' >opts
@@ -369,7 +369,7 @@ streams() {
 	without_memory tr-tohtml a.info
 }
 
-@test "memory runs out where files are followed" {
+@test "memory runs out while tr-deps follows files" {
 	needs_preload
 	sed -n '/^# languages/,/^$/p' "$top_srcdir/tests/data/deps/headers.cases" | grep '^[0-9]' >headers
 	without_memory tr-repack -t compdb -O headers=all headers
@@ -468,7 +468,7 @@ streams() {
 	done
 }
 
-@test "a library that is not there is missed where it is needed, and only there" {
+@test "a missing library is reported only if it is needed" {
 	needs_preload
 	streams
 	tar cf traces.tar trace.json

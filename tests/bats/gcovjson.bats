@@ -27,7 +27,7 @@ END
 	printf 'SF:/a"\\\xff\nDA:1,1\nend_of_record\n' | tr-repack -t gcovjson | jq -e '.files | length == 1'
 }
 
-@test "what gcov writes of a program has these members with these types" {
+@test "gcov's own output has the same members and types" {
 	cp "$data/lines/loops.c" .
 	gcc -O0 --coverage -o loops loops.c && ./loops >/dev/null
 	gcov -b -i -t ./*.gcda >gcov.json 2>/dev/null

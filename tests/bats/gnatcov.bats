@@ -32,7 +32,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	done
 }
 
-@test "what is wrong is said with its offset, and what is right is there" {
+@test "damage is reported with its offset, and all else is read" {
 	make_recipes 'bad-*'
 	for recipe in "$data"/bad-*.recipe; do
 		f=$(basename "$recipe" .recipe).trace
@@ -46,7 +46,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	done
 }
 
-@test "where nothing is lost, bad traces come back too" {
+@test "bad traces without losses are written back, too" {
 	make_recipes 'bad-*'
 	for name in flat-first second-info second-map unknown-tag info-padding month no-loadaddr \
 		unexpected-loadaddr second-loadaddr loadaddr-0 special-before-loadaddr special \
@@ -70,7 +70,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	[ "$(grep -c ^block <<<"$output")" -eq 1 ]
 }
 
-@test "an empty file is none of these, unless it is said to be" {
+@test "an empty file is not recognised, but is read with -f" {
 	: >empty
 	tr-parse empty
 	run -2 tr-parse -f gnatcov empty
@@ -210,7 +210,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	tr-parse plain_32le.trace | tail -n +2 | tr-totext | cmp - <(expected plain_32le dump)
 }
 
-@test "a date is shown in the zone of the one who looks" {
+@test "dates are shown in the time zone of TZ" {
 	TZ=America/New_York tr-totext plain_32le.trace >got
 	run diff got <(expected plain_32le dump)
 	[ "$output" = '6c6
@@ -300,7 +300,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	[ "$(grep -c ^block merged)" -eq 1 ]
 }
 
-@test "what cannot be merged is left out and said" {
+@test "records that cannot be merged are left out and reported" {
 	run -2 --separate-stderr tr-filter --merge plain_32le.trace plain_64be.trace
 	[[ $stderr == *'left out: a trace for another machine than the first' ]]
 	[ "$(grep -c ^block <<<"$output")" -eq 8 ]

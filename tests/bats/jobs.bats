@@ -61,7 +61,7 @@ traces() {
 	cmp 1.sums 3.sums
 }
 
-@test "names that are used twice, and --resume" {
+@test "duplicate names, and --resume" {
 	mkdir a b
 	cp z.json a/x.json
 	head -5 z.json >b/x.json

@@ -10,7 +10,7 @@ setup() {
 	zcat "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >mc.json
 }
 
-@test "in kwinject's spelling it comes back to the byte, without .raw" {
+@test "a trace in kwinject's spelling is written back byte for byte, without .raw" {
 	for f in zlib mc; do
 		tr-parse $f.json >$f.trec
 		run ! grep -q $'\t\\.raw=' $f.trec
@@ -20,7 +20,7 @@ setup() {
 	done
 }
 
-@test "spelled otherwise it comes back as the same JSON, with --exact to the byte" {
+@test "a trace in another spelling is written back as equal JSON, and byte for byte with --exact" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	jq . zlib.json >pretty.json
 	jq -c . zlib.json | sed 's/,"/ , "/g; s/^/  /; s/$/ \r/' >blanks.json
@@ -33,7 +33,7 @@ setup() {
 	cmp pretty.trec <(tr-parse zlib.json)
 }
 
-@test "a byte order mark: --exact tells of it, and it comes back" {
+@test "a byte order mark: --exact records it, and it is written back" {
 	{ printf '\xef\xbb\xbf' && cat zlib.json; } >mark.json
 	tr-parse mark.json | cmp - <(tr-parse zlib.json)
 	tr-parse --exact mark.json | tr-repack | cmp - mark.json
@@ -48,7 +48,7 @@ setup() {
 	cat both.json | tr-parse --exact | tr-repack | cmp - both.json
 }
 
-@test "an edit of a stream with .raw wins" {
+@test "an edited field takes precedence over .raw" {
 	sed 's/,"/, "/g' zlib.json >blanks.json
 	tr-parse --exact blanks.json | sed 's/-O3/-O0/' | tr-repack >edited.json
 	[ "$(grep -c -e '-O0' edited.json)" -eq "$(grep -c -e '-O3' zlib.json)" ]
@@ -69,7 +69,7 @@ setup() {
 	cat zlib.json mc.json | tr-parse | tr-repack | cmp - <(cat zlib.json mc.json)
 }
 
-@test "damage in it is reported, kept, and known at the end of the pipeline" {
+@test "damage is reported, kept, and known at the end of the pipeline" {
 	{ head -n 5 zlib.json; echo 'make: *** [x] Error 1'; tail -n +6 zlib.json; } >bad.json
 	run -2 --separate-stderr tr-parse bad.json
 	[ "$stderr" = "tr-parse: bad.json:6: no JSON object: kept as a raw record" ]
@@ -100,7 +100,7 @@ lines_of() {
 	[ "$output" -eq 500000 ]
 }
 
-@test "a filtered trace has its version, creator and env, and says what it lost" {
+@test "a filtered trace has its version, creator and env, and losses are reported" {
 	tr-filter 'exec and basename(name) == "gcc"' zlib.json | tr-repack 2>messages >gcc.json
 	head -n 3 gcc.json | cmp - <(head -n 3 zlib.json)
 	grep -F '"executable":"/usr/bin/gcc"' zlib.json | cmp - <(tail -n +4 gcc.json)
@@ -139,7 +139,7 @@ lines_of() {
 	tr-parse parent.json | tr-repack -O env-base=top | cmp - top.json
 }
 
-@test "a record does not wait for its parent when nothing comes" {
+@test "a record is not pending while the input pauses" {
 	head -n 3 zlib.json >begun.json
 	echo '{"id":1,"parent_id":77,"executable":"a"}' >>begun.json
 	mkfifo pipe

@@ -60,7 +60,7 @@ call() {
 	[[ $stderr == *"response file 'gone' is not expanded"* ]]
 }
 
-@test "options of cl in the words of the others" {
+@test "options of cl in the spelling of the others" {
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tcl.exe\tcwd="C:\\\\src"\targv=["cl","/c","/Foobj\\\\","/D","A=1","/FIpch.h","/std:c++17","/Tpb.txt"]\n' \
 		'exec\t1\t-\t2\tcl.exe\tcwd="C:\\\\src"\targv=["cl","A.C","x.lib","/Fe:out.exe","/link","/DLL"]\n!end\t2\n' |
@@ -104,7 +104,7 @@ flat() {
 	printf '!end\t%d\n' $i
 }
 
-@test "without parents, linkers that nothing explains are links" {
+@test "without parents, linkers that no compiler call explains are links" {
 	flat '/a/armlink --cpu Cortex-M4 --scatter s.sct a.o b.o --output=f.axf --map' '/a/armlink c.o' \
 		'/u/arm-none-eabi-ld -T x.ld -M -E -x -S a.o -o f.elf' '/u/ld -melf_i386 -r -o p.o a.o -l c' \
 		'/u/ar rcs l.a a.o' '/a/armar --create m.a b.o' '/u/as -o a.o a.s' >flat.trec
@@ -185,7 +185,7 @@ again() {
 	printf 'version;108\n%%63onfig;/gcc;-DA%%3B\n' | tr-parse | grep -F $'\tconfig\tvalue="/gcc;-DA%3B"'
 }
 
-@test "a line that is damaged is kept, reported, and the others are read" {
+@test "a damaged line is kept and reported, and the others are read" {
 	printf 'version;108\ncompile;/b;gcc\n\nnonsense\ncompile;/b;gcc;/b/a.o;a.c\n' >spec
 	run -2 --separate-stderr tr-parse spec
 	[[ $stderr == *"spec:2: not a line of kwinject.out: kept as a raw record"* ]]

@@ -316,7 +316,7 @@ END
 	grep -qx "FNDA:2,shared" info
 }
 
-@test "a program without debug information, and files that are none" {
+@test "a program without debug information, and files that are not programs" {
 	compile -no-pie
 	trace FLAT main >main.trec
 	strip a

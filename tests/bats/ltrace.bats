@@ -90,7 +90,7 @@ logs() {
 	grep -P '^call\t\d+\t-\t-\th\t->\tdur=0.000012$' trec
 }
 
-@test "values that are hard to read come back" {
+@test "ambiguous values are written back" {
 	local value
 	while IFS= read -r value; do
 		printf '%s\n' "f($value) = 0" "f(1, $value) = $value" 'g(1)  = 1'
@@ -162,7 +162,7 @@ logs() {
 	grep -F $'\tmalloc@libc.so.6\t' trec
 }
 
-@test "whatever happens to a log, it comes back and the rest is read" {
+@test "a damaged log is written back, and all else is read" {
 	local size i
 	for log in plain stderr since; do
 		size=$(stat -c %s "$data/$log.ltrace")

@@ -94,7 +94,7 @@ database() {
 	done
 }
 
-@test "an unknown program that is called like a compiler is named, and a log without commands says so" {
+@test "an unknown program that is called like a compiler is named, and a log without commands is reported" {
 	printf '%s\n' "make[1]: Entering directory '/srv/p'" '[1/3] gcc -c sub.c -o a.o' \
 		'[2/3] env X=1 /opt/bin/acmecc.exe -c main.c -o b.o' 'acmecc -Iinc -c x.cpp' \
 		'diff -c a.c b.c' 'wc -c a.c' 'python3 -c import a.c -o x' 'grep -c -I x a.c' 'acmecc -c x.o -o x' >log
@@ -147,7 +147,7 @@ database() {
 	[[ $stderr == *'a directory whose path is longer than 16384 bytes is not entered'* ]]
 }
 
-@test "what is counted, and what a log does not say" {
+@test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]
 	run -0 --separate-stderr tr-parse --verbose "$data/autotools.log.gz"

@@ -35,7 +35,7 @@ make() {
 	esac >trace
 }
 
-@test "every trace of tests/data is taken for its own format" {
+@test "every trace of tests/data is claimed by its own format only" {
 	local count=0 bad=0 file wanted found formats=""
 	while IFS= read -r file; do
 		wanted=$(format_of "$file")

@@ -43,7 +43,7 @@ readers='tr-parse tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff'
 	refused /dev/stdout bash -c 'tr-parse -o /dev/stdout trace.trec >>trace.trec'
 }
 
-@test "what else a tool reads is not replaced either" {
+@test "other files that a tool reads are not replaced either" {
 	echo exec >expr
 	echo 1-2 >set
 	printf 'version;108\nconfig;x\n' >conf
@@ -177,7 +177,7 @@ synced() {
 	[ "$(synced tr-parse --blob-dir=blobs blob.trec)" = "$(printf 'renameat\nfsync')" ]
 }
 
-@test "a sync that fails is reported, and the file has not got its name" {
+@test "if a sync fails, this is reported and the file is not renamed" {
 	synced true 2>/dev/null || skip "strace cannot watch programs here"
 	# LeakSanitizer cannot work in a program that is watched
 	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
@@ -197,7 +197,7 @@ synced() {
 	tr-parse -o /dev/stdout trace.trec | cmp - trace.trec
 }
 
-@test "a signal removes all files that have not got their names" {
+@test "a signal removes all files that are not complete" {
 	mkdir many
 	for i in 1 2 3; do
 		ln trace.trec "many/$i.trec"

@@ -71,7 +71,7 @@ same() {
 	same --strict 'exec and name == "/bin/a"'
 }
 
-@test "messages say the lines behind what was passed by" {
+@test "messages have the right line numbers after skipped records" {
 	{
 		printf '%%trec\t1\n'
 		execs 20000 0
@@ -83,7 +83,7 @@ same() {
 	[[ $stderr == *lines.trec:20002:*lines.trec:40003:* ]]
 }
 
-@test "what was passed by was read, for who shares the descriptor" {
+@test "skipped records count as read for processes that share the descriptor" {
 	{
 		printf '%%trec\t1\n'
 		execs 20000 0

@@ -73,14 +73,14 @@ execs() {
 	tr-parse out >again.trec
 }
 
-@test "through typed JSON and jq it is the very stream" {
+@test "typed JSON and jq give the same stream" {
 	for trace in zlib mc; do
 		pipeline 0 "tr-tojson --typed $trace.json | jq -c . | tr-parse -f json"
 		cmp out $trace.trec
 	done
 }
 
-@test "the same trace in every wrapping gives the same records" {
+@test "a trace gives the same records in every compression and archive" {
 	grep -v '^%trec' zlib.trec >records
 	gzip -k zlib.json
 	zstd -q zlib.json
@@ -107,7 +107,7 @@ execs() {
 	diff <(grep ^exec out | cut -f4,5) <(grep ^exec records | cut -f4,5)
 }
 
-@test "the views of a trace are those of its stream" {
+@test "the views of a trace equal those of its stream" {
 	local trace view count=0
 	for trace in "$top_srcdir"/tests/data/{apitrace/*.trace,build/*.gz,drcov/*.log,etrace/*.nfsdb*} \
 		"$top_srcdir"/tests/data/{gnatcov/*.gz,srctrace/*.console,strace/execs/*.gz}; do
@@ -148,7 +148,7 @@ execs() {
 	pipeline 2 "grep ^exec zlib.trec | tr-repack --strict -t klocwork"
 }
 
-@test "head: the trailer is missing, which writers say" {
+@test "head: the trailer is missing, and writers report this" {
 	pipeline 0 "head -n 20 zlib.trec | tr-repack"
 	said "note:"
 	cmp out <(head -n 19 zlib.json)
@@ -172,7 +172,7 @@ execs() {
 	done
 }
 
-@test "split: the parts hold what the whole held" {
+@test "split: the parts contain all records" {
 	split -n l/5 zlib.trec part.
 	total=0
 	for part in part.*; do

@@ -120,7 +120,7 @@ interrupt() {
 	[ "$before" = "$(stat -c %s large.*)" ]
 }
 
-@test "a reader that goes away ends every tool in silence" {
+@test "a closed pipe ends every tool silently" {
 	for _ in {1..30}; do cat build.json; done >large.json
 	tr-parse large.json >large.trec
 	tr-repack -t trec -z none calls.trace >large.calls

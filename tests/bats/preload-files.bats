@@ -210,7 +210,7 @@ END
 }
 
 # of tests/bats/preload.bats, which explains them
-@test "what programs do to the library, with file calls" {
+@test "programs that interfere with the library, with file calls" {
 	local trap traps=$top_builddir/tests/helper/preload_traps
 	for trap in small-stack forms spawns vforks; do
 		run -0 --separate-stderr record "$traps" $trap /bin/true
@@ -286,7 +286,7 @@ END
 	[ "$(tr-deps --inputs out.trec | grep -c "^$PWD/inside/x$")" -eq 1 ]
 }
 
-@test "memory for file calls that ends: they are counted, and nothing else happens" {
+@test "if the memory for file calls is full, the lost calls are counted" {
 	unshare -Urm sh -c 'mount -t tmpfs none /dev/shm' 2>/dev/null || skip "no user namespaces here"
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	cat >opens.c <<'END'

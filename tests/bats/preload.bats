@@ -117,7 +117,7 @@ END
 	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
 }
 
-@test "what the command leaves behind is waited for, or not with --no-wait" {
+@test "tr-record waits for processes that outlive the command, unless --no-wait is given" {
 	run -4 --separate-stderr record sh -c '(sleep 0.3; /bin/true) </dev/null >/dev/null 2>&1 & exit 4'
 	[ "$(tr-filter -c 'exec and name == "/bin/true"' out.trec)" -eq 1 ]
 	[ "$(tr-filter -c exit out.trec)" -eq 3 ]
@@ -188,7 +188,7 @@ trap_is_seen() {
 	run -0 timeout 10 tr-record --backend=preload -o out.trec ./gcc @fifo @/dev/stdin @.
 }
 
-@test "environments stay as they are, and those of a program's own are no way out" {
+@test "environments are not changed, and programs started with an environment of their own are recorded" {
 	export EMPTY= 'B=\[x' _=x
 	sh -c 'env -u _ | sort' >bare
 	record sh -c 'env -u _ | sort' >recorded
@@ -401,7 +401,7 @@ END
 	done
 }
 
-@test "strace learns of ends before the parents do, and of those of threads" {
+@test "strace records ends before the parents do, also those of threads" {
 	needs_strace
 	# a sanitizer that looks for leaks cannot do so under strace
 	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
@@ -492,7 +492,7 @@ END
 	[ "$(tr-filter --raw --fields=task fork out.trec | sort -u | wc -l)" -eq 1 ]
 }
 
-@test "a recorder that is stopped or killed does not disturb the command" {
+@test "stopping or killing the recorder does not disturb the command" {
 	run -0 --separate-stderr record sh -c 'kill -STOP $PPID; /bin/true; kill -CONT $PPID'
 	[ -z "$stderr" ]
 	[ "$(tr-filter -c exec out.trec)" -eq 2 ]
@@ -586,7 +586,7 @@ END
 }
 
 # tests/long/preload-trees does this with 10,000
-@test "random trees of processes: nothing is missing, and nothing is invented" {
+@test "random process trees: no record is missing or wrong" {
 	local count=30
 	[ -z "${TREC_SANITIZED-}" ] || count=5
 	: >truth

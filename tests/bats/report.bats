@@ -92,7 +92,7 @@ check() {
 	jq -se 'any(.[]; .severity == "detail" and (.text | test("signal")))' r
 }
 
-@test "what concerns the whole output is of no file, unless only one was read into it" {
+@test "a message about the whole output has no file, unless it has a single input" {
 	local both='%%trec\t1\tformat=strace\nexec\t0\t-\t1\t/a\targv=["a"]\nsignal\t1\t-\t1\tSIGHUP\n!end\t2\n'
 	printf "$both" | tee a.trec >b.trec
 	tar -cf in.tar a.trec b.trec
@@ -140,7 +140,7 @@ check() {
 	jq -se 'any(.[]; .type == "member" and .result == "truncated")' r
 }
 
-@test "trouble that came with the stream is told apart" {
+@test "errors reported upstream have a cause of their own" {
 	run -2 bash -c 'tr-parse -q cut.trace 2>/dev/null | tr-filter --report=r -o out call'
 	check 2
 	jq -se '[.[] | select(.type == "trouble")] | length == 1 and .[0].cause == "upstream" and .[0].line > 0' r
@@ -196,7 +196,7 @@ check() {
 	run -0 tr-filter --report=exec -o out exec z.json
 }
 
-@test "descriptors, and what cannot be written" {
+@test "--report to descriptors, and to files that cannot be written" {
 	tr-parse --report=/dev/fd/7 -o out z.json 7>r
 	check 0
 	echo before >r

@@ -46,7 +46,7 @@ b' strace -f -v -qq -s 1000000 -ttt -y -e trace=execve,clone,clone3,fork,vfork,c
 	(cd build && rm -f main main.o sub/add.o text)
 }
 
-@test "a build is run again: whole, and by its parts" {
+@test "a build is run again, as a whole and in parts" {
 	for tool in strace gcc make bash; do
 		command -v $tool >/dev/null || skip "$tool is not installed"
 	done
@@ -68,7 +68,7 @@ b' strace -f -v -qq -s 1000000 -ttt -y -e trace=execve,clone,clone3,fork,vfork,c
 	after | diff before -
 }
 
-@test "what a command starts itself is left out, unless it is wanted" {
+@test "commands that another command starts are left out unless requested" {
 	commands "$kw" | cut -c1-60 | diff - <(echo 'run 3 /srv/build/zlib top /usr/bin/make -j2')
 	[ "$(commands -O nested=yes "$kw" | wc -l)" = 176 ]
 	tr-filter 'exec and seq != 3' "$kw" >parts
@@ -86,7 +86,7 @@ END
 	commands forks.trec | diff - <(printf 'run 0 / /bin/sh\nrun 6 / /bin/c\n')
 }
 
-@test "environment and arguments, to the letter" {
+@test "environment and arguments are exact" {
 	cat >odd.trec <<'END'
 env	0	-	-	-	vars={"A":"1","B B":"it's","C":"x\ny"}
 exec	1	-	1	/usr/bin/env	cwd="/"	argv=["env"]	envtop={"A":null,"D":"\xff","E":""}
@@ -117,7 +117,7 @@ END
 	grep -F 'command ;touch made: exit status 127' err
 }
 
-@test "what cannot be run as it was is left out, or told" {
+@test "commands that cannot be reproduced are left out or reported" {
 	cat >bad.trec <<'END'
 exec	0	-	1	/bin/a	argv=["a"]
 exec	1	-	1	/bin/b	cwd="/"	argv=["b"...]

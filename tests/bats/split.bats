@@ -30,7 +30,7 @@ equal() {
 	cmp "$1" "$2" || { echo "$trace: $3"; return 1; }
 }
 
-@test "parts are put together again, in every format" {
+@test "parts are joined, in every format" {
 	while read -r trace; do
 		cp --no-preserve=mode "$data/$trace" in.x
 		cut_in 5
@@ -72,7 +72,7 @@ equal() {
 	done < <(traces)
 }
 
-@test "each part is complete: it is read and converted without a complaint" {
+@test "each part is complete: it is read and converted without a message" {
 	while read -r trace; do
 		cp --no-preserve=mode "$data/$trace" in.x
 		cut_in 3
@@ -199,7 +199,7 @@ END
 	[[ $(tail -1 joined) == *'	errors=1' ]]
 }
 
-@test "what does not go together" {
+@test "options that cannot be combined" {
 	run -2 tr-repack --split=records=1 -t trec a
 	[ "${lines[0]}" = "tr-repack: --split needs a directory: -o DIR/" ]
 	for kind in records=0 records= lines=1 size 5; do

@@ -24,7 +24,7 @@ setup() {
 	[ "$(grep -c '\.raw=' good-pads.trec)" -eq 2 ]
 }
 
-@test "what a trace says, as records" {
+@test "the records of a trace" {
 	run -0 tr-parse good-tiny
 	[ "${lines[0]}" = $'%trec\t1\tformat=srctrace\tversion=4\talign=8\tendian=little' ]
 	[ "${lines[1]}" = $'info\t0\t-\t-\tPROGRAM_NAME\tdata="tiny"' ]
@@ -78,7 +78,7 @@ setup() {
 	[ -z "$output" ]
 }
 
-@test "an edit wins over .raw; a unit less is a trace still" {
+@test "an edited field takes precedence over .raw; a trace with fewer units is valid" {
 	tr-parse good-pads | sed 's/statements=\[0,2\]/statements=[1]/' | tr-repack >edited
 	tr-parse edited | grep -q 'statements=\[1\]'
 	tr-filter 'name != "/src/app/main.c"' good-tiny | tr-repack -q | tr-parse >less
@@ -254,7 +254,7 @@ bad() {
 	tr-parse -q "$1" 2>/dev/null | tr-repack -q >again 2>/dev/null || [ $? -eq 2 ]
 }
 
-@test "bad traces: what, where, and what is left" {
+@test "bad traces: the message, its position, and the remaining records" {
 	bad bad-version 0x0 'source trace of version 3 (without project names): only versions 2 and 4 are read' 0
 	bad bad-v2-form 0x30 'the units of this trace of version 2 have an unknown form' 0
 	bad bad-align 0x0 'bad alignment 3' 0
@@ -286,7 +286,7 @@ tr-parse: good-tiny:@0x148 (record 3): an entry of 96 bytes is left out (--max-r
 	[ "$(grep -c ^unit <<<"$output")" -eq 2 ]
 }
 
-@test "a fingerprint that is none leaves the unit out" {
+@test "a unit with an invalid fingerprint is left out" {
 	tr-parse good-tiny | sed '0,/scos="./s//scos="x/' >edited.trec
 	run -2 --separate-stderr tr-repack -o edited edited.trec
 	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"scos: no fingerprint of 40 hex digits" ]]

@@ -202,7 +202,7 @@ executions() {
 	[ "$(grep -c '"file"' ours.json)" -eq 34 ]
 }
 
-@test "a log without numbers of children says what it does not know" {
+@test "a log without process numbers of children is flagged" {
 	run -0 --separate-stderr tr-parse mc.strace
 	[ "$(grep -c ^exec <<<"$output")" -eq 13 ]
 	[[ $stderr == *'parent is not in the trace (flagged "orphan"): 2' ]]
@@ -222,7 +222,7 @@ executions() {
 	[ "$(cat count)" -eq 170 ]
 }
 
-@test "what is no strace is kept, reported, and known at the end of the pipeline" {
+@test "lines of other programs are kept, reported, and known at the end of the pipeline" {
 	{ head -n 20 zlib.strace; echo 'make: *** [x] Error 1'; tail -n +21 zlib.strace; } >bad.strace
 	run -2 --separate-stderr tr-parse -o bad.trec bad.strace
 	[ "$stderr" = "tr-parse: bad.strace:21: no line of strace's: kept as a raw record" ]
@@ -254,7 +254,7 @@ executions() {
 	[ "${stderr_lines[21]}" = "tr-parse: 5 more like this: no line of strace's: kept as a raw record" ]
 }
 
-@test "a child that speaks before its parent has the parent's descriptors" {
+@test "a child that appears before its parent's fork has the parent's descriptors" {
 	local begin='1 execve("/bin/make", ["make"], 0x7ffc /* 1 var */) = 0
 1 openat(AT_FDCWD, "/srv/build", O_RDONLY|O_DIRECTORY) = 3
 1 openat(AT_FDCWD, "/srv/other", O_RDONLY|O_DIRECTORY) = 4'

@@ -138,7 +138,7 @@ declared() {
 	run -2 tr-record --stat true
 }
 
-@test "--declared finds what a rule leaves out, and what it has too much" {
+@test "--declared finds missing and superfluous dependencies of a rule" {
 	project
 	trace ../log make CC=gcc
 	sed -i 's,inc/h3.h,inc/h5.h,' f6.d
@@ -411,7 +411,7 @@ declared() {
 	done
 }
 
-@test "what is asked for, in every form" {
+@test "every list in every form" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%s\n' '1 execve("/w/a", ["a", "x y"], 0x1) = 0' '1 openat(AT_FDCWD, "/w/i\tn", O_RDONLY) = 3' \
 		'1 openat(AT_FDCWD, "/w/no", O_RDONLY) = -1 ENOENT (No such file or directory)' \
@@ -501,7 +501,7 @@ declared() {
 	[ "$(tr-deps hello | sed -n '$s/errors.*//p')" = "$(tr-parse hello | tr-deps | sed -n '$s/errors.*//p')" ]
 }
 
-@test "a damaged line takes away what it says, and nothing else" {
+@test "a damaged line loses only its own content" {
 	local line lost
 	uses() { sed -n 's/^use\t[^\t]*\t[^\t]*\t[^\t]*\t\([^\t]*\)\t.*\(does=[^\t]*\).*/\1 \2/p' "$1" | sort; }
 	gzip -dc "$data/etrace/hello.nfsdb.gz" >whole

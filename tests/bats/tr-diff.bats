@@ -60,7 +60,7 @@ run_case() {
 }
 
 # tests/long/diff-changes does this with 2,000
-@test "a change at random is all that is reported" {
+@test "a random change is reported, and nothing else" {
 	local trace seed count=0 most=8
 	[ -z "${TREC_SANITIZED-}" ] || most=2
 	for trace in build/zlib.kw.json.gz build/zlib.strace.gz build/zlib.bear.json.gz apitrace/gears.trace \
@@ -77,7 +77,7 @@ run_case() {
 }
 
 # tests/long/diff-mirror does this with 2,000
-@test "in both directions as much is reported" {
+@test "both directions report equally many differences" {
 	run -0 "$top_srcdir/tests/long/diff-mirror" 15
 	[[ $output == "15 pairs, "*" differ, 0 reported wrongly" ]]
 }
@@ -198,7 +198,7 @@ END
 	[ "$output" = '[["-x"],["-y","z"]]' ]
 }
 
-@test "what is not two traces" {
+@test "operands that are not two traces" {
 	printf 'call\t0\t-\t0\ta\t->\n' >a
 	run -2 tr-diff a
 	[[ ${lines[0]} == "tr-diff: two traces are needed" ]]

@@ -76,7 +76,7 @@ small() {
 	[[ $stderr == *'input base is parent: of 2 settings and 1 removals'*' 0 and 1 against the first'* ]]
 }
 
-@test "each way of telling" {
+@test "each pair of forms is converted" {
 	small
 	tr-envdiff --base=top s.trec >got
 	stream want '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2","P":"/bin"}' \
@@ -96,7 +96,7 @@ small() {
 	sed 's/{"M":"1"}/{"B":"2","M":"0","M":"1","Q":null}/' s.trec | tr-envdiff | cmp - s.trec
 }
 
-@test "parents behind their children, and lines in between, in their places" {
+@test "parents after their children, and lines in between, keep their order" {
 	small
 	{ sed -n '1,2p' s.trec; sed -n '6p;4p;7p;5p;3p;8p' s.trec; } >back.trec
 	for base in top none; do
@@ -128,7 +128,7 @@ small() {
 	[ ! -e gone ]
 }
 
-@test "what is unsaid stays what it means" {
+@test "an absent environment keeps its meaning" {
 	# the environment of a parent that is gone is not the first one
 	stream u.trec '%trec>1>format=x' 'env>0>->->->vars={"A":"1"}' 'exec>1>->1>/a>envdiff={"B":"1"}' \
 		'exec>2>->2>/b>parent=99' 'exec>3>->3>/c>parent=2>envdiff={}' 'exec>4>->4>/d>parent=1' '!end>5'
@@ -147,7 +147,7 @@ small() {
 	tr-envdiff -q u.trec | cmp - <(sed 's/\tenvdiff={}//' u.trec)
 }
 
-@test "in a circle nobody loses what is known of it otherwise" {
+@test "records in a cycle keep the environments that are known" {
 	stream c.trec '%trec>1>format=x' 'env>0>->->->vars={"A":"1"}' 'exec>1>->1>/a>parent=3>envdiff={"B":"1"}' \
 		'exec>2>->2>/b>parent=1' 'exec>3>->3>/c>parent=2>envdiff={"A":null}' '!end>4'
 	tr-envdiff --input-base=top --base=none c.trec >none
@@ -159,7 +159,7 @@ small() {
 	tr-envdiff --base=none parent | cmp - none
 }
 
-@test "repeated numbers: the nearest in front is meant" {
+@test "repeated numbers: the nearest preceding record is the parent" {
 	stream d.trec 'exec>1>->1>/a>env={"A":"1"}' 'exec>2>->2>/b>parent=1>envdiff={"B":"1"}' \
 		'exec>1>->1>/c>env={"A":"2"}' 'exec>2>->2>/d>parent=1>envdiff={"B":"2"}'
 	[ "$(tr-envdiff --base=none d.trec | cut -f6- | tr -d '\n')" = \
@@ -215,7 +215,7 @@ parent=9
 env={"PATH":"/sbin","Path":"x"}' ]
 }
 
-@test "what says nothing of environments is told so, and left alone" {
+@test "traces without environments are reported and not changed" {
 	stream c.trec '%trec>1>format=compdb' 'exec>0>->->/gcc>argv=["gcc"]' '!end>1'
 	run -0 --separate-stderr tr-envdiff --base=none c.trec
 	[ "$output" = "$(cat c.trec)" ]
@@ -248,7 +248,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 	sed '2d' w.trec | tr-envdiff --keep=PATH | grep -qF 'envdiff={"PATH":null}'
 }
 
-@test "the environment stands in its place among the fields" {
+@test "the environment keeps its position among the fields" {
 	printf '%s\n' $'%trec\t1\tformat=klocwork' $'env\t0\t-\t-\t-\tvars={}' \
 		$'exec\t1\t-\t1\ta\tppid=9\tcwd="/"\tflagged=["orphan"]' \
 		$'exec\t2\t-\t2\ta\tcwd="/"\targv=["a"]\tcpu=1' $'exec\t3\t-\t3\ta' $'exec\t4\t-\t4\ta\textra={}' \
@@ -275,7 +275,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 	[ "$(tr-envdiff --drop='S*' e.trec | wc -l)" -eq 1 ]
 }
 
-@test "nothing that is masked gets out another way" {
+@test "masked values do not appear anywhere else" {
 	stream m.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}>.raw="{secret}"' \
 		'exec>1>->1>/a>argv=["a"]>envdiff={"S":"secret"}>.raw="{secret}"' \
 		'exec>2>->2>/b>argv=["a"]>envdiff="secret"' 'raw>3>->->->text="secret">reason="x"' \
@@ -324,7 +324,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 	[[ $output == +B=2 && $stderr == *"the environment of '2' is only partly known"* ]]
 }
 
-@test "--compare: what two traces say of themselves" {
+@test "--compare: the properties of two traces" {
 	run -1 tr-envdiff --compare zlib.json mc.json
 	[ "$output" = '+PWD=/srv/build/mc' ] || [[ $output == '+PWD='* ]]
 	run -0 tr-envdiff --compare zlib.json zlib.json
@@ -354,7 +354,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 	[ -z "$(tr-envdiff </dev/null)" ]
 }
 
-@test "other traces pass as they are" {
+@test "other traces are passed on unchanged" {
 	for f in gnatcov/plain_32le.trace apitrace/gears.trace; do
 		tr-parse "$top_srcdir/tests/data/$f" >want
 		[ -s want ]

@@ -64,7 +64,7 @@ calls() {
 	run -1 tr-filter --calls=@empty t.trec
 }
 
-@test "--calls: what is wrong is told with its place" {
+@test "--calls: errors are reported with their position" {
 	run -2 --separate-stderr tr-filter --calls=1,x t.trec
 	[[ $stderr == 'tr-filter: --calls: byte 3: numbers such as 10-19 or a class (frame, rendertarget, fbo, render, draw) expected, not x'* ]]
 	run -2 --separate-stderr tr-filter --frames=3-1 t.trec
@@ -88,7 +88,7 @@ calls() {
 	run -1 tr-filter --calls=11- t.trec
 }
 
-@test "--calls: with an expression both have to hold" {
+@test "--calls: with an expression, records must match both" {
 	[ "$(calls --calls=0-5 -e 'call and return == 5' t.trec)" = '1 ' ]
 	[ "$(calls --calls=draw -e 'task == 1' t.trec)" = '1 4 ' ]
 	[ "$(calls --calls=draw --calls=5 -v t.trec)" = '2 3 6 7 8 10 ' ]

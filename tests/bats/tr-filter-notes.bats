@@ -75,7 +75,7 @@ setup() {
 	[ -z "$stderr" ]
 }
 
-@test "a kind that no record is of is named, with the nearest one" {
+@test "a kind that does not occur is named, with the nearest one" {
 	run -1 --separate-stderr tr-filter -c exce t.trec
 	[[ $stderr = *"no records of kind 'exce'; did you mean exec?" ]]
 	run -1 --separate-stderr tr-filter -c 'kind in {"exce", "sis"}' t.trec
@@ -99,7 +99,7 @@ setup() {
 	[ -z "$stderr" ]
 }
 
-@test "a task that is not there, and --member where nothing is an archive" {
+@test "a missing task, and --member without an archive" {
 	run -1 --separate-stderr tr-filter -c --tree=abc t.trec
 	[[ $stderr = *"--tree: no record of task 'abc'" ]]
 	run -0 --separate-stderr tr-filter -c --tree=1 t.trec
@@ -176,7 +176,7 @@ setup() {
 	[[ $stderr = *"no record that was tested has the field 'time'" ]]
 }
 
-@test "bounds that leave nothing are noted" {
+@test "a note reports bounds that select nothing" {
 	local args
 	for args in '--since=+20h' '--since=+20h -e exec' '-e exec --since=+20h' '--tree=1 --since=+20h'; do
 		run -1 --separate-stderr tr-filter -c $args t.trec
@@ -204,7 +204,7 @@ setup() {
 	done
 }
 
-@test "of a computed field it is noted which records have it" {
+@test "the note about a computed field names the records that have it" {
 	run -1 --separate-stderr tr-filter -c 'exec and duration > 1' t.trec
 	[ "$stderr" = "tr-filter: note: no record that was tested has the field 'duration'; it is a field of exit, sys, enter and leave records" ]
 	run -0 --separate-stderr tr-stat --by=end t.trec
@@ -353,7 +353,7 @@ setup() {
 	[ "${lines[1]}" = '[{"function":"one"},{"function":"two"}]' ]
 }
 
-@test "what is wrong with an expression is said in words, with a caret under the place" {
+@test "errors in an expression are explained, with a caret under the position" {
 	local expr want
 	while IFS='|' read -r expr want; do
 		run -2 --separate-stderr tr-filter "$expr" t.trec

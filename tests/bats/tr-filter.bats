@@ -32,7 +32,7 @@ column() {
 	cmp out expected
 }
 
-@test "an expression that holds for all gives the records back" {
+@test "an expression that is always true gives all records" {
 	tr-filter 'has(seq)' z.trec | cmp - z.trec
 }
 
@@ -76,7 +76,7 @@ column() {
 	run -2 tr-filter
 }
 
-@test "a bad expression is told with its byte column" {
+@test "a bad expression is reported with its byte column" {
 	run -2 --separate-stderr tr-filter 'name == gcc' "$filter"
 	[[ $stderr == *'byte 9: a string is expected; quote it: "gcc"'* ]]
 	[ -z "$output" ]
@@ -84,7 +84,7 @@ column() {
 	[[ $stderr == *'byte 6'* ]]
 }
 
-@test "an expression that begins with an arrow is no option" {
+@test "an expression that begins with an arrow is not an option" {
 	[ "$(tr-filter -c '->return == 3' "$filter")" = 1 ]
 	[ "$(tr-filter '->return == 3' -c - <"$filter")" = 1 ]
 	[ "$(tr-filter -c -- '->return == 3' "$filter")" = 1 ]
@@ -132,7 +132,7 @@ column() {
 	run -0 tr-filter --tree=100 - <exec
 }
 
-@test "-e: all have to hold; --expr-file" {
+@test "-e: a record must match all; --expr-file" {
 	printf 'name\n  $= "/gcc"\n' >expr
 	tr-filter -e exec -e 'seq > 1' --expr-file=expr "$filter" >out
 	[ "$(column 2 <out)" = "2 " ]
@@ -165,7 +165,7 @@ column() {
 	[ "$(grep -c ^exec out)" -eq 1 ]
 }
 
-@test "where reading ends early the trailer tells of the damage so far" {
+@test "if reading ends early, the trailer reports the damage so far" {
 	stream d.trec '%trec>1' 'exec>0>->1>/a' 'BAD' 'exec>1>->1>/b' 'BAD' 'exec>2>->1>/c' '!end>3'
 	run -2 --separate-stderr tr-filter -m 2 exec d.trec
 	[ "${lines[3]}" = "$(printf '!end\t2\terrors=1')" ]
@@ -192,7 +192,7 @@ column() {
 		"$(printf '12\t1\tGL_NO_ERROR(0@E12)')" ]
 }
 
-@test "definitions go out before their first use, all or none on demand" {
+@test "definitions are written before their first use, all or none on demand" {
 	stream d.trec '%trec>1' '%enum>E1>->A=1' '%fn>F1>f>args=["a"]' '%fn>F2>g>args=[]' \
 		'%mask>M1>->X=1' '%fn>F3>f>args=["b"]' '%frame>K1>->function="main"' \
 		'%other>O1>->x=1' 'call>0>->0>f>a=A(1@E1)>->' 'call>1>->0>g>.bt=[K1]>s="(1@M1)">->' \
@@ -210,7 +210,7 @@ column() {
 	tr-filter --definitions=none 'seq == 1' d.trec | grep -c '^%' | grep -x 1
 }
 
-@test "context passes with the first record that is kept, uncounted" {
+@test "context is copied with the first selected record, and is not counted" {
 	stream c.trec '%trec>1' 'meta>0>->->version>value=101' 'env>1>->->->vars={"A":"b"}' \
 		'exec>2>->1>/a' 'meta>3>->->x>value=1' 'exec>4>->2>/b' '!end>5'
 	[ "$(tr-filter 'name == "/b"' c.trec | column 2)" = "0 1 3 4 " ]
@@ -226,7 +226,7 @@ column() {
 	[ "$(tr-filter 'exec and not kind == "meta"' c.trec | column 2)" = "1 2 4 " ]
 }
 
-@test "enter and leave are judged and kept together, in order" {
+@test "enter and leave are tested and selected together, in order" {
 	stream t.trec '%trec>1' 'enter>0>->0>f>a=1' 'enter>1>->1>g>a=2' 'call>2>->2>h>->' \
 		'leave>1>->1>g>->>return=5' 'call>3>->2>i>->' 'leave>0>->0>f>->>return=6' \
 		'enter>4>->0>k>a=9' '!end>5'
@@ -244,7 +244,7 @@ column() {
 	[ "$(tr-filter -m 1 'return > 0' t.trec | column 2)" = "0 0 " ]
 }
 
-@test "a leave without its enter is a record of its own" {
+@test "a leave without an enter is a record of its own" {
 	stream t.trec '%trec>1' 'leave>7>->0>->->>return=5' 'leave>8>->0>f>->>return=5' '!end>1'
 	[ "$(tr-filter leave t.trec | column 2)" = "7 8 " ]
 	[ "$(tr-filter -c 'return == 5' t.trec)" = 2 ]
@@ -285,7 +285,7 @@ column() {
 	[ "$(tr-filter -q --tree=2 reused.trec | column 2)" = "0 2 3 " ]
 }
 
-@test "--rebase: environments do not depend on what is left out" {
+@test "--rebase: environments do not depend on records that are not selected" {
 	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1","B":"2"}' \
 		'exec>1>->1>/make>argv=["make"]>envdiff={"C":"3"}' \
 		'exec>2>->2>/sh>parent=1>argv=["sh"]>envdiff={"A":null}' \
@@ -325,7 +325,7 @@ column() {
 	tr-filter --rebase 'seq == 2' w.trec | cmp - <(tail -n 1 w.trec)
 }
 
-@test "a bad value counts as absent: told, exit 2, the line passes" {
+@test "a bad value counts as absent: a message, exit 2, the line is copied" {
 	stream b.trec '%trec>1' 'exec>0>->1>/a>argv=["a",]' 'exec>1>->1>/b>argv=["b"]' '!end>2'
 	run -2 --separate-stderr tr-filter 'argv == "b"' b.trec
 	[[ $stderr == *'b.trec:2: argv counts as absent'* ]]
@@ -342,13 +342,13 @@ column() {
 	[ "$(tr-filter -c 'argv == 1' wide.trec)" = 1 ]
 }
 
-@test "a word that meets a string: told once, exit 2" {
+@test "comparing a word with a string: reported once, exit 2" {
 	run -2 --separate-stderr tr-filter 'argv == gcc' "$filter"
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == *'quote'* ]]
 }
 
-@test "what went wrong upstream is said again, and arrives in the trailer" {
+@test "upstream errors are reported again, and are in the trailer" {
 	stream u.trec '%trec>1' 'exec>0>->1>/a' '!end>1>errors=3>truncated=true'
 	run -2 --separate-stderr tr-filter exec u.trec
 	[[ ${lines[-1]} == "$(printf '!end\t1\terrors=3\ttruncated=true')" ]]
@@ -392,7 +392,7 @@ column() {
 	cmp out want
 }
 
-@test "the output of a bad run is marked or not there" {
+@test "the output of a failed run is marked or missing" {
 	stream u.trec '%trec>1' 'exec>0>->1>/a' 'bad line' '!end>1'
 	run -2 tr-filter -o out exec u.trec
 	grep -q 'errors=1' out
@@ -400,7 +400,7 @@ column() {
 	[ ! -e strict ]
 }
 
-@test "input that is there is processed" {
+@test "available input is processed" {
 	mkfifo in
 	tr-filter exec <in >out &
 	pid=$!
@@ -482,7 +482,7 @@ long_call() {
 	}'
 }
 
-@test "what waits for a leave goes to a file when it is much" {
+@test "records that wait for a leave are spooled if there are many" {
 	long_call 200000 >long.trec
 	tr-filter 'call and return >= 0' long.trec | cmp - long.trec
 	awk -F'\t' '!/^[%!]/ && ($2 % 2 == 1 || $2 == 0)' long.trec >want
@@ -497,7 +497,7 @@ long_call() {
 	[ ! -e none ]
 }
 
-@test "what a long value refers to is found in one go" {
+@test "the references of a long value are found in one pass" {
 	awk 'BEGIN {
 		OFS = "\t"; ORS = ""; print "%trec", "1\n%enum", "E1", "-", "A=1\n%enum", "E2", "-", "B=1\n"
 		print "%fn", "F1", "f\n%fn", "F2", "g\n" "call", 0, "-", 0, "f", "x=["
@@ -508,7 +508,7 @@ long_call() {
 	printf '%s\t%s\n' %trec 1 %enum E1 %fn F1 call 0 '!end' 1 | cmp - got
 }
 
-@test "context that waits for the first record goes to a file when it is much" {
+@test "context that waits for the first record is spooled if it is large" {
 	awk 'BEGIN {
 		OFS = "\t"; print "%trec", "1"
 		text = "value=\"what makes the lines of this trace a bit longer than they were\""

@@ -66,7 +66,7 @@ rows() {
 	done <rows
 }
 
-@test "a value that nobody understands is no reason to lose the line" {
+@test "a line with an unknown value is not lost" {
 	printf 'exec\t0\t-\t-\tgcc\targv=[\n' >in
 	run --separate-stderr -2 tr-parse in
 	[ "$output" = "$(cat in)" ]
@@ -79,7 +79,7 @@ rows() {
 	[ "${lines[2]}" = "$(printf '!end\t1\terrors=1\ttruncated=true')" ]
 }
 
-@test "CR LF is damage, said once" {
+@test "CR LF is damage, reported once" {
 	{ cat "$trec"; sed 's/$/\r/' "$trec"; } >in
 	run --separate-stderr -2 tr-parse in
 	[ "${#stderr_lines[@]}" -eq 1 ]
@@ -109,7 +109,7 @@ rows() {
 	run -2 bash -c 'tr-parse in 2>/dev/null | tr-parse 2>/dev/null | tr-parse 2>/dev/null | tr-parse'
 }
 
-@test "mangled streams are normal" {
+@test "streams changed by other programs are accepted" {
 	run -0 --separate-stderr bash -c 'cat "$1" "$1" | tr-parse' _ "$trec"
 	[ -z "$stderr" ]
 	for filter in 'grep ^call' 'head -5' 'tail -5' 'LC_ALL=C sort' 'shuf' 'sed 1d'; do
@@ -167,7 +167,7 @@ rows() {
 	gzip -c <"$trec" | xz | zstd -q | tr-parse | cmp - "$trec"
 }
 
-@test "a compressed stream that is cut gives what can be had" {
+@test "a truncated compressed stream gives all data before the end" {
 	gzip -c <"$trec" >in.gz
 	head -c $(($(stat -c %s in.gz) - 30)) in.gz >cut.gz
 	zcat cut.gz 2>/dev/null >whole || true
@@ -199,7 +199,7 @@ rows() {
 	[ ! -e blobs ]
 }
 
-@test "one trace in every wrapping: the same records" {
+@test "a trace in every compression and archive gives the same records" {
 	zcat "$zlib" >z.json
 	tr-parse z.json | records >expected
 	[ "$(wc -l <expected)" -eq 180 ]
@@ -241,7 +241,7 @@ rows() {
 	tr-parse 1 2 | grep ^exec | cut -f1,4,5 | cmp - expected
 }
 
-@test "archives: members in order, --member, --list, what is no trace is skipped" {
+@test "archives: members in order, --member, --list, other files are skipped" {
 	zcat "$zlib" >z.json
 	zcat "$mc" >'m c.json'
 	echo read me >README
@@ -265,7 +265,7 @@ rows() {
 	[[ $output == "tr-parse: t.tar:README: not a known trace format"* ]]
 }
 
-@test "a damaged archive gives what can be had" {
+@test "a damaged archive gives all readable data" {
 	zcat "$zlib" >z.json
 	zcat "$mc" >m.json
 	tar -cf t.tar m.json z.json
@@ -275,7 +275,7 @@ rows() {
 	[[ ${lines[-1]} == *"truncated=true" ]]
 }
 
-@test "-f: a trace whose beginning nobody knows" {
+@test "-f: a trace with an unknown beginning" {
 	{ echo 'make: entering'; zcat "$zlib"; } >log
 	run -2 tr-parse -f klocwork log
 	[ "$(grep -c ^exec <<<"$output")" -eq 176 ]
@@ -308,7 +308,7 @@ rows() {
 	tr-parse --join one two | cmp - <(cat one two)
 }
 
-@test "--join: what is damaged is reported, the rest is joined" {
+@test "--join: damage is reported, the other calls are joined" {
 	printf '%%trec\t1\nenter\t0\t-\t0\tf\tx=01\nenter\nleave\t0\t-\t0\tf\t->\n!end\t1\n' >bad
 	run -2 --separate-stderr tr-parse --join bad
 	[ "${lines[1]}" = 'call	0	-	0	f	x=01	->' ]

@@ -22,7 +22,7 @@ needs_strace() {
 	timeout 10 strace -o /dev/null true 2>/dev/null || skip "strace may not trace here"
 }
 
-@test "a build: what ran, where, whose child; its output is its own" {
+@test "a build: programs, directories and parents; the command's output is not changed" {
 	needs_strace
 	command -v make >/dev/null || skip "make is not installed"
 	run -0 --separate-stderr tr-record -o build.trec -- make -s CC=gcc
@@ -94,7 +94,7 @@ needs_strace() {
 	[ "$(tail -n 1 out | cut -c1-4)" = '!end' ]
 }
 
-@test "--only keeps the programs that are wanted" {
+@test "--only keeps the given programs" {
 	needs_strace
 	tr-record --only='t*e,cc1' -o out -- sh -c '/bin/true; /bin/false; exec /bin/true'
 	[ "$(grep -c ^exec out)" -eq 2 ]
@@ -118,7 +118,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	done
 }
 
-@test "what is odd about a command is in the records" {
+@test "unusual commands are recorded exactly" {
 	needs_strace
 	cp --no-preserve=mode "$top_srcdir/tests/data/strace/small.strace" . # any file
 	env -i PS1='[\u] $ ' "B=$(printf '\377[')" PATH="$PATH" "$(command -v tr-record)" -o out \
@@ -129,7 +129,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	grep -qF '"B":"\xff["' out
 }
 
-@test "what cannot work is said before anything runs" {
+@test "errors are reported before anything runs" {
 	run -2 --separate-stderr env PATH="$PWD" "$(command -v tr-record)" --backend=strace /bin/true
 	[ "${stderr_lines[0]}" = "tr-record: strace(1), which watches the command, is not installed" ]
 	[ "${stderr_lines[1]}" = "tr-record: note: without --backend=strace, programs report themselves" ]
@@ -168,7 +168,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	[[ "$(head -n 2 "$(type -P tr-record)" | tr -d '\0')" == *"/timeout\" "* ]]
 }
 
-@test "where ptrace is forbidden strace runs nothing, and why is said" {
+@test "if ptrace is forbidden, nothing runs, and the reason is reported" {
 	local helper=$top_builddir/tests/helper/no_ptrace status=0
 	"$helper" true || status=$?
 	[ "$status" -ne 99 ] || skip "no seccomp here"
@@ -197,7 +197,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	tail -n 1 out | grep -q 'truncated=true'
 }
 
-@test "what the kernel does not run by itself" {
+@test "scripts without an interpreter line" {
 	needs_strace
 	printf 'echo "$1"; /bin/true; exit 5\n' >plain
 	printf '#!/no/such/shell\n' >orphan
@@ -209,7 +209,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	run -126 tr-record -o out "$PWD"
 }
 
-@test "processes that a command leaves behind are waited for, and that is said" {
+@test "tr-record reports that it waits for processes that outlive the command" {
 	needs_strace
 	run -4 --separate-stderr tr-record -o out -- sh -c 'sleep 6 </dev/null >/dev/null 2>&1 & exit 4'
 	[ "$stderr" = "tr-record: the command has ended; waiting for the processes that it left running (Ctrl-C ends the wait)" ]
@@ -235,7 +235,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	[ -e ran ]
 }
 
-@test "--no-wait: what the command leaves behind goes on unwatched" {
+@test "--no-wait: processes that outlive the command continue unwatched" {
 	needs_strace
 	SECONDS=0
 	run -3 --separate-stderr tr-record --no-wait -o left.trec -- \
@@ -255,7 +255,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	[ -z "$stderr" ]
 }
 
-@test "Ctrl-C ends the wait for what the command left behind, and nothing else" {
+@test "Ctrl-C ends only the wait for processes that outlive the command" {
 	needs_strace
 	# timeout(1) sends SIGCONT after SIGINT; a process that LeakSanitizer has just stopped waits for ever then
 	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0

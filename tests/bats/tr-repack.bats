@@ -17,11 +17,11 @@ setup() {
 	printf 'exec\t0\t-\t-\tgcc\targv=[ "a" ]\n' | cmp - out
 }
 
-@test "through the typed JSON and back" {
+@test "to typed JSON and back" {
 	tr-repack -t json "$trec" | tr-repack -t trec | cmp - "$trec"
 }
 
-@test "without -t it has to be known where the stream came from" {
+@test "without -t, the format of the stream must be known" {
 	run -2 tr-repack "$trec"
 	[ "$output" = "tr-repack: $trec: the stream does not name its format: use -t FORMAT" ]
 	run -2 bash -c 'grep ^call "$1" | tr-repack' _ "$trec"
@@ -79,7 +79,7 @@ setup() {
 	END
 }
 
-@test "-z: what is wrong with it" {
+@test "-z: errors" {
 	for bad in nonsense gzip=10 gzip= gzip=x none=1 zstd=1x; do
 		run -2 tr-repack -t trec -z $bad "$trec"
 		[[ ${lines[-1]} == "Try "* ]]
@@ -166,13 +166,13 @@ setup() {
 	[[ $output == *"--verify needs a regular file"* ]]
 }
 
-@test "several inputs go one after the other" {
+@test "several inputs are written one after the other" {
 	cat "$trec" "$trec" >two
 	tr-repack -t trec "$trec" "$trec" | cmp - two
 	tr-repack -t trec - "$trec" <"$trec" | cmp - two
 }
 
-@test "of nothing comes nothing" {
+@test "empty input gives empty output" {
 	: >empty
 	run -0 tr-repack empty
 	[ -z "$output" ]
@@ -181,7 +181,7 @@ setup() {
 	[ ! -s out ]
 }
 
-@test "of nothing comes what the format has for nothing, where one is asked for" {
+@test "with -t, empty input gives the format's empty file" {
 	[ "$(tr-repack -t compdb </dev/null)" = "[]" ]
 	[ "$(tr-repack -t buildspec </dev/null | jq -c .)" = "[]" ]
 	[ "$(tr-repack -t compdb -z gzip </dev/null | zcat)" = "[]" ]
@@ -212,7 +212,7 @@ setup() {
 	[ -z "$output" ]
 }
 
-@test "damage upstream arrives, and the file stands" {
+@test "upstream damage is reported, and the file is kept" {
 	sed '4s/^/ /' "$trec" >bad
 	run -2 bash -c 'tr-parse bad 2>/dev/null | tr-repack -t trec -o out'
 	[[ $output == *"upstream reported 1 error"* ]]
@@ -227,7 +227,7 @@ setup() {
 	[ -s out ]
 }
 
-@test "records to the trace they came from" {
+@test "records are written back to their trace" {
 	for trace in z.json m.json; do
 		tr-parse $trace >records
 		run -1 grep -F .raw= records
@@ -236,18 +236,18 @@ setup() {
 	done
 }
 
-@test "an edit comes out" {
+@test "an edited record is written" {
 	tr-parse --exact z.json | sed 's/-O3/-O0/' | tr-repack >out
 	sed 's/-O3/-O0/' z.json | cmp - out
 }
 
-@test "a trace file in its own format is copied, whatever is in it" {
+@test "a trace file that keeps its format is copied, regardless of its content" {
 	{ printf '\xef\xbb\xbf'; cat z.json; echo garbage; head -c -20 m.json; } >odd
 	tr-repack odd | cmp - odd
 	tr-repack -z zstd odd | zstd -dc | cmp - odd
 }
 
-@test "an option of the format wants records, not bytes" {
+@test "an option of the format makes tr-repack parse the input" {
 	printf '{"version": 101}\n' >v.json
 	tr-repack v.json | cmp - v.json
 	tr-repack -O foreign=no v.json | cmp - v.json
@@ -278,7 +278,7 @@ setup() {
 	tr-parse z.json.gz | tr-repack | cmp - z.json
 }
 
-@test "what the format has no place for: reported with --verbose, refused with --strict" {
+@test "records that the format cannot hold are reported with --verbose and refused with --strict" {
 	run --separate-stderr -0 tr-repack -q -t klocwork "$trec"
 	[ -z "$stderr" ]
 	run --separate-stderr -0 tr-repack -t klocwork "$trec"
@@ -289,7 +289,7 @@ setup() {
 	[ ! -e out ]
 }
 
-@test "records without a place are counted by kind, and those of the 32nd and further kinds together" {
+@test "records that the format cannot hold are counted by kind, from the 32nd kind on together" {
 	{ printf '%%trec\t1\n'; for i in {1..40} {1..31}; do printf 'kind%d\t%d\t-\t-\tx\n' "$i" "$i"; done
 		printf 'exec\t1\t-\t7\t/a\n!end\t72\n'; } >kinds.trec
 	run -0 tr-repack --report=report -t klocwork -o out kinds.trec
@@ -329,7 +329,7 @@ setup() {
 	[ -z "$stderr" ]
 }
 
-@test "context kinds are no loss, and alone they are a note" {
+@test "context kinds are not losses, and alone give a note" {
 	for kind in env envset meta section info module load unload loadaddr; do
 		printf '%s\t0\t-\t-\t0x00001000\n' $kind
 	done >context
@@ -352,7 +352,7 @@ setup() {
 	done
 }
 
-@test "-t: what cannot be written" {
+@test "-t: formats that cannot be written" {
 	for format in strace checkpoint; do
 		run -2 tr-repack -t $format z.json
 		[ "${lines[0]}" = "tr-repack: format '$format' cannot be written" ]
@@ -446,7 +446,7 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]]
 	[ "$(cd both && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a m.json.gz)" ]
 }
 
-@test "--resume leaves out what was made without trouble, and makes the rest" {
+@test "--resume skips files that were made without errors, and makes the others" {
 	mkdir -p a
 	cp z.json a/z.json
 	cp m.json a/m.json
@@ -503,7 +503,7 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[ ! -e out.tar ]
 }
 
-@test "SIGKILL leaves the old file or the new one, and --resume goes on" {
+@test "SIGKILL leaves the old file or the new one, and --resume continues" {
 	"$top_srcdir/tests/long/kills" 7 50
 }
 
@@ -517,7 +517,7 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	tr-parse two/two.trace | sed 1d | cmp - <(tr-parse "$traces/threads.trace" | sed 1d)
 }
 
-@test "archives: one bad member is reported, the others are done" {
+@test "archives: a bad member is reported, the others are converted" {
 	{ tr-parse m.json | sed '4s/^/ /'; } >bad.trec
 	tr-parse m.json >good.trec
 	tar -cf in.tar bad.trec good.trec
@@ -530,7 +530,7 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[ -z "$(ls -A | grep '^\.strict')" ]
 }
 
-@test "the last line is totals: after trouble, and with --verbose" {
+@test "the last line has totals: after errors, and with --verbose" {
 	echo nothing >README
 	for _ in $(seq 30); do echo bad; done >bad.trec
 	tar -cf in.tar z.json README bad.trec m.json

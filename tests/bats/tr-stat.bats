@@ -120,7 +120,7 @@ END
 	printf '%s\n' "$output" | sed -E '3s/[0-9]+/N/g' | diff wanted -
 }
 
-@test "--json says the same" {
+@test "--json contains the same figures" {
 	run -2 --separate-stderr tr-stat --json build.trec
 	[ "$(jq -r '.kinds[] | "\(.count) \(.kind)"' <<<"$output" | sort)" = \
 		"$(grep -E '^[a-z]' build.trec | cut -f1 | sort | uniq -c | sed 's/^ *//' | sort)" ]
@@ -171,7 +171,7 @@ END
 	jq '.by[0].seconds == 3.65 and .by[0]."basename(name)" == "gcc"' by.json | grep -x true
 }
 
-@test "frames: what apitrace info --dump-frames told of these traces" {
+@test "frames: the figures of apitrace info --dump-frames" {
 	glxgears=$data/apitrace/glxgears-br9.trace mt4=$data/apitrace/mt4.trace
 	json '.frame[0] | [.calls, .bytes, .first, .last]' --by=frame "$glxgears" |
 		grep -x '\[1371,145484,0,1370\]'
@@ -212,7 +212,7 @@ END
 		jq '[.frame[].bytes] == [0, 0]' | grep -x true
 }
 
-@test "forks that are told late, and records without a number" {
+@test "forks that are printed late, and records without a number" {
 	printf '%s\n' 'exec>0>1>1>/m>argv=["m"]' 'exec>1>1.2>2>/a>argv=["a"]' 'fork>2>1.25>1>->child=2' \
 		'exit>3>2>2>->status=0' 'exit>4>2.1>1>->status=0' | tr '>' '\t' >late
 	json .processes.forks late | grep -x 1
@@ -231,7 +231,7 @@ END
 	tr-stat --top=1 b | grep -A2 busiest-names | tail -n1 | grep -x ' *41  23.3 %  /usr/bin/gcc'
 }
 
-@test "texts that are no names: control bytes, no UTF-8" {
+@test "names with control bytes and invalid UTF-8" {
 	printf 'x\t0\t-\t1\ta\\x80\\nb\n' >odd
 	tr-stat odd | grep -F '  a\x80\nb'
 	json '."busiest-names"[0].name["$bytes"]' odd | base64 -d | cmp - <(printf 'a\x80\nb')

@@ -42,7 +42,7 @@ block() {
 	echo
 }
 
-@test "function, file and line of blocks; other records and other blocks pass" {
+@test "function, file and line of blocks; other records and blocks are passed on" {
 	run -0 tr-symbolize --exe=prog run.trace
 	[ "${lines[0]}" = "$(head -n 1 run.trace)" ]
 	[ "${lines[1]}" = "$(sed -n 2p run.trace)"$'\tfunction="main"\tfile="'"$PWD"$'/parser.c"\tline=12' ]
@@ -66,7 +66,7 @@ block() {
 	run ! grep -qv function <(tr-symbolize --exe=prog each)
 }
 
-@test "expressions and figures after it" {
+@test "expressions and figures use the fields" {
 	tr-symbolize --exe=prog run.trace >named
 	[ "$(tr-filter -c 'block and function == "main"' named)" -eq 1 ]
 	[ "$(tr-filter --fields=line 'block and file $= "/parser.c" and line < 10' named)" -eq 7 ]

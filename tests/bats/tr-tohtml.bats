@@ -63,7 +63,7 @@ END
 END
 }
 
-@test "the page fetches nothing, and nothing in a trace can get out of its place" {
+@test "the page loads nothing, and no text of a trace is interpreted as HTML" {
 	tr-tohtml build.trec >page
 	run -1 grep -oE '(src|href)=|https?:|@import|url\(' page
 	grep -F "default-src 'none'" page
@@ -246,7 +246,7 @@ END
 		tr-tohtml | part uses - | jq -c '[.[2], (.[3] | length)]' 2>/dev/null | grep -xF '[601,500]'
 }
 
-@test "parts that a trace has nothing for are not on its page" {
+@test "parts without data are not on the page" {
 	files >log
 	marks() { grep -oE 'function (draw(Path|Cores)|showFiles|waited)|id="(cores|uses)"|^@(if|end)|const brief' | sort -u; }
 	[ -z "$(tr-tohtml build.trec | marks)" ]

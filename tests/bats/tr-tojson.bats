@@ -44,7 +44,7 @@ count_records() {
 		<(tr-tojson "$trace" | jq -c 'select(.kind == "exec") | [.name, .cwd, .argv, .envdiff]')
 }
 
-@test "calls keep their names apart from ours" {
+@test "names of arguments do not clash with our keys" {
 	[ "$(tr-tojson "$vectors" | fields 'select(.kind == "call") | .args.mode // .args.mask // .args.v.y')" = \
 		'"GL_TRIANGLES" "GL_COLOR_BUFFER_BIT|GL_DEPTH_BUFFER_BIT" 2.5' ]
 	[ "$(tr-tojson "$vectors" | fields 'select(.kind == "leave") | .return')" = '"GL_NO_ERROR"' ]
@@ -147,7 +147,7 @@ count_records() {
 	done <rows
 }
 
-@test "--typed carries what is no trec" {
+@test "--typed carries lines that are not trec" {
 	printf 'exec\t0\t-\t-\tC:\\gcc\ta=01\tnofield\t-=1\n' >bad
 	run -2 --separate-stderr tr-tojson --typed bad
 	[ "$output" = '["exec",0,null,null,{"$raw":"C:\\gcc"},["a",{"$raw":"01"}],{"$raw":"nofield"},[{"$raw":"-"},1]]' ]
@@ -155,7 +155,7 @@ count_records() {
 	tr-tojson --typed bad 2>/dev/null | jq -c . | tr-parse -f json 2>/dev/null | cmp - bad
 }
 
-@test "what jq's arithmetic made is an error that says what to write" {
+@test "numbers made by jq's arithmetic are an error that explains the right form" {
 	tr-tojson --typed small | jq -c 'if .[0] == "exec" then .[5][1] = 1.5 else . end' >changed
 	run -2 --separate-stderr tr-parse -f json changed
 	[ "$(grep -c '^[a-z]' <<<"$output")" -eq 1 ]
@@ -176,7 +176,7 @@ count_records() {
 	done
 }
 
-@test "--as of a format: nothing is JSON, too" {
+@test "--as of a format: empty input gives valid JSON" {
 	for format in compdb buildspec; do
 		[ "$(tr-tojson --as=$format </dev/null | jq -c .)" = "[]" ]
 		[ "$(tr-filter never "$top_srcdir/tests/data/trec/filter.trec" | tr-tojson --as=$format | jq -c .)" = "[]" ]

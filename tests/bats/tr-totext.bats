@@ -59,7 +59,7 @@ END
 	tr-totext sorted | cmp - wanted
 }
 
-@test "-O: what is shown" {
+@test "-O: the parts of a call that are shown" {
 	small >all
 	small -O call-nos=no | cmp - <(sed -E 's/^[0-9]+ @/@/' all)
 	sed 's/\t10\t/\t4294967306\t/' small | tr-totext | cmp - all
@@ -174,7 +174,7 @@ END
 	[ "$(cat small next | tr-totext | tail -n 1)" = '0 @0 glDrawArrays(mode = 1)' ]
 }
 
-@test "a format without a style is an error, and so is a style that is none" {
+@test "a format without a style and an unknown style are errors" {
 	printf '%%trec\t1\tformat=drcov\tversion=2\nmodule\t0\t-\t-\t-\tid=0\n!end\t1\n' >other.trec
 	run -2 tr-totext other.trec
 	[[ $output == *'format drcov has no style'* ]]
@@ -191,7 +191,7 @@ END
 	[ -z "$(tr-totext </dev/null)" ]
 }
 
-@test "what has no place is told where asked for" {
+@test "records that a style does not show are reported on request" {
 	printf 'call\t0\t-\t0\tf\t->\nexec\t0\t-\t-\ta\nleave\t1\t-\t0\tg\t->\n' >mixed
 	run -0 --separate-stderr tr-totext mixed
 	[ "$output" = '0 @0 f()' ]
@@ -227,7 +227,7 @@ END
 	run -0 tr-totext --style=tree both
 }
 
-@test "where a style shows nothing, that is told" {
+@test "a style that shows nothing is reported" {
 	# no name is like that, and the style is the right one
 	run -0 tr-totext --style=apitrace -O grep=nothing "$top_srcdir/tests/data/apitrace/eglinfo.trace"
 	[ -z "$output" ]
@@ -246,7 +246,7 @@ END
 	[ -z "$output" ]
 }
 
-@test "what is no value is shown as it is, and reported" {
+@test "malformed values are shown as they are, and reported" {
 	printf 'call\t0\t-\tx y\tf\ta=01\tb\tc=2\t->\treturn=zz(\n' >bad
 	run -2 --separate-stderr tr-totext bad
 	[ "$output" = '0 @x y f(a = 01, c = 2) = zz(' ]

@@ -26,7 +26,7 @@ exit	12	103.5	1	-	status=2
 END
 }
 
-@test "who ran what, how long it took, how it ended" {
+@test "the tree has the commands, their times and their exit statuses" {
 	tr-totext --style=tree build.trec >got
 	cat >wanted <<'END'
 seconds     exit  seq  command
@@ -52,7 +52,7 @@ END
 	run -2 tr-totext -O lines=thick build.trec
 }
 
-@test "a trace without times: only what it tells" {
+@test "a trace without times has only the columns with data" {
 	tr-totext "$kw" >got
 	head -n2 got | diff - <(printf 'seq  command\n  3  make -j2\n')
 	[ "$(wc -l <got)" = 177 ]
@@ -61,13 +61,13 @@ END
 	LC_ALL=C sed -nE 's/^ *([0-9]+)  (├|└)─ .*/\1/p' got | sort -n | diff children -
 }
 
-@test "several segments are several trees; what is no process is passed over" {
+@test "several segments are several trees; other records are skipped" {
 	cat build.trec build.trec | tr-totext | grep -c '^seconds' | grep -x 2
 	tr-totext "$kw" "$kw" | grep -c '^seq' | grep -x 2
 	printf 'call\t0\t-\t0\tglFinish\t->\n' | tr-totext --style=tree | cmp - /dev/null
 }
 
-@test "a tree as deep as it is long is drawn to a bound" {
+@test "a very deep tree is drawn up to a limit" {
 	awk 'BEGIN { print "exec\t0\t-\t0\tp"
 		for (i = 1; i < 30000; i++) print "exec\t" i "\t-\t" i "\tp\tparent=" i - 1 }' >deep
 	tr-totext deep >got
@@ -76,7 +76,7 @@ END
 	[ "$(wc -c <got)" -lt 8000000 ]
 }
 
-@test "dot: a graph that Graphviz takes, with every process and who started it" {
+@test "dot: Graphviz accepts the graph, with every process and its parent" {
 	tr-totext --style=dot build.trec >got
 	grep -F 'n3 [label="gcc -c b.c\n2.550 s, exit SIGKILL", tooltip="gcc -c b.c"' got
 	grep -F 'n1 -> n4 [style=dashed, label="exec"];' got
@@ -138,7 +138,7 @@ early() {
 	[ "$(tr-tohtml -q -o - early.strace | grep -c '(fork)')" -gt 0 ]
 }
 
-@test "a number that is used again is another process, whatever times say" {
+@test "a reused process number is another process, regardless of times" {
 	# without times it is the parent that tells: of 11 it is 1 at first, and then 10
 	for time in "4 5 6 7 8" "4 5 6 6 8" "- - - - -"; do
 		set -- $time

@@ -34,7 +34,7 @@ wait_for() {
 	done
 }
 
-@test "CC in a parallel make: the compilation database of the whole build" {
+@test "CC in a parallel make gives the compilation database of the whole build" {
 	command -v make >/dev/null || skip "make is not installed"
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	mkdir dir
@@ -70,7 +70,7 @@ END
 	[ "$(tr-filter -c 'exec and flagged == "unwatched"' t.trec)" -eq 5 ]
 }
 
-@test "200 commands at the same time: none is lost, and none is mixed with another" {
+@test "200 commands at the same time: no record is lost or mixed with another" {
 	seq 200 | xargs -P 8 -I{} tr-record --wrap --append=t.trec -- printf '%s\n' {} | sort -n >out
 	seq 200 | diff - out
 	segments 200
@@ -155,7 +155,7 @@ END
 	[ ! -e ran ]
 }
 
-@test "a write that fails leaves the file as it was" {
+@test "a failed write leaves the file unchanged" {
 	export LONG
 	LONG=$(printf '%30000s')
 	wrap true
@@ -182,7 +182,7 @@ END
 	[ "$stderr" = "tr-filter: t.trec:7: upstream reported truncated input" ]
 }
 
-@test "--append without --wrap adds what the command started as well" {
+@test "--append without --wrap also adds the processes that the command starts" {
 	for status in 3 4; do
 		run -$status tr-record --backend=preload --append=t.trec -- sh -c "/bin/true; exit $status"
 	done
