@@ -47,7 +47,7 @@ names() {
 		tr-filter -e "$expr" mt4.trec | cmp - a
 		[ "$(tail -n1 a)" = "$(printf '!end\t%d' "$(tr-filter -c -e "$expr" mt4.trec)")" ]
 	done
-	# what is selected and what is not make the whole
+	# selected and unselected records together are all records
 	tr-filter -e 'not has(return)' mt4.trec | grep -v '^[%!]' >rest
 	tr-filter -e 'has(return)' mt4.trec | grep -v '^[%!]' | cat - rest | sort >both
 	grep -v '^[%!]' mt4.trec | sort | cmp - both

@@ -15,12 +15,12 @@ stream() {
 	"$make" <"$data/$1.recipe"
 }
 
-# body [FILE]: the stream of records without what a second stream's header has in addition
+# body [FILE]: prints the stream without the additional fields in the header of a second stream
 body() {
 	sed -E '/^%trec/s/\t(stream|container)=[^\t]*//g' "$@"
 }
 
-# apart FILE...: what the files give, each read by itself
+# apart FILE...: prints the records of the files, each read separately
 apart() {
 	for file; do
 		tr-parse -q "$file" || [ $? -eq 2 ]
@@ -87,7 +87,7 @@ apart() {
 		tr-parse one | body >alone
 		size=$(wc -c <one)
 		for ((n = 40; n < size; n += 61)); do
-			# the first is cut: the file goes on within one of its events
+			# the first stream is truncated: the file continues within one of its events
 			cat <(head -c $n one) one one >in
 			run --separate-stderr tr-parse in
 			body <<<"$output" | tail -n "$(wc -l <alone)" | diff - alone
@@ -133,7 +133,7 @@ apart() {
 }
 
 @test "copies that children wrote after the parent had written chunks are left out, with a note" {
-	# what the program called: see forks_behind of tests/data/apitrace/glx.c
+	# the calls of the program: see forks_behind in tests/data/apitrace/glx.c
 	for of in "early 6" "late 12"; do
 		read -r when uploads <<<"$of"
 		trace=$data/streams/forks-$when.trace.xz
@@ -167,7 +167,7 @@ apart() {
 	cmp <(tr-repack -z none again) <(tr-repack -z none "$trace")
 	run -0 --separate-stderr tr-repack -o again records
 	[[ $stderr == *"several streams"*"-o NAME/"* ]]
-	# each in a file of its own: the beginning of what the parent recorded, and all of it
+	# each in its own file: the beginning of the parent's recording, and all of it
 	tr-repack -o out/ records
 	[ "$(cat out/* | wc -c)" -gt 0 ]
 	for file in out/*; do

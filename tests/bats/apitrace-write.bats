@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Records to apitrace traces: the bytes they came from, or a valid trace of what was made of them.
+# Records written as apitrace traces: the original bytes or, after changes, a valid trace.
 
 bats_require_minimum_version 1.5.0
 
@@ -58,7 +58,7 @@ calls() {
 	done
 }
 
-# what snappy makes of the same bytes differs from one version of it to the next
+# the output of snappy for the same bytes depends on its version
 @test "records are written in the container of their source" {
 	for name in threads textures lists gears eglinfo; do
 		trace=$data/$name.trace
@@ -86,7 +86,7 @@ calls() {
 	stream good-v6 | head -c -4 | tr-parse -q >records || [ $? -eq 2 ]
 	grep ^raw records >raw
 	[ -s raw ]
-	# where something before it has changed, something comes behind it, or it is text by now
+	# if something before it has changed, something comes after it, or it has become text
 	sed '/^call	1/d' records >1
 	{ grep -v '^!' records; grep '^call	0' records; } >2
 	{ grep -vE '^(!|raw)' records; sed 's/b64:[^	]*/"text"/' raw; } >3
@@ -171,7 +171,7 @@ calls() {
 	tr-filter 'task == 1' "$trace" | tr-repack -z none -o out
 	tr-filter 'task == 1' "$trace" | grep -E '^(call|enter|leave)' | cut -f1,3- >want
 	tr-parse out | grep -E '^(call|enter|leave)' | cut -f1,3- >have
-	# what stood between an enter and its leave is gone
+	# records between an enter and its leave are removed
 	diff <(sed '/^leave/d; s/^enter/call/' want | cut -f1-4) <(sed '/^leave/d; s/^enter/call/' have | cut -f1-4)
 }
 
@@ -201,7 +201,7 @@ calls() {
 	printf 'call\t0\t-\t0\tf\ta=1\t->\ncall\t1\t-\t0\tf\tb=2\t->\ta=3\ncall\t2\t-\t0\tf\ta=1\t->\n' >in
 	tr-repack -q -t apitrace -z none in >out
 	diff <(tr-parse out | grep ^call | sed 's/\t\.sig=F[0-9]*//') in
-	# what only its leave shows has no place any more
+	# arguments that only its leave has cannot be written any more
 	printf 'enter\t0\t-\t0\tf\ta=1\nleave\t0\t-\t0\tf\t->\tb=2\treturn=3\n' >in
 	run --separate-stderr -2 tr-repack -t apitrace -z none -o out in
 	[[ $stderr == *"in:2: 'b' is not an argument of its function"* ]]
@@ -305,7 +305,7 @@ calls() {
 	tar -xOf out.tar b.trace | cmp - b.trace
 }
 
-# symbols VALUE...: each as the argument of a call, with tables to say what it means
+# symbols VALUE...: prints each as the argument of a call, with the tables that define it
 symbols() {
 	printf '%s\n' $'%trec\t1\tformat=apitrace\tversion=6\tsemantic=6' \
 		$'%fn\tF1\tf\targs=["a"]' \

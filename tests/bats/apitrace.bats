@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# apitrace traces in: every version, every container, and what is wrong with them.
+# Reading apitrace traces: every version, every container, and damage.
 
 bats_require_minimum_version 1.5.0
 
@@ -93,7 +93,7 @@ records() {
 		grep -E 'half:@0x[0-9a-f]+: at call [0-9]+: truncated' <<<"$stderr"
 		grep -vE '^(%trec|!end)' <<<"$output" >got
 		[ "$(wc -l <got)" -gt 500 ]
-		# behind them what is cut, and the last call may have lost its leave
+		# after them the truncated rest, and the last call may have lost its leave
 		grep -v ^raw got >calls
 		head -n "$(($(wc -l <calls) - 1))" calls | cmp - want 2>&1 | grep -q EOF
 		[ "$(tail -n 1 <<<"$output" | cut -f3-)" = $'errors=2\ttruncated=true' ]
@@ -117,7 +117,7 @@ records() {
 	tr-parse whole | grep ^call >want
 	grep ^call <<<"$output" >got
 	[ "$(wc -l <got)" -gt 20000 ]
-	# what is left of a corrupt chunk may be wrong: those in front of it are not
+	# the rest of a corrupt chunk may be wrong, but the records before it are not
 	head -n 20000 got | cmp - <(head -n 20000 want)
 }
 
@@ -144,7 +144,7 @@ flip() {
 
 @test "unknown content in a snappy container is a trace with a damaged head" {
 	tr-repack -z none "$data/es2tri.trace" >raw
-	# a version that none is, the length of a property's name, an event that is none
+	# an unknown version, the length of a property's name, an invalid event
 	for at in 0:211 2:314 49:140; do
 		flip "${at%:*}" "${at#*:}" raw | tr-repack -f apitrace -z snappy -O foreign=yes >bad
 		run -2 --separate-stderr tr-parse bad
@@ -209,7 +209,7 @@ flip() {
 		run -2 --separate-stderr $tool <empty
 	done
 	run -2 tr-repack -o copies/ empty
-	# what other compressors make of nothing is an empty stream, as nothing is
+	# the output of other compressors for empty input is an empty stream, like empty input
 	for command in cat gzip xz zstd bzip2; do
 		$command </dev/null >nothing
 		run -0 --separate-stderr tr-parse nothing

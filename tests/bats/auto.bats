@@ -217,7 +217,7 @@ END
 	[[ $stderr == *"records are missing"* ]]
 }
 
-# uses TRACE: which program read and wrote what in this directory
+# uses TRACE: prints which program read and wrote which file in this directory
 uses() {
 	tr-deps -q "$1" | tr-tojson | jq -rs --arg here "$PWD/" '
 		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
@@ -303,7 +303,7 @@ END
 	same_uses sh -c './copy source made/a && cat made/a >made/b && ./copy <made/b >made/c && cat made/c | ./copy | sort >made/d
 		(./dynamic-copy <made/a; ./copy <made/d) >made/e && mv made/e made/f && ./copy made/f made/g'
 	[ "$(tr-deps --of="$PWD/made/g" auto.trec | grep -c "^$PWD/\(source\|made/[abcd]\)$")" -eq 5 ]
-	# what a link is known to lead to is forgotten when a static program changes it
+	# the cached target of a link is dropped when a static program changes the link
 	mkdir -p x y
 	tee x/file >y/file <source
 	same_uses sh -c 'ln -s ../x made/link && cat made/link/file >made/1 && ./copy ../y made/link - && cat made/link/file >made/2'

@@ -19,7 +19,7 @@ short() {
 		exec	0	-	0	/usr/bin/gcc	argv=["/usr/bin/gcc","-Wall","-iquote",".","-DNAME=\"a b\"","-c","src/util.cc","-o","bazel-out/k8-fastbuild/bin/src/_objs/util/util.pic.o"]	flagged=["planned","env-trimmed"]
 		exec	1	-	1	/usr/bin/gcc	argv=["/usr/bin/gcc","@bazel-out/k8-fastbuild/bin/src/prog-2.params"]	respfile={"bazel-out/k8-fastbuild/bin/src/prog-2.params":"-o\nbazel-out/k8-fastbuild/bin/src/prog\nbazel-out/k8-fastbuild/bin/src/_objs/util/util.pic.o\n-Wl,-rpath,a\\ \\\"b\\\"\n-lstdc++\n"}	flagged=["planned"]
 	EOF
-	# proto3 leaves out what is empty
+	# proto3 omits empty fields
 	tr-parse -q "$data/aquery.json" | grep -cF $'\tenv={"PATH":"/bin:/usr/bin","EMPTY":""}\t' | grep -x 1
 	tr-parse -q "$data/aquery.json" | grep -cF '"mnemonic":"CppCompile","configurationId":1,"inputDepSetIds":[2]' | grep -x 1
 	run -0 --separate-stderr tr-parse --verbose "$data/aquery.json"

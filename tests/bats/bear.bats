@@ -112,7 +112,7 @@ events() {
 	[[ $stderr == *"bad.json:4: text that is no JSON object"* ]]
 	[[ $stderr == *"bad.json:5: no event of Bear's: kept as a raw record"* ]]
 	tr-parse -q bad.json | tr-repack -q | grep -Fx '{"rid":"5"}'
-	# the message says which rule the event breaks
+	# the message names the rule that the event breaks
 	sed 's/^{"rid":/{"pid":5,"rid":/' bear.json | head -n 1 >bad.json
 	run -2 --separate-stderr tr-parse -f bear bad.json
 	[[ $stderr == *"bad.json:1: an event that is not as Bear writes it (a key of Bear in the wrong place): "* ]]

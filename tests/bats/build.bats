@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What configure says, and what the tests do on a machine that lacks programs.
+# The help of configure, and the behaviour of tests on a machine that lacks programs.
 
 bats_require_minimum_version 1.5.0
 

@@ -11,7 +11,7 @@ setup() {
 	printf '%s\n' '-O1 "-DX=a b"' -Wall >opts.rsp
 }
 
-# names: what was called, how often
+# names: prints the programs, with counts
 names() {
 	jq -r '.[].arguments[0] | split("/") | last' | sort | uniq -c | awk '{ print $2, $1 }' | paste -sd' '
 }
@@ -43,7 +43,7 @@ names() {
 	tr-tojson --as=buildspec -O respfiles=inline -O respfile-root=. mc.json |
 		jq -c '.[1].arguments' | grep -Fx '["gcc","-O1","-DX=a b","-Wall","b.c","c.c","-o","prog"]'
 	rm opts.rsp
-	# what the specification holds counts, here and in a database
+	# the content in the specification is used, here and in a database
 	[ "$(tr-repack -O respfiles=inline attached | jq -c '.[1].arguments')" = \
 		'["gcc","-O1","-DX=a b","-Wall","b.c","c.c","-o","prog"]' ]
 	[ "$(tr-repack -t compdb attached | jq -c '.[2].arguments')" = \

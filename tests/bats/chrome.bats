@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-tojson --as=chrome: what a viewer of trace events needs to hold.
+# tr-tojson --as=chrome: the rules of viewers of trace events.
 
 bats_require_minimum_version 1.5.0
 
@@ -96,7 +96,7 @@ END
 		grep -x 'processes in sequence (the trace has no times)'
 	tr-tojson --as=chrome "$kw" | jq '.otherData.origins == ["sequence"]' | grep -x true
 	chrome 'map(select(.ph == "X")) | length' "$kw" | grep -x 176
-	# parents last as long as what they started
+	# parents last as long as their children
 	chrome 'map(select(.ph == "X")) | .[0] | [.name, .ts, .dur]' "$kw" | grep -xF '["make",0,176]'
 }
 

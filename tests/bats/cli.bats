@@ -143,7 +143,7 @@ need_terminal() {
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == "tr-tojson: garbage: "* ]]
-	# no trace of a later version, because its property's name is none
+	# not a trace of a later version, because the name of its property is invalid
 	{ printf '\x08\x21\x04\xff\xfe\xfd\xfc\x01x' && head -c 1000 garbage; } >later
 	run --separate-stderr -2 tr-parse later
 	[ "$stderr" = "tr-parse: later: not a known trace format: see -f and --list-formats" ]
@@ -317,7 +317,7 @@ need_terminal() {
 		echo old >out
 		rm -f in
 		mkfifo in
-		# a background job ignores SIGINT, and so does what a make in the background starts
+		# a background job ignores SIGINT, and so do the children of a make in the background
 		env --default-signal=INT,TERM,HUP,QUIT,PIPE,XCPU,XFSZ tr-parse -o out in &
 		pid=$!
 		exec 9>in
@@ -486,7 +486,7 @@ in_two_parts() {
 	run -2 tr-repack --strict -t klocwork open.trec
 }
 
-# preload LIBRARY: for the command behind it; the sanitizers want to be first there
+# preload LIBRARY COMMAND...: runs the command with the library; sanitizers must come first
 preload() {
 	[ -z "$TREC_SANITIZED" ] || skip "preloaded libraries and sanitizers exclude each other"
 	library=$top_builddir/tests/helper/$1.so

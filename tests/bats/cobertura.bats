@@ -9,7 +9,7 @@ setup() {
 	data=${top_srcdir:?}/tests/data
 }
 
-# query XPATH FILE: what it selects, without blanks around it
+# query XPATH FILE: prints the selection without surrounding blanks
 query() {
 	xmllint --nonet --xpath "$1" "$2" 2>/dev/null
 }

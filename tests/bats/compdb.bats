@@ -21,7 +21,7 @@ event() {
 		"$id" "$parent" "$PWD" "$executable" "${args:1}"
 }
 
-# a build: make, then what the argument says
+# a build: make, then the commands of the argument
 build() {
 	echo '{"version":101}'
 	event 1 -1 /usr/bin/make make
@@ -181,7 +181,7 @@ one_of_each() {
 	command -v jq >/dev/null || skip "jq is not installed"
 	build one_of_each | tr-repack -t compdb | files >got
 	printf '%s\n' 'a.c a.o' 'b.c -' 'd.s d.o' 'e.c -' 'f.c /tmp/f.s' 'g.c -' | diff - got
-	# children that are told before their parents are no others
+	# children that are printed before their parents are the same processes
 	{ build one_of_each | head -n 2; build one_of_each | tail -n +3 | grep -v /opt/as | tac; } |
 		tr-repack -t compdb | files | sort | diff got -
 	# nor are they where the parent of these was left out
@@ -220,7 +220,7 @@ one_of_each() {
 	[ "$stderr" = 'tr-repack: trace: note: mycc started cc1: -O compiler=mycc=gcc makes its entries
 tr-repack: trace: note: mycc-12 started cc1plus: -O compiler=mycc-12=gcc makes its entries' ]
 	grep -q '"-quiet"' db
-	# what it says is true
+	# the claim is true
 	run -0 --separate-stderr tr-repack -t compdb -O compiler=mycc=gcc -O compiler=mycc-12=gcc -o db trace
 	[ -z "$stderr" ]
 	grep -q '"/opt/bin/mycc-12"' db
@@ -348,7 +348,7 @@ twice() {
 	[ "$(count -O unique=all)" -eq 7 ]
 	[ "$(count -O unique=none)" -eq 8 ]
 	run -2 bash -c 'echo "{\"version\":101}" | tr-repack -t compdb -O unique=some'
-	# what is kept is the first
+	# the first one is kept
 	build twice | tr-repack -t compdb -O unique=file | jq -r '.[0].arguments | join(" ")' |
 		grep -x '/usr/bin/gcc -c a.c -o a.o'
 }
@@ -402,7 +402,7 @@ linking() {
 C:\src\obj\b.obj
 C:\VC\CL.EXE|/nologo|/c|/DX=a b|/Foobj\b.obj|b.cpp' ]
 	[ "$(jq -r '.[1].arguments | join("|")' db)" = 'cl.exe|/c|a.c' ]
-	# options that name sources, and a folder for what is made of them
+	# options that name sources, and a directory for their outputs
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tcl.exe\tcwd="C:\\\\src"\targv=["cl","/c","/Foobj\\\\","/Tpb.txt","/Tc","x.foo"]\n!end\t1\n' |
 		tr-repack -t compdb | jq -r '.[] | .file, .output, (.arguments | join("|"))' >got
@@ -745,7 +745,7 @@ unit() {
 	# an entry without an output, with other options
 	unit -fsyntax-only s.c | tr-repack -q -t compdb >db2
 	[ "$(unit -fsyntax-only -DN s.c | tr-repack -q -t compdb -O append=db2 | show)" = '-fsyntax-only -DN s.c' ]
-	# settings apply to what is kept; a trace without compilers changes nothing
+	# settings apply to kept entries; a trace without compilers changes nothing
 	touch sub/c.c
 	[ "$(unit -c x.c | tr-repack -q -t compdb -O append=db -O existing=yes | show)" = '-c c.c' ]
 	[ "$(printf 'exec\t0\t-\t-\ttrue\tcwd="/"\targv=["true"]\n' | tr-repack -q -t compdb -O append=db | jq -cS .)" = "$(jq -cS . db)" ]

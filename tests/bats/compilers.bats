@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	cat >own.txt <<-'END'
-		# a compiler that nobody else has
+		# a compiler with an unknown name
 		[own driver]
 		names owncc
 		notation plain
@@ -31,7 +31,7 @@ trace() {
 	printf '%%trec\t1\tformat=x\nexec\t0\t-\t1\t%s\tcwd="/b"\targv=[%s]\n!end\t1\n' "$name" "${words#,}"
 }
 
-# sources FORMAT OPTION...: what FORMAT has of the call on standard input
+# sources FORMAT OPTION...: prints the sources that FORMAT has for the call on standard input
 sources() {
 	local format=$1
 	shift
@@ -119,7 +119,7 @@ sources() {
 		other next -mycpu
 		define next -mydef
 	END
-	# CASE: the arguments after the program | what Clang gets
+	# CASE: the arguments after the program | the arguments for Clang
 	while IFS='|' read -r given want; do
 		trace $given >call
 		sources compdb -O for=clangd -O compilers=own.txt -O output=no <call >got

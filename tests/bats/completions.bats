@@ -10,7 +10,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	expected | sort -u >expected
 	cut -f1 expected | uniq >lines
-	# what is compared has keys and files in it
+	# the compared output contains keys and files
 	grep -qP ' -O quoting=\tgnu$' expected || return
 	grep -qP ' -o of\toffered.txt$' expected
 }
@@ -73,24 +73,24 @@ expected() {
 	argument "tr-parse -- x " FILE
 }
 
-# offers SHELL FILE [ARG...]: what SHELL offers for each line of standard input.
+# offers SHELL FILE [ARG...]: prints the completions of SHELL for each line of standard input.
 offers() {
 	local shell=$1 completion=$top_srcdir/completions/$2
 	shift 2
 	(cd files && timeout 60 "$shell" "$top_srcdir/tests/helper/complete.$shell" "$completion" "$@")
 }
 
-# check SHELL FILE [ARG...]: compares what SHELL offers with what is expected.
+# check SHELL FILE [ARG...]: compares the completions of SHELL with the expected ones.
 check() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 	offers "$@" <"$BATS_FILE_TMPDIR/lines" >raw
-	# an offer is the whole word, or what replaces the part after "=", and may end in "=" or "/"
+	# a completion is the whole word, or replaces the part after "=", and may end in "=" or "/"
 	awk -F'\t' '{ sub(/[=\/]$/, "", $2); sub(/^.*=/, "", $2); print $1 "\t" $2 }' raw |
 		cat - <(sed 's/$/\t/' "$BATS_FILE_TMPDIR/lines") | sort -u >offered
 	diff "$BATS_FILE_TMPDIR/expected" offered
 }
 
-# A tool that runs a command offers commands, then what the command's own completion offers.
+# A tool that runs a command offers commands, then the completions of that command.
 check_command() {
 	printf '%s\n' 'tr-record bas' 'tr-record -o x -- bas' 'tr-record -q cat of' 'tr-record -o x cat of' >lines
 	offers "$@" <lines >raw

@@ -78,7 +78,7 @@ loaded() {
 	same packed
 }
 
-# cut_anywhere TOOL [OPTION...]: of every cut at least what TOOL -dc gives, and a complaint
+# cut_anywhere TOOL [OPTION...]: every truncation gives at least the data of TOOL -dc, and a message
 cut_anywhere() {
 	"$@" -c long >packed
 	size=$(wc -c <packed)
@@ -189,7 +189,7 @@ cut_anywhere() {
 	{ head -c 100 packed; printf '\377\377'; tail -c +103 packed; } >bad
 	run -2 --separate-stderr tr-parse bad
 	[[ $stderr == *"brotli: corrupt data (at byte "* ]]
-	# what is neither brotli nor anything else
+	# neither brotli nor another format
 	head -c 1000 packed | tr '\000-\377' '\001-\377\000' >noise
 	run -2 --separate-stderr tr-parse noise
 	[[ $stderr == *"not a known trace format"* ]]
@@ -216,7 +216,7 @@ cut_anywhere() {
 	for file in a.tar b.tar; do gzip $file; done
 	cat a.tar.gz b.tar.gz >all
 	same all
-	# what never ends is left
+	# archives without an end are not read to the end
 	run -2 --separate-stderr bash -c 'zcat a.tar.gz | cat - /dev/zero | tr-parse'
 	[[ $stderr == *"more than 64 MiB of zeros follow the end"* ]]
 	# members that the directory of a zip lists, and that are not found
@@ -363,7 +363,7 @@ cut_anywhere() {
 	tr-parse -q --member=one.trec all.tar | cmp - one.trec
 	run -2 --separate-stderr tr-parse --member='*.json' all.tar
 	[[ $stderr == *"all.tar: no member matches --member" ]]
-	# an archive that is cut is left, the one around it goes on
+	# a truncated archive is left, and reading continues in the outer one
 	head -c 700 logs.zip >cut.zip
 	tar -cf cut.tar cut.zip one.trec
 	run --separate-stderr -2 tr-parse --list cut.tar
@@ -387,7 +387,7 @@ cut_anywhere() {
 		cat $file | tr-parse --list | cmp - list
 		cat $file | tr-parse | cmp - whole
 	done
-	# nor does whoever has enough wait for what does not come
+	# a tool that has enough input does not wait for more
 	mkfifo pipe
 	for file in all.tar all.tar.gz; do
 		head -c 300000 $file >begin

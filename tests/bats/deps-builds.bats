@@ -101,7 +101,7 @@ exact() {
 	ninja -C p/build -t clean >log
 	tr-record --backend=preload --files -o library ninja -d keepdepfile -C p/build >log
 	exact "$PWD/library" "$root" "$root/build"
-	# but for what ninja keeps of the build before
+	# except for the files that ninja keeps from the previous build
 	diff <(grep -v '/[.]ninja_\|/link[.]d ' all) <(edges "$root" library | grep -v '/[.]ninja_\|/link[.]d ')
 	# installation
 	local backend
@@ -112,7 +112,7 @@ exact() {
 		rm -r to
 	done
 
-	# ninja builds it by its rules: everything, nothing, then what depends on a header
+	# ninja builds by its rules: everything, nothing, then the dependents of a header
 	tr-deps --as=ninja --of="$root/build/demo" --project="$root" files >build.ninja
 	rm -r "$objects"/*.dir/src/* "$root"/build/demo "$root"/build/lib*
 	mkdir again
@@ -212,7 +212,7 @@ exact() {
 
 	# names that change from run to run
 	same() { sed -E 's,/(cc|st)[A-Za-z0-9]{6}\b,/\1XXXXXX,g' | sort -u; }
-	# through all links: what strace shows without -y is spelled as the programs spelled it
+	# links resolved: without -y, strace shows paths as the programs spelled them
 	resolved() { xargs -n 1000 realpath -m; }
 	all_edges() { # as edges, of the whole system
 		tr-deps -q --as=dot "$1" | sed -n 's/^  "\(.*\)" -> "\(.*\)";$/\2\n\1/p' | resolved | paste -d' ' - -
@@ -233,18 +233,18 @@ exact() {
 		done
 		diff temporary <(tr-deps --temporary $log | same)
 	done
-	# the library does not see what libc opens by itself
+	# the library does not see files that libc opens internally
 	local own='/etc/(ld\.so\.cache|locale\.alias)|/locale/|/gconv/'
 	for question in inputs outputs edges; do
 		echo "library $question"
 		diff <(grep -vE "$own" strace.$question) library.$question
 	done
 	diff temporary <(tr-deps --temporary library | same)
-	# etrace has no removals: what was temporary is there, and nothing else
+	# etrace has no removals: temporary files remain, and are the only difference
 	diff strace.inputs etrace.inputs
 	diff <(sort -u strace.outputs temporary) etrace.outputs
 	diff strace.edges <(grep -vFf temporary etrace.edges)
-	# nor what failed, or was only looked at
+	# nor failed calls, or files that were only looked at
 	[ "$(tr-deps --missing --of='*/prog' strace | wc -l)" -gt "$(tr-deps --of='*/prog' strace | wc -l)" ]
 	diff <(tr-deps -q --missing --of='*/prog' etrace) <(tr-deps -q --of='*/prog' etrace)
 	# whose transfers are recorded, nothing is assumed

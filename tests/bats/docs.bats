@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The pages for a web server (make docs), and what the benchmark makes of its table.
+# The pages for a web server (make docs), and the page that the benchmark makes from its table.
 
 bats_require_minimum_version 1.5.0
 

@@ -135,7 +135,7 @@ END
 	tr-repack -o low.drcov low.trec
 	tr-parse low.drcov | cmp - low.trec
 	tr-repack -O text=yes low.trec | grep -qx 'module\[  0\]: 0xffff9000,   4'
-	# a module ends with the memory, of which its last block exceeds the end
+	# a module ends at the end of memory, and its last block extends beyond it
 	for at in fffffff8 fffffffffffffff8; do
 		printf 'block\t0\t-\t-\t0x%s\tsize=%d\top=block\n' $at 16 >top.trec
 		tr-repack -q -t drcov top.trec | grep -a unknown >row

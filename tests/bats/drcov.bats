@@ -127,7 +127,7 @@ setup() {
 	done
 }
 
-# bad NAME PLACE MESSAGE BLOCKS: reported there, exit 2, so many blocks all the same
+# bad NAME PLACE MESSAGE BLOCKS: expects the message at that place, exit 2, and this many blocks
 bad() {
 	run -2 --separate-stderr tr-parse "$1"
 	echo "$stderr"

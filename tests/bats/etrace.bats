@@ -10,7 +10,7 @@ setup() {
 	gzip -dc "$data/hello.nfsdb.gz" >hello.nfsdb
 }
 
-# Records without what depends on their order: seq, and the seq of the parent.
+# Prints records without the fields that depend on their order: seq, and the seq of the parent.
 events() {
 	tr-parse -q "$@" | grep -v -e '^%trec' -e '^!end' | sed -E 's/\tparent=[0-9]+//' |
 		cut -f1,3- | LC_ALL=C sort
@@ -165,7 +165,7 @@ increasing() {
 	run -0 --separate-stderr tr-repack -t etrace back
 	[ "${lines[2]}" = '0: 1,0,5,1!Close|fd=4' ]
 	[ "$(grep -c 'back:2: .*increasing times' <<<"$stderr")" -eq 1 ]
-	# what adds up from lines of the same time is no such change
+	# the nanoseconds that add up in lines of the same time are not such a change
 	printf 'exec\t0\t5.0\t1\t/a\tcwd="/"\targv=["a"]\nsys\t1\t5.0\t1\tclose\tfd=4\n' >equal
 	run -0 --separate-stderr tr-repack -t etrace equal
 	[[ $stderr != *increasing* ]]
@@ -235,7 +235,7 @@ increasing() {
 	tr-parse part1.gz head <(cat part0) | grep -v ^%trec | cmp - <(grep -v ^%trec want)
 	events part1 part0 | cmp - <(events hello.nfsdb | grep -v ^meta)
 	tr-repack part1 part0 | cmp - <(tail -n +2 hello.nfsdb)
-	# what is no part stands for itself
+	# a file that is not a part is read separately
 	run -2 --separate-stderr tr-parse -q part0 part1 hello.nfsdb part0 "$data/../build/zlib.kw.json.gz"
 	[ "$(grep -c ^%trec <<<"$output")" -eq 4 ]
 	run -2 --separate-stderr tr-parse -q -O parts=apart part0 part1
@@ -258,11 +258,11 @@ increasing() {
 	tr-parse part0 part1 >want
 	tr-parse part0 idle part1 idle | tail -n +2 | cmp - <(tail -n +2 want)
 	events idle part0 idle part1 idle | cmp - <(events hello.nfsdb | grep -v ^meta)
-	# the environment says CPU 0 wherever it was printed
+	# lines of the environment have CPU 0, regardless of where they were printed
 	grep '^0: 0,' part0 >environment
 	grep -v '^0: 0,' part0 >others
 	events environment others part1 | cmp - <(events hello.nfsdb | grep -v ^meta)
-	# what the buffer lost, or the rest of a line, may stand first
+	# losses of the buffer, or the rest of a line, can come first
 	(echo 'CPU:1 [LOST 12 EVENTS]'; cat part1) >lossy
 	(echo '0,7342,117104512!FN|/x'; cat part1) >torn
 	for first in lossy torn; do
@@ -326,7 +326,7 @@ increasing() {
 	head -n 1 zlib.nfsdb | diff - <(echo INITCWD=/srv/build/zlib)
 	diff <(tr-filter --fields=task,name,cwd,argv exec zlib.json) \
 		<(tr-filter -q --fields=task,name,cwd,argv exec zlib.nfsdb)
-	# whose child each is, though the trace tells of no forks
+	# the parent of each, although the trace has no forks
 	diff <(tr-filter --fields=task,ppid 'exec and ppid != -1' zlib.json) \
 		<(tr-filter -q --fields=task,ppid 'exec and has(ppid)' zlib.nfsdb)
 }
@@ -416,7 +416,7 @@ file_events() {
 	END
 }
 
-# The calls of a log, as records without what every one has.
+# Prints the calls of a log as records without the fields that all have.
 calls() {
 	tr-parse -q "$@" | sed -n 's/\tcpu=0//; s/^sys\t[^\t]*\t[^\t]*\t[^\t]*\t//p'
 }

@@ -15,7 +15,7 @@ setup_file() {
 	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
 	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
 	"$top_srcdir/tests/helper/lexer_log"
-	# a build of busybox: what make V=1 printed, and the database of its recording
+	# a build of busybox: the output of make V=1, and the database of its recording
 	gzip -dc "$top_srcdir/tests/data/makelog/kbuild.log.gz" >build.log
 	gzip -dc "$top_srcdir/tests/data/makelog/expected/kbuild.json.gz" | sed '1s/^/[/; $!s/$/,/; $s/$/]/' >recorded.json
 	gzip -k build.json

@@ -59,7 +59,7 @@ teardown() {
 	[ -z "${TREC_FAULT_RUNS-}" ] || echo "# $BATS_TEST_DESCRIPTION: ${tried-0} faults" >&3
 }
 
-# ended_well WHAT: the run above was right, or said that it was not
+# ended_well WHAT: checks that the last run was right, or reported an error
 ended_well() {
 	local right=false
 	[ -e out ] && cmp -s out expected && right=true
@@ -546,7 +546,7 @@ END
 	done
 }
 
-# complete OUTPUT: it is expected, or what was there before, or a directory with some files of expected
+# complete OUTPUT: true if it equals expected or the previous content, or is a directory with some files of expected
 complete() {
 	local file
 	case $1 in
@@ -572,7 +572,7 @@ calls_fail() {
 			if [ "$status" -eq "$usual" ] && diff -rq "${out%/}" expected && nothing_left; then
 				continue
 			fi
-			# what was read before a failure is decodable, and is kept
+			# data read before a failure is decodable, and is kept
 			if [ "$status" -eq 2 ] && [ -s messages ] && nothing_left && { [ "$kind" = read ] || complete "$out"; }; then
 				continue
 			fi

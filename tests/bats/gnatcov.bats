@@ -101,7 +101,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	[ "$(tr-filter -c 'op has block|br0' plain_32le.trace)" -eq 4 ]
 	tr-parse plain_32le.trace | tr-filter 'op has fault' | tr-repack | tr-parse | grep -c ^block |
 		grep -qx 2
-	# blocks alone: what is missing is supplied
+	# only blocks: missing sections are added
 	tr-filter --context=none 'op has fault' plain_32le.trace >blocks
 	run --separate-stderr tr-repack -t gnatcov -o bare blocks
 	[ "$status" -eq 0 ]

@@ -70,7 +70,7 @@ traces() {
 	tar -rf in.tar z.json
 	same twice -t trec -o d/ ../../in.tar
 	[ "$(ls twice/3/d)" = "$(printf '%s\n' x-2.trec x.trec z.trec)" ]
-	# x.trec is there and x-2.trec is not: the second x.json has to be converted all the same
+	# x.trec exists and x-2.trec does not: the second x.json must still be converted
 	for gone in x-2.trec x.trec z.trec; do
 		rm twice/[13]/d/$gone
 		for j in 1 3; do
@@ -164,7 +164,7 @@ workers() {
 			rm -rf out
 			TREC_FAIL_ALLOC=$nth$and_all_after LD_PRELOAD=$library run -2 "$@" -o out/ bad.trec a.json z.json
 			[ -n "$output" ]
-			# what is there is complete
+			# existing files are complete
 			for file in out/*; do
 				[ ! -e "$file" ] || cmp "$file" "all/${file##*/}"
 			done

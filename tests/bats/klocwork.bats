@@ -39,7 +39,7 @@ setup() {
 	tr-parse --exact mark.json | tr-repack | cmp - mark.json
 	tr-parse --exact mark.json | tr-filter exec | tr-tojson --as=klocwork | head -c 3 |
 		cmp - <(printf '\xef\xbb\xbf')
-	# only in front, and only of what it was
+	# only at the beginning, and only of the same format
 	tr-parse --exact zlib.json mark.json | tr-repack | cmp - <(cat zlib.json zlib.json)
 	tr-parse --exact mark.json | tr-repack -t compdb | cmp - <(tr-repack -t compdb zlib.json)
 	# where files were put together
@@ -88,7 +88,7 @@ lines_of() {
 }
 
 @test "lines that open brackets and never close them" {
-	# what can be closed is an object, what is around it is garbage line by line
+	# a part that can be closed is an object, and the text around it is garbage, line by line
 	{ echo '{"version":101}'; lines_of 100 '{"a":'; echo 1; lines_of 60 '}'; } >nested.json
 	run -2 --separate-stderr tr-parse -f klocwork nested.json
 	[ "$(grep -c '^raw' <<<"$output")" -eq 40 ]

@@ -37,7 +37,7 @@ call() {
 	[ "$(call gcc '"gcc","a.o"')" = 'link;/b;/b/a.out;/b/a.o' ]
 	[ -z "$(call gcc '"gcc","-E","a.c"')" ]
 	[ -z "$(call gcc '"gcc","--version"')" ]
-	# what is tried on the standard input links nothing that has a name
+	# tests on standard input link nothing that has a name
 	[ -z "$(call gcc '"gcc","-Wl,-x","-o","/dev/null","-xc","-"')" ]
 	[ "$(call gcc '"gcc","-o","x","a.o","-xc","-"')" = 'link;/b;/b/x;/b/a.o' ]
 }

@@ -100,7 +100,7 @@ END
 		printf 'module\t0\t-\t-\t/somewhere/a\tid=0\tbase=0x400000\tend=0x500000\n'
 		trace FLAT twice | grep ^block | sed 's/op=block/module=0\thits=150/'
 	} | tr-repack -q -t lcov -O exe=a | grep -qx DA:3,150
-	# a decision map lists what has not been executed
+	# a decision map lists code that has not been executed
 	trace DECISION_MAP main | tr-repack -q -t lcov -O exe=a | grep -qx DA:13,0
 }
 
@@ -447,7 +447,7 @@ LH:0
 end_of_record
 END
 	)
-	# a file of which nothing is selected has no section
+	# a file without selected records has no section
 	[ "$(tr-filter 'name $= "/loops.c"' "$data/geninfo.info" | tr-repack | grep ^SF:)" = SF:/srv/build/lcovdemo/loops.c ]
 	[ "$(tr-filter --fields=function --raw 'srcfunction and hits == 0' "$data/good-2.0.info")" = other ]
 }
@@ -546,7 +546,7 @@ END
 	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
 	[[ $stderr == *"note: lines are listed without their text: $PWD/a.c: No such file"* ]]
 	[ "$(grep -cE '^ *[0-9#]+: +[0-9]+:$' <<<"$output")" -eq 11 ]
-	# a source that was changed, and what is none
+	# a source that was changed, and a file that is not a source
 	echo 'int other;' >a.c
 	run --separate-stderr -0 tr-totext --style=source -O exe=a run.trec
 	[[ $stderr =~ note:.*/a.c:\ line\ [0-9]+\ has\ code,\ and\ the\ file\ has\ 1\ lines:\ it\ is\ not\ the\ file\ that\ was\ compiled ]]
@@ -566,7 +566,7 @@ END
 	)
 	run -2 tr-totext --style=source run.trec
 	[[ $output == *'the source lines of blocks need the program that was run: -O exe=PROG'* ]]
-	# what is no source is not read
+	# files that are not sources are not read
 	printf 'SF:/dev/zero\nDA:1,1\nend_of_record\nSF:/\nDA:1,1\nend_of_record\n' >odd.info
 	[ "$(tr-totext odd.info 2>/dev/null | wc -l)" -eq 4 ]
 }
@@ -583,7 +583,7 @@ END
 	grep -qF '<td class=path>lines</td><td>66.7'$'\xc2\xa0''%</td><td>2 of 3</td>' page.html
 	grep -qF '<td class=path>branches</td><td>50.0'$'\xc2\xa0''%</td><td>1 of 2</td>' page.html
 	grep -qF "dir &amp; &lt;src>/a.c</td>" page.html
-	# in colours, what the listing has
+	# the listing in colours
 	grep -qxF '<b>        7:    1:int f(int a) { return a &amp;&amp; 1 &lt; 2; }</b>' page.html
 	grep -qxF '<i>    #####:    3:int never(void) { return 0; }</i>' page.html
 	sed -n '/<pre>/,/<\/pre>/p' page.html | grep -E '^(<[bi]>)? +[-#0-9]+:' |

@@ -24,7 +24,7 @@ logs() {
 		tr-repack trec | cmp - "$log"
 		tr-tojson --typed trec | tr-repack -f json | cmp - "$log"
 		tr-totext "$log" | cmp - "$log"
-		# what the header holds is not repeated by the records
+		# records do not repeat the fields of the header
 		run ! grep -qE $'\t\\.(pad|pids|clock)=' trec
 	done
 	[ "$(logs | wc -l)" -eq 8 ]

@@ -114,7 +114,7 @@ database() {
 	run -0 --separate-stderr tr-repack -t compdb quiet
 	[ "$output" = '[]' ]
 	[ "$stderr" = "tr-repack: quiet: note: lines without a command of a build tool: 1; make V=1, ninja -v and cmake --build -v print the commands that they run" ]
-	# what compiles, but in an unknown directory, is not said to compile nothing
+	# a build that compiles in an unknown directory is not reported as compiling nothing
 	echo 'gcc -c a.c -o a.o' >log
 	run -2 --separate-stderr tr-repack -t compdb -f makelog log
 	[[ $stderr != *'no command here compiles'* ]]

@@ -49,7 +49,7 @@ setup() {
 	done
 	[[ $stderr == *"ninja_log:7: the last line is cut: left out"* ]]
 	[ "$(grep -c ^exec <<<"$output")" -eq 1 ]
-	# times up to 146 years, which is what all tools can show
+	# times up to 146 years, the limit of all tools
 	printf '%s\n' '# ninja log v5' $'0\t4611686018427\t0\ta.o\tab' $'0\t4611686018428\t0\tb.o\tab' >ninja_log
 	run -2 --separate-stderr tr-parse ninja_log
 	[[ $stderr == *"ninja_log:3: not a line of a ninja log: left out"* ]]

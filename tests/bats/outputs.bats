@@ -149,7 +149,7 @@ tr-repack: 2 files and members: 1 converted, 1 with trouble" ]]
 	done
 }
 
-# what reaches the disk, and when: the names, and the files that are synced
+# prints what reaches the disk, in order: names and synced files
 synced() {
 	strace -qq -y -e trace=fsync,fdatasync,rename,renameat,renameat2 -o log "$@" >stdout 2>/dev/null
 	sed -E 's/\(.*//' log
@@ -257,7 +257,7 @@ synced() {
 			[ ! -e $name ]
 		done
 	done
-	# what only mentions an archive is none
+	# a file that only mentions an archive is not one
 	for name in x.tar.trec x.tar.txt x.rar.json tar zst .gz x.targz; do
 		tr-parse -o $name trace.trec
 		cmp $name trace.trec
@@ -275,7 +275,7 @@ hostile() {
 	printf 'exec\t0\t1.0\t1\t/bin/%s\targv=["%s"]\tcwd="/%s"\n!end\t1\n' "$bad" "$bad" "$bad"
 }
 
-# on_terminal COMMAND: what it writes there
+# on_terminal COMMAND: prints what the command writes to a terminal
 on_terminal() {
 	script -qec "$1" /dev/null </dev/null | tr -d '\r'
 }

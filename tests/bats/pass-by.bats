@@ -46,7 +46,7 @@ everything() {
 	printf 'exec\t1\t-\t7\t/bin/a'
 }
 
-# same ARG...: of the file and of a pipe: what comes out, messages and the exit status
+# same ARG...: compares output, messages and exit status for a file and for a pipe
 same() {
 	local file=0 pipe=0
 	tr-filter "$@" all.trec >file.out 2>file.err || file=$?
@@ -94,7 +94,7 @@ same() {
 		cat
 	} <whole.trec >out
 	[ "$(cat out)" = 6667 ]
-	# and begins where it stands
+	# and begins at the current offset
 	{
 		head -c 600000 >/dev/null
 		tr-filter -q -f trec -c 'seq >= 19000'
@@ -102,7 +102,7 @@ same() {
 	[ "$(cat out)" = 1000 ]
 }
 
-# Until PID, whose output nobody reads from descriptor 5, has begun to write and waits.
+# Waits until PID, whose output is not read from descriptor 5, blocks in a write.
 stuck() {
 	local i asleep=0
 	IFS= read -r -u 5 first
@@ -145,7 +145,7 @@ cut_while_read() {
 		echo "size $size status $status: $(cat err)"
 		[ $status -eq 2 ]
 		grep -q 'cut' err
-		# whole lines of it, in their order, and the trailer that says it
+		# complete lines of it, in order, and a trailer that reports the truncation
 		grep -v '^[%!]' got >lines
 		[ -s lines ]
 		grep -c . lines >count

@@ -25,7 +25,7 @@ pipeline() {
 	[ "$status" -eq "$expected" ]
 }
 
-# said TEXT / said nothing
+# said TEXT, said nothing: checks the messages of the last pipeline
 said() {
 	if [ "$1" = nothing ]; then
 		[ ! -s messages ]
@@ -208,7 +208,7 @@ execs() {
 	tar -cf all.tar zlib.json mc.json
 	head -c 88100 all.tar >cut.tar # in the header of the second
 	pipeline 2 "tr-parse cut.tar | tr-repack"
-	# what is not for another tool has nothing to tell it
+	# output that is not for another tool does not report upstream errors
 	pipeline 2 "tr-parse --identify missing"
 	[ ! -s out ]
 	pipeline 2 "tr-filter -c exec zlib.json missing"
@@ -244,7 +244,7 @@ execs() {
 	[ -x /usr/bin/time ] || skip "GNU time is not installed"
 	for i in 1 2 3 4 5 6 7 8; do cat zlib.json; done >small.json
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat small.json; done >large.json
-	# sanitizers keep what was freed for a while
+	# sanitizers keep freed memory for a while
 	more=$([ -n "${TREC_SANITIZED-}" ] && echo 2048 || echo 512)
 	for command in tr-parse 'tr-filter exec' tr-tojson 'tr-repack -t klocwork -z gzip'; do
 		small=$(/usr/bin/time -f %M bash -c "exec $command small.json" 2>&1 >/dev/null | tail -n 1)

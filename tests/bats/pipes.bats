@@ -109,7 +109,7 @@ interrupt() {
 			exec 9<&-
 			rm out
 			wait $pid || status=$?
-			# no signal, no hang; if something is missing, a message says so
+			# no signal, no hang; if something is missing, there is a message
 			if [ $status -gt 2 ] || { [ $status -eq 2 ] && [ ! -s messages ]; }; then
 				echo "$command moving, truncate $change: status $status"
 				cat messages

@@ -31,7 +31,7 @@ both() {
 }
 
 # calls TRACE: those between mkdir of "begin" and "end", without the paths that strace adds to
-# descriptors, random names, and what the library does not see: transfers, and fcntl without effect
+# descriptors, random names, and calls that the library does not see: transfers, and fcntl without effect
 calls() {
 	sed -n '/mkdir\tpath="begin"/,/mkdir\tpath="end"/p' "$1" | grep ^sys | cut -f5- |
 		sed -E 's/(\t[a-z]*fd=)<"[^\t]*;(-?[0-9]+|AT_FDCWD)>/\1\2/g
@@ -41,13 +41,13 @@ calls() {
 		grep -vE $'^(read|write|pread64)\t|\tcmd=F_GET'
 }
 
-# uses TRACE: which command read and wrote what, but for what libc opens by itself
+# uses TRACE: prints which command read and wrote which file, except for files that libc opens internally
 uses() {
 	tr-deps "$1" | tr-tojson | jq -rs '
 		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
 		.[] | select(.kind == "use") |
 		select(.name | test("^/usr/(lib|share)/locale/|/gconv/|^/etc/(ld.so.cache|locale.alias|nsswitch.conf|passwd|group)$") | not) |
-		# a command may read what it writes; this is no dependency
+		# a command may read a file that it writes; this is not a dependency
 		((.does - ["stat"]) | if index("write") then . - ["read"] else . end | sort) as $does |
 		select($does != [] and $does != ["missing"]) |
 		[($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-record --backend=preload: programs report what they do, and do not notice.
+# tr-record --backend=preload: programs report what they do, and are not disturbed.
 
 bats_require_minimum_version 1.5.0
 
@@ -322,7 +322,7 @@ END
 	run -0 --separate-stderr record ./run leave /bin/sh -c '/bin/true; exit 3'
 	[ "$(flags)" = 'exec orphan exec unwatched' ]
 	[ "$(tr-filter -c 'exec and name == "/bin/true" and has(parent)' out.trec)" -eq 1 ]
-	# a process of which nothing but the end is seen
+	# a process of which only the end is recorded
 	cat >leave.c <<'END'
 #include <unistd.h>
 int main(void)
@@ -506,7 +506,7 @@ END
 	[ -z "$(ls -d tr-record-* 2>/dev/null)" ]
 }
 
-# report: what the last run printed, without what differs between two runs (process ids, addresses, the
+# report: prints the output of the last run, without the parts that differ between runs (process ids, addresses, the
 # order of threads) and without the recorder's own notes
 report() {
 	printf '%s\n' "$status" "$output" "$stderr" |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# --report: what happened, for programs. Every tool, every line as jq reads it.
+# --report: a report for programs. Every tool, every line parsed by jq.
 
 bats_require_minimum_version 1.5.0
 
@@ -114,7 +114,7 @@ check() {
 	[ "$(jq -r 'select(.type == "member") | [.file, .member, .format, .records, .result] | @tsv' r)" = \
 		"$(printf 'in.tar\tz.json\tklocwork\t179\tok\nin.tar\tcut.trace\tapitrace\t21\ttruncated\nin.tar\tREADME\t\t\tskipped')" ]
 	jq -se 'any(.[]; .cause == "truncated" and .member == "cut.trace" and .offset == 10862 and .line == null)' r
-	# the order tells, too: what happened in a member comes before its line
+	# the order matters, too: the messages about a member come before its line
 	[ "$(jq -r '[.type, .member // ""] | join(" ")' r | uniq | tr '\n' ',')" = \
 		'member z.json,trouble cut.trace,member cut.trace,trouble README,member README,sum ,' ]
 	# records are those that came out

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-totext --style=script: commands that are run again give what they gave.
+# tr-totext --style=script: running the commands again gives the same results.
 
 bats_require_minimum_version 1.5.0
 

@@ -25,7 +25,7 @@ cut_in() {
 	tr-repack -t trec --split=records=$((count / $1 + 1)) -o parts/ in.x
 }
 
-# joined FILE WHAT: the command made of the parts what it makes of the whole
+# joined FILE WHAT: checks that the parts give the same result as the whole trace
 equal() {
 	cmp "$1" "$2" || { echo "$trace: $3"; return 1; }
 }
@@ -194,7 +194,7 @@ END
 	[ "$output" = "tr-repack: a-000004.trec: part 3 of the trace is missing before it" ]
 	run -2 tr-repack --join -t trec -o joined a.json
 	[ "$output" = "tr-repack: a.json: is not a part of a trace as written by tr-repack -t trec --split" ]
-	# the result says that it is not whole
+	# the result is marked as incomplete
 	tr-repack -q --join -t trec -o joined p/*[1-4].trec || [ $? -eq 2 ]
 	[[ $(tail -1 joined) == *'	errors=1' ]]
 }

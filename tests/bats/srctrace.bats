@@ -44,7 +44,7 @@ setup() {
 	run -0 tr-parse good-v2-project-be
 	[[ ${lines[1]} == *$'\tmain.c\tstatement_bits=3\tstatements=[0,2]\t'*$'mcdc=[0]\t'*$'\tpart=none\tproject="app"' ]]
 	[[ ${lines[2]} == *$'\tunit\t'*$'\tstatements=[7]\t'*$'\tpart=separate\tproject=""' ]]
-	# spec and body are two units; merging keeps what only this version has
+	# spec and body are two units; merging keeps the fields that only this version has
 	tr-filter --merge good-v2 good-v2 | tr-repack | cmp - good-v2
 	tr-filter --merge good-v2-project-be good-v2-project-be | tr-repack | cmp - good-v2-project-be
 	[ "$(tr-filter --minus=good-v2 -c -e unit good-v2 2>/dev/null)" = 0 ]
@@ -235,7 +235,7 @@ setup() {
 	[[ $stderr == *"damaged:6: Base64 of a source trace: incomplete group"* ]]
 	[ "$(grep -c ^%trec <<<"$output")" -ge 2 ]
 	diff <(grep ^unit <<<"$output") <(tr-parse good-tiny good-a2-be | grep ^unit)
-	# the limit is for what is kept of the others: the first is never kept
+	# the limit applies to the kept bytes of the others: the first is never kept
 	run -2 --separate-stderr tr-parse --max-record=200 mixed
 	[ "$(grep -c 'too long to be kept (--max-record)' <<<"$stderr")" -eq 2 ]
 	[ "$(grep ^unit <<<"$output" | head -n 3)" = "$(tr-parse good-tiny | grep ^unit)" ]
@@ -245,7 +245,7 @@ setup() {
 	[[ $stderr == *"36 source traces are left out: they begin within 64 others"* ]]
 }
 
-# bad NAME OFFSET MESSAGE RECORDS: reported there, exit 2, so many records all the same
+# bad NAME OFFSET MESSAGE RECORDS: expects the message at that offset, exit 2, and this many records
 bad() {
 	run -2 --separate-stderr tr-parse "$1"
 	echo "$stderr"

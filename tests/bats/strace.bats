@@ -12,7 +12,7 @@ setup() {
 	zcat "$top_srcdir/tests/data/build/zlib.kw.json.gz" >zlib.json
 }
 
-# executions FILE: what every one of them ran, where, with what, and what its parent ran
+# executions FILE: prints program, directory, arguments and parent program of every execution
 executions() {
 	tr-parse -q "$1" | awk -F'\t' '$1 == "exec" {
 		parent = cwd = argv = "-"
@@ -36,7 +36,7 @@ executions() {
 
 @test "environments are those of the Klocwork trace" {
 	command -v jq >/dev/null || skip "jq is not installed"
-	# ids differ and so does the order of the variables: what counts is who sees what
+	# ids and the order of variables differ: only the visible environments matter
 	environments() {
 		jq -cn 'reduce inputs as $o ({};
 			if $o.env then .top = $o.env
@@ -79,7 +79,7 @@ executions() {
 	# whatever order they are named in, and compressed
 	local files=(ff.*)
 	tr-parse "${files[@]:10}" "${files[@]:0:10}" | cmp - all.trec
-	# without times children are told where they are made
+	# without times, the records of a child come where it is created
 	"$top_srcdir/tests/helper/strace_happened" ffplain.* | diff - "$execs/truth"
 	# one file alone has the number from its name
 	[ "$(tr-parse "${files[0]}" | cut -f4 | sed -n 2p)" = "${files[0]#ff.}" ]
@@ -97,7 +97,7 @@ executions() {
 	"$top_srcdir/tests/helper/strace_happened" "$execs/ff.tar.gz" | diff - "$execs/truth"
 	"$top_srcdir/tests/helper/strace_happened" "$execs/ffplain.tar.gz" | diff - "$execs/truth"
 	tr-parse "$execs/ff.tar.gz" | tail -n +2 | cmp - <(tr-parse ff.* | tail -n +2)
-	# others stand around them, one is empty, two have one number
+	# other members around them, an empty one, and two with the same number
 	: >ff.1
 	echo other >other
 	tar -cf mixed.tar other ff.* mc.strace ffplain.* zlib.strace
@@ -112,7 +112,7 @@ executions() {
 		"$happened" zlib.strace
 	} | LC_ALL=C sort)
 	[ "$(tr-parse -q --member='ff.*' mixed.tar | grep -c ^exec)" -eq "$(wc -l <"$execs/truth")" ]
-	# what the archive was cut in is said, what stood before it is there
+	# the member in which the archive is truncated is reported, and those before it are read
 	head -c 20000 mixed.tar >cut.tar
 	run -2 --separate-stderr tr-parse -o cut.trec cut.tar
 	[[ $stderr == *Truncated* ]]
@@ -129,7 +129,7 @@ executions() {
 		'23:59:59 clone(child_stack=NULL, flags=SIGCHLD) = 11' \
 		'23:59:59.7 clone(child_stack=NULL, flags=SIGCHLD) = 12' '00:00:05 chdir("/z") = 0' >log.10
 	printf '%s\n' '23:59:59.5 execve("/b", ["b"], ["A=1"]) = 0' '00:00:02 chdir("/r") = 0' >log.11
-	# it says nothing before midnight
+	# it has no records before midnight
 	printf '%s\n' '00:00:01 execve("/c", ["c"], ["A=1"]) = 0' '00:00:03 chdir("/q") = 0' >log.12
 	tr-parse log.1? | grep -v '^[%!]' | cut -f3-5 >got
 	printf '%s\t%s\t%s\n' 86398 10 /a 86399 10 - 86399.5 11 /b 86399.7 10 - 86401 12 /c \
@@ -145,7 +145,7 @@ executions() {
 	taken=$'+++ superseded by execve in pid 11 +++\n<... execve resumed>) = 0\n+++ exited with 0 +++'
 	printf '%s\n' 'chdir("sub") = 0' 'execve("./tool", ["tool"], ["A=1"] <pid changed to 10 ...>' >log.11
 	leader() { printf '%s\n' 'execve("/bin/a", ["a"], ["A=1"]) = 0' 'getcwd("/w", 4096) = 3' "$@" "$taken" >log.10; }
-	# without times: all of the thread is told before that
+	# without times: all records of the thread come before that
 	leader "$made" 'getcwd("/w", 4096) = 3' 'openat(AT_FDCWD, "x", O_RDONLY) = 3'
 	tr-filter $execs log.10 log.11 >got
 	printf '10\t/bin/a\t"/w"\t-\n10\t/w/sub/tool\t"/w/sub"\t-\n' | diff - got
@@ -269,7 +269,7 @@ $child
 $fork"; do
 		[ "$(tr-filter -q $where 'argv == "after"' <<<"$log")" = '"/srv/build"' ]
 	done
-	# what it opened itself is its own, and what nobody had is not known
+	# files that it opened are its own, and unknown descriptors stay unknown
 	log="$begin
 2 openat(AT_FDCWD, \"/opt\", O_RDONLY|O_DIRECTORY) = 3
 $child
@@ -280,7 +280,7 @@ $fork"
 	[ "$(tr-filter -q $where 'argv == "lost"' <<<"$log")" = '-' ]
 }
 
-# escapes BYTES: that many bytes of escapes, of which each two become six
+# escapes BYTES: prints this many bytes of escapes; every two of them become six
 escapes() {
 	head -c "$1" < <(yes '\1\2' | tr -d '\n')
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-deps: the rules by hand-made logs, then whole builds against what compilers say.
+# tr-deps: the rules with handwritten logs, then whole builds compared with compilers.
 
 bats_require_minimum_version 1.5.0
 
@@ -83,7 +83,7 @@ project() {
 	END
 }
 
-# declared FILE.d: what gcc says that the object depends on, as absolute paths
+# declared FILE.d: prints the dependencies of the object according to gcc, as absolute paths
 declared() {
 	sed -e 's/^[^:]*://' -e 's/\\$//' "$1" | tr ' ' '\n' | sed "/^$/d; s,^,$PWD/," | sort
 }
@@ -390,7 +390,7 @@ declared() {
 	[ "$stderr" = "tr-deps: uses of paths longer than 16384 bytes are left out, and those that are relative to them" ]
 	run -2 --separate-stderr tr-deps --of='/nothing*' log
 	[[ $stderr == *"no file of the trace matches '/nothing*'"* ]]
-	# what strace -s 1 cuts, and what mount brings to a path
+	# strings cut by strace -s 1, and a path changed by mount
 	printf '%s\n' '1 execve("/w/a", ["a"], 0x1) = 0' '1 pipe2([3, ...], 0) = 0' '1 pipe2([...], 0) = 0' >cut
 	run -2 --separate-stderr tr-deps --inputs cut
 	[ "$output" = /w/a ]
@@ -488,7 +488,7 @@ declared() {
 			tr-deps -q $question records >by-records || true
 			cmp direct by-records
 		done
-		# what is flagged is reported all the same
+		# flagged records are still reported
 		diff <(tr-parse "$log" 2>&1 >/dev/null | sed -n 's/^tr-parse: .*:[0-9]/&/p' | cut -d: -f3-) \
 			<(tr-deps "$log" 2>&1 >/dev/null | sed -n 's/^tr-deps: .*:[0-9]/&/p' | cut -d: -f3-)
 	done

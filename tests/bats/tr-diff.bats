@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-diff: what is the same in two traces, and what is reported of the rest.
+# tr-diff: equal records of two traces, and the reports about the others.
 
 bats_require_minimum_version 1.5.0
 
@@ -19,7 +19,7 @@ run_case() {
 		cat err
 		return 1
 	fi
-	# the other way round: what was added is removed, and as many records changed and moved
+	# in the other direction: added records are removed, and equally many changed and moved
 	status=0
 	tr-diff -q --json a b | jq -r '.what + " " + .key' | sed 's/added/gone/; s/removed/added/; s/gone/removed/' | sort >forth
 	tr-diff -q --json b a | jq -r '.what + " " + .key' | sort | diff forth -
@@ -117,7 +117,7 @@ END
 	build one 2
 	build other 4
 	run -1 tr-diff --json --root="$PWD/one:$PWD/other" one.trec other.trec
-	# make's own arguments, and MAKEFLAGS and MFLAGS of what it runs
+	# the arguments of make, and MAKEFLAGS and MFLAGS of its children
 	run -0 jq -cs '[.[] | .what, .kind, (.fields | keys[])] | unique' <<<"$output"
 	[ "$output" = '["argv","changed","envdiff","exec"]' ]
 	run -1 tr-diff --root="$PWD/one:$PWD/other" one.trec other.trec
@@ -148,7 +148,7 @@ END
 	sed 's/\ta\t/\tc\t/' a >d
 	run -1 tr-diff --json d c
 	[ "$output" = '{"what":"changed","kind":"call","key":"c","seq":[0,1],"fields":{},"reason":"order of fields"}' ]
-	# of an environment only what changed; paths as they are in their trace
+	# only the changes of an environment; paths as in their trace
 	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/o"\tenv={"A":"1","B":"/o/x","C":"/o"}\n' >c
 	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/n"\tenv={"A":"1","B":"/n/y","C":"/n","D":"2"}\n' >d
 	run -1 tr-diff --json --root=/o:/n c d

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-envdiff: environments told against others, and compared.
+# tr-envdiff: environments as differences, and compared.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup() {
 	zcat "$top_srcdir/tests/data/build/mc.kw.jsonl.gz" >mc.json
 }
 
-# stream FILE LINE...: ">" stands for TAB
+# stream FILE LINE...: writes a stream; ">" stands for TAB
 stream() {
 	local file=$1
 	shift
@@ -68,7 +68,7 @@ small() {
 	[ -z "$(tr-envdiff -q --input-base=auto top 2>&1 >/dev/null)" ]
 	# segment by segment
 	cat parent top parent | tr-envdiff -q --input-base=auto | cmp - <(cat parent parent parent)
-	# a removal of what is not there
+	# the removal of a variable that does not exist
 	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
 		'exec>1>->1>/a>argv=["a"]>envdiff={"X":"1","Y":"2"}' \
 		'exec>2>->2>/b>parent=1>argv=["b"]>envdiff={"X":null}' '!end>3'
@@ -92,7 +92,7 @@ small() {
 	for base in parent top none; do
 		tr-envdiff --base=$base s.trec | tr-envdiff | sort | cmp - <(tr-envdiff s.trec | sort)
 	done
-	# what goes without saying is left out
+	# redundant entries are left out
 	sed 's/{"M":"1"}/{"B":"2","M":"0","M":"1","Q":null}/' s.trec | tr-envdiff | cmp - s.trec
 }
 
@@ -426,7 +426,7 @@ END
 	stream other.trec 'exec>1>->1>a>argv=["tok-EN_1234"]'
 	run -0 tr-envdiff --mask='*TOKEN' other.trec secrets.trec
 	[[ $output != *tok-EN* ]]
-	# nor in what a comparison prints
+	# nor in the output of a comparison
 	run -1 tr-envdiff --mask='*TOKEN' --compare seq:1 seq:5 secrets.trec
 	[[ $output != *tok?EN* && $output == *$'-B=***'* ]]
 }
@@ -453,7 +453,7 @@ END
 	[[ $output != *sec* && $output != *ret* && -z $stderr ]]
 	tr-tojson <<<"$output" | jq -ce '.argv[]?' >got
 	[ "$(grep -cF '***' got)" -eq 9 ]
-	# what is around it stays JSON
+	# the text around it remains JSON
 	head -n 8 got | jq -r . | jq -re '.a | startswith("\n") and endswith("\ty")' | sort | uniq -c | grep -x ' *8 true'
 	# a word of a command line may hold a brace or an escaped blank
 	stream word.trec 'exec>1>->1>sh>argv=["sh","-c","TOKEN=ab{cd make; TOKEN=ab\\\\ cd make"]'

@@ -26,7 +26,7 @@ setup() {
 		'!end>11'
 }
 
-# stream NAME LINE...: a stream whose columns are written with blanks: ">" stands for TAB
+# stream NAME LINE...: writes a stream; ">" stands for TAB
 stream() {
 	name=$1
 	shift

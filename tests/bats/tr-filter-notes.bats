@@ -45,14 +45,14 @@ setup() {
 	sed 's/status=/elevation=/' t.trec >u.trec
 	run --separate-stderr tr-filter -c 'exit and elevaton == 1' u.trec
 	[[ $stderr = *"'elevaton'; did you mean elevation?" ]]
-	# a test that no record came to says nothing of the records, only of the name
+	# the note about a test that no record reached names only the field
 	run --separate-stderr tr-filter -c 'name == "none" and agv == 1' t.trec
 	[[ $stderr = *"no record reached the test of 'agv'; did you mean argv?" ]]
 	run --separate-stderr tr-filter -c 'name == "none" and argv == 1' t.trec
 	[ -z "$stderr" ]
 	run --separate-stderr tr-filter -c 'name $= "none" and argv == 1' t.trec
 	[ -z "$stderr" ]
-	# has() asks for what may be absent
+	# has() tests fields that may be absent
 	run --separate-stderr tr-filter -c 'exec and has(error)' t.trec
 	[ -z "$stderr" ]
 	run --separate-stderr tr-filter -c 'exec and has(eror)' t.trec
@@ -94,7 +94,7 @@ setup() {
 			[[ $stderr != *reload* ]]
 		done
 	done
-	# what was not read to the end is not known
+	# nothing is known about input that was not read to the end
 	run -0 --separate-stderr tr-filter -m1 -c 'exec or relaod' u.trec
 	[ -z "$stderr" ]
 }
@@ -161,7 +161,7 @@ setup() {
 	[ "$(tr-filter -c --since=+1s --until=+6s t.trec)" = 2 ]
 	cp t.trec exec
 	[ "$(tr-filter -c --until=+4s exec)" = 2 ]
-	# what is no file is an expression, right or wrong, and never selects everything
+	# an operand that is not a file is an expression, valid or not, and never selects everything
 	run -2 tr-filter -c --since=+4s missing.trec t.trec
 	[[ $output = *"no file has this name"*missing.trec* ]]
 	run -1 --separate-stderr tr-filter -c --since=+4s exce t.trec
@@ -188,7 +188,7 @@ setup() {
 		run -1 --separate-stderr tr-filter -c $args t.trec
 		[[ $stderr == 'tr-filter: note: no record is between --since='*' and --until='* ]]
 	done
-	# what other tests leave out is not noted, nor where anything is selected
+	# there is no note if other tests exclude the records, or if any record is selected
 	for args in '--since=+5s -e sys' '--since=+20h -v' '--since=+5s'; do
 		run --separate-stderr tr-filter -c $args t.trec
 		[ -z "$stderr" ]
@@ -224,7 +224,7 @@ setup() {
 		[ "$(grep -c 'long.trec:1: argv: the regular expression takes more than' <<<"$stderr")" -eq 1 ]
 		[ "$SECONDS" -lt 60 ] # of a machine that does other things too
 	done
-	# and what only needs many steps is not given up
+	# and a match that only needs many steps is not given up
 	printf 'exec\t0\t-\t1\tx\targv=["%sb"]\n' "${long:0:9000}" >long.trec
 	[ "$(tr-filter --fields=seq 'argv =~ /(?=.*b$)a*[b]/' long.trec)" = 0 ]
 	[ "$(tr-filter --fields=seq 'argv =~ /^(a|ab)*$/' long.trec)" = 0 ]
@@ -252,7 +252,7 @@ setup() {
 		[ "$(head -n 2 out | tail -n 1 | cut -f 2)" = 0 ]
 		grep -qx $'!end\t1\terrors=1\ttruncated=true' out
 	done
-	# -c and --fields keep what they found
+	# -c and --fields keep their results
 	run -2 --separate-stderr env LD_PRELOAD="$top_builddir/tests/helper/fast_clock.so" \
 		tr-filter -c 'argv =~ /(a+)+[bc]/' many.trec
 	[ "$output" = 1 ]
@@ -348,7 +348,7 @@ setup() {
 	sed 's/^%trec/!end\t1\n&/' t.trec | tail -n +2 >trailer.trec
 	run -0 tr-filter --fields=backtrace call trailer.trec
 	[ "$output" = '[{"function":"one"},K2]'$'\n''[K1,K2]' ]
-	# without a header in between they are of the segment that goes on
+	# without a header in between they belong to the current segment
 	run -0 tr-filter --fields=backtrace call <(sed '5d' t.trec)
 	[ "${lines[1]}" = '[{"function":"one"},{"function":"two"}]' ]
 }

@@ -13,7 +13,7 @@ setup() {
 	[ -s z.trec ]
 }
 
-# stream NAME LINE...: a stream whose columns are written with blanks: ">" stands for TAB
+# stream NAME LINE...: writes a stream; ">" stands for TAB
 stream() {
 	name=$1
 	shift
@@ -123,7 +123,7 @@ column() {
 		[ -z "$output" ]
 		[[ $stderr == *"'$expression' is not a file: with -e, --tree and the like an expression needs -e before it"* ]]
 	done
-	# what may be the name of a file is one
+	# an operand that can be the name of a file is one
 	run -2 --separate-stderr tr-filter -e exec build "$filter"
 	[[ $stderr == *"build: cannot open: "* ]]
 	[ -n "$output" ]
