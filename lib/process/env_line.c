@@ -45,7 +45,7 @@ enum tr_status tr_env_line_map(struct tr_record *record, struct tr_field *field,
 		*map = value;
 		return TR_OK;
 	}
-	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
+	tr_error_set(err, TR_CAUSE_INPUT, "an environment that is not a map");
 	return TR_WARN;
 }
 

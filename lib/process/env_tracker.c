@@ -25,8 +25,8 @@ enum {
 	IN_ORDER = 256,
 };
 
-static const char is_no_map[] = "its environment is no map";
-static const char is_no_number[] = "its parent is no number";
+static const char is_no_map[] = "its environment is not a map";
+static const char is_no_number[] = "its parent is not a number";
 static const char was_left_out[] = "the environment of its parent is unknown";
 static const char own_parent[] = "it is its own parent";
 static const char own_ancestor[] = "it is its own ancestor";
@@ -474,7 +474,7 @@ static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_recor
 	if (!map) {
 		if (!lose_top(tracker))
 			return failed(tracker, err);
-		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is no map");
+		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is not a map");
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}

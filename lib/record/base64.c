@@ -239,7 +239,7 @@ void tr_base64_write(struct tr_text bytes, struct tr_buffer *to)
 	}
 }
 
-static const char not_base64[] = "no padded standard base64";
+static const char not_base64[] = "not padded standard base64";
 
 /* Reads the last group, which may be padded. */
 static const char *read_last(const unsigned char *p, char *to, size_t *size)

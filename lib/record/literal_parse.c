@@ -188,7 +188,7 @@ static bool scan_string(struct scan *scan, bool wide, struct tr_text *spelling, 
 			return scan_fail(scan, p, "raw control byte in a string");
 		unsigned length = tr_utf8_length(p, end);
 		if (length == 0)
-			return scan_fail(scan, p, "no valid UTF-8 in a string");
+			return scan_fail(scan, p, "invalid UTF-8 in a string");
 		p += length;
 	}
 	if (p == end)
@@ -314,7 +314,7 @@ static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
 	uint64_t infinity = single ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000);
 	uint64_t magnitude = single ? bits & 0x7fffffff : bits & (UINT64_MAX >> 1);
 	if (magnitude <= infinity)
-		return scan_fail(scan, start, "these bits are no NaN");
+		return scan_fail(scan, start, "these bits are not a NaN");
 	/* the quiet NaN without a payload has a word of its own */
 	if (bits == (single ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000)))
 		scan->canonical = false;
@@ -419,7 +419,7 @@ static bool scan_number(struct scan *scan, struct tr_value *value)
 	const char *stop = real_end(integer, scan->end);
 	if (integer > digits && stop > integer) {
 		if (sign == '+')
-			return scan_fail(scan, start, "no plus sign before a real");
+			return scan_fail(scan, start, "a real cannot have a plus sign");
 		if (*digits == '0' && integer - digits > 1)
 			return scan_fail(scan, digits, "leading zero in real");
 		return scan_real(scan, start, stop, value);
@@ -429,7 +429,7 @@ static bool scan_number(struct scan *scan, struct tr_value *value)
 	if (!scan_digits(scan, NULL, &value->as.number))
 		return false;
 	if (scan_at(scan, 'f'))
-		return scan_fail(scan, start, "an integer has no f");
+		return scan_fail(scan, start, "an integer cannot have an f");
 	if (value->as.number > JSON_INTEGER_MAX || sign == '+' ||
 	    (sign == '-' && value->as.number == 0))
 		scan->traits |= TR_TRAIT_NO_JSON;
@@ -517,7 +517,7 @@ static bool scan_machine_number(struct scan *scan, struct tr_symbol *symbol, uin
 		return scan_fail_expected(scan, "')'");
 	scan->pos++;
 	if (!hex && (symbol->count > 1 || symbol->unknown_bits))
-		return scan_fail(scan, scan->pos, "the number of a mask is hex");
+		return scan_fail(scan, scan->pos, "the number of a mask must be hex");
 	return true;
 }
 

@@ -159,7 +159,7 @@ static bool respell_cell(struct tr_text spelling, bool key, struct tr_arena *are
 			 struct tr_buffer *to, struct tr_error *err)
 {
 	if (key && tr_text_is(spelling, "-")) {
-		tr_error_set(err, TR_CAUSE_INPUT, "a key is never absent");
+		tr_error_set(err, TR_CAUSE_INPUT, "a key cannot be absent");
 		return false;
 	}
 	if (spelling.len == 0 || !memchr(spelling.data, '\\', spelling.len)) {
@@ -330,7 +330,7 @@ static bool write_field(void *context, struct tr_field *field, const struct tr_e
 		return false;
 	}
 	if (!field->key.data) {
-		tr_error_set(w->err, TR_CAUSE_INPUT, "a column is no field: %.*s",
+		tr_error_set(w->err, TR_CAUSE_INPUT, "a column is not a field: %.*s",
 			     (int)field->text.len, field->text.data);
 		return false;
 	}
@@ -761,7 +761,7 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 	if (!fixed_columns(record, &after, cells, 1, err))
 		return false;
 	if (!tr_cell_number(&record->seq, &record->seq.number))
-		return damage(err, "the count is no number");
+		return damage(err, "the count is not a number");
 	record->seq.type = TR_CELL_NUMBER;
 	record->rest = tr_text_span(after, end);
 	return true;

@@ -289,7 +289,7 @@ tr-parse: good-tiny:@0x148 (record 3): an entry of 96 bytes is left out (--max-r
 @test "a unit with an invalid fingerprint is left out" {
 	tr-parse good-tiny | sed '0,/scos="./s//scos="x/' >edited.trec
 	run -2 --separate-stderr tr-repack -o edited edited.trec
-	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"scos: no fingerprint of 40 hex digits" ]]
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"scos: not a fingerprint of 40 hex digits" ]]
 	[ "$(tr-parse -q edited | grep -c ^unit)" -eq $(($(tr-parse good-tiny | grep -c ^unit) - 1)) ]
 }
 
@@ -333,5 +333,5 @@ tr-parse: good-tiny:@0x148 (record 3): an entry of 96 bytes is left out (--max-r
 	# a record that is left out is reported, and the note is not lost with it
 	sed 's/scos="[0-9a-f]*"/scos=""/' bare.trec >odd.trec
 	run -2 --separate-stderr tr-repack -t srctrace -o odd odd.trec
-	[[ $stderr == *'has no header'*'no fingerprint of 40 hex digits'* ]]
+	[[ $stderr == *'has no header'*'not a fingerprint of 40 hex digits'* ]]
 }

@@ -119,7 +119,7 @@ small() {
 		'exec>9>->9>/g>parent="x">argv=["g"]>envdiff={"G":"1"}' '!end>8'
 	run -2 --separate-stderr tr-envdiff -o got o.trec
 	cmp got o.trec
-	[[ $stderr == *':9: its parent is no number' ]]
+	[[ $stderr == *':9: its parent is not a number' ]]
 	run -2 --separate-stderr tr-envdiff --base=none -o got o.trec
 	cmp got o.trec
 	[[ $stderr == *'o.trec:3: the environment of its parent is unknown: there is no env for it'* ]]
@@ -286,7 +286,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 		[[ $output != *secret* && $stderr == *'left out'* && $output == *$'!end\t3'* ]]
 	done
 	run -2 --separate-stderr tr-envdiff m.trec
-	[[ $output == *'envdiff="secret"'* && $stderr == *'its environment is no map'* ]]
+	[[ $output == *'envdiff="secret"'* && $stderr == *'its environment is not a map'* ]]
 }
 
 @test "--compare: two records, a record and the first environment" {

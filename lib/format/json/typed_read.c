@@ -25,9 +25,9 @@ static bool unexpected(struct tr_typed_reader *r, enum tr_json_token token, cons
 	if (token == TR_JSON_CUT)
 		tr_error_clear(r->err);
 	else if (token == TR_JSON_BAD)
-		tr_error_set(r->err, TR_CAUSE_INPUT, "no JSON; expected %s", expected);
+		tr_error_set(r->err, TR_CAUSE_INPUT, "not JSON: expected %s", expected);
 	else
-		tr_error_set(r->err, TR_CAUSE_INPUT, "no typed JSON: expected %s", expected);
+		tr_error_set(r->err, TR_CAUSE_INPUT, "not typed JSON: expected %s", expected);
 	return false;
 }
 
@@ -159,7 +159,7 @@ static bool read_number(struct tr_typed_reader *r, struct tr_text number)
 		real |= number.data[i] == '.' || (number.data[i] | 0x20) == 'e';
 	if (real)
 		tr_error_set(r->err, TR_CAUSE_INPUT,
-			     "the number %.*s is no integer: write {\"$real\":\"…\"}",
+			     "the number %.*s is not an integer: write {\"$real\":\"…\"}",
 			     quoted(number), number.data);
 	else
 		tr_error_set(r->err, TR_CAUSE_INPUT,
@@ -390,7 +390,7 @@ static bool read_struct(struct tr_typed_reader *r, unsigned depth)
 	if (token != TR_JSON_NULL && token != TR_JSON_STRING)
 		return unexpected(r, token, "null or an identifier like \"S5\" in $struct");
 	if (token == TR_JSON_STRING && !is_struct_id(id)) {
-		tr_error_set(r->err, TR_CAUSE_INPUT, "no identifier of a structure: %.*s",
+		tr_error_set(r->err, TR_CAUSE_INPUT, "not an identifier of a structure: %.*s",
 			     quoted(id), id.data);
 		return false;
 	}

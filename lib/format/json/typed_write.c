@@ -383,7 +383,7 @@ static void put_spelled(struct putting *p, struct tr_text spelling, const char *
 		tr_buffer_put_text(p->to, spelling);
 		tr_buffer_put_byte(p->to, '"');
 	} else if (!column && tr_text_is(spelling, "-")) {
-		tr_error_set(&why, TR_CAUSE_INPUT, "a key is never absent");
+		tr_error_set(&why, TR_CAUSE_INPUT, "a key cannot be absent");
 		put_raw(p, spelling, TR_TEXT("key"), &why);
 	} else if (memchr(spelling.data, '\\', spelling.len)) {
 		put_escaped(p, spelling, column);

@@ -312,7 +312,7 @@ static const struct tr_value *field_map(struct tr_record *record, struct tr_fiel
 {
 	const struct tr_value *value = tr_field_value(record, field, err);
 	if (value && value->type != TR_MAP) {
-		tr_error_set(err, TR_CAUSE_INPUT, "an environment that is no map");
+		tr_error_set(err, TR_CAUSE_INPUT, "an environment that is not a map");
 		return NULL;
 	}
 	return value;

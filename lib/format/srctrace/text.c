@@ -167,7 +167,7 @@ static enum tr_status put_bits(struct tr_record *record, const char *count_key, 
 	if (to->len == before)
 		tr_buffer_put_literal(to, " <empty>");
 	tr_buffer_put_byte(to, '\n');
-	return status == TR_WARN ? wrong(err, key, "an element is no number") : TR_OK;
+	return status == TR_WARN ? wrong(err, key, "an element is not a number") : TR_OK;
 }
 
 /* Appends the lines of a unit. The first one after information has an empty line before it. */

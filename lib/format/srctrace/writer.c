@@ -98,7 +98,7 @@ static enum tr_status build_info(struct tr_record *record, const struct tr_srctr
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (name->type != TR_CELL_TEXT || !find_kind(name->text, &kind))
-		return wrong(err, "name", "no kind of information in a source trace");
+		return wrong(err, "name", "not a kind of information in a source trace");
 	const struct tr_value *data;
 	enum tr_status status = tr_field_need(record, "data", TR_STRING, &data, err);
 	if (status != TR_OK)
@@ -151,7 +151,7 @@ static enum tr_status put_hashes(struct tr_record *record, const struct tr_srctr
 				tr_buffer_put_byte(entry, (char)(high << 4 | low));
 		}
 		if (!good)
-			return wrong(err, key, "no fingerprint of 40 hex digits");
+			return wrong(err, key, "not a fingerprint of 40 hex digits");
 	}
 	return TR_OK;
 }

@@ -247,7 +247,7 @@ static void check_environments(void)
 		      HEADER
 		      "exec\t1\t-\t1\t-\tenv=7\nexec\t2\t-\t2\t-\tenv={\"A\":\"a\"}\n!end\t1\n",
 		      "{\"id\":2,\"env-diff\":{\"A\":\"a\"}}\n",
-		      "! -: an environment that is no map\n", "no env line; no map");
+		      "! -: an environment that is not a map\n", "no env line; no map");
 }
 
 /* Parents are found by the value of an id, however it is spelled. */
