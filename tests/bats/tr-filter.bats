@@ -238,7 +238,7 @@ column() {
 	[ "$(tr-filter -c 'call' t.trec)" = 5 ]
 	run -1 tr-filter leave t.trec
 	tr-filter 'name == "f"' t.trec | grep -x "$(printf '!end\t1')"
-	# both halves of what -m lets through
+	# both halves of the calls that -m selects
 	[ "$(tr-filter -m 1 'call' t.trec | column 2)" = "0 0 " ]
 	[ "$(tr-filter -m 2 'return > 0' t.trec | column 2)" = "0 1 1 0 " ]
 	[ "$(tr-filter -m 1 'return > 0' t.trec | column 2)" = "0 0 " ]
@@ -376,7 +376,7 @@ column() {
 	sum=0
 	for part in part.*; do sum=$((sum + $(tr-filter -c exec "$part"))); done
 	[ "$sum" -eq "$all" ]
-	# sorted: the definitions stand before the header and still belong to it
+	# sorted: the definitions come before the header and still belong to it
 	LC_ALL=C sort "$filter" | tr-filter 'mode == 4' >out
 	[ "$(grep -c '^%enum' out)" -eq 1 ]
 	grep -n . out | grep -q '^1:%trec\|^2:%trec'
@@ -422,7 +422,7 @@ column() {
 	[[ $output == *PCRE2* ]]
 }
 
-# sifted EXPR FILE: what the reader leaves out by itself must not show; with a limit on the depth
+# sifted EXPR FILE: checks that records skipped by the reader make no difference; with a limit on the depth
 # it leaves nothing out
 sifted() {
 	local status=0 sifted=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-parse: what comes in, in which wrapping, and what is said about it.
+# tr-parse: inputs in all compressions and archives, and the messages about them.
 
 bats_require_minimum_version 1.5.0
 
@@ -294,7 +294,7 @@ rows() {
 	tr-parse --join stream | cmp - joined
 	tr-parse --join joined | cmp - joined
 	cat half | tr-parse --join | cmp - <(sed '/^[%!]/d' joined)
-	# what other formats hold has no halves
+	# records of other formats have no halves
 	tr-parse --join "$zlib" | cmp - <(tr-parse "$zlib")
 	run -2 tr-parse --join --exact stream
 }
@@ -303,7 +303,7 @@ rows() {
 	printf '%%trec\t1\nenter\t0\t-\t0\tf\n!end\t1\n' >one
 	printf '%%trec\t1\nleave\t0\t-\t0\tf\t->\n!end\t0\n' >two
 	tr-parse --join one two | cmp - <(cat one two)
-	# nor where nothing says that a segment ends
+	# nor if nothing marks the end of a segment
 	sed -i '/^[%!]/d' one two
 	tr-parse --join one two | cmp - <(cat one two)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-record: what a command did, and that it did not notice.
+# tr-record: a command is recorded and not disturbed.
 
 bats_require_minimum_version 1.5.0
 
@@ -250,7 +250,7 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	done
 	[ -s alive ]
 	run -137 --separate-stderr tr-record --no-wait -o left.trec -- sh -c 'sleep 2 >/dev/null 2>&1 & kill -9 $$'
-	# where nothing is left nothing is said
+	# without remaining processes there is no message
 	run -0 --separate-stderr tr-record --no-wait -o left.trec -- true
 	[ -z "$stderr" ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-repack: what is copied, what is converted, and how it is wrapped.
+# tr-repack: copying, converting, compression and archives.
 
 bats_require_minimum_version 1.5.0
 
@@ -412,7 +412,7 @@ setup() {
 	[ "$(find out -type f | LC_ALL=C sort)" = "$(printf '%s\n' out/a/z.json out/m.json out/m.json.gz)" ]
 	cmp out/a/z.json z.json
 	zcat out/m.json.gz | cmp - m.json
-	# one that is there: what has another name stays
+	# an existing directory: files with other names are kept
 	tr-repack --verify -t trec -z zstd -o out in.tar
 	[ "$(find out -type f | LC_ALL=C sort)" = \
 		"$(printf '%s\n' out/a/z.json out/a/z.trec.zst out/m.json out/m.json.gz out/m.trec.zst)" ]
@@ -427,13 +427,13 @@ setup() {
 	printf '%%trec\t1\tformat=apitrace\tversion=9\ncall\t0\t-\t0\tf\t->\n!end\t1\n' >new.trec
 	run -2 --separate-stderr tr-repack -o some/ new.trec bad.trec a/z.json missing.json
 	[ "$(cd some && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a/z.json bad.kw.json)" ]
-	# of nothing comes nothing, and what cannot be made is said
+	# empty input gives no file, and files that cannot be made are reported
 	run -2 tr-repack -o none/ missing.json
 	[ ! -e none ]
 	run -2 --separate-stderr tr-repack -o m.json/ z.json
 	[[ $stderr == *"cannot create m.json/z.json: Not a directory" ]]
 	[ -f m.json ]
-	# a file and a directory of one name: what comes later is left out, the rest is done
+	# a file and a directory with one name: the later one is left out, the rest is converted
 	mkdir -p one two/a
 	cp z.json one/a
 	cp z.json two/a/b
@@ -473,13 +473,13 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
 	[ -z "$stderr" ]
 	diff -r expected out
-	# what comes from standard input is another trace each time
+	# standard input is a different trace each time
 	for trace in z.json m.json; do
 		run -0 --separate-stderr tr-repack --resume -t trec -o out/ <$trace
 		[ -z "$stderr" ]
 		tr-parse <$trace | cmp - out/stdin.trec
 	done
-	# what would be given another name is not taken for it
+	# a file that would be renamed is not mistaken for an existing one
 	run -0 --separate-stderr tr-repack --resume -t trec -z gzip -o out/ in.tar
 	[ -z "$stderr" ]
 	[ "$(ls out/a)" = "$(printf '%s\n' m.trec m.trec.gz z.trec z.trec.gz)" ]
@@ -583,7 +583,7 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[[ $stderr == *"note: a/x.json: the archive has a member of this name: added as a/x-3.json"* ]]
 	tr-repack -q -t trec -o out.zip a/x.json a/x.json.gz
 	[ "$(tr-parse --list out.zip | cut -f1)" = "$(printf '%s\n' a/x.trec a/x-2.trec)" ]
-	# of archives, and of streams that say what was a member
+	# of archives, and of streams that name the member
 	tar -cf in.tar a/x.json
 	(cd b && tar -P -cf ../up.tar ../a/x.json)
 	run --separate-stderr -0 tr-repack -o out.cpio in.tar up.tar in.tar

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-stat: figures beside what other tools count in the same traces.
+# tr-stat: figures compared with the counts of other tools for the same traces.
 
 bats_require_minimum_version 1.5.0
 
@@ -146,14 +146,14 @@ END
 		jq -r '.by[] | "\(.count) \(."basename(name)")"' | sort | diff wanted -
 	tr-stat --by='kind,task' --top=2 --json build.trec >by.json || [ $? = 2 ]
 	jq '.distinct == 11 and (.by | map([.kind, .task])) == [["exec", "1"], ["exec", "4"]]' by.json | grep -x true
-	# a column for each field, as wide as a terminal shows it; what is not there is not empty
+	# a column for each field, as wide as on a terminal; an absent field is not an empty one
 	printf 'call\t0\t-\t0\t%s\t->\n' $'中\tk="日本"\tl="x"' $'a\tk="e\xcc\x81\\t"\tl="yy"' $'a\tl=""' >odd
 	tr-stat --by=k,l,name odd | sed '1,/^by/d' >got
 	diff <(printf '%s\n' '  count   share  k     l   name' '      1  33.3 %  -     \e  a' \
 		$'      1  33.3 %  e\xcc\x81\\t   yy  a' '      1  33.3 %  日本  x   中') got
 	json '.by | map([.k, .l, .name])' odd --by=k,l,name |
 		grep -xF $'[[null,"","a"],["e\xcc\x81\\t","yy","a"],["日本","x","中"]]'
-	# names of fields that are none of JSON's, or are ours
+	# names of fields that need escapes in JSON, or are ours
 	printf 'call\t0\t-\t0\tf\tcount=7\tm={"a":1}\t->\n' >names
 	json '.by[0] | del(.share)' names --by=count | grep -xF '{"count":1,"`count`":"7"}'
 	json '.by[0] | keys' names --by='m["a"]' | grep -xF '["count","m[\"a\"]","share"]'
@@ -251,7 +251,7 @@ most() {
 }
 
 @test "how many processes live and how many of them run, by time" {
-	# make -j2: make waits for two compilers that wait for what they run
+	# make -j2: make waits for two compilers that wait for their children
 	[ "$(most "$data/build/zlib.strace.gz")" = "7 2" ]
 	line() { printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$@"; }
 	{
@@ -266,7 +266,7 @@ most() {
 		line exit 8 8 1 - status=0
 	} >steps
 	[ "$(most steps)" = "3 1" ]
-	# a fork that is printed after the exit of what it made
+	# a fork that is printed after the exit of its child
 	{ sed -n 1,6p steps; sed -n '8p;7p;9p' steps; } >late
 	[ "$(most late)" = "3 1" ]
 	# a shell that becomes another program is one process, and so is its child's parent
@@ -328,7 +328,7 @@ END
 	[ "$stderr" = 'tr-stat: note: the trace has no file calls: the path follows processes only' ]
 	# the paths of several traces follow each other
 	tr-stat -q --critical --json steps steps | jq -c '[.seconds + 0, .steps]' | grep -xF '[20,6]'
-	# a trace that is cut says so, and one without ends, or times, has no path
+	# a truncated trace is reported, and one without ends or times has no path
 	sed '$d' steps | tr-stat -q --critical - | grep -x 'cut *yes'
 	sed '/exited/d' steps >open
 	run -2 --separate-stderr tr-stat --critical open
@@ -354,7 +354,7 @@ END
 		for (i = 40000; i > 0; i--) printf "%d 1600000001.%06d +++ exited with 0 +++\n", i, 40000 - i }' |
 		sed 's/\(.*\) execve.*/&\n\1 openat(AT_FDCWD, "\/a", O_RDONLY) = 3/' >deep
 	(ulimit -t 20 && tr-stat -q --critical --json deep | jq .steps | grep -x 79999)
-	# each command reads what the one before it wrote, and what the first one wrote
+	# each command reads the files that the previous one and the first one wrote
 	awk 'BEGIN { split("make cc", name)
 		print "1 1600000000.000000 execve(\"/bin/make\", [\"make\"], 0x1) = 0"
 		for (i = 2; i <= 3000; i++) { t = "1600000000." sprintf("%06d", 10 * i) " "

@@ -241,7 +241,7 @@ END
 	tr-totext --style=apitrace -O multiline=yes named.trace >text
 	grep -qE "^/opt/bin/prog: main\+0x[0-9a-f]+: $PWD/parser.c:13\$" text
 	grep -qxF "./prog: twice+0x4: $PWD/parser.c:7" text
-	# a name that two functions have is none
+	# a name of two functions is ambiguous and not used
 	printf 'static int twin(void) { return 1; }\nint %s(void) { return twin(); }\n' one >one.c
 	sed 's/one/two/' one.c >two.c
 	printf 'int one(void), two(void);\nint main(void) { return one() + two(); }\n' >both.c
@@ -249,7 +249,7 @@ END
 	printf '%%frame\tK%d\t-\tmodule="twins"\tfunction="%s"\toffset=0\n' 1 twin 2 one >twins.trec
 	[ "$(tr-symbolize --exe=twins twins.trec | grep -c 'line=')" -eq 1 ]
 	tr-symbolize --exe=twins twins.trec | grep -q "\"one\".*one.c\"$(printf '\t')line=2"
-	# modules below a directory, of which a broken one is noted
+	# modules below a directory; a broken one produces a note
 	mkdir -p root/opt/bin && cp prog root/opt/bin
 	echo x >root/libother.so
 	run -0 --separate-stderr tr-symbolize --path=root calls.trec

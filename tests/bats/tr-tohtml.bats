@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-tohtml: what is in the page, and that a browser shows it.
+# tr-tohtml: the contents of the page, and how a browser shows it.
 
 bats_require_minimum_version 1.5.0
 
@@ -37,7 +37,7 @@ browse() { # browse FILE [SCRIPT]: prints the title that the script sets
 	timeout 60 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" \
 		--window-size=1200,800 --enable-logging=stderr --dump-dom "file://$page" 2>console |
 		sed -nE 's/.*<title>([^<]*).*/\1/p'
-	# who calls this looks at what it prints, not at how it ends
+	# callers check the output, not the exit status
 	grep CONSOLE console >>complaints || true
 }
 
@@ -91,7 +91,7 @@ END
 	part data page | jq -c '[.begin, .dur, .level]' | grep -xF '[[2,1,4],[1,3,1],[1,0,0]]'
 	part lines page | sed -n 3p | grep -xF '["0","a(x = 1) → return = 2"]'
 	part lines page | sed -n 2p | grep -xF '["1","b(data = blob:3)"]'
-	# what only a writer needs is not shown
+	# fields that only a writer needs are not shown
 	printf 'call\t0\t-\t0\ta\tx=1\t.flags=1\t->\n' | tr-tohtml | part lines - | grep -xF '["0","a(x = 1)"]'
 }
 
@@ -101,7 +101,7 @@ END
 	printf '%%trec\t1\nexec\t0\t-\t1\t/a\n!end\t1\n' >bare
 	tail -n 9 build.trec | tr-tohtml bare - | part data - |
 		jq -ce '[.timed, .begin, .dur]' | grep -xF '[false,[1,9,200008.999,450008.999,3000008.999],[1,3499999.999,1500000,2550000,500000]]'
-	# times of a segment without processes are none of the next
+	# times of a segment without processes do not affect the next one
 	printf '%%trec\t1\nsys\t0\t1000\t1\topen\n!end\t1\n%%trec\t1\nexec\t0\t10\t1\t/b\nexec\t1\t11\t2\t/c\n!end\t2\n' |
 		tr-tohtml | part data - | jq -ce .dur | grep -xF '[1000000,0]'
 }
@@ -127,13 +127,13 @@ END
 	tr-tohtml build.trec >small && tr-tohtml "$kw" >long && tr-tohtml "$data/apitrace/mt4.trace" >calls
 	[ "$(browse small)" = build.trecyes ]
 	[ "$(browse calls 'choose("names"); pick(7); zoomTo(7)')" = "$data/apitrace/mt4.traceyes" ]
-	# what was searched for is found, and only that is
+	# a search finds the matches, and nothing else
 	browse long '$("search").value = "-o deflate.o"; find(); nextMatch(1);
 		document.title = matches.length + " " + detail(picked)[1].slice(0, 3)' | grep -x '2 gccyes'
 	# the environment of a process, against its parent's
 	browse small 'pick(1); document.title = [...document.querySelectorAll("#details pre")].pop()
 		.textContent.replace(/\n/g, ";")' | grep -xF '+B=&lt;b&gt;;-A=1;yes'
-	# what failed has a list, and a name's slowest runs come first
+	# failures have a list, and the slowest runs of a name come first
 	browse small 'document.title = views.failed.make().map(i => ended(i)).join(" ")' |
 		grep -x '2 1 SIGKILLyes'
 	browse long 'views.names.pick({ name: names.indexOf("gcc") }); const r = views.matches.rows;
@@ -145,13 +145,13 @@ END
 		const moved = picked; key($("list"), "Home"); key($("list"), "ArrowLeft");
 		document.title = [moved, picked, views.tree.rows.length, key($("all"), "Enter")]' |
 		grep -x '1,0,1,trueyes'
-	# rows and bars say what a command makes
+	# rows and bars contain the output of a command
 	browse small 'choose("tree"); document.title = titled(2) + ";" + [...document.querySelectorAll("#list .makes")]
 		.map(row => row.textContent).join()' | grep -x 'b.o gcc;b.oyes'
 	# as many at once as tr-stat counts: alive, and running
 	tr-tohtml "$data/build/zlib.strace.gz" >jobs
 	browse jobs 'document.title = [mostAlive, mostRunning]' | grep -x '7,2yes'
-	# what the mouse is on is told where nothing is covered
+	# the item under the mouse is described without covering anything
 	browse long 'const box = chart.getBoundingClientRect();
 		const move = y => dispatchEvent(new MouseEvent("mousemove", { clientX: 300, clientY: y }));
 		const told = [], covers = [];
@@ -169,15 +169,15 @@ END
 		views.calls.rows.length === count, command(views.calls.rows[0]).slice(0, 14)]' |
 		grep -x 'calls,Calls in order,true,eglQueryStringyes'
 	browse calls 'document.title = tab' | grep -x framesyes
-	# what a frame is made of
+	# the contents of a frame
 	browse calls 'views.frames.pick(0); document.title = $("details").textContent.slice(0, 25)' |
 		grep -x 'frame 0127 calls, 7 drawsyes'
-	# what would turn the text around is shown instead
+	# bidirectional marks are shown as escapes
 	printf 'exec\t0\t-\t1\tx\t%s\n' $'argv=["x","\\u202edcba","\\u0001"]\tenv={"A":"a\\u0000"}' |
 		tr-tohtml >marks
 	browse marks 'pick(0); document.title = [...document.querySelectorAll("#details pre")]
 		.map(pre => pre.textContent.trim()).join(" ")' | grep -xF "x ‹202e›dcba \$'\\001' A=a‹0›yes"
-	# nothing to show is said
+	# input with nothing to show is reported
 	tr-tohtml -q /dev/null >empty
 	browse empty 'document.title = [$("nothing").hidden, $("below").hidden, $("lanes").hidden]' |
 		grep -x 'false,true,trueyes'
@@ -194,7 +194,7 @@ END
 	[ ! -s complaints ]
 }
 
-# files: a build with two jobs at once, of which one reads what the first one wrote
+# files: a build with two parallel jobs, one of which reads a file that the first one wrote
 files() {
 	awk '{ $2 = sprintf("%.1f", 1600000000 + $2) } 1' <<'END'
 1 100 execve("/bin/make", ["make", "-j2"], 0x1) = 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-tojson: every form and option; jq judges what is JSON.
+# tr-tojson: every form and option; jq validates the JSON.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,7 +15,7 @@ setup() {
 	printf '%%trec\t1\nexec\t0\t-\t7\t/bin/a\targv=["a"]\nsys\t1\t-\t7\topen\tpath="x\\xff"\t->\treturn=-1\n!end\t2\n' >small
 }
 
-# fields FILTER: what jq makes of the objects on stdin, one a line
+# fields FILTER: prints the result of jq for the objects on stdin, one per line
 fields() {
 	jq -c "$1" | paste -sd' '
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-totext: the style of apitrace. Beside the real traces is what apitrace itself showed of them;
+# tr-totext: the style of apitrace. Next to the real traces is the output of apitrace itself;
 # tests/peers/apitrace.bats runs apitrace.
 
 bats_require_minimum_version 1.5.0
@@ -54,7 +54,7 @@ END
 	small --style=apitrace | cmp - wanted
 	tr-totext <small | cmp - wanted
 	tr-parse --join small | tr-totext | cmp - wanted
-	# definitions may stand in front of the header, where sort puts them
+	# definitions can come before the header, where sort puts them
 	{ grep '^%' small | grep -v '^%trec'; grep '^%trec' small; grep -v '^%' small; } >sorted
 	tr-totext sorted | cmp - wanted
 }
@@ -125,7 +125,7 @@ END
 	grep -v '^%[a-z]*	[A-Z]' small | tr-totext >out
 	grep -Fx '1 @a glDrawArrays(mode = GL_TRIANGLES, first = 0)' out
 	grep -Fx K1 out
-	# what is given twice is shown once, the last
+	# of a field that is given twice, the last is shown
 	printf 'enter\t0\t-\t0\tf\ta=1\tb=2\nleave\t0\t-\t0\tf\t->\ta=3\tc=4\treturn=5\n' | tr-totext >out
 	[ "$(cat out)" = '0 @0 f(a = 3, b = 2, c = 4) = 5' ]
 }

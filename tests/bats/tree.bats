@@ -56,7 +56,7 @@ END
 	tr-totext "$kw" >got
 	head -n2 got | diff - <(printf 'seq  command\n  3  make -j2\n')
 	[ "$(wc -l <got)" = 177 ]
-	# every child of the first process is there, and stands under it
+	# every child of the first process is shown below it
 	tr-tojson "$kw" | jq -r 'select(.parent == 3) | .seq' | sort -n >children
 	LC_ALL=C sed -nE 's/^ *([0-9]+)  (├|└)─ .*/\1/p' got | sort -n | diff children -
 }
@@ -139,7 +139,7 @@ early() {
 }
 
 @test "a reused process number is another process, regardless of times" {
-	# without times it is the parent that tells: of 11 it is 1 at first, and then 10
+	# without times the parent decides: for 11 it is 1 at first, and then 10
 	for time in "4 5 6 7 8" "4 5 6 6 8" "- - - - -"; do
 		set -- $time
 		printf 'exec\t0\t%s\t10\t/bin/make\tppid=1\targv=["make"]\n' "$1" >reuse

@@ -74,7 +74,7 @@ make_archives() {
 	for tool in $TOOLS; do
 		help_options "$tool" >help
 		page_options "$tool.1" | sort -u - common >page
-		# who makes its own records has no options for reading
+		# a tool that makes its own records has no options for reading
 		if [ "$tool" = tr-record ]; then
 			comm -12 help page >both
 			page_options tr-record.1 | sort -u - both >page

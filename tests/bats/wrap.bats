@@ -13,7 +13,7 @@ wrap() {
 	tr-record --wrap --append=t.trec -- "$@"
 }
 
-# segments COUNT: t.trec has that many, each of one exec and one exit of the same process
+# segments COUNT: writes t.trec with COUNT segments, each with one exec and one exit of the same process
 segments() {
 	awk -F'\t' '
 		NR % 4 == 1 && $0 != "%trec\t1\tformat=strace" { exit }
@@ -75,7 +75,7 @@ END
 	seq 200 | diff - out
 	segments 200
 	tr-filter --raw --fields='argv[2]' exec t.trec | sort -n | diff out -
-	# also if they and what records them are killed at any time
+	# also if they and their recorder are killed at any time
 	seq 100 | xargs -P 8 -I{} sh -c 'timeout -s KILL "0.0$(({} % 10))" \
 		tr-record --wrap --append=t.trec -- printf "%s\n" {} >/dev/null 2>&1 || true'
 	seq 100 | xargs -P 8 -I{} sh -c 'tr-record --wrap --append=t.trec -- sh -c "kill -KILL \$\$" 2>/dev/null || true'
@@ -102,7 +102,7 @@ END
 	printf '#!/no/such/shell\n' >orphan
 	chmod +x orphan
 	run -126 wrap ./orphan
-	# what the command starts is neither recorded nor waited for
+	# children of the command are neither recorded nor waited for
 	SECONDS=0
 	wrap sh -c '(sleep 20 & echo $! >pid) </dev/null >/dev/null 2>&1; /bin/true'
 	[ "$SECONDS" -lt 15 ]
@@ -167,7 +167,7 @@ END
 	run -5 --separate-stderr bash -c 'ulimit -f 50; exec tr-record --wrap --append=t.trec -- sh -c "exit 5"'
 	cmp t.trec before
 	LONG=
-	# records larger than what is kept in memory
+	# records larger than the memory limit
 	# shellcheck disable=SC2046 # many words
 	wrap true $(seq -f '%0100.0f' 15000)
 	[ "$(stat -c %s t.trec)" -gt 1500000 ]

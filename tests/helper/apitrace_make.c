@@ -3,7 +3,7 @@
  * apitrace_make < RECIPE > STREAM: a readable recipe to the bytes of an apitrace stream, without a
  * container. It knows the grammar (apitrace's trace_parser.cpp) but shares no line with lib/, so
  * that a test cannot pass because both sides have the same bug. tests/data/apitrace/README.md
- * says what a recipe is.
+ * describes recipes.
  */
 #include <stdio.h>
 #include <stdlib.h>

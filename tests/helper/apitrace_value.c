@@ -119,7 +119,7 @@ static void list(void)
 	uint64_t count = 0;
 	for (; !recipe_next_is("]"); count++)
 		apitrace_value();
-	/* the count belongs in front of what is there now */
+	/* the count comes before the bytes written so far */
 	size_t len = recipe.length - from;
 	char *items = malloc(len + 1);
 	if (!items)

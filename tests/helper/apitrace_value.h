@@ -7,7 +7,7 @@
 
 extern uint64_t apitrace_version;
 
-/* The rest of the line declares what an id of this kind is: f(unction) e(num) m(ask) s(truct) k. */
+/* The rest of the line defines an id of this kind: f(unction) e(num) m(ask) s(truct) k. */
 void apitrace_declare(char kind);
 
 /* An id, and its definition where this is the first time. One not declared is just an id. */

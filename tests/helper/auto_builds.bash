@@ -3,7 +3,7 @@
 # sourced after tests/helper/deps_builds.bash, whose projects these use.
 
 # Each function below makes a project of N sources in the current directory, and prints the command that
-# builds it. False: what it needs is not there.
+# builds it. False: a required program is missing.
 
 build_make() {
 	sources "$1"
@@ -144,20 +144,20 @@ execs() {
 			($exit[.task | tostring] | [.status, .signal])] | tojson' | neutral | LC_ALL=C sort
 }
 
-# uses TRACE: which command read and wrote what, but for what libc opens by itself
+# uses TRACE: prints which command read and wrote which file, except for files that libc opens internally
 uses() {
 	tr-deps -q "$1" | tr-tojson | jq -rs '
 		(map(select(.kind == "exec")) | INDEX(.seq)) as $exec |
 		.[] | select(.kind == "use") |
 		select(.name | test("^/usr/(lib|share)/locale/|/gconv/|^/etc/(ld.so.cache|locale.alias|nsswitch.conf|passwd|group)$") | not) |
-		# a command may read what it writes; this is no dependency
+		# a command may read a file that it writes; this is not a dependency
 		((.does - ["stat"]) | if index("write") then . - ["read"] else . end | sort) as $does |
 		select($does != [] and $does != ["missing"]) |
 		[($exec[.exec | tostring].argv | join(" ")), .name, ($does | join(" "))] | @tsv' | neutral | LC_ALL=C sort -u
 }
 
 # project_edges TRACE: which file of the project depends on which. Logs are left out: many commands have them
-# open, and who has written there is assumed where the trace has no transfers.
+# open, and the writer is assumed if the trace has no transfers.
 project_edges() {
 	tr-deps -q --as=dot --project="$PWD/demo" "$1" | sed -n "s,^  \"\($PWD/demo/.*\)\" -> \"\($PWD/demo/.*\)\";$,\2 \1,p" |
 		grep -v '^[^ ]*/\(config[.]log\|log\|[.]ninja_[a-z]*\) ' | neutral | LC_ALL=C sort -u

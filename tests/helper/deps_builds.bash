@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# For tests of tr-deps against compilers: projects, recordings and what gcc declares. To be sourced.
+# For tests that compare tr-deps with compilers: projects, recordings, and gcc's dependencies. To be sourced.
 
 # sources N: N sources in src/, half as many headers in inc/ that include each other, and main.c
 sources() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LD_PRELOAD library: allocations fail as TREC_FAIL_ALLOC says.
+ * LD_PRELOAD library: makes the allocations fail that TREC_FAIL_ALLOC selects.
  *
  *	N	the N-th fails, those after it succeed again
  *	N+	the N-th and all after it fail

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * LD_PRELOAD library: the N-th write(2) fails as TREC_FAIL_WRITE says, those
- * after it succeed again: whoever goes on writing then is found out.
+ * after it succeed again, which reveals code that continues to write.
  *
  *	N:ENOSPC N:EPIPE N:EIO N:EINTR N:EAGAIN
  *	N:short		the N-th and all after it write a part of what they were given

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What programs do that a library in them must survive: preload_traps NAME [ARGUMENT...]. Each
- * prints what it found, or runs its arguments as a command, and ends with 0.
+ * prints the result, or runs its arguments as a command, and exits with 0.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -167,7 +167,7 @@ static int directories(void)
 	return bad;
 }
 
-/* A process that daemon(3) leaves behind. It is in another folder, without the output of this one. */
+/* A process that daemon(3) starts. It is in another directory, without the output of this one. */
 static int daemons(void)
 {
 	char *const argv[] = { "true", "daemon", NULL };

@@ -78,7 +78,7 @@ void recipe_expect(const char *word)
 		recipe_die("'%s' is missing", word);
 }
 
-/* ":N" directly behind a number or a string: LEB128 in at least N bytes. */
+/* ":N" directly after a number or a string: LEB128 in at least N bytes. */
 unsigned recipe_width(void)
 {
 	return *recipe.at == ':'

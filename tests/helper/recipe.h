@@ -39,7 +39,7 @@ bool recipe_next_is(const char *word);
 void recipe_expect(const char *word);
 uint64_t recipe_number(void);
 
-/* ":N" directly behind a number or a string: LEB128 in at least N bytes. */
+/* ":N" directly after a number or a string: LEB128 in at least N bytes. */
 unsigned recipe_width(void);
 
 /* A word, or "…" with \n \t \\ \" \xhh. Returns its length. */

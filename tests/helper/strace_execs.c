@@ -23,7 +23,7 @@
 static char self[4096], top[4096];
 static int sub_fd;
 
-/* The environment of all children; parent says what the parent's arguments were. */
+/* The environment of all children; parent contains the parent's arguments. */
 static char parent[4096] = "PARENT=";
 static char *environment[] = { "PS1=[\\u@\\h \\W]\\$ ",
 			       "B\xc3\xa4r=\xff\xfe"
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[0], "leaf") == 0)
 		return 0;
 	if (strcmp(argv[0], "chain") == 0) {
-		/* the same process, so that its parent stays who it was */
+		/* the same process, so that its parent stays the same */
 		snprintf(parent, sizeof parent, "PARENT=%s", getenv("PARENT"));
 		RUN(self, "leaf", "chained");
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Debian's apitrace reads what we write: the same text, in every container, after every edit.
+# Debian's apitrace reads our files: the same text, in every container, after every edit.
 
 bats_require_minimum_version 1.5.0
 
@@ -68,7 +68,7 @@ reads() {
 	done
 }
 
-# less what older versions do not have: properties and threads
+# without the parts that older versions lack: properties and threads
 bare() {
 	sed -E '0,/^[0-9]+ @/{/^[0-9]+ @/!d}; s/^([0-9]+) @[0-9a-f]*/\1/'
 }

@@ -15,7 +15,7 @@ make_trace() {
 	"${top_builddir:?}/tests/helper/apitrace_make" <"$data/$1.recipe" | gzip >"$1.trace"
 }
 
-# ours COMMAND...: apitrace says nothing of leaves without enters, ours ends in 2
+# ours COMMAND...: apitrace does not report leaves without enters, while our tools exit with 2
 ours() {
 	"$@" 2>messages || [ $? -eq 2 ]
 	[ ! -s messages ] || grep -qE 'leave of a call that was not entered|upstream|damage' messages

@@ -58,7 +58,7 @@ project() {
 	END
 }
 
-# pairs FILE: what is compiled where, each as often as it is
+# pairs FILE: prints each compiled file with its directory, with repetitions
 pairs() {
 	jq -r '.[] | [.directory, .file] | @json' "$1" | sort
 }
@@ -129,7 +129,7 @@ trace='execve,execveat,clone,clone3,fork,vfork,chdir,fchdir,getcwd,exit_group'
 	[ "$(jq length compile_commands.json)" -eq 29 ]
 	clang-check -p . c*.c
 	clangd --check=c7.c --compile-commands-dir=. 2>clangd.log
-	# the same with the files named fails, so the test sees what it is about
+	# the same with named files fails, so the test is effective
 	tr-record --no-respfiles -- sh build.sh | tr-repack -q -t compdb -o compile_commands.json
 	run ! clang-check -p . c7.c
 }

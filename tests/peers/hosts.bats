@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Traces converted on several machines, by GNU parallel over ssh and by Slurm: examples/ on machines that
-# the test starts in namespaces, one of which is killed in the middle.
+# the test starts in namespaces, one of which is killed halfway.
 
 # hosts ssh|slurm: a sample of tests/long/hosts
 hosts() {

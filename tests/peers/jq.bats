@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What jq says of a trace, and what it makes of our JSON. Every trace in tests/data takes part.
+# Compares results of jq for a trace and for our JSON, for every trace in tests/data.
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# gzip and its kind, tar, grep, cut: what they make of our output, and we of theirs.
+# gzip and similar programs, tar, grep, cut: they read our output, and we read theirs.
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
