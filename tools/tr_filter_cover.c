@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tr-filter --minus and --common: what was executed here and not there, or in both. The files of these
- * options are read as the first operands.
+ * tr-filter --minus and --common: what was executed here and not there, or in both. The files of
+ * these options are read as the first operands.
  */
 #include "tr_filter.h"
 

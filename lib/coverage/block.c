@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks of execution traces and their op words. A trace has millions of blocks, so the usual
- * spelling of a line is read and written by hand (read_plain), and all 256 ops have their texts
- * and values prepared.
+ * spelling of a line is read and written without a tree (read_plain, put_block), and the texts and
+ * values of all 256 ops are made once.
  */
 #include "coverage/block.h"
 
@@ -86,7 +86,7 @@ static bool add_word(struct tr_text word, uint8_t *op)
 	return tr_text_is(word, "none");
 }
 
-/* The op of a symbol. One with a number is taken by its number. */
+/* Reads the op of a symbol, from its number if it has one. */
 static bool from_symbol(const struct tr_symbol *symbol, uint8_t *op)
 {
 	uint64_t bits = symbol->unknown_bits;
@@ -116,7 +116,7 @@ bool tr_op_from_value(const struct tr_value *value, uint8_t *op)
 	}
 }
 
-/* Accepts only the usual spelling, with the words in order; others are left to tr_op_from_value. */
+/* Accepts only the usual spelling, with the words in order; tr_op_from_value handles the others. */
 bool tr_op_from_text(struct tr_text text, uint8_t *op)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -217,7 +217,7 @@ static char *put(char *to, const char *text, size_t len)
 
 #define PUT(to, literal) put((to), literal, sizeof(literal) - 1)
 
-/* Writes .pad in the place of the LF; returns the end. */
+/* Overwrites the LF with the field .pad and another LF; returns the end. */
 static __attribute__((noinline)) char *put_pad(const struct tr_block *block, char *to)
 {
 	struct tr_buffer pad = tr_buffer_over(to, TR_SPELL_MAX / 2);
@@ -267,7 +267,7 @@ size_t tr_block_spell(const struct tr_record *record, char *to)
 	return put_block(&self->speller, &self->block, record->seq.number, to);
 }
 
-/* Sets all that is the same for every block, so that a reader sets only what differs. */
+/* Sets the parts that all blocks have in common, so that a reader sets only the others. */
 void tr_block_record_reset(struct tr_block_record *self)
 {
 	struct tr_record *record = &self->record;
@@ -287,7 +287,7 @@ void tr_block_record_reset(struct tr_block_record *self)
 	record->spell = tr_block_spell;
 }
 
-/* The number of eight hex digits. A letter counts as its low bits and 9 more. */
+/* Converts eight hex digits, all at once: a letter is its low four bits plus 9. */
 static uint32_t eight_digits(const char *p)
 {
 	uint64_t x;
@@ -302,7 +302,7 @@ static uint32_t eight_digits(const char *p)
 	return (uint32_t)(x | x >> 16);
 }
 
-/* Reads 8 or 16 digits. Whether they are digits shows when the number is spelled again. */
+/* Reads 8 or 16 hex digits. Spelling the number again shows whether they were digits. */
 static bool hex_number(const char *p, size_t len, uint64_t *number)
 {
 	char again[16];
@@ -314,7 +314,7 @@ static bool hex_number(const char *p, size_t len, uint64_t *number)
 	if (memcmp(p, again + 16 - len, len) == 0)
 		return true;
 	*number = 0;
-	for (size_t i = 0; i < len; i++) { /* digits of upper case, or none */
+	for (size_t i = 0; i < len; i++) { /* upper case, or not a digit */
 		int digit = tr_hex_digit(p[i]);
 		if (digit < 0)
 			return false;
@@ -350,7 +350,7 @@ static bool size_number(const char **p, const char *end, uint16_t *size)
 	return *p > begin && n <= UINT16_MAX && (*begin != '0' || *p == begin + 1);
 }
 
-/* Reads fields that are spelled as readers write them. False: use read_fields. */
+/* Reads fields in the spelling of our readers. False: use read_fields. */
 static bool read_plain(const struct tr_record *record, struct tr_block *block)
 {
 	const char *p = record->rest.data, *end = p + record->rest.len;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A block of machine code that was executed: the `block` record of execution traces, and the
- * records beside it whose name is an address too (load, unload, loadaddr).
+ * other records whose name is an address (load, unload, loadaddr).
  *
  *	record -> tr_block_read -> struct tr_block -> tr_block_record_set -> record or its line
  *
- * A trace has millions of them, so reading needs no parsed fields and writing no tree.
+ * A trace has millions of blocks, so they are read without parsing fields and written without a
+ * tree.
  *
- * The op byte says what happened to the block. In the stream it is a set of fixed words, so they
- * need no number beside them: block|br0, block|fault|0x4, none. Bits without a word that occur
- * alone are ?(0x4).
+ * The op byte says what happened to the block. In the stream it is a set of fixed words, which need
+ * no number: block|br0, block|fault|0x4, none. If no bit of an op has a word, it is written ?(0x4).
  */
 #ifndef TR_COVERAGE_BLOCK_H
 #define TR_COVERAGE_BLOCK_H
@@ -39,7 +39,7 @@ enum {
 size_t tr_op_spell(uint8_t op, char *to);
 
 /*
- * Reads an op from a value in any equivalent spelling; a plain number is one too. False: the value
+ * Reads an op from a value in any equivalent spelling, including a plain number. False: the value
  * is not an op.
  */
 bool tr_op_from_value(const struct tr_value *value, uint8_t *op);
@@ -47,7 +47,7 @@ bool tr_op_from_value(const struct tr_value *value, uint8_t *op);
 /* Reads the canonical spelling only, without a tree. False: use tr_op_from_value instead. */
 bool tr_op_from_text(struct tr_text text, uint8_t *op);
 
-/* The values of all ops, for built records, and their spellings: made once and shared. */
+/* The values and spellings of all ops, which the built records share. */
 struct tr_op_values {
 	char fields[256][TR_OP_FIELD]; /* the end of a line: TAB, "op=", the spelling, LF */
 	uint8_t lengths[256];
@@ -96,7 +96,7 @@ size_t tr_block_line(struct tr_block_speller *speller, const struct tr_block *bl
  * tr_block_record_set; callers pass on `record`.
  */
 struct tr_block_record {
-	struct tr_record record; /* first: record->spell computes the rest from its address */
+	struct tr_record record; /* first, because record->spell casts its address */
 	struct tr_field fields[8];
 	struct tr_value size, pad;
 	struct tr_block block;
@@ -108,7 +108,7 @@ void tr_block_record_init(struct tr_block_record *record, const struct tr_op_val
 /* Writes the line of such a record without reading its fields; `spell` of the record. */
 size_t tr_block_spell(const struct tr_record *record, char *to);
 
-/* The slow path of tr_block_record_set: fills the parts that all records share. */
+/* The slow path of tr_block_record_set: fills in the parts that all records have in common. */
 void tr_block_record_reset(struct tr_block_record *self);
 
 /* False: tr_block_record_set takes the slow path. */
@@ -132,7 +132,7 @@ static inline void tr_block_record_set(struct tr_block_record *self, const struc
 	self->block.digits = block->digits;
 	self->size.as.number = block->size;
 	self->pad.as.number = block->pad;
-	/* built values are never written to */
+	/* the cast is safe: values of built records are never written to */
 	self->fields[1].value = (struct tr_value *)&self->speller.ops->values[block->op];
 	record->count = block->pad ? 3 : 2;
 	record->seq.number = seq;

@@ -22,7 +22,7 @@
 const char *const tr_coverage_kinds[] = { "block",     "source", "srcline", "srcfunction",
 					  "srcbranch", "module", "load",    NULL };
 
-/* A block that was executed lately: the next execution needs no search. */
+/* A block that was executed recently, which is counted without a search. */
 struct recent {
 	uint64_t address;
 	uint64_t times, taken, fallen;
@@ -30,19 +30,19 @@ struct recent {
 	uint16_t size;
 };
 
-/* The end of blocks that a branch ended. */
+/* A place where blocks end with a branch. */
 struct jump {
-	uint64_t first; /* of one of these blocks */
+	uint64_t first; /* address of one of these blocks */
 	uint64_t taken, fallen;
 	uint16_t size;
 };
 
-/* The number of recent blocks is a power of two, and as large as the program needs. */
+/* The number of recent blocks is a power of two that grows with the program. */
 enum { RECENT_LEAST = 12, RECENT_MOST = 20 }; /* bits */
 
 struct tr_line_counts {
-	uint64_t *changes; /* of the count, at each statement */
-	/* the first statement of each part of the code: a search looks at one part */
+	uint64_t *changes; /* at each statement: its count minus that of the statement before */
+	/* the first statement of each part of the code, so that a search looks at one part only */
 	uint64_t first;
 	uint32_t *places;
 	size_t place_count;
@@ -100,7 +100,7 @@ static void free_counts(struct tr_line_counts *counts)
 	free(counts);
 }
 
-/* Divides the code into parts, as many as there are statements or half as many. */
+/* Divides the code into parts: between half as many as there are statements, and as many. */
 static bool make_places(struct tr_line_counts *counts, const struct tr_elf *program)
 {
 	size_t n = program->head.statements;
@@ -139,7 +139,7 @@ static struct tr_line_counts *new_counts(const struct tr_elf *program)
 	return NULL;
 }
 
-/* Whether it is the block. */
+/* Whether the slot is that of the block. */
 static inline bool is_same(const struct recent *recent, const struct tr_block *block)
 {
 	return recent->address == block->address && recent->size == block->size;
@@ -160,7 +160,7 @@ static bool count_block(struct tr_loaded_program *loaded, const struct tr_block 
 	}
 	uint64_t hash = (block->address ^ (uint64_t)block->size << 32) * 0x9e3779b97f4a7c15;
 	struct recent *recent = &counts->recent[hash >> (64 - counts->recent_bits)];
-	if (!is_same(recent, block) && recent->size) /* its neighbour is the second choice */
+	if (!is_same(recent, block) && recent->size) /* the neighbour is the second choice */
 		recent = &counts->recent[(size_t)(recent - counts->recent) ^ 1];
 	if (!is_same(recent, block)) {
 		if (!flush(counts, recent))
@@ -182,7 +182,7 @@ static bool count_block(struct tr_loaded_program *loaded, const struct tr_block 
 struct item {
 	uint32_t file; /* in the list of all programs */
 	uint32_t line;
-	uint64_t function; /* unique among all programs */
+	uint64_t function; /* unique across all programs */
 	uint64_t count;
 };
 
@@ -195,7 +195,7 @@ struct function_item {
 /* A conditional jump that was executed. */
 struct branch_item {
 	uint32_t file, line;
-	uint64_t number; /* its place in its function, which is the same in each run */
+	uint64_t number; /* its offset in its function, which is the same in each run */
 	uint64_t taken, fallen;
 };
 
@@ -215,7 +215,7 @@ struct maker {
 	uint64_t first_function; /* of this program, among those of all */
 };
 
-/* States the build of the program in which a file was compiled. False: memory is exhausted. */
+/* Adds the build id of the program as the version of a file. False: memory is exhausted. */
 static bool put_version(struct maker *maker, struct tr_source_file *file,
 			const struct tr_elf_head *head)
 {
@@ -319,7 +319,7 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 			maker->items[maker->item_count++] =
 				(struct item){ numbers[s->file], s->line,
 					       maker->first_function + s->function, shown };
-		/* functions that are inlined here; the row of their call is at the same address */
+		/* functions inlined here; the row of their call has the same address */
 		for (; good && call < last_call && call->first <= s->address; call++)
 			if (call->first == s->address && call->declared_in && call->declared_at)
 				good = put_function(maker, program, numbers[call->declared_in],
@@ -329,7 +329,7 @@ static bool put_program(struct maker *maker, struct tr_loaded_program *loaded)
 		if (!good || !f || s->function == last)
 			continue;
 		last = s->function;
-		/* at its declaration: another call may be inlined at the entry */
+		/* at its declaration, because another call may be inlined at the entry */
 		bool declared = f->file && f->line;
 		if (!(f->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL)) && f->linkage)
 			good = put_function(maker, program, numbers[declared ? f->file : s->file],
@@ -397,7 +397,7 @@ static bool add_lines(struct maker *maker)
 	return true;
 }
 
-/* Adds the functions; those of the same name in one line become one. */
+/* Adds the functions; those with the same name and line become one. */
 static bool add_functions(struct maker *maker)
 {
 	const struct function_item *items = maker->functions;
@@ -414,14 +414,14 @@ static bool add_functions(struct maker *maker)
 }
 
 /*
- * Adds the branches: outcome 0 is taken, 1 is not. Jumps of one number in a line are of copies of an
- * inline function or a template, and add up. Jumps in lines that are no statement are the compiler's,
- * such as the check of the stack at the closing brace.
+ * Adds the branches: outcome 0 is taken, 1 is not taken. Jumps with the same number and line belong
+ * to copies of an inline function or a template, and add up. Jumps in lines without a statement
+ * were added by the compiler, such as the check of the stack at the closing brace.
  */
 static bool add_branches(struct maker *maker)
 {
 	if (!maker->item_count)
-		return true; /* and no address to count from */
+		return true; /* and items may be NULL */
 	const struct item *line = maker->items, *end = line + maker->item_count;
 	for (size_t i = 0; i < maker->branch_count;) {
 		const struct branch_item *item = &maker->branches[i];

@@ -6,8 +6,8 @@
  *	-O exe, base, path -> programs
  *	tr_coverage_begin, tr_coverage_put -> tr_coverage_finish -> sources
  *
- * All zero at first; the owner frees it with tr_coverage_free. Memory grows with the programs and not
- * with the blocks. Not thread safe.
+ * All zero at first; the owner frees it with tr_coverage_free. Memory grows with the programs and
+ * not with the blocks. Not thread safe.
  */
 #ifndef TR_COVERAGE_COVERAGE_H
 #define TR_COVERAGE_COVERAGE_H
@@ -18,8 +18,8 @@
 struct tr_coverage {
 	struct tr_programs programs;
 	struct tr_sources sources;
-	bool entries; /* a record came that is counted */
-	bool counted; /* a trace has counts, so all numbers are counts */
+	bool entries; /* some record was counted */
+	bool counted; /* some trace has counts, so the output has counts, not just 0 and 1 */
 	bool history; /* each entry of this section is an execution */
 	bool map;     /* this section is a decision map */
 	bool bare;    /* the remark about programs without lines was made */
@@ -29,12 +29,12 @@ struct tr_coverage {
 /* The kinds that tr_coverage_put uses; NULL-terminated. */
 extern const char *const tr_coverage_kinds[];
 
-/* Begins a segment: what was loaded is forgotten. */
+/* Begins a segment: forgets what was loaded. */
 void tr_coverage_begin(struct tr_coverage *coverage);
 
 /*
  * Takes a record. TR_OK; TR_END: it is of another kind; TR_WARN: it is malformed, or the program of
- * a module cannot be read; TR_FATAL: memory is exhausted, or a block came and there is no program.
+ * a module cannot be read; TR_FATAL: memory is exhausted, or there is a block and no program.
  */
 enum tr_status tr_coverage_put(struct tr_coverage *coverage, struct tr_record *record,
 			       struct tr_error *err);

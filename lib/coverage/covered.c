@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace has covered.
+ * Collects what a trace has covered.
  *
  *	module, load, ... -> which object an address belongs to: the program, a shared object of gnatcov,
  *	a module of drcov, each known by its path
@@ -22,7 +22,7 @@
 #include "coverage/unit.h"
 #include "record/ask.h"
 
-/* The code of a program, a shared object or a module that was executed, or bits that are set. */
+/* The executed code of a program, a shared object or a module, or the set bits of a unit. */
 struct object {
 	struct tr_ranges *ranges;
 	size_t number; /* in the list, from 1 */
@@ -39,7 +39,7 @@ struct unit {
 	struct object *sets[TR_UNIT_SETS];
 };
 
-/* What records are about. */
+/* The subject of a record. */
 enum { CODE, UNITS, LINES, KINDS };
 
 struct tr_covered {
@@ -77,7 +77,7 @@ void tr_covered_free(struct tr_covered *covered)
 	free(covered);
 }
 
-/* Begins a segment: what was loaded is forgotten. */
+/* Begins a segment: forgets what was loaded. */
 static void begin_segment(struct tr_covered *covered)
 {
 	tr_layout_section(&covered->layout, true);
@@ -202,8 +202,8 @@ static enum tr_status place_block(struct tr_covered *covered, struct tr_record *
 }
 
 /*
- * Finds the unit that a record names. *unit NULL: the trace has none of this name and these
- * fingerprints, unless add is set.
+ * Finds the unit that a record names, or adds it if add is set. *unit NULL: the trace has no unit
+ * with this name and these fingerprints.
  */
 static enum tr_status find_unit(struct tr_covered *covered, struct tr_record *record, bool add,
 				struct unit **unit, struct tr_error *err)
@@ -232,7 +232,7 @@ static enum tr_status find_unit(struct tr_covered *covered, struct tr_record *re
 	return TR_OK;
 }
 
-/* Bits are ranges of one number. */
+/* A bit is a range of one number. */
 static struct tr_range range_of(uint64_t bit)
 {
 	return (struct tr_range){ bit, bit, TR_EXEC_BLOCK };
@@ -265,7 +265,7 @@ static enum tr_status add_unit(struct tr_covered *covered, struct tr_record *rec
 	return status;
 }
 
-/* Takes bits out of a unit; the record has lists of its own afterwards. */
+/* Removes bits from a unit; the record has its own lists afterwards. */
 static enum tr_status test_unit(struct tr_covered *covered, struct tr_record *record, bool common,
 				enum tr_covered_answer *answer, struct tr_error *err)
 {
@@ -298,12 +298,12 @@ static enum tr_status test_unit(struct tr_covered *covered, struct tr_record *re
 	}
 	record->line.data = NULL;
 	record->spell = NULL;
-	/* what is left is what was asked for */
+	/* the remaining bits are the requested ones */
 	*answer = left == common ? TR_COVERED_YES : TR_COVERED_NO;
 	return status;
 }
 
-/* Whether a file has covered what the record states, in any test. */
+/* Whether a file has covered the subject of the record, in any test. */
 static bool is_covered(struct tr_covered *covered, const struct tr_source_file *wanted)
 {
 	const struct tr_sources *sources = &covered->sources;

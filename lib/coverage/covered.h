@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace has covered, to compare another trace with it: code, bits of source units, or lines,
- * functions and branches of source files.
+ * What a trace has covered, for comparison with another trace: code, bits of source units, or
+ * lines, functions and branches of source files.
  *
  *	a trace -> tr_covered_add for each line -> tr_covered_end
  *	another -> tr_covered_test for each line
  *
- * Code is compared at its place in its own file: a block is covered if all of its bytes are, and the
- * outcomes of its branch. Memory grows with what is distinct. Not thread safe.
+ * Code is identified by its address in its own file. A block is covered if all of its bytes and the
+ * outcomes of its branch are. Memory grows with the distinct items. Not thread safe.
  */
 #ifndef TR_COVERAGE_COVERED_H
 #define TR_COVERAGE_COVERED_H
@@ -32,8 +32,8 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 bool tr_covered_end(struct tr_covered *covered);
 
 /*
- * Whether the trace contains what such a record is about: code (block), source units (unit) or source
- * lines (all others).
+ * Whether the trace has anything with which such a record can be compared: code (block), source
+ * units (unit) or source lines (all others).
  */
 bool tr_covered_has_kind(const struct tr_covered *covered, const struct tr_record *record);
 
@@ -45,9 +45,9 @@ enum tr_covered_answer {
 };
 
 /*
- * Compares a line of another trace. Of a unit, the bits that the trace has covered (common: those
- * that it has not) are taken out of the record, which is changed; the answer states whether there
- * are bits left. TR_OK, TR_WARN and TR_FATAL are as above.
+ * Compares a line of another trace. The bits that the trace has covered (common: has not covered)
+ * are removed from a record of kind unit; the answer states whether there are bits left. TR_OK,
+ * TR_WARN and TR_FATAL are as above.
  */
 enum tr_status tr_covered_test(struct tr_covered *covered, struct tr_record *record, bool common,
 			       enum tr_covered_answer *answer, struct tr_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates of traces: eight bytes, whose year is in the byte order of the machine. A year that is
- * impossible in one order and possible in the other one shows that the bytes are swapped.
+ * Dates of traces: eight bytes, whose year is in the byte order of the machine. The bytes are
+ * swapped if the year is impossible in the expected order and possible in the other one.
  */
 #include "coverage/date.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The date of an execution trace: eight bytes, two of which are a year of undocumented byte order.
- * It is that of the section, unless that gives an implausible year; then it is the other one.
+ * The date of an execution trace: eight bytes, two of which are the year. Its byte order is not
+ * documented: it is that of the section, or the other one if that gives an implausible year.
  * Thread safe.
  */
 #ifndef TR_COVERAGE_DATE_H

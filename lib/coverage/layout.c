@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where code is in memory: the objects that are loaded now, sorted by address, and the load
- * address of a kernel. A block is placed in the object that contains it, and its address becomes
- * one of the object's file.
+ * Where code is in memory: the objects that are loaded, sorted by address, and the load address of
+ * a kernel. The address of a block is converted to one in the file of the object that contains it.
  */
 #include "coverage/layout.h"
 
@@ -113,7 +112,7 @@ enum tr_status tr_layout_load(struct tr_layout *layout, struct tr_record *record
 	struct tr_text digits = tr_ask_string(record, "EXEC_CODE_SIZE", err);
 	if (err->cause == TR_CAUSE_MEMORY)
 		return TR_FATAL;
-	/* the message of all ways in which the record can be malformed */
+	/* one message for all ways in which the record can be malformed */
 	tr_error_set(err, TR_CAUSE_INPUT, "a shared object without a path, an address or a size");
 	if (!tr_address_read(&record->name, &object->first, &object->digits) ||
 	    !object->path.data || !tr_ada_number(digits, &size) || size == 0)

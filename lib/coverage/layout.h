@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where code was loaded, as the records of an execution trace report it: the load address of
- * the kernel, and the shared objects of one section after the other.
+ * Where code was loaded, according to the records of an execution trace: the load address of the
+ * kernel, and the shared objects of the current section.
  *
  *	section, info, load, unload, loadaddr -> struct tr_layout -> tr_layout_place(block)
  *
@@ -27,8 +27,8 @@ struct tr_object {
 enum { TR_OBJECTS_MAX = 4096 };
 
 struct tr_layout {
-	bool kernel_asked; /* the information named a kernel or none; only the first counts */
-	bool kernel;	   /* code has no place until the load address is known */
+	bool kernel_asked; /* a kernel or program was named; only the first name counts */
+	bool kernel;	   /* blocks have no address in a file until the load address is known */
 	bool loaded;
 	uint64_t load;		   /* load address of the kernel; 0: none */
 	struct tr_object *objects; /* sorted; they do not overlap */
@@ -41,7 +41,7 @@ struct tr_layout {
  */
 bool tr_ada_number(struct tr_text text, uint64_t *number);
 
-/* Handles a record of kind section: everything loaded before is forgotten. */
+/* Handles a record of kind section: forgets everything that was loaded. */
 void tr_layout_section(struct tr_layout *layout, bool info);
 
 /* Handles a record of kind info. TR_OK; TR_FATAL: memory is exhausted. */
@@ -58,7 +58,7 @@ enum tr_layout_answer {
 	TR_LAYOUT_MEMORY,
 };
 
-/* Loads an object of that size at an address of so many digits. */
+/* Loads an object of that size at an address; digits: 8 or 16, the width of addresses. */
 enum tr_layout_answer tr_layout_add(struct tr_layout *layout, uint64_t first, uint8_t digits,
 				    uint64_t size);
 
@@ -66,9 +66,8 @@ enum tr_layout_answer tr_layout_add(struct tr_layout *layout, uint64_t first, ui
 struct tr_object *tr_layout_find(const struct tr_layout *layout, uint64_t address);
 
 /*
- * Handles a record of kind load, and returns what it states. The object is the one that contains
- * `first` then. TR_WARN: the record is incomplete, or the object overlaps another one; it is not
- * loaded then.
+ * Handles a record of kind load, and returns its content; tr_layout_find(first) is the new object.
+ * TR_WARN: the record is incomplete, or the object overlaps another one, and is not loaded.
  */
 struct tr_loaded_object {
 	uint64_t first, last;

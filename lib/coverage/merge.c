@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges traces. The header of a segment, or its first record, shows which form it has; a trace of
- * another form than the first is left out with a message. The rest is up to the form.
+ * Merges traces. The header of a segment, or its first record, determines its form. A trace whose
+ * form is not that of the first one is left out with a message. The form does the rest.
  */
 #include "coverage/merge.h"
 
@@ -16,7 +16,7 @@ struct tr_merge {
 	void *self;			     /* of form */
 	const struct tr_merge_form *segment; /* of the segment that is read; NULL: not known yet */
 	bool skipped;			     /* the segment is of another form */
-	bool told_none;			     /* records without a form were reported */
+	bool reported_unknown;		     /* records without a form were reported */
 };
 
 void tr_merge_begin(struct tr_merge_lines *lines, const char *kind)
@@ -79,8 +79,8 @@ static bool is_in(const char *const *list, struct tr_text key)
 }
 
 /*
- * Values are parsed and written again: the same value of two traces has one spelling then. TR_WARN:
- * one that is malformed is left out, and the others are written.
+ * Values are parsed and written again, so that equal values of two traces have the same spelling.
+ * TR_WARN: a malformed value is left out, and the others are written.
  */
 enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip,
 			       struct tr_buffer *to, struct tr_error *err)
@@ -107,7 +107,7 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 enum tr_status tr_merge_header(struct tr_record *header, const char *format, struct tr_buffer *to,
 			       struct tr_error *err)
 {
-	/* fields that say where the first trace came from, which is not true of the merged one */
+	/* fields that describe the file of the first trace, and not the merged trace */
 	static const char *const skip[] = { "format", "container", "member", "stream",
 					    ".bom",   ".head",	   NULL };
 
@@ -143,7 +143,7 @@ static const struct tr_merge_form *form_of_header(struct tr_record *header)
 	return NULL;
 }
 
-/* Finds the form by the first record. Only in source traces information comes without a section. */
+/* Finds the form by the first record. Only source traces have information without a section. */
 static const struct tr_merge_form *form_of_record(struct tr_record *record)
 {
 	static const struct {
@@ -184,7 +184,7 @@ static enum tr_status begin_segment(struct tr_merge *merge, const struct tr_merg
 	return form->begin(merge->self, header, err);
 }
 
-/* Handles a record that does not show the form of its segment. */
+/* Handles a record of a segment whose form is still unknown. */
 static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *record,
 				  struct tr_error *err)
 {
@@ -193,9 +193,9 @@ static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *reco
 	for (size_t i = 0; i < sizeof context / sizeof *context; i++)
 		if (tr_text_is(record->kind, context[i]))
 			return TR_OK;
-	if (merge->told_none)
+	if (merge->reported_unknown)
 		return TR_OK;
-	merge->told_none = true;
+	merge->reported_unknown = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "left out: records of kind %.*s: only gnatcov, srctrace, drcov and lcov can "
 		     "be merged",

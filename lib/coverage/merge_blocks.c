@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges execution traces by the rule of ranges.h: what was executed in any of them, each range
- * once, sorted, at the address that it has in its own file.
+ * Merges execution traces by the rule of ranges.h. The result has each executed range once, sorted,
+ * at its address in its own file.
  *
  *	section, info -> the first trace's, the others are compared
  *	block, load ... -> layout.h -> ranges of the program and of each shared object -> records
@@ -42,15 +42,15 @@ struct merge {
 	struct tr_layout layout;
 
 	struct tr_buffer infos;	   /* of the first trace, for tr_merge_infos */
-	struct tr_map programs;	   /* those of them that name its program; values have no meaning */
+	struct tr_map programs;	   /* the infos that name its program, as a set */
 	bool has_infos;		   /* the first trace has begun with its entries */
 	struct tr_text form[FORM]; /* of the first trace; other traces must have the same */
 	struct tr_arena arena;	   /* of keys, programs and form */
 	uint8_t digits;		   /* of all addresses; 0: none was seen */
 
-	bool in_info;  /* this section is INFO */
-	bool left_out; /* this section is not an execution, or of another machine */
-	bool told_other;
+	bool in_info;	       /* this section is INFO */
+	bool left_out;	       /* this section is not an execution, or of another machine */
+	bool reported_other;   /* a trace of another program was reported */
 	struct tr_buffer text; /* scratch */
 };
 
@@ -72,8 +72,8 @@ static void discard(void *self)
 }
 
 /*
- * Begins a trace: objects and sections of the one before are forgotten. The header has nothing
- * that the merged trace needs.
+ * Begins a trace: forgets the objects and sections of the one before. The merged trace needs
+ * nothing of the header.
  */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
@@ -172,10 +172,10 @@ static enum tr_status put_info(struct merge *merge, struct tr_record *record, st
 			return tr_error_memory(err);
 		return TR_OK;
 	}
-	/* reported once, because many traces of one other program may follow */
-	if (merge->told_other || tr_map_get(&merge->programs, line))
+	/* reported once, because many traces of the other program may follow */
+	if (merge->reported_other || tr_map_get(&merge->programs, line))
 		return TR_OK;
-	merge->told_other = true;
+	merge->reported_other = true;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "a trace of another program than the first: merged anyway");
 	tr_error_is_note(err);
@@ -235,15 +235,15 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 		return TR_OK;
 	struct tr_range range = { block.address, tr_block_last(&block), block.op };
 	/*
-	 * gnatcov takes an empty block at 0 for all of memory, which no trace can express. An empty
-	 * fault is in a block that is known already.
+	 * To gnatcov an empty block at 0 is all of memory, which no trace can express. An empty
+	 * fault lies in a block that is known already.
 	 */
 	if (!block.size || range.last < range.first)
 		return block.op == TR_EXEC_FAULT ? TR_OK : tr_merge_left_out(err, "an empty block");
 	if (!object)
 		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
 	/*
-	 * when the result is read again, code after the end would be in another object, or in none
+	 * code after the end would be in another object, or in none, when the result is read again
 	 */
 	bool beyond = range.last > object->last - object->first;
 	if (beyond)

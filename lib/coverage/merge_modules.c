@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges drcov traces: the blocks of all of them, each once, with the sum of its hit counts if
- * any trace has them.
+ * Merges drcov traces: the result has each block once, with the sum of its hit counts if any trace
+ * has them.
  *
- *	module -> the key of what does not depend on its load address -> the merged table
+ *	module -> a key without its load address -> the merged table
  *	block -> its module and start -> sorted and counted (compact) -> records
  *
- * A block is identified within its module, so a program that was loaded at another address is
- * the same program: modules are the same if path, size, and the place within the containing
- * module are, and checksum, timestamp and file offset if the table has them.
+ * A block is identified within its module, so it does not matter where a program was loaded.
+ * Modules are the same if their path, size and offset within the containing module are, and their
+ * checksum, timestamp and file offset, if the table has these.
  *
  * The head and the form of the blocks (text or binary) are those of the first trace; so is the
  * base of a module that it has. Blocks are sorted by module and address. Memory grows with the
@@ -33,8 +33,8 @@ enum {
 struct module {
 	uint64_t base;
 	struct tr_text line; /* columns of its record from the name on */
-	uint64_t trace;	     /* the trace that had modules of this key last; of the first of them */
-	uint64_t alike;	     /* how many that trace has had so far; of the first of them */
+	uint64_t trace;	     /* the last trace with such modules; only set in the first of them */
+	uint64_t alike;	     /* how many of them that trace has had so far; likewise */
 };
 
 /* A block of the merged trace. There may be very many of them: 24 bytes each. */
@@ -92,9 +92,9 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 		return tr_error_memory(err);
 	merge->left_out = merge->traces && merge->list.digits != merge->digits;
 	if (merge->traces++) {
-		return merge->left_out
-			       ? tr_merge_left_out(err, "a trace of another width than the first")
-			       : TR_OK;
+		return merge->left_out ? tr_merge_left_out(err, "its addresses are not as wide as "
+								"those of the first trace")
+				       : TR_OK;
 	}
 	merge->digits = merge->list.digits;
 	merge->columns = merge->list.source;
@@ -113,7 +113,7 @@ static void put_number(struct merge *merge, uint64_t number)
 	tr_buffer_put_decimal(&merge->scratch, number);
 }
 
-/* Puts the identity of a module into scratch: nothing that depends on its load address. */
+/* Puts the key of a module into scratch, without anything that depends on its load address. */
 static void spell_key(struct merge *merge, struct tr_record *record,
 		      const struct tr_module_place *place, struct tr_error *err)
 {
@@ -134,8 +134,8 @@ static void spell_key(struct merge *merge, struct tr_record *record,
 
 /*
  * Finds the module with the key in scratch, and returns its number; 0: no trace had it before. A
- * trace may have several modules that are alike. The nth of them is the nth in every trace, and has
- * n - 1 at the end of its key, which is added to scratch.
+ * trace may have several modules with the same key. The nth of them corresponds to the nth in every
+ * trace: n - 1 is added to the key in scratch.
  */
 static size_t find_module(struct merge *merge)
 {
@@ -154,8 +154,8 @@ static size_t find_module(struct merge *merge)
 }
 
 /*
- * Adds a module that no trace had before; its key is in scratch. It goes into the table of the first
- * trace, so it must be a row there, too.
+ * Adds a module that no trace had before; its key is in scratch. It goes into the table of the
+ * first trace, so it must be a row there, too.
  */
 static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 				 const struct tr_module_place *place, struct tr_error *err)
@@ -192,7 +192,7 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	struct tr_text line = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	if (!key.data || !line.data || !tr_map_put(&merge->by_key, key, (void *)number))
 		return tr_error_memory(err);
-	/* as readers of the merged table see it: a table without bases counts from the module */
+	/* as readers of the merged table see it: without bases, starts count from the module */
 	uint64_t base = tr_module_number(&merge->columns, &row, TR_MODULE_BASE, 0);
 	merge->modules[merge->module_count++] =
 		(struct module){ .base = base, .line = line, .trace = merge->traces, .alike = 1 };
@@ -261,7 +261,7 @@ static bool add_block(struct merge *merge, const struct block *block)
 	if (merge->block_count == merge->block_cap) {
 		if (merge->block_count >= FIRST_COMPACTION)
 			compact(merge);
-		/* twice the room of the different ones, so that each is sorted only a few times */
+		/* twice the room of the distinct ones, so that each is sorted only a few times */
 		size_t cap = merge->block_count * 2 < 1024 ? 1024 : merge->block_count * 2;
 		if (!tr_array_grow(&merge->blocks, &merge->block_cap, cap, sizeof *merge->blocks))
 			return false;
@@ -326,7 +326,7 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
 }
 
-/* Writes the header. Its flavor has to promise hit counts if there are some. */
+/* Writes the header. Its flavor must announce hit counts if there are any. */
 static void write_header(const struct merge *merge, struct tr_merge_lines *lines)
 {
 	struct tr_text header = tr_buffer_text(&merge->header);

@@ -60,9 +60,9 @@ struct tr_merge_form {
 	size_t size;
 	/* Begins the next trace; header may be NULL. TR_OK, TR_WARN or TR_FATAL. */
 	enum tr_status (*begin)(void *self, struct tr_record *header, struct tr_error *err);
-	/* Adds a record; other kinds than those of the form are skipped. */
+	/* Adds a record; skips kinds that the form does not have. */
 	enum tr_status (*put)(void *self, struct tr_record *record, struct tr_error *err);
-	/* Writes header and records; without any trace too. */
+	/* Writes header and records, even if there was no trace. */
 	void (*write)(void *self, struct tr_merge_lines *lines);
 	void (*discard)(void *self); /* frees what self holds */
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges source traces: the units of all of them, each with the bits that are set in any trace.
+ * Merges source traces: the result has each unit once, with the bits that are set in any trace.
  *
  *	info -> the first trace's
  *	unit -> read_unit, read_list -> find_unit -> add_numbers -> records
  *
  * A unit is identified by its file name and the fingerprint of its source coverage obligations
- * (scos), as in gnatcov, so one trace may have several units of one name. A unit of a known name
- * with other fingerprints, or other numbers of bits, in a later trace was made of another version
- * of the source: it is left out with a message.
+ * (scos), as in gnatcov, so one trace may have several units with the same name. A unit of a later
+ * trace whose name is known, but whose fingerprints or numbers of bits differ, belongs to another
+ * version of the source: it is left out with a message.
  *
  * Header and information are those of the first trace; units are in the order in which they
  * appear first. Memory grows with the distinct units and the bits that are set in them.
@@ -176,7 +176,7 @@ static enum tr_status read_unit(struct tr_record *record, struct unit *unit, str
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	if (record->name.type != TR_CELL_TEXT)
-		return wrong(err, "name", "a unit needs a file name");
+		return wrong(err, "name", "a unit without a file name");
 	if (!tr_cell_bytes(record->name.text, record->arena, &unit->name, err))
 		return tr_error_status(err);
 	tr_error_clear(err);
@@ -280,7 +280,9 @@ static enum tr_status find_unit(struct merge *units, const struct unit *here,
 		*found = unit;
 		return compare(here, unit, err);
 	}
-	/* two units of one name in one trace are two; in different traces, two versions */
+	/*
+	 * with the same name, units of one trace are different units; of two traces, two versions
+	 */
 	for (const struct unit *unit = first; unit; unit = unit->same)
 		if (unit->trace != units->traces)
 			return differs(tr_unit_hash_keys[0], here->hashes[0], unit->hashes[0], err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The module table of drcov: its head, its columns, its rows and the list of modules. What the
- * source spelled is kept next to what it means, and is written again if it still means the same.
+ * The module table of drcov: its head, its columns, its rows and the list of modules. The spelling
+ * of the source is kept with its meaning, and is written again if it still has that meaning.
  */
 
 #include "coverage/module_table.h"
@@ -33,7 +33,7 @@ static const struct {
 	[TR_MODULE_OTHER] = { NULL, true, false, 0 },
 };
 
-/* The column of that name; "start" is what newer tables call the base. */
+/* Returns the column of that name; newer tables call the base "start". */
 static enum tr_module_column kind_of(struct tr_text name)
 {
 	if (tr_text_is(name, "start"))
@@ -161,7 +161,7 @@ bool tr_module_parse(const struct tr_module_columns *columns, struct tr_text row
 			continue;
 		}
 		cell->text = tr_text_span(p, comma ? comma : end);
-		/* blanks at the end of a path belong to it */
+		/* trailing blanks belong to the path */
 		if (last)
 			while (cell->text.len && *cell->text.data == ' ') {
 				cell->text.data++;
@@ -225,7 +225,7 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Whether two rows say the same. */
+/* Whether two rows have the same meaning. */
 static bool module_equal(const struct tr_module_columns *columns, const struct tr_module *a,
 			 const struct tr_module *b)
 {
@@ -264,7 +264,7 @@ static struct tr_text path_of(const struct tr_module_columns *columns,
 static void put_key(const struct tr_module_columns *columns, size_t i, struct tr_buffer *to)
 {
 	if (columns->kinds[i] == TR_MODULE_BASE)
-		tr_buffer_put_literal(to, "base"); /* also where the table calls it start */
+		tr_buffer_put_literal(to, "base"); /* even if the table calls it start */
 	else
 		tr_cell_escape(tr_module_column_name(columns, i), true, to);
 }
@@ -345,7 +345,7 @@ static enum tr_status read_path(struct tr_record *record, struct tr_module_cell 
 				struct tr_error *err)
 {
 	if (record->name.type != TR_CELL_TEXT) {
-		tr_error_set(err, TR_CAUSE_INPUT, "a module needs a path");
+		tr_error_set(err, TR_CAUSE_INPUT, "a module without a path");
 		return TR_WARN;
 	}
 	cell->type = TR_MODULE_TEXT;
@@ -495,7 +495,7 @@ void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Whether two heads say the same, however they are spelled. */
+/* Whether two heads have the same meaning, in any spelling. */
 static bool drcov_head_equal(const struct tr_drcov_head *a, const struct tr_drcov_head *b)
 {
 	return a->version == b->version && a->table == b->table && a->count == b->count &&
@@ -574,7 +574,7 @@ static bool header_columns(struct tr_record *header, struct tr_module_columns *c
 	return columns->count > 0;
 }
 
-/* Begins an empty list with the usual table, for streams without a header. */
+/* Begins an empty list with the default table, for streams without a header. */
 static void begin_usual(struct tr_module_list *list)
 {
 	tr_buffer_reset(&list->flavor);
@@ -716,7 +716,7 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 	return TR_OK;
 }
 
-/* All columns of numbers that are not among these are 0. */
+/* All other columns of numbers are 0. */
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
 			struct tr_text path)
 {
@@ -797,7 +797,7 @@ static int by_base(const void *a, const void *b, void *places)
 static const struct tr_module_place *find(struct tr_module_list *list, uint64_t address,
 					  bool *failed)
 {
-	enum { OVERLAPS = 8 }; /* modules that overlap are rare, and few */
+	enum { OVERLAPS = 8 }; /* few modules overlap */
 	const struct tr_module_place *nearest = NULL;
 	if (list->count == 0)
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of drcov files, except the blocks: the lines before the module table, its columns
- * and rows, and the lines before the other tables. Execution traces keep a list of modules in
- * the same words.
+ * The text of drcov files, except the blocks: the lines before the module table, its columns and
+ * rows, and the lines before the other tables. Execution traces that were converted from drcov keep
+ * their list of modules as the same text.
  *
  *	lines -> tr_drcov_head_line -> columns -> tr_module_parse -> tr_module_line -> record
  *	record -> tr_module_list_add -> list of rows -> tr_module_list_write -> lines
@@ -11,8 +11,8 @@
  *
  *	  0,   0, 0x0000000000400000, 0x0000000000621000, ...,  /usr/bin/ls
  *
- * A line of its own names the columns; they differ between versions and systems. Only the
- * last one, the path, may contain commas.
+ * The columns, which differ between versions and systems, are named in a line of their own. Only
+ * the last one, the path, may contain commas.
  */
 #ifndef TR_COVERAGE_MODULE_TABLE_H
 #define TR_COVERAGE_MODULE_TABLE_H
@@ -194,7 +194,7 @@ enum tr_status tr_module_list_add(struct tr_module_list *list, struct tr_record 
 				  struct tr_error *err);
 
 /*
- * Adds a module of which only this is known; end is the first address after it. False: memory is
+ * Adds a module of which nothing else is known; end is the first address after it. False: memory is
  * exhausted.
  */
 bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end,
@@ -223,9 +223,9 @@ static inline const struct tr_module_place *tr_module_list_id(const struct tr_mo
 unsigned tr_module_list_digits(const struct tr_module_list *list);
 
 /*
- * A table of version 1 has no bases, so the addresses of its blocks are starts: here each id gets 4
- * GiB of its own. Changes *address, of a block in the module of that id, to an address that no
- * other module has.
+ * A table of version 1 has no bases, so the addresses of its blocks are starts. Gives each id 4 GiB
+ * of its own. Changes *address, of a block in the module of that id, to an address that no other
+ * module has.
  */
 void tr_module_list_absolute(const struct tr_module_list *list, uint64_t id, uint64_t *address);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The programs that -O exe and -O path name, and where a trace has them in memory: which program an
- * executed block belongs to, and its address in the file of that program.
+ * The programs named by -O exe and -O path, and where they were in memory according to a trace:
+ * finds the program to which an executed block belongs, and the address of the block in its file.
  *
  *	-O demangle, exe, base, path -> struct tr_programs
  *	section, info, load, unload, loadaddr, module -> tr_programs_put
  *	block -> tr_programs_place -> program and address
  *
- * A block of a module (drcov) or of a shared object (gnatcov) belongs to the program of the same
- * file name. Every other block belongs to the program whose addresses contain it, each at its own
- * addresses or at those of -O base. Not thread safe.
+ * A block of a module (drcov) or of a shared object (gnatcov) belongs to the program with the same
+ * file name. Any other block belongs to the program whose addresses contain it; a program is at the
+ * addresses in its file, or at those of -O base. Not thread safe.
  */
 #ifndef TR_COVERAGE_PROGRAMS_H
 #define TR_COVERAGE_PROGRAMS_H
@@ -23,9 +23,9 @@
 /* A program, its counts (coverage.c), and where it is. */
 struct tr_loaded_program {
 	struct tr_elf *program;
-	uint64_t bias; /* is added to addresses of the file; from -O base, otherwise 0 */
+	uint64_t bias; /* added to addresses of the file; from -O base, otherwise 0 */
 	uint64_t hits; /* blocks that belong to it */
-	bool known;    /* one of these is in a source line, or in a function if it has no lines */
+	bool known; /* one of them is in a source line, or in a function if the program has no lines */
 	struct tr_line_counts *counts; /* NULL: no block was counted */
 };
 
@@ -33,7 +33,7 @@ struct tr_programs {
 	struct tr_loaded_program **list;
 	size_t count, cap;
 	struct tr_loaded_program *last; /* the one that contained the last block */
-	bool demangles; /* set by the owner, first: functions have names of the source */
+	bool demangles; /* set by the owner before programs are added: names are demangled */
 	char **paths;	/* -O path: directories */
 	size_t path_count, path_cap;
 	struct tr_layout layout;
@@ -56,7 +56,7 @@ bool tr_programs_search(struct tr_programs *programs, struct tr_text path, struc
  */
 bool tr_programs_base(struct tr_programs *programs, struct tr_text value, struct tr_error *err);
 
-/* Begins a segment: what was loaded is forgotten. */
+/* Begins a segment: forgets what was loaded. */
 void tr_programs_begin(struct tr_programs *programs);
 
 /*
@@ -67,15 +67,16 @@ enum tr_status tr_programs_put(struct tr_programs *programs, struct tr_record *r
 			       struct tr_error *err);
 
 /*
- * Returns the program of a module: one that was added, by its path or else its name, or a file below
- * the directories. NULL: there is none, or (err is filled) it cannot be read.
+ * Returns the program of a module: one that was added, found by its path or else its name, or a
+ * file below the directories. NULL: there is none, or (err is filled) it cannot be read.
  */
 struct tr_loaded_program *tr_programs_module(struct tr_programs *programs, struct tr_text path,
 					     struct tr_error *err);
 
 /*
- * Returns the program of a block and sets block->address to the address in its file. record: the
- * block's own, which may be NULL without modules. NULL: the block belongs to none of the programs, or memory is exhausted (err->cause).
+ * Returns the program of a block and sets block->address to the address in its file. record: that
+ * of the block; may be NULL without modules. NULL: the block belongs to no program, or memory is
+ * exhausted (err->cause).
  */
 struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct tr_record *record,
 					    struct tr_block *block, struct tr_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ranges are in sorted chunks of a few hundred, so a range is found by bisection and inserted
- * with a short memmove. A trace repeats itself, so ranges that were added lately are remembered,
- * and not added again. That of a branch is remembered until the next range is inserted, because the
- * bits of a branch go to one range only, which may be another one then.
+ * with a short memmove. A trace repeats itself, so ranges that were added recently are remembered
+ * and not added again. The range of a branch is remembered only until another range is inserted,
+ * because its bits are added to a single range, and the insertion may change which one.
  *
  * A chunk records which bits all its ranges have, and whether there is no gap between them. A walk
  * skips a chunk that has all the bits already, so that a hostile trace cannot cause thousands of
@@ -21,7 +21,7 @@ enum { CHUNK = 256, LATELY = 1 << 14 };
 
 struct chunk {
 	size_t count;
-	uint8_t common; /* bits that all ranges have; there may be more of these */
+	uint8_t common; /* bits that all ranges are known to have */
 	bool dense;	/* true: there is no gap; false: not known */
 	struct tr_range items[CHUNK];
 };
@@ -70,8 +70,9 @@ static bool is_same(const struct tr_ranges *ranges, const struct added *added,
 }
 
 /*
- * True if the range was added lately. What is near in the program is near in the table, because most
- * code is executed in the order of its addresses. Each place holds two ranges, the last one first.
+ * True if the range was added recently. Ranges that are close in the program are close in the
+ * table, because most code is executed in the order of its addresses. A place holds two ranges, the
+ * last one first.
  */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
@@ -203,7 +204,7 @@ static bool skip_chunk(const struct tr_ranges *ranges, struct tr_ranges_position
 	return true;
 }
 
-/* Finds out what the ranges of a chunk have in common, after a walk over all of it. */
+/* Computes what the ranges of a chunk have in common, after all of it was walked. */
 static void look_again(struct chunk *chunk)
 {
 	uint8_t common = UINT8_MAX;
@@ -259,7 +260,7 @@ static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
 	struct tr_range *range = range_at(ranges, position), *highest = NULL;
 
 	if (range && range->first <= added.last) {
-		/* that is the range with the last byte, or the one before it */
+		/* the range with the last byte, or the one before it */
 		struct tr_ranges_position above = lower_bound(ranges, added.last);
 		highest = range_at(ranges, above);
 		if (!highest || highest->first > added.last) {
@@ -275,7 +276,7 @@ static bool add_branch(struct tr_ranges *ranges, struct tr_range added)
 	return true;
 }
 
-/* Adds the bits if there is exactly this range; it has no others to divide, and no gaps. */
+/* Adds the bits if exactly this range exists: no range is divided, and no gap is filled. */
 static bool add_to_same(struct tr_ranges *ranges, const struct tr_range *added)
 {
 	struct tr_range *range = range_at(ranges, lower_bound(ranges, added->first));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges of code and what happened there, merged from many traces: sorted, and without overlaps.
- * The rules are exactly those of gnatcov's dump-trace-base:
+ * Ranges of code and what happened in them, merged from many traces: sorted, and without overlaps.
+ * The rules are those of gnatcov's dump-trace-base:
  *
  *  - An op with block or fault applies to what it covers: ranges are divided at its borders, its
  *    bits are added to those inside, and gaps become ranges.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of items that add up. Items are appended; when a list is full, it is sorted, and items of
- * the same key become one, so that memory grows with the distinct ones.
+ * Lists of items that add up. Items are appended; when a list is full, it is sorted, and items with
+ * the same key are merged, so that memory grows with the distinct ones.
  */
 #include "coverage/sources.h"
 
@@ -38,7 +38,7 @@ static int by_function(const void *a, const void *b)
 	return order ? order : tr_text_compare(x->name, y->name);
 }
 
-/* Numbers come in their order, because 10 has more digits than 9. */
+/* Shorter texts come first, so that numbers are sorted by value: 9 before 10. */
 static int by_branch(const void *a, const void *b)
 {
 	const struct tr_source_branch *x = a, *y = b;
@@ -55,7 +55,7 @@ static int by_path(const void *a, const void *b)
 	return order ? order : tr_text_compare((*x)->test, (*y)->test);
 }
 
-/* Sorts the lines, with each once. */
+/* Sorts the lines and merges equal ones. */
 static void compact_lines(struct tr_source_lines *lines)
 {
 	size_t kept = 0;
@@ -74,7 +74,7 @@ static void compact_lines(struct tr_source_lines *lines)
 	lines->count = kept;
 }
 
-/* Sorts the functions, with each once. */
+/* Sorts the functions and merges equal ones. */
 static void compact_functions(struct tr_source_functions *functions)
 {
 	size_t kept = 0;
@@ -93,7 +93,7 @@ static void compact_functions(struct tr_source_functions *functions)
 	functions->count = kept;
 }
 
-/* Sorts the branches, with each outcome once. */
+/* Sorts the branches and merges equal outcomes. */
 static void compact_branches(struct tr_source_branches *branches)
 {
 	size_t kept = 0;
@@ -114,8 +114,8 @@ static void compact_branches(struct tr_source_branches *branches)
 }
 
 /*
- * Makes room for one more item, after items of the same key became one. There is room for twice the
- * distinct ones, so that each is sorted only a few times. False: memory is exhausted.
+ * Makes room for one more item, after merging items with the same key. There is room for twice as
+ * many as the distinct ones, so that each is sorted only a few times. False: memory is exhausted.
  */
 #define make_room(items, compact) \
 	((items)->count < (items)->cap || \
@@ -208,7 +208,10 @@ bool tr_sources_add_branch(struct tr_sources *sources, struct tr_source_file *fi
 	return true;
 }
 
-/* Finds the file that a record names, in the test of the last record `source` if that names it, too. */
+/*
+ * Finds the file that a record names, in the test of the last record `source` if that names it,
+ * too.
+ */
 static struct tr_source_file *find_file(struct tr_sources *sources, struct tr_record *record,
 					struct tr_error *err)
 {
@@ -412,7 +415,7 @@ uint64_t tr_source_function_end(const struct tr_source_file *file, size_t number
 	const struct tr_source_function *function = &functions->list[number];
 	size_t next = tr_array_search(i, number + 1, functions->count,
 				      functions->list[i].line <= function->line);
-	/* of functions in one line, as of the instances of a template, the last has the lines */
+	/* the last of several functions in one line (instances of a template) has the lines */
 	if (number + 1 < next)
 		return function->line;
 	uint64_t end = next < functions->count ? functions->list[next].line : UINT64_MAX;

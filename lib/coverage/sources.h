@@ -5,8 +5,8 @@
  *	lines of programs (coverage.h), or records source, srcline, srcfunction, srcbranch
  *	-> tr_sources_add_... -> tr_sources_sort -> files with sorted lists
  *
- * The same line, function or branch that is added again adds its count. Memory grows with what is
- * distinct. Not thread safe.
+ * A line, function or branch that is added again adds to its count. Memory grows with the distinct
+ * ones. Not thread safe.
  */
 #ifndef TR_COVERAGE_SOURCES_H
 #define TR_COVERAGE_SOURCES_H
@@ -38,7 +38,7 @@ struct tr_source_branch {
 	uint64_t block;	       /* the branch, as a number that is unique in its line */
 	struct tr_text branch; /* the outcome: a number, or an expression */
 	uint32_t line;
-	bool reached;	/* the branch was executed, so that it had an outcome */
+	bool reached;	/* the branch was executed, so it had some outcome */
 	bool exception; /* the outcome is an exception */
 };
 
@@ -101,7 +101,7 @@ bool tr_sources_add_branch(struct tr_sources *sources, struct tr_source_file *fi
 enum tr_status tr_sources_put(struct tr_sources *sources, struct tr_record *record,
 			      struct tr_error *err);
 
-/* Sorts everything, with each item once: needed before lists are read. */
+/* Sorts all lists and merges equal items; must be called before the lists are read. */
 void tr_sources_sort(struct tr_sources *sources);
 
 /*
@@ -124,8 +124,8 @@ struct tr_source_shares {
 void tr_source_file_count(const struct tr_source_file *file, struct tr_source_shares *shares);
 
 /*
- * Returns the line before which a function of a sorted file ends: its last line if that is known, or
- * the next function. Of several functions in one line, the last one has the lines.
+ * Returns the line before which a function of a sorted file ends: its last line if that is known,
+ * or the next function. Of several functions in one line, the last one has the lines.
  */
 uint64_t tr_source_function_end(const struct tr_source_file *file, size_t number);
 struct tr_source_shares tr_source_function_share(const struct tr_source_file *file, size_t number);

@@ -52,7 +52,7 @@ struct replacement {
 	const char *code, *text;
 };
 
-/* Moves *p over the first code that is there, and appends its text. False: none is. */
+/* Moves *p over the code at it, and appends its text. False: there is none. */
 static bool replace(const struct replacement *table, const char **p, struct tr_buffer *to)
 {
 	for (; table->code; table++) {
@@ -66,7 +66,7 @@ static bool replace(const struct replacement *table, const char **p, struct tr_b
 	return false;
 }
 
-/* Moves *p over an identifier or an operator, and appends it. False: neither is there. */
+/* Moves *p over an identifier or an operator, and appends it. False: there is neither. */
 static bool take_name(const char **p, struct tr_buffer *to)
 {
 	static const struct replacement operators[] = {
@@ -97,7 +97,7 @@ static void skip_nesting(const char **p)
 	while (**p == 'n' || **p == 'b');
 }
 
-/* Whether another name follows, the encoded name is over, or it cannot be decoded. */
+/* After an identifier: another one follows, the name has ended, or it cannot be decoded. */
 enum next { NAME, END, UNKNOWN };
 
 /* Handles what follows two underscores. */
@@ -172,7 +172,7 @@ static enum next take_suffix(const char **p, struct tr_buffer *to)
 	return END;
 }
 
-/* Demangles a name of Ada. False: it is none. */
+/* Demangles a name of Ada. False: the name is not one. */
 static bool demangle_ada(const char *p, struct tr_buffer *to)
 {
 	enum next next;

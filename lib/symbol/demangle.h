@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of functions as the source has them: C++ (_ZN1a1fEv is a::f()) by libstdc++, which is loaded
- * here and nowhere else, and Ada (pkg__sub is pkg.sub). The results are those of c++filt(1), which
- * only writes some names of the standard library in full: std::string, std::istream.
+ * Demangles the names of functions: C++ (_ZN1a1fEv is a::f()) with libstdc++, which is loaded here
+ * and nowhere else, and Ada (pkg__sub is pkg.sub). The results are those of c++filt(1), except that
+ * it expands some names of the standard library: std::string, std::istream.
  *
- * Names are hostile, so call it in a process of its own. All zero at first. Not thread safe.
+ * Names may be hostile, so call it in a process of its own. All zero at first. Not thread safe.
  */
 #ifndef TR_SYMBOL_DEMANGLE_H
 #define TR_SYMBOL_DEMANGLE_H
@@ -24,8 +24,8 @@ struct tr_demangle {
 bool tr_demangle_begin(struct tr_demangle *demangle, struct tr_error *err);
 
 /*
- * Returns the name of the source, which is valid until the next call, or the name itself if it is no
- * mangled one. ada: the function is one of Ada; otherwise only names of main programs (_ada_) are.
+ * Returns the demangled name, which is valid until the next call, or the name itself if it is not
+ * mangled. ada: the name is Ada's; otherwise only those of main programs (_ada_) are treated so.
  */
 const char *tr_demangle(struct tr_demangle *demangle, const char *name, bool ada);
 

@@ -101,7 +101,7 @@ static const struct tr_library_function symbols[] = { FUNCTIONS(SYMBOL){ NULL, 0
 
 enum { DEPTH = 256 }; /* of DIEs; compilers nest them less than 50 deep */
 
-/* ARM: where code ends and data of functions begin, or code begins again. */
+/* ARM: where the code of a function ends and data begins, or code begins again. */
 struct mark {
 	uint64_t address;
 	bool data;
@@ -187,7 +187,7 @@ static bool read_layout(struct extraction *x, struct tr_error *err)
 		tr_error_say(err, TR_CAUSE_INPUT, "neither a program nor a shared library");
 		return false;
 	}
-	/* the table of sections is the end of most files, so one that is cut has none */
+	/* most files end with the table of sections, so a truncated file does not have it */
 	size_t table = (size_t)ehdr.e_shnum * ehdr.e_shentsize;
 	if (table && !dw->elf_getdata_rawchunk(x->elf, (int64_t)ehdr.e_shoff, table, ELF_T_BYTE))
 		head->unread++;
@@ -263,7 +263,9 @@ static bool code_before(const struct extraction *x, uint64_t end, size_t n, uint
 	return true;
 }
 
-/* Returns where the code of a function ends, before its data and the instruction that aligns them. */
+/*
+ * Returns where the code of a function ends, before its data and the instruction that aligns them.
+ */
 static uint64_t end_of_code(const struct extraction *x, uint64_t first, uint64_t end)
 {
 	static const uint8_t thumb[] = { 0x00, 0xbf }, arm[] = { 0x00, 0xf0, 0x20, 0xe3 };
@@ -281,8 +283,8 @@ static uint64_t end_of_code(const struct extraction *x, uint64_t first, uint64_t
 }
 
 /*
- * Returns how far before the end of PowerPC code its blr is, or 0. The traceback table that 64 bits have
- * is after it: zero, and more.
+ * Returns how far before the end of PowerPC code its blr is, or 0. On 64 bits it is followed by the
+ * traceback table, which begins with a zero word.
  */
 static uint32_t find_blr(const struct extraction *x, uint64_t end)
 {
@@ -360,8 +362,8 @@ static uint32_t find_return(const struct extraction *x, uint64_t end)
 }
 
 /*
- * Counts a part that cannot be read, with the message of the library. That there is no debug
- * information is no error, and exhausted memory is another one.
+ * Counts a part that cannot be read; message: that of the library. Missing debug information is not
+ * counted, and exhausted memory is an error of its own.
  */
 static void count_unread(struct extraction *x, const char *why)
 {
@@ -417,14 +419,14 @@ static void read_rows(struct extraction *x, Dwarf_Die *unit)
 	}
 }
 
-/* Returns the string of an attribute, also of the origin or declaration; or NULL. */
+/* Returns the string of an attribute of the DIE, its origin or declaration; or NULL. */
 static const char *string_of(const struct library *dw, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 	return dw->dwarf_attr_integrate(die, name, &attr) ? dw->dwarf_formstring(&attr) : NULL;
 }
 
-/* Whether a flag is set, also of the origin or declaration. */
+/* Whether a flag of the DIE, its origin or declaration is set. */
 static bool flag_of(const struct library *dw, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
@@ -434,8 +436,8 @@ static bool flag_of(const struct library *dw, Dwarf_Die *die, unsigned name)
 }
 
 /*
- * Returns the file whose number an attribute holds; 0: it is unknown. The number counts in the table
- * of the unit that has the attribute, or of the unit in the program if that is a split one.
+ * Returns the file whose number an attribute holds; 0: it is unknown. The number refers to the
+ * table of the unit with the attribute, or, if that is a split one, of its skeleton unit.
  */
 static uint32_t numbered_file(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned name)
 {
@@ -457,7 +459,7 @@ static uint32_t numbered_file(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *
 	return 0;
 }
 
-/* Whether the name begins with one of those of functions without a source. */
+/* Whether the name has a prefix of functions that have no source. */
 static bool is_made_by_compiler(const char *name)
 {
 	static const char *const prefixes[] = { "_GLOBAL__",	 "__static_initialization_and_",
@@ -469,7 +471,7 @@ static bool is_made_by_compiler(const char *name)
 	return false;
 }
 
-/* Returns the name that the linker sees, if it is not that of the source; or NULL. */
+/* Returns the linkage name if it differs from the name in the source; or NULL. */
 static const char *linkage_name(const struct library *dw, Dwarf_Die *die)
 {
 	const char *linkage = string_of(dw, die, DW_AT_linkage_name);
@@ -545,7 +547,7 @@ static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 	}
 }
 
-/* Adds a row that is not of the table, at the entry of a DIE that a line of the source names. */
+/* Adds a row that is not in the line table, at the entry of a DIE that has a source line. */
 static void put_mark(struct extraction *x, Dwarf_Die *die, uint32_t file, uint32_t line)
 {
 	struct tr_dwarf *to = x->to;
@@ -560,8 +562,8 @@ static void put_mark(struct extraction *x, Dwarf_Die *die, uint32_t file, uint32
 }
 
 /*
- * Adds the ranges of an inlined call, and rows for its line and for the line of the function that is
- * called: the table has the lines of its body only.
+ * Adds the ranges of an inlined call, and rows for its line and that of the called function,
+ * because the table has only the lines of the body.
  */
 static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
 {
@@ -609,7 +611,7 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 	put_mark(x, die, call.declared_in, (uint32_t)declared);
 }
 
-/* Adds a row for a label that is named; compilers give it none. */
+/* Adds a row for a label with a name, which has none in the line table. */
 static void put_label(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 {
 	int line = 0;
@@ -618,8 +620,8 @@ static void put_label(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 }
 
 /*
- * Visits a DIE and all below it. Offsets must grow from one DIE to its sibling: a damaged file can
- * lead back.
+ * Visits a DIE and its descendants. The offset of a sibling must be larger: a damaged file may
+ * contain a cycle.
  */
 static void visit(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
 {
@@ -734,7 +736,7 @@ static int by_inline(const void *a, const void *b)
 	return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Sorts an array and keeps the order of equal items: a merge sort, which hostile input cannot slow. */
+/* Sorts an array, stably: a merge sort, which hostile input cannot slow down. */
 static bool sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
 	char *from = items, *spare = malloc(count * size + 1), *to = spare;
@@ -761,7 +763,7 @@ static bool sort(void *items, size_t count, size_t size, int (*compare)(const vo
 	return true;
 }
 
-/* Drops functions of the same range: templates and inline functions that several units contain. */
+/* Keeps one of the functions with the same range: several units contain the same template. */
 static void unite_functions(struct tr_dwarf *to)
 {
 	size_t kept = 0;
@@ -772,7 +774,7 @@ static void unite_functions(struct tr_dwarf *to)
 	to->head.functions = kept;
 }
 
-/* Returns that of the first count functions, which are sorted, which contains the address; or NULL. */
+/* Returns the function that contains the address among the first count, sorted ones; or NULL. */
 static struct tr_code_function *function_at(struct tr_dwarf *to, size_t count, uint64_t address)
 {
 	size_t n = tr_array_search(i, 0, count, to->functions[i].first <= address);
@@ -827,7 +829,7 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 		struct tr_code_function *in = function_at(to, known, address);
 		if (in && thumb)
 			in->flags |= TR_FUNCTION_THUMB;
-		/* lambdas have no linkage name, and all the same name */
+		/* lambdas have no linkage name, and all have the same name */
 		if (in && in->first == address && in->linkage == in->name &&
 		    strcmp(to->strings.data + in->name, "operator()") == 0)
 			in->linkage = put_name(x, name);
@@ -848,8 +850,8 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 }
 
 /*
- * Marks the last row at the closing brace of a function with a value whose code calls something: there
- * variables are destroyed. What such a brace has otherwise only leaves the function.
+ * In a function with a value, marks the last row at the closing brace whose code calls something:
+ * variables are destroyed there. Without a call, the code at the brace only leaves the function.
  */
 static void mark_call(struct extraction *x, const struct tr_code_function *function)
 {

@@ -24,8 +24,8 @@ struct tr_dwarf {
 };
 
 /*
- * Reads the file. fd is closed. demangles: names of functions are those of the source. False: err is filled. It contacts no server: the caller clears
- * DEBUGINFOD_URLS.
+ * Reads the file and closes fd. demangles: demangle the names of functions. False: err is filled.
+ * The caller has cleared DEBUGINFOD_URLS, so that no server is contacted.
  */
 bool tr_dwarf_read(struct tr_dwarf *dwarf, const char *path, int fd, bool demangles,
 		   struct tr_error *err);

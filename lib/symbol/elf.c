@@ -28,7 +28,7 @@ struct message {
 
 enum { CHILD_SECONDS = 300 }; /* a program of 1 GB takes less than a minute */
 
-/* The signals for which the parent may have handlers, which must not run twice. */
+/* Resets all signals, because handlers of the parent must not run in the child. */
 static void reset_signals(void)
 {
 	for (int i = 1; i < NSIG; i++)
@@ -82,7 +82,7 @@ static void limit_child(uint64_t size)
 #endif
 }
 
-/* Sends the tables; a reader that is gone needs no message. */
+/* Sends the tables; errors are ignored, because then the reader is gone. */
 static void send_tables(int fd, const struct tr_dwarf *dwarf,
 			const struct tr_code_statement *statements)
 {
@@ -114,11 +114,11 @@ static void run_child(const char *path, int file, uint64_t size, bool demangles,
 	struct tr_error err;
 	reset_signals();
 	limit_child(size);
-	/* libdw and the loader print what ends them; the parent has a message of its own */
+	/* libdw and the loader print fatal errors; the parent has its own message */
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0)
 		dup2(null, STDERR_FILENO);
-	unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
+	unsetenv("DEBUGINFOD_URLS"); /* libdwfl would contact these servers */
 	tr_error_clear(&err);
 	bool good = tr_dwarf_read(&dwarf, path, file, demangles, &err);
 	if (good) {
@@ -186,7 +186,7 @@ static bool take_tables(struct tr_elf *program)
 	return left == 0 && head->files && head->strings;
 }
 
-/* Fills err with the reason for which the child ended without tables. */
+/* Fills err with the reason why the child ended without sending tables. */
 static void explain_end(int status, struct tr_error *err)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -196,7 +196,7 @@ static void explain_end(int status, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "libdw failed while it read the file (signal %d): is it damaged?",
 			     sig);
-	else /* libdw exits by itself then */
+	else /* libdw calls exit */
 		tr_error_say(err, TR_CAUSE_INPUT,
 			     "its debug information takes too much memory to read");
 }
@@ -373,7 +373,7 @@ const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t addr
 {
 	const struct tr_code_row *rows = program->rows;
 	size_t n = tr_array_search(i, 0, program->head.rows, rows[i].address <= address);
-	/* of several rows the last one that has a line */
+	/* the last of several rows that have a line */
 	while (n && (rows[n - 1].flags & TR_ROW_MARK ||
 		     (n > 1 && !rows[n - 1].line && rows[n - 2].address == rows[n - 1].address)))
 		n--;
@@ -390,7 +390,7 @@ size_t tr_elf_inlines(const struct tr_elf *program, uint64_t address,
 	       count = 0;
 	if (!function || !max)
 		return 0;
-	/* calls are inside their function, so the search ends where that begins */
+	/* calls lie within their function, so the search ends where that begins */
 	for (size_t i = n; i-- && program->inlines[i].first >= function->first && count < max;)
 		if (address < program->inlines[i].end)
 			list[count++] = &program->inlines[i];

@@ -6,8 +6,8 @@
  *	     -> tables through a pipe -> struct tr_elf -> lookups
  *
  * Addresses are those of the file itself: the caller subtracts the load address. libdw (elfutils)
- * is loaded by the child when a program is opened. A file that makes libdw crash or run for ever
- * costs the child, and the caller gets a message.
+ * is loaded by the child when a program is opened. If a file makes libdw crash or run forever, only
+ * the child ends, and the caller gets a message.
  */
 #ifndef TR_SYMBOL_ELF_H
 #define TR_SYMBOL_ELF_H
@@ -25,8 +25,8 @@ enum { TR_BUILD_ID_MAX = 64, TR_CODE_NONE = UINT32_MAX };
 enum {
 	TR_ROW_END = 1,	      /* the first address after a sequence */
 	TR_ROW_STATEMENT = 2, /* a place for a breakpoint */
-	TR_ROW_MARK = 4,      /* not of the table: a label or an inlined call begins there */
-	TR_ROW_CALLS = 8,     /* last in a function with a value, and its code calls something */
+	TR_ROW_MARK = 4,      /* not in the table: a label or an inlined call begins here */
+	TR_ROW_CALLS = 8, /* at the closing brace of a function with a value, and calls something */
 };
 
 /* A row of a line table. Sorted by address; the end of a sequence is before the next one. */
@@ -116,8 +116,9 @@ struct tr_elf {
 };
 
 /*
- * Reads a program; demangles: names of functions are those of the source. The caller frees it with tr_elf_free. NULL: err is filled (it cannot be
- * read, is not an ELF program, or this build has no libdw).
+ * Reads a program, which the caller frees with tr_elf_free. demangles: demangle the names of
+ * functions. NULL: err is filled (the file cannot be read, is not an ELF program, or this build has
+ * no libdw).
  */
 struct tr_elf *tr_elf_open(const char *path, bool demangles, struct tr_error *err);
 void tr_elf_free(struct tr_elf *program);
@@ -136,7 +137,7 @@ const struct tr_code_function *tr_elf_function_named(struct tr_elf *program, str
 const struct tr_code_row *tr_elf_row(const struct tr_elf *program, uint64_t address);
 
 /*
- * Returns the calls that are inlined at the address, the outermost first, at most max of them.
+ * Lists the calls that are inlined at the address, the outermost first, at most max of them.
  * Returns their number.
  */
 size_t tr_elf_inlines(const struct tr_elf *program, uint64_t address,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decodes as much of each instruction set as is needed to find conditional jumps and calls. Sources: the
- * architecture manuals of Intel, Arm, IBM (Power ISA), RISC-V, SPARC and MIPS.
+ * Decodes as much of each instruction set as is needed to find conditional jumps and calls.
+ * Sources: the architecture manuals of Intel, Arm, IBM (Power ISA), RISC-V, SPARC and MIPS.
  */
 #include "symbol/jump.h"
 
@@ -175,7 +175,9 @@ static bool is_conditional(uint16_t machine, uint32_t word)
 	case EM_SPARC:
 	case EM_SPARC32PLUS:
 	case EM_SPARCV9:
-		/* Bicc, BPcc, FBfcc, FBPfcc; never and always have cond 0 and 8; BPr has a register */
+		/*
+		 * Bicc, BPcc, FBfcc, FBPfcc; never and always have cond 0 and 8; BPr has a register
+		 */
 		if (word >> 30 || !(word >> 22 & 7) || (word >> 22 & 7) == 4)
 			return false;
 		return (word >> 22 & 7) == 3 || (word >> 25 & 7) != 0;
@@ -281,7 +283,7 @@ static bool is_x86_call(const struct tr_code *code)
 					   (code->bytes[at + 1] & 0x38) == 0x10);
 }
 
-/* Whether the code, which is one instruction, is a call. */
+/* Whether the code is a call; it is a single instruction. */
 static bool is_call(const struct tr_code *code)
 {
 	uint32_t word = word_at(code, 0, 4), half = word_at(code, 0, 2),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditional jumps and calls in machine code. The branch bits of a trace also occur on unconditional jumps,
- * so the last instruction of a block must be decoded to know whether there was a choice.
+ * Conditional jumps and calls in machine code. Traces also have branch bits for unconditional
+ * jumps, so the last instruction of a block must be decoded to know whether there was a choice.
  */
 #ifndef TR_SYMBOL_JUMP_H
 #define TR_SYMBOL_JUMP_H
@@ -20,20 +20,21 @@ struct tr_code {
 
 /*
  * Returns the offset of the last instruction of the block if that is a conditional jump, otherwise
- * SIZE_MAX. The last instruction may be cut. x86, ARM, AArch64, PowerPC, RISC-V, SPARC and MIPS are
- * known; the last two have a delay slot after the jump.
+ * SIZE_MAX. The last instruction may be truncated. x86, ARM, AArch64, PowerPC, RISC-V, SPARC and
+ * MIPS are known; the last two have a delay slot after the jump.
  */
 size_t tr_jump_find(const struct tr_code *code);
 
 /*
- * Returns the size of the instruction at the beginning of the code; 0: it is cut, or the machine is
- * unknown.
+ * Returns the size of the instruction at the beginning of the code; 0: it is truncated, or the
+ * machine is unknown.
  */
 size_t tr_jump_instruction(const struct tr_code *code);
 
 /*
- * Returns the offset of the last call of a function, or SIZE_MAX. A call that a conditional jump just
- * before it can pass over, as that of the stack protector, is none. Machines with a delay slot: none.
+ * Returns the offset of the last call of a function, or SIZE_MAX. A call that the conditional jump
+ * before it can skip, like that of the stack protector, is ignored. Always SIZE_MAX for machines
+ * with a delay slot.
  */
 size_t tr_jump_last_call(const struct tr_code *code);
 

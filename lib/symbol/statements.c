@@ -10,7 +10,7 @@ static bool is_statement(const struct tr_code_row *row)
 	return (row->flags & (TR_ROW_STATEMENT | TR_ROW_END)) == TR_ROW_STATEMENT && row->line;
 }
 
-/* Whether the rows are of one place in the source, to the column. */
+/* Whether the rows have the same line and column. */
 static bool is_same_place(const struct tr_code_row *a, const struct tr_code_row *b)
 {
 	return a->file == b->file && a->line == b->line && a->column == b->column && a->column;
@@ -37,8 +37,8 @@ static bool is_brace(const struct tr_code_row *row, const struct tr_code_row *br
 
 /*
  * Returns where the statements of a function end: before the last rows at its closing brace, unless
- * these call something. All rows of a function that is within a macro are at one place; its entry is
- * kept.
+ * these call something. All rows of a function that is within a macro are at one place; its entry
+ * is kept.
  */
 static const struct tr_code_row *before_brace(const struct tr_code_row *row,
 					      const struct tr_code_row *end, uint64_t entry)
@@ -60,7 +60,7 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 		return to;
 	bool value =
 		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
-	/* jumps to the end of a function without a value go to a row that begins no statement */
+	/* jumps to the end of a function without a value go to a row without is_stmt */
 	const struct tr_code_row *brace = NULL;
 	if (value)
 		end = before_brace(row, end, function->first);

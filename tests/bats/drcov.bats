@@ -143,7 +143,7 @@ bad() {
 	bad bad-row 5 'a row of the module table that does not match its columns: passed on' 1
 	cmp again bad-row
 	bad bad-no-blocks 6 'there is no table of blocks' 0
-	bad bad-text 9 'no block: module[  0]: x' 2
+	bad bad-text 9 'not a block: module[  0]: x' 2
 	bad bad-behind @0xc7 'bytes after the tables are ignored' 1
 	bad bad-hits @0xfc 'hit counts for 1 of 2 blocks' 2
 	bad bad-hits-count @0xc7 'hit counts do not match the blocks: ignored' 1
@@ -180,7 +180,7 @@ bad() {
 
 @test "--merge of drcov: what cannot be merged is reported" {
 	run -2 --separate-stderr tr-filter --merge good-v2 good-v4-32
-	[[ $stderr == *"good-v4-32: left out: a trace of another width than the first" ]]
+	[[ $stderr == *"good-v4-32: left out: its addresses are not as wide as those of the first trace" ]]
 	tr-parse good-v2 | sed 's/module=1$/module=7/' >unknown.trec
 	run -2 --separate-stderr tr-filter --merge unknown.trec
 	[[ $stderr == *"left out: a block of a module that is not in the table" ]]

@@ -408,7 +408,7 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 		return cut(reader, err);
 	}
 	if (!tr_drcov_row_parse(line, &row)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "no block: %.*s",
+		tr_error_set(err, TR_CAUSE_INPUT, "not a block: %.*s",
 			     (int)(line.len < 80 ? line.len - 1 : 80), line.data);
 		at_place(reader, err);
 		skip_line(reader, line);
@@ -490,8 +490,8 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 	const struct tr_drcov_head *head = &reader->list.head;
 	reader->base.step = NULL;
 	if (!head->has_version)
-		tr_error_set(err, TR_CAUSE_INPUT, "no drcov file: it does not begin with \"%s N\"",
-			     TR_DRCOV_VERSION);
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "not a drcov file: it does not begin with \"%s N\"", TR_DRCOV_VERSION);
 	else if (head->version != 2 && head->version != 3)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "drcov of version %" PRIu64 ": versions 2 and 3 are read",

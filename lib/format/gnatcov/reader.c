@@ -332,7 +332,7 @@ static enum tr_status info_at(struct reader *reader, size_t at, struct info *inf
 	bool big = reader->section.big;
 
 	if (!tr_input_more(in, at + TR_GNATCOV_INFO_SIZE)) {
-		tr_error_set(err, TR_CAUSE_CUT, "truncated inside its information");
+		tr_error_set(err, TR_CAUSE_CUT, "truncated within its information");
 		return cut(reader, at, err);
 	}
 	info->tag = tr_wire_u32(in->pos + at, big);
@@ -610,7 +610,8 @@ static void check_special(const struct reader *reader, const struct tr_block *en
 			     entry->size);
 	else if (entry->size == TR_GNATCOV_UNLOAD &&
 		 !tr_layout_find(&reader->layout, entry->address))
-		tr_error_set(err, TR_CAUSE_INPUT, "a shared object is unloaded that is not loaded");
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "a shared object that is not loaded was unloaded");
 }
 
 /* Makes a record of the special entry at pos, which has size bytes. An unknown one is a block. */

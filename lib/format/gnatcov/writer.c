@@ -106,8 +106,8 @@ static enum tr_status read_number(struct tr_record *record, const char *key, uin
 	if (status != TR_OK || !value)
 		return status;
 	if ((value->type != TR_UINT && value->type != TR_POINTER) || value->as.number > max) {
-		tr_error_set(err, TR_CAUSE_INPUT, "left out: %s is no number up to %" PRIu64, key,
-			     max);
+		tr_error_set(err, TR_CAUSE_INPUT, "left out: %s is not a number up to %" PRIu64,
+			     key, max);
 		return TR_WARN;
 	}
 	*number = value->as.number;
@@ -192,7 +192,7 @@ static enum tr_status read_bytes(struct tr_record *record, const struct tr_value
 		return bad(err, "the data of information must be a string");
 	*bytes = tr_string_bytes(value->text, record->arena);
 	if (bytes->data)
-		return bytes->len <= UINT32_MAX ? TR_OK : bad(err, "information of 4 GiB and more");
+		return bytes->len <= UINT32_MAX ? TR_OK : bad(err, "information of 4 GiB or more");
 	return tr_error_memory(err);
 }
 
@@ -277,7 +277,7 @@ static enum tr_status read_pad(struct tr_record *record, size_t *next, uint64_t 
 	if (!value)
 		return tr_error_status(err);
 	if (value->type != TR_POINTER && value->type != TR_UINT)
-		return bad(err, ".pad is no number");
+		return bad(err, ".pad is not a number");
 	*pad = value->as.number;
 	return TR_OK;
 }

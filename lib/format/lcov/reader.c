@@ -41,7 +41,10 @@ struct reader {
 /* Each record of a section has its path, so a long one would make far more output than input. */
 enum { LONGEST_TEST = 1 << 16, LONGEST_PATH = 4096 };
 
-/* Takes the digits before the next comma, and the comma; the last number has none. False: no number. */
+/*
+ * Takes the digits before the next comma, and the comma; the last number has none. False: no
+ * number.
+ */
 static bool take_number(struct tr_text *text, uint64_t most, uint64_t *number)
 {
 	const char *comma = text->len ? memchr(text->data, ',', text->len) : NULL;

@@ -114,7 +114,9 @@ static bool read_instruction(struct tr_text line, uint64_t *address, uint64_t *s
 		return false;
 	skip_blanks(&p, end);
 	*size = 0;
-	/* groups of 2, 4 or 8 digits, each with one blank after it; the mnemonic has more before it */
+	/*
+	 * groups of 2, 4 or 8 digits, each with one blank after it; the mnemonic has more before it
+	 */
 	while (p < end) {
 		const char *group = p;
 		uint64_t bytes;

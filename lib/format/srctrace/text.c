@@ -102,7 +102,7 @@ static enum tr_status put_name(struct tr_record *record, struct tr_buffer *to, s
 	struct tr_text name = TR_TEXT("");
 
 	if (record->name.type != TR_CELL_TEXT)
-		return wrong(err, "name", "a unit needs a file name");
+		return wrong(err, "name", "a unit without a file name");
 	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
 		return tr_error_status(err);
 	tr_buffer_put_literal(to, "Unit ");

@@ -188,7 +188,7 @@ static enum tr_status find_name(struct tr_record *record, struct tr_text *name,
 {
 	struct tr_error why;
 	if (record->name.type != TR_CELL_TEXT)
-		return wrong(err, "name", "a unit needs a file name");
+		return wrong(err, "name", "a unit without a file name");
 	if (tr_cell_bytes(record->name.text, record->arena, name, &why))
 		return TR_OK;
 	if (why.cause != TR_CAUSE_MEMORY)
