@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tr-filter --minus and --common: what was executed here and not there, or in both. The files of
- * these options are read as the first operands.
+ * tr-filter --minus and --common: selects what was executed in this trace and not in another one,
+ * or in both. The files of these options are read as the first operands.
  */
 #include "tr_filter.h"
 
@@ -41,7 +41,7 @@ bool tr_filter_begin_covers(struct tr_filter *filter)
 	return true;
 }
 
-/* Reports what is wrong with a record. False: the tool is to stop. */
+/* Reports an error in a record. False: the tool must stop. */
 static bool report(struct tr_filter *filter, struct tr_record *record, enum tr_status status,
 		   const struct tr_error *err)
 {
@@ -61,7 +61,7 @@ bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place 
 	for (size_t i = 0; i < filter->cover_count && !cover; i++)
 		if (place->file == filter->covers[i].path)
 			cover = &filter->covers[i];
-	/* without one of them, which was reported, the result would be another one */
+	/* if one of them cannot be read, which was reported, the result would be wrong */
 	for (size_t i = 0; i < filter->cover_count && !cover; i++)
 		if (!filter->covers[i].read)
 			tr_cli_abandon(filter->cli);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tr-symbolize: adds function, file and line to the blocks of execution traces, and to stack frames. */
+/*
+ * tr-symbolize: adds function, file and line to the blocks of execution traces, and to stack
+ * frames.
+ */
 
 #include <stdlib.h>
 
@@ -56,7 +59,7 @@ struct symbolize {
 	uint64_t named;		  /* blocks that have a function or a line now */
 };
 
-/* Whether the record has a field of that key already. */
+/* Whether the record already has a field with that key. */
 static bool has(struct tr_record *record, const char *key)
 {
 	return tr_record_field(record, key) != NULL;
@@ -70,7 +73,7 @@ static void put_string(struct tr_buffer *to, const char *string)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* Appends the function, file and line of an address, as far as the record does not have them. */
+/* Appends the function, file and line of an address, unless the record has these fields. */
 static void put_place(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
 		      uint64_t address)
 {
@@ -110,7 +113,7 @@ static void put_inlines(struct symbolize *s, struct tr_record *record, const str
 	}
 }
 
-/* Begins the line that is written with that of the record. False: it has none, or memory is exhausted. */
+/* Begins the output with the line of the record. False: it has no line, or memory is exhausted. */
 static bool begin_line(struct symbolize *s, struct tr_record *record)
 {
 	struct tr_text text;
@@ -159,8 +162,8 @@ static void put_block(struct symbolize *s, struct tr_record *record)
 }
 
 /*
- * Finds the address of an offset in the file, of the instruction before it: strace has the address to
- * which each function returns. False: there is no code.
+ * Finds the address of an offset in the file, minus 1: strace prints return addresses, and the call
+ * is before them. False: there is no code.
  */
 static bool find_in_file(const struct tr_elf *program, uint64_t offset, uint64_t *address)
 {
@@ -175,9 +178,9 @@ static bool find_in_file(const struct tr_elf *program, uint64_t offset, uint64_t
 }
 
 /*
- * Finds the address of a stack frame in the file of its module. The offset counts from the function if
- * the frame has one, and else from the module; file_offset is better than both. NULL: it is unknown, or
- * err is filled.
+ * Finds the address of a stack frame in the file of its module: from file_offset if the frame has
+ * one, else from its offset, which counts from the function, or from the module without a function.
+ * NULL: it is unknown, or err is filled.
  */
 static struct tr_elf *find_frame(struct symbolize *s, struct tr_record *record, uint64_t *address,
 				 struct tr_error *err)
@@ -232,7 +235,7 @@ static void put_frame(struct symbolize *s, struct tr_record *record)
 	}
 }
 
-/* Writes a record; those that state where code is are taken, too. */
+/* Writes a record, and uses those that state where code is. */
 static void put_record(struct symbolize *s, struct tr_record *record)
 {
 	struct tr_error err;
@@ -262,7 +265,7 @@ static void put_record(struct symbolize *s, struct tr_record *record)
 	tr_cli_put_line(&s->cli, record);
 }
 
-/* Gives the values of an option to a function that opens what they name, or takes them. */
+/* Calls a function for each value of an option. */
 static void take_each(struct symbolize *s, int id,
 		      bool (*take)(struct tr_programs *programs, struct tr_text value,
 				   struct tr_error *err))
@@ -276,7 +279,7 @@ static void take_each(struct symbolize *s, int id,
 	}
 }
 
-/* Takes the options, then opens the programs: bases name them, and --demangle changes them. */
+/* Opens the programs after all options: --base names them, and --demangle changes them. */
 static void take_options(struct symbolize *s)
 {
 	struct tr_cli *cli = &s->cli;

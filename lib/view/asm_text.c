@@ -122,7 +122,7 @@ static void end_function(struct tr_asm_text *view)
 	view->all = view->hit = 0;
 }
 
-/* Reads a number in hex, and moves *p over it. False: none is there. */
+/* Reads a hex number, and moves *p over it. False: *p is not at one. */
 static bool take_hex(const char **p, const char *end, uint64_t *number)
 {
 	const char *begin = *p;
@@ -174,7 +174,7 @@ static char mark_of(const struct tr_loaded_program *loaded, const struct tr_rang
 	return taken == fallen ? '+' : taken ? '>' : 'v';
 }
 
-/* Marks a line of an instruction: "  401136:\t55 \tpush %rbp". Other lines are left out. */
+/* Marks the line of an instruction: "  401136:\t55 \tpush %rbp". Drops other lines. */
 static void put_instruction(struct tr_asm_text *view, const struct tr_loaded_program *loaded,
 			    const struct tr_ranges *ranges, struct tr_text line)
 {
@@ -208,12 +208,12 @@ static void put_instruction(struct tr_asm_text *view, const struct tr_loaded_pro
 	view->last = address + size - 1;
 	view->all++;
 	view->hit += mark != '-';
-	/* of a jump without one of its outcomes, a part was executed */
+	/* a jump without one of its outcomes was executed partly */
 	if (mark == '>' || mark == 'v')
 		view->all++;
 }
 
-/* Handles what objdump prints. False: memory is exhausted, or it cannot be read. */
+/* Handles the output of objdump. False: memory is exhausted, or the output cannot be read. */
 static bool read_lines(struct tr_asm_text *view, const struct tr_loaded_program *loaded, int fd)
 {
 	const struct tr_ranges *ranges = tr_id_map_get(&view->ranges, (uintptr_t)loaded);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machine code with what was executed of it (tr-totext --style=asm): the disassembly of objdump(1), with a
- * mark for each instruction and function, as gnatcov has them:
+ * Machine code with marks for what was executed (tr-totext --style=asm): the disassembly of
+ * objdump(1), with gnatcov's marks for each instruction and function:
  *
  *	main !: 0000000000401136-0000000000401157
  *	0000000000401136 +:  55                   	push   %rbp
  *	0000000000401148 v:  75 05                	jne    40114f <main+0x19>
  *
- * + executed, - not executed; a conditional jump that was only taken (>), or never (v); a function of
- * which only a part was executed (!). Memory grows with the distinct code and the largest function.
+ * + executed, - not executed; a conditional jump that was always taken (>) or never (v); a function
+ * that was executed partly (!). Memory grows with the distinct code and the largest function.
  */
 #ifndef TR_VIEW_ASM_TEXT_H
 #define TR_VIEW_ASM_TEXT_H
@@ -23,10 +23,10 @@ struct tr_asm_text;
 /* objdump: the program to run; borrowed, as out is. NULL: memory is exhausted. */
 struct tr_asm_text *tr_asm_text_new(const char *objdump, struct tr_output *out);
 
-/* The programs of the blocks, to which the caller adds them before the first record. */
+/* Returns the programs, to which the caller adds those of the blocks before the first record. */
 struct tr_programs *tr_asm_text_programs(struct tr_asm_text *view);
 
-/* The next line of the stream, NULL at its end: then the programs are written. */
+/* Takes the next line of the stream. NULL: its end; writes the programs. */
 enum tr_status tr_asm_text_put(struct tr_asm_text *view, struct tr_record *record,
 			       struct tr_error *err);
 

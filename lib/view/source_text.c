@@ -14,7 +14,7 @@
 #include "core/file.h"
 #include "coverage/coverage.h"
 
-enum { SOURCE_MAX = 64 << 20 }; /* bytes of a source file; a path may name anything */
+enum { SOURCE_MAX = 64 << 20 }; /* bytes of a source file, because a path may name any file */
 
 struct tr_source_text {
 	struct tr_source_text_config config;
@@ -95,7 +95,7 @@ static void put_number(struct tr_buffer *to, uint64_t number, size_t width)
 	put_right(to, (struct tr_text){ digits, tr_decimal_write(number, digits) }, width);
 }
 
-/* Appends a text of the page. Bytes that are no UTF-8 are left to the browser. */
+/* Appends a text to the page. The browser handles bytes that are not UTF-8. */
 static void put_escaped(struct tr_buffer *to, struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -182,7 +182,7 @@ static void begin_file(struct tr_source_text *view, const struct tr_source_file 
 	write_out(view);
 }
 
-/* Appends what was executed of a part: "73.0 %  54 of 74". */
+/* Appends the executed share: "73.0 %  54 of 74". */
 static void put_share(struct tr_buffer *to, const struct tr_source_share *share)
 {
 	uint64_t tenths = share->all ? (1000 * share->hit + share->all / 2) / share->all : 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source files with how often each line was executed (tr-totext --style=source, tr-tohtml), in the form
- * of gcov's listing:
+ * Source files with how often each line was executed (tr-totext --style=source, tr-tohtml), in the
+ * form of gcov's listing:
  *
  *	        -:    0:Source:/src/a.c
  *	        2:    3:int main(void)
  *	    #####:    8:	return 1;
  *	        -:    9:}
  *
- * - stands for a line without code, ##### for one that was not executed. Of a source that cannot be read,
- * only the lines with code are listed. Memory grows with the lines of the programs.
+ * - marks a line without code, ##### one that was not executed. If a source cannot be read, only
+ * the numbers of its lines with code are listed. Memory grows with the lines of the programs.
  */
 #ifndef TR_VIEW_SOURCE_TEXT_H
 #define TR_VIEW_SOURCE_TEXT_H
@@ -25,8 +25,8 @@ struct tr_source_text;
 
 struct tr_source_text_config {
 	/*
-	 * Write a page for a browser with this title instead: the files, each with its share of executed
-	 * lines, which open to their listing in colours. NULL: text. Borrowed.
+	 * Write a page for a browser with this title instead: the files, each with its share of
+	 * executed lines, which open to their listing in colours. NULL: text. Borrowed.
 	 */
 	const struct tr_text *page;
 	bool branches;	       /* list the outcomes of branches, too */
@@ -40,14 +40,14 @@ struct tr_source_text_config {
 struct tr_source_text *tr_source_text_new(const struct tr_source_text_config *config,
 					  struct tr_output *out);
 
-/* The programs of the blocks, to which the caller adds them before the first record. */
+/* Returns the programs, to which the caller adds those of the blocks before the first record. */
 struct tr_programs *tr_source_text_programs(struct tr_source_text *view);
 
-/* The next line of the stream, NULL at its end: then the files are written. */
+/* Takes the next line of the stream. NULL: its end; writes the files. */
 enum tr_status tr_source_text_put(struct tr_source_text *view, struct tr_record *record,
 				  struct tr_error *err);
 
-/* Whether there are lines: after the end. */
+/* Whether there are any lines; to be called after the end. */
 bool tr_source_text_any(const struct tr_source_text *view);
 
 void tr_source_text_free(struct tr_source_text *view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of blocks of code: executed blocks, distinct ones, and the bytes that they cover. */
+/* Statistics of blocks of code: executed blocks, distinct blocks, and the bytes that they cover. */
 #include "view/stat_private.h"
 
 #include <stdlib.h>

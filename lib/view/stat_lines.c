@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage by source line in figures: all, by file, and by function, those with most to do first. */
+/* Statistics of coverage by source line: the sums, then files and functions, worst ones first. */
 #include "view/stat_private.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct row {
 	struct tr_source_share lines;
 };
 
-/* Lines that were not executed decide, then the names. */
+/* Sorts by the number of lines that were not executed, then by name. */
 static int by_missing(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

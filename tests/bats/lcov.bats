@@ -487,7 +487,7 @@ END
 	)
 	for message in '3: left out: a line in another form than its key requires' '15: left out: a line with an unknown key' \
 		'17: left out: the section before has no end_of_record' '21: left out: a line outside of a section' \
-		'24: left out: a line that is cut' '24: the last section has no end_of_record'; do
+		'24: left out: a truncated line' '24: the last section has no end_of_record'; do
 		[[ $stderr == *"bad-lines.info:$message"* ]]
 	done
 	# each record has the path, so its length is limited

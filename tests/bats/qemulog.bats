@@ -42,7 +42,7 @@ block\t3\t-\t0\t0x00000040028217e7\tsize=33\top=block|br0' ]
 	run -2 --separate-stderr tr-parse "$data/bad-no-code.log"
 	[[ $stderr == *'bad-no-code.log:1: left out: a block whose instructions are not in the log (-d in_asm shows them)'* ]]
 	run -2 --separate-stderr tr-parse "$data/bad-cut.log"
-	[[ $stderr == *'left out: a line that is cut'* ]]
+	[[ $stderr == *'left out: a truncated line'* ]]
 	[[ ${lines[-1]} == *truncated=true* ]]
 }
 

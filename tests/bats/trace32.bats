@@ -34,7 +34,7 @@ block\t3\t-\t-\t0x0800021c\tsize=5\top=block
 	run -2 --separate-stderr tr-parse -q "$data/bad-no-caller.txt"
 	[[ $stderr == *'bad-no-caller.txt:3: the list has no callers: export it with the options /NOSYMBOL /CALLER'* ]]
 	run -2 --separate-stderr tr-parse -q "$data/bad-cut.txt"
-	[[ $stderr == *'left out: a line that is cut'* && ${lines[-1]} == *truncated=true* ]]
+	[[ $stderr == *'left out: a truncated line'* && ${lines[-1]} == *truncated=true* ]]
 	[ "$(grep -c ^block <<<"$output")" -eq 1 ]
 	run -2 tr-parse -O exe=/nowhere "$data/good-64.txt"
 	[[ $output == *'/nowhere: cannot be opened: No such file'* ]]

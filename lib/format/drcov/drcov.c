@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of the format, its bid, and the rows of a block table that is text, which reader
- * and writer share. The module table is in coverage/module_table.h, because gnatcov's writer keeps
- * it, too.
+ * The description of the format, its bid, and the rows of a text table of blocks, which reader and
+ * writer share. The module table is in coverage/module_table.h, because gnatcov's writer needs it,
+ * too.
  */
 #include "format/drcov/drcov.h"
 
@@ -25,7 +25,7 @@ static const struct tr_format_option options[] = {
 	{ NULL, NULL, false, false, NULL },
 };
 
-/* Recognises the first words, or the beginning of them in a file that is cut. */
+/* Recognises the first words, or the beginning of them in a truncated file. */
 static int bid(struct tr_input *in)
 {
 	enum { MAGIC = sizeof TR_DRCOV_VERSION - 1, LEAST = 6 };
@@ -70,7 +70,7 @@ static bool number(const char **p, const char *end, unsigned base, uint64_t max,
 	return *p > begin;
 }
 
-/* Moves *p over the text. False: something else is there. */
+/* Moves *p over the text. False: *p is at something else. */
 static bool expect(const char **p, const char *end, const char *text)
 {
 	size_t len = strlen(text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The reader of drcov files. Its steps follow the parts of a dump: the lines before the module
- * table, the modules, the lines before the block table, the blocks, and what is after them, which
- * may be hit counts and another dump.
+ * table, the modules, the lines before the block table, the blocks, and the rest, which may be hit
+ * counts and another dump.
  *
  *	read_head	-> %trec with version, flavor, table and columns
  *	read_module	-> `module`, for each row of the table
@@ -31,7 +31,7 @@ struct reader {
 	struct tr_module_list
 		list;	/* the head, its lines (spelled), and the places of the modules */
 	uint64_t dumps; /* headers so far */
-	bool odd_head;	/* it has a line of unknown meaning */
+	bool odd_head;	/* it has an unknown line */
 	bool bad_columns;
 
 	/* -O starts; absolute: the starts of this dump are addresses, cut to 32 bits */
@@ -88,7 +88,7 @@ static enum tr_status peek_line(struct reader *reader, struct tr_text *line, str
 	return status;
 }
 
-/* Goes on after the line. */
+/* Skips the line. */
 static void skip_line(struct reader *reader, struct tr_text line)
 {
 	tr_input_skip(reader->base.in, line.len);
@@ -103,7 +103,7 @@ static void put_string(struct reader *reader, struct tr_text text)
 	tr_buffer_put_byte(&reader->base.line, '"');
 }
 
-/* Adds the field key with the text, unless that is as usual. */
+/* Adds the field `key` with the text, unless that is the usual one. */
 static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 		    const struct tr_buffer *usual)
 {
@@ -154,7 +154,7 @@ static bool end_of_blocks(struct reader *reader, size_t limit, size_t *at)
 	return tr_input_more(in, *at + 1);
 }
 
-/* Returns the line at that offset, with its LF; len 0: it is longer than such a line can be. */
+/* Returns the line at that offset, with its LF; len 0: it is too long for such a line. */
 static struct tr_text line_at(struct tr_input *in, size_t at)
 {
 	enum { LINE_MAX = 80 };
@@ -218,8 +218,8 @@ static enum tr_status cut(struct reader *reader, struct tr_error *err)
 }
 
 /*
- * Reads the lines up to the blocks into reader->lines. Blank lines may come before; anything else
- * means that there is no table (TR_END). The count is not believed: it only ends the reading.
+ * Reads the lines up to the blocks into reader->lines. Blank lines may come before; after anything
+ * else there is no table (TR_END). The count is not trusted: it only ends the table.
  */
 static enum tr_status take_lines(struct reader *reader, struct tr_error *err)
 {
@@ -262,8 +262,8 @@ static struct tr_drcov_row unpack(const char *p)
 
 /*
  * QEMU's plugin writes addresses, cut to 32 bits, where the format has starts that count from
- * the module. They are recognised in a table of version 2 with one module, by starts beyond
- * its size, all of which are in it as addresses. Looks at the first blocks.
+ * the module. They are recognised in a table of version 2 with one module, if the starts are beyond
+ * its size and all are addresses in it. Examines the first blocks.
  */
 static bool looks_absolute(struct reader *reader)
 {
@@ -369,7 +369,7 @@ static void put_block(struct reader *reader, const struct tr_drcov_row *row)
 	reader->blocks++;
 }
 
-/* Makes a record of an entry of a binary table. After a cut table nothing can follow. */
+/* Makes a record of an entry of a binary table. Nothing can follow a truncated table. */
 static enum tr_status read_binary(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -385,14 +385,14 @@ static enum tr_status read_binary(struct reader *reader, struct tr_record **reco
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* A table with fewer blocks than it announces ends where something else begins. */
+/* Ends a table with fewer blocks than it announces, at something else. */
 static bool ends_table(struct tr_text line)
 {
 	uint64_t count;
 	return tr_text_starts(line, TR_TEXT(TR_DRCOV_VERSION)) || tr_drcov_hits_line(line, &count);
 }
 
-/* Makes a record of a row of a text table. A line that is no row is reported and counted. */
+/* Makes a record of a row of a text table. A line that is not a row is reported and counted. */
 static enum tr_status read_text(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -484,7 +484,7 @@ static void put_header(struct reader *reader)
 	tr_buffer_free(&usual);
 }
 
-/* Reports a head that cannot be read further. */
+/* Reports why the head cannot be read. */
 static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 {
 	const struct tr_drcov_head *head = &reader->list.head;
@@ -543,8 +543,7 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 }
 
 /*
- * Reads the lines before the modules. Without them the file cannot be read: there is no place to go
- * on.
+ * Reads the lines before the modules. If they are damaged, nothing of the file can be read.
  */
 static enum tr_status read_head(struct tr_reader *base, struct tr_record **record,
 				struct tr_error *err)
@@ -566,7 +565,7 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 		reader->base.step = NULL;
 		return status;
 	}
-	/* the first row gives the width of addresses; damage of it is reported when it is read */
+	/* the first row shows the width of addresses; damage in it is reported when it is read */
 	if (reader->list.head.count && peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
 	reader->list.digits = address_digits(reader->list.head.flavor, row);
@@ -580,8 +579,8 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 }
 
 /*
- * Makes a record of a row of the module table. A row that does not fit the columns is kept in .row,
- * and reported as a flaw: the blocks refer to modules by number, so none may be dropped.
+ * Makes a record of a row of the module table. A row that does not match the columns is kept in
+ * .row and reported as a flaw: blocks refer to modules by number, so no row may be dropped.
  */
 static enum tr_status read_module(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
@@ -596,7 +595,7 @@ static enum tr_status read_module(struct tr_reader *base, struct tr_record **rec
 	if (status == TR_END || tr_text_starts(line, TR_TEXT("BB Table:")) ||
 	    line.data[line.len - 1] != '\n') {
 		if (status == TR_OK && line.data[line.len - 1] != '\n')
-			skip_line(reader, line); /* a row that is cut */
+			skip_line(reader, line); /* a truncated row */
 		base->step = read_table;
 		tr_error_set(err, TR_CAUSE_CUT,
 			     "the module table announces %" PRIu64 " modules, there are %zu",
@@ -624,7 +623,7 @@ static enum tr_status read_module(struct tr_reader *base, struct tr_record **rec
 	return good ? tr_reader_deliver(base, record, err) : tr_reader_hold(base, TR_FLAW, err);
 }
 
-/* Reads what follows the tables: hit counts, another dump, or bytes without a meaning. */
+/* Reads the rest after the tables: hit counts, another dump, or bytes without a meaning. */
 static enum tr_status read_after(struct tr_reader *base, struct tr_record **record,
 				 struct tr_error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer of drcov files: gathers the module list and the tables of blocks and hits of a dump,
- * because their counts come first in the file. A dump that was a drcov file keeps its modules; the
- * blocks of other execution traces, absolute addresses in the order of their execution, become a
- * set, each with its module and how often it was executed.
+ * The writer of drcov files: collects the module list and the tables of blocks and hits of a dump,
+ * because their counts come first in the file. A dump that was a drcov file keeps its modules.
+ * Other execution traces (foreign ones) have absolute addresses in the order of execution: their
+ * blocks become a set, each with its module and its number of executions.
  *
  *	begin_dump	a segment begins
  *	put_own		records of a drcov file: module, block, meta bbs
@@ -11,7 +11,7 @@
  *	put_dump	the segment ends: list of modules, table of blocks, hit counts
  *
  * A start has 32 bits and counts from a module, so a foreign trace needs modules: its shared
- * objects, those of -O module, and the program for all the rest. Memory grows with the different
+ * objects, those of -O module, and the program for all the rest. Memory grows with the distinct
  * blocks of a dump.
  */
 #include "format/drcov/drcov.h"
@@ -154,12 +154,12 @@ struct foreign_block {
 
 enum {
 	KEY = 16,	  /* bytes */
-	LATELY = 1 << 13, /* blocks that are found without a look into the map */
+	LATELY = 1 << 13, /* recent blocks that are found without the map */
 };
 
 /*
- * The blocks of a trace that was not a drcov file. A block belongs to the module in which the trace
- * has it, then to one of -O module, and otherwise to a module that is made for all the rest.
+ * The blocks of a trace that was not a drcov file. A block belongs to the shared object that
+ * contains it, else to a module of -O module, else to a module that is made for all the rest.
  */
 struct foreign {
 	struct tr_layout layout; /* what is loaded where at this point of the trace */
@@ -186,12 +186,12 @@ struct foreign {
 	size_t count;
 	struct foreign_block *lately[LATELY]; /* found or added, by address */
 	uint64_t empty;			      /* blocks without a size */
-	uint64_t too_far;		      /* from every module */
+	uint64_t too_far;		      /* blocks far from every module */
 };
 
 enum { NO_OBJECT = -1, PAGE = 4096 };
 
-/* Empties everything for a dump. */
+/* Resets everything for a dump. */
 static void foreign_begin(struct foreign *foreign)
 {
 	tr_layout_section(&foreign->layout, true);
@@ -284,7 +284,7 @@ static struct object *object_of(struct foreign *foreign, const struct tr_loaded_
 	return object;
 }
 
-/* Takes a shared object that is loaded: a module of its own. */
+/* Handles a shared object that is loaded: it becomes a module. */
 static enum tr_status put_load(struct foreign *foreign, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -402,7 +402,6 @@ static enum tr_status foreign_put(struct foreign *foreign, struct tr_record *rec
 	return TR_OK;
 }
 
-/* Ascending. */
 static int by_address(const void *a, const void *b)
 {
 	const struct foreign_block *x = *(struct foreign_block *const *)a;
@@ -541,7 +540,7 @@ static bool place_block(const struct foreign *foreign, struct tr_module_list *li
 		start = block->address - place->origin;
 	}
 	*row = (struct tr_drcov_row){ start, block->size, (uint32_t)id };
-	/* a block that is too far from its module can still be in none, with its address */
+	/* a block that is too far from its module can still be in no module, with its address */
 	if (id > TR_DRCOV_NO_MODULE || start > UINT32_MAX) {
 		row->module = TR_DRCOV_NO_MODULE;
 		row->start = block->address;
@@ -575,7 +574,7 @@ struct writer {
 	struct tr_text text;	 /* -O; data NULL: as in the source */
 
 	/* the dump */
-	bool headed; /* it has begun, with a header or without */
+	bool headed; /* it has begun, with or without a header */
 	bool own;    /* it was a drcov file */
 	bool begun;  /* it has a record */
 	struct tr_module_list list;
@@ -597,7 +596,7 @@ static bool put_dump(struct writer *writer)
 		good = foreign_list(&writer->foreign, writer->named, writer->named_count, list,
 				    writer->version, writer->table) &&
 		       foreign_blocks(&writer->foreign, list, &writer->blocks);
-		/* the flavor must not promise counts that are lost */
+		/* the flavor must not announce counts that are lost */
 		static const char hits[] = { '-', 'h', 'i', 't', 's' };
 		struct tr_text *flavor = &list->head.flavor;
 		if (!writer->blocks.counted && flavor->len >= sizeof hits &&
@@ -621,7 +620,7 @@ static bool put_dump(struct writer *writer)
 	return good;
 }
 
-/* Writes the dump at the end of its segment. A foreign segment without records gives none. */
+/* Writes the dump at the end of its segment, unless that is foreign and has no records. */
 static enum tr_status end_dump(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -762,7 +761,7 @@ static size_t put_blocks(struct tr_writer *base, const struct tr_block *blocks, 
 	size_t taken = 0;
 
 	(void)seq;
-	/* the first record may decide what the source was */
+	/* the first record shows the format of the source if there was no header */
 	while (taken < count && writer->begun && !writer->own &&
 	       take_block(&writer->foreign, &blocks[taken]))
 		taken++;

@@ -16,12 +16,12 @@ static const struct tr_format_option options[] = {
 	{ NULL, NULL, false, false, NULL },
 };
 
-/* The magic is long enough to be no accident. */
+/* Recognises the magic, which is too long to occur by accident. */
 static int bid(struct tr_input *in)
 {
 	static const char magic[] = TR_GNATCOV_MAGIC;
 
-	/* the first byte rejects nearly all other input, without waiting for more */
+	/* most other input is rejected by its first byte, without waiting for more */
 	if (!tr_input_more(in, 1) || *in->pos != magic[0] ||
 	    !tr_input_more(in, TR_GNATCOV_MAGIC_SIZE) ||
 	    memcmp(in->pos, magic, TR_GNATCOV_MAGIC_SIZE) != 0)

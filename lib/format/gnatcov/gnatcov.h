@@ -25,11 +25,12 @@
  *
  * gnatcov itself reads INFO followed by FLAT or HISTORY, and a single DECISION_MAP. The emulators
  * append to a file, so a second run adds sections; without gnatcov they write no INFO. valgrind's
- * tool leaves garbage in the padding. All this is read, with a remark if gnatcov would refuse it.
+ * tool leaves garbage in the padding. All of this is read, with a flaw reported if gnatcov would
+ * refuse it.
  *
  * Sources: GNATcoverage's user's guide, "Trace file contents"; its sources
  * qemu_traces.ads and traces_files.adb; its fork of QEMU (trace.c); each fact
- * was tried on files that gnatcov reads.
+ * was tested with files that gnatcov reads.
  */
 #ifndef TR_FORMAT_GNATCOV_GNATCOV_H
 #define TR_FORMAT_GNATCOV_GNATCOV_H

@@ -10,9 +10,9 @@
  *	  AT_ENTRY		read_entry	-> `block`, or read_special: load, unload, loadaddr
  *	  LOST			find_header	skips to the next magic
  *
- * What gnatcov refuses is read all the same, if its meaning is clear, and reported as a flaw: the
- * record follows the message (HELD). Entries have no magic and no checksum, so after bytes that
- * cannot be decoded only the next section header gives a place to go on.
+ * Input that gnatcov refuses is read if its meaning is clear, and reported as a flaw: the record
+ * follows the message (HELD). Entries have no magic and no checksum, so after bytes that cannot be
+ * decoded, reading can only continue at the next section header.
  */
 #include "format/gnatcov/gnatcov.h"
 
@@ -42,7 +42,7 @@ struct reader {
 	enum state state;
 	struct tr_gnatcov_section section;
 	bool begun;		 /* there was a section */
-	struct tr_layout layout; /* as far as entries may refer to it */
+	struct tr_layout layout; /* checks what entries refer to */
 	struct tr_record *held;	 /* in state HELD */
 	enum state after;	 /* the state after HELD */
 	struct tr_op_values *ops;
@@ -66,13 +66,13 @@ static void close_reader(struct tr_reader *base)
 struct info {
 	uint32_t tag;
 	struct tr_text data; /* in the window */
-	uint32_t pad;	     /* its bytes as one number, 0 as it should be */
+	uint32_t pad;	     /* its bytes as one number, which should be 0 */
 	size_t size;	     /* of all of it */
 };
 
 /*
- * Ends reading at the end of the input, which err describes as too early at pos + at. If the
- * window is damaged, the trace reports that instead.
+ * Ends reading at the end of the input; err says that it ends too early, at pos + at. If the window
+ * is damaged, the trace reports that instead.
  */
 static enum tr_status cut(struct reader *reader, size_t at, struct tr_error *err)
 {
@@ -87,8 +87,8 @@ static enum tr_status cut(struct reader *reader, size_t at, struct tr_error *err
 }
 
 /*
- * Skips so many bytes, of which those from pos + at on cannot be decoded, and searches for a
- * header.
+ * Skips `skip` bytes, of which those from pos + at on cannot be decoded; the next step searches for
+ * a header.
  */
 static enum tr_status lost(struct reader *reader, size_t at, size_t skip, struct tr_error *err)
 {
@@ -273,14 +273,14 @@ static bool build_section(struct reader *reader, const struct tr_gnatcov_section
 }
 
 /*
- * Goes on with the content of a section. What is loaded where is forgotten, unless the section
- * belongs to the list of information before it.
+ * Continues with the content of a section. Forgets what is loaded where, unless the section belongs
+ * to the list of information before it.
  */
 static void begin_section(struct reader *reader, const struct tr_gnatcov_section *section)
 {
 	bool after_info = reader->begun && reader->section.kind == TR_GNATCOV_INFO;
 
-	/* without a list right before the section the information was about another run */
+	/* information that is not right before the section was about another run */
 	tr_layout_section(&reader->layout, section->kind == TR_GNATCOV_INFO || !after_info);
 	reader->section = *section;
 	reader->begun = true;
@@ -309,7 +309,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	return hand_out(reader, &reader->base.record, TR_GNATCOV_HEADER_SIZE, record, err);
 }
 
-/* A larger tag is not a new one, but bytes that are no information entry. */
+/* A tag above this is not a new one: the bytes are not an information entry. */
 enum { ABSURD_TAG = 0x10000 };
 
 /* Returns the name of a tag for a message. */
@@ -371,7 +371,7 @@ static bool is_number(uint32_t tag)
 	       tag == TR_GNATCOV_EXEC_CODE_SIZE;
 }
 
-/* Fills err if gnatcov refuses the entry, or takes it for something else. */
+/* Fills err if gnatcov refuses or misreads the entry. */
 static void check_info(const struct reader *reader, const struct info *info, struct tr_error *err)
 {
 	struct tr_trace_date date;
@@ -471,7 +471,7 @@ static enum tr_status read_info(struct reader *reader, struct tr_record **record
 	return hand_out(reader, &reader->base.record, info.size, record, err);
 }
 
-/* The information about a shared object that gnatcov requires. */
+/* The information that gnatcov requires about a shared object. */
 struct loaded {
 	bool named, stamped;
 	uint64_t file_size, crc, code_size;
@@ -506,7 +506,7 @@ static void note_tag(struct loaded *loaded, const struct info *info)
 	}
 }
 
-/* gnatcov requires 5 tags. As fields of a record, entries take many times their own size. */
+/* gnatcov requires 5 entries. As fields of a record, they take many times their own size. */
 enum { LIST_MAX = 4096 };
 
 /* Reads the list after a load entry into fields, and adds its size to *size. */
@@ -591,7 +591,7 @@ static enum tr_status read_load(struct reader *reader, const struct tr_block *en
 	return hand_out(reader, &reader->base.record, size, record, err);
 }
 
-/* Fills err if a special entry is wrong in itself or in its place. */
+/* Fills err if a special entry is wrong, or not allowed at its place. */
 static void check_special(const struct reader *reader, const struct tr_block *entry,
 			  struct tr_error *err)
 {
@@ -614,7 +614,7 @@ static void check_special(const struct reader *reader, const struct tr_block *en
 			     "a shared object that is not loaded was unloaded");
 }
 
-/* Makes a record of the special entry at pos, which has size bytes. An unknown one is a block. */
+/* Makes a record of the special entry at pos, which has size bytes: a block if it is unknown. */
 static enum tr_status read_special(struct reader *reader, const struct tr_block *entry, size_t size,
 				   struct tr_record **record, struct tr_error *err)
 {
@@ -623,7 +623,7 @@ static enum tr_status read_special(struct reader *reader, const struct tr_block 
 	tr_error_clear(err);
 	check_special(reader, entry, err);
 	if (entry->size == TR_GNATCOV_LOAD && err->cause != TR_CAUSE_NONE) {
-		/* the entry is read again together with its list, which may have a flaw too */
+		/* the entry is read again with its list, which may also have a flaw */
 		reader->layout.loaded = true;
 		err->severity = TR_FLAW;
 		tr_error_at_offset(err, reader->base.in->offset);
@@ -746,8 +746,8 @@ static void decode(const char *p, const struct tr_gnatcov_section *section, stru
 enum { NEVER_SET = 0x4c }; /* bits of an op that have no meaning */
 
 /*
- * Whether the entry at p is a block without anything unusual, as nearly all are. Such a block may
- * be the beginning of a header only if it has the magic.
+ * Whether the entry at p is a block without anything unusual, as nearly all are. An entry that
+ * begins with the magic may be a header.
  */
 static inline __attribute__((always_inline)) bool is_plain(const char *p, size_t pc_size)
 {
@@ -761,9 +761,9 @@ static inline __attribute__((always_inline)) bool is_plain(const char *p, size_t
 }
 
 /*
- * Reads a plain entry. False: next_unit has to read it, because it is unusual or not all in the
- * window, or because the record is not ready. No function is called from here, so that no register
- * has to be saved.
+ * Reads a plain entry. False: next_unit has to read the entry, because it is unusual or extends
+ * beyond the window, or because the record is not ready. No function is called from here, so that
+ * no register has to be saved.
  */
 static inline bool read_plain_entry(struct reader *reader, struct tr_record **record)
 {
@@ -809,7 +809,7 @@ static __attribute__((noinline)) void hand_over(struct reader *reader, struct tr
 		size_t max = tr_input_available(in) / size;
 		if (max > reader->run)
 			max = reader->run;
-		/* a loop for each form of nearly all traces, in which nothing depends on it */
+		/* nearly all traces have one of two forms, each of which has a loop of its own */
 		if (section->pc_size == 8 && !section->big)
 			count = decode_run(in->pos, max,
 					   (struct tr_gnatcov_section){ .pc_size = 8 }, blocks);
@@ -940,7 +940,7 @@ struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr
 		tr_reader_free(&reader->base);
 		return NULL;
 	}
-	/* the fields of a record take several times its size, which the window limits */
+	/* the window limits the size of an entry, and its fields take several times that size */
 	tr_arena_limit(&reader->base.arena, UINT64_MAX);
 	reader->taker = config->blocks;
 	reader->run = 1;

@@ -5,7 +5,7 @@
  *
  *  - dump: addresses as in the files, without the load address of the kernel or of the shared
  *    object that contains them.
- *  - raw: addresses as they were when the program ran.
+ *  - raw: the addresses that the program had in memory.
  *  - base: no information; the blocks of all traces so far are one sorted list, which is printed at
  *    the end of each trace. Nothing is printed after a damaged trace, because the list would look
  *    complete.
@@ -29,8 +29,8 @@
 enum style { DUMP, RAW, BASE };
 
 /*
- * Whether Latin-1 has a glyph for every byte. gnatcov prints these as they are and all other data
- * in hex, so text in UTF-8 is mostly hex.
+ * Whether Latin-1 has a glyph for every byte. gnatcov prints such data as they are and other data
+ * in hex, so most text in UTF-8 appears as hex.
  */
 static bool is_graphic(struct tr_text bytes)
 {
@@ -42,7 +42,7 @@ static bool is_graphic(struct tr_text bytes)
 	return true;
 }
 
-/* Appends the data of an information entry; empty data leave a blank at the end of the line. */
+/* Appends the data of an information entry; if they are empty, the line ends with a blank. */
 static void put_data(struct tr_text bytes, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "Data :");
@@ -134,8 +134,8 @@ static enum tr_status read_machine(struct tr_record *record, int64_t *machine, s
 enum { TAIL = 32 };
 
 /*
- * The state of one output. The blocks of style base are collected over all traces, everything else
- * is forgotten at the end of a trace.
+ * The state of one output. The blocks of style base are collected from all traces; everything else
+ * is reset at the end of a trace.
  */
 struct text {
 	struct tr_block_taker taker;
@@ -159,8 +159,8 @@ struct text {
 };
 
 /*
- * Makes the end of the line of an op: its bits as letters. All 256 are made once, as a trace has
- * millions of lines.
+ * Makes the end of a line for an op: its bits as letters. All 256 are made once, because a trace
+ * has millions of lines.
  */
 static void make_tail(struct text *text, unsigned op)
 {
@@ -240,8 +240,8 @@ static void put_line(struct text *text, uint64_t first, uint64_t last, uint8_t d
 }
 
 /*
- * Adds a block to the list of style base. A block without bytes that is no fault is printed at once
- * and reported, as in gnatcov; that includes one that wraps around the top of memory.
+ * Adds a block to the list of style base. As in gnatcov, an empty block that is not a fault is
+ * printed at once and reported; so is one that wraps around the top of memory.
  */
 static enum tr_status add_to_base(struct text *text, const struct tr_block *block,
 				  struct tr_error *err)
@@ -254,7 +254,7 @@ static enum tr_status add_to_base(struct text *text, const struct tr_block *bloc
 	if (range.last >= range.first)
 		return tr_ranges_add(text->ranges, range) ? TR_OK : tr_error_memory(err);
 	if (block->op == TR_EXEC_FAULT)
-		return TR_OK; /* a fault in a block that is known already */
+		return TR_OK; /* a fault in a block that was added before */
 	put_line(text, range.first, range.last, block->digits, block->op);
 	tr_error_set(err, TR_CAUSE_INPUT, "empty trace entry discarded");
 	return TR_WARN;
@@ -275,8 +275,8 @@ static void begin_entries(struct text *text, struct tr_text kind)
 }
 
 /*
- * Shows a block where the style wants it: raw at its own address, the others relative to the kernel
- * or shared object, and not at all before the kernel is loaded.
+ * Shows a block: with style raw at its own address, otherwise relative to the kernel or shared
+ * object, and not at all before the kernel is loaded.
  */
 static enum tr_status show_block(struct text *text, struct tr_block block, struct tr_error *err)
 {
@@ -304,7 +304,7 @@ static enum tr_status put_block(struct text *text, struct tr_record *record, str
 	return status == TR_OK ? show_block(text, block, err) : status;
 }
 
-/* Leaves out a section that is not an execution, or of another machine, from style base. */
+/* For style base: leaves out sections that are not executions, or are of another machine. */
 static enum tr_status judge_for_base(struct text *text, struct tr_record *record,
 				     struct tr_error *err)
 {
@@ -346,7 +346,7 @@ static enum tr_status put_section(struct text *text, struct tr_record *record, s
 	return text->style == BASE ? judge_for_base(text, record, err) : TR_OK;
 }
 
-/* Takes an information entry: for the load addresses, and as text. */
+/* Handles an information entry: it may name the kernel, and it is printed. */
 static enum tr_status put_info(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	enum tr_status status = tr_layout_info(&text->layout, record, err);
@@ -357,7 +357,7 @@ static enum tr_status put_info(struct text *text, struct tr_record *record, stru
 	return text->infos.failed ? tr_error_memory(err) : status;
 }
 
-/* Takes a shared object that is loaded, and prints where. */
+/* Handles a shared object that is loaded, and prints its address. */
 static enum tr_status put_load(struct text *text, struct tr_record *record, struct tr_error *err)
 {
 	struct tr_loaded_object object;
@@ -375,7 +375,7 @@ static enum tr_status put_load(struct text *text, struct tr_record *record, stru
 	return TR_OK;
 }
 
-/* Takes an unload, which prints nothing, or the load address of the kernel. */
+/* Handles an unload, which prints nothing, or the load address of the kernel. */
 static enum tr_status put_address_record(struct text *text, struct tr_record *record, bool unload,
 					 struct tr_error *err)
 {
@@ -442,7 +442,7 @@ static enum tr_status put_record(struct text *text, struct tr_record *record, st
 		status = put_load(text, record, err);
 	else if (tr_text_is(record->kind, "unload") || tr_text_is(record->kind, "loadaddr"))
 		status = put_address_record(text, record, tr_text_is(record->kind, "unload"), err);
-	/* a short way for nearly all blocks, see put */
+	/* the fast path for nearly all blocks, see put */
 	text->plain = text->begun && text->style != BASE &&
 		      (text->style == RAW || tr_layout_is_plain(&text->layout));
 	tr_output_record_end(text->out);
@@ -477,7 +477,7 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 	}
 }
 
-/* Takes blocks that need no record: no remark, and nothing before them that is still to print. */
+/* Takes blocks that can be shown at once, without a message (struct tr_block_taker). */
 static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
 			  uint64_t seq)
 {

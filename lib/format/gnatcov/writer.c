@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer of execution traces: sections, information and entries as bytes. If the stream lacks
- * sections or the end of a list, they are supplied with a note.
+ * The writer of execution traces: writes sections, information and entries. Sections and ends of
+ * lists that the stream lacks are supplied, with a note.
  *
  *	record -> read_section, read_item, tr_block_read -> write_header, write_item, write_entry
  *
  * A drcov file becomes INFO with the program's name and the list of modules, and a section FLAT
  * with the absolute addresses of its blocks. Its hit counts are lost.
  *
- * Numbers are written in the byte order of the section. A date has its year in that order, too, so
- * it is turned if -O endian changes it; all other data are bytes and stay.
+ * Numbers are written in the byte order of the section. The year of a date is in that order, too,
+ * so its bytes are swapped if -O endian changes it; all other data are bytes, and are not changed.
  */
 #include "format/gnatcov/gnatcov.h"
 
@@ -37,7 +37,7 @@ struct writer {
 
 	/* the segment */
 	enum place place;
-	bool tagged;			   /* this list has the tag */
+	bool tagged;			   /* the tag was written to this list */
 	struct tr_gnatcov_section section; /* as it is written */
 	bool was_big;			   /* the byte order of the source */
 	bool drcov;			   /* it was a drcov file */
@@ -231,15 +231,15 @@ static unsigned padding(const struct item *item)
 	return (unsigned)-item->data.len % TR_GNATCOV_INFO_ALIGN;
 }
 
-/* Keeps padding only if it is not longer than the data need. */
+/* Keeps padding only if it is not longer than the data require. */
 static void set_pad(struct item *item, uint64_t pad)
 {
 	item->pad = pad < UINT64_C(1) << padding(item) * 8 ? (uint32_t)pad : 0;
 }
 
 /*
- * Reads the record of an information entry: from its bytes (data) if they are there, and otherwise
- * from what they mean (value). big: the byte order of a date in the source.
+ * Reads the record of an information entry: from its bytes (data) if it has them, and otherwise
+ * from their meaning (value). big: the byte order of a date in the source.
  */
 static enum tr_status read_item(struct tr_record *record, bool big, struct item *item,
 				struct tr_error *err)
@@ -307,7 +307,7 @@ static enum tr_status next_item(struct tr_record *record, size_t *next, struct i
 	return status;
 }
 
-/* Turns the year of a date into the other byte order. False: memory is exhausted. */
+/* Swaps the bytes of the year of a date. False: memory is exhausted. */
 static bool turn_date(struct item *item, bool from_big, bool to_big, struct tr_arena *arena)
 {
 	struct tr_trace_date date;
@@ -407,7 +407,7 @@ static enum tr_status supplied(struct writer *writer, struct tr_error *err)
 	return TR_WARN;
 }
 
-/* Supplies a section of entries for addresses of so many digits. TR_WARN: err is a note on it. */
+/* Supplies a section of entries for addresses of that many digits. TR_WARN: err is a note on it. */
 static enum tr_status begin_entries(struct writer *writer, uint8_t digits, struct tr_error *err)
 {
 	struct tr_gnatcov_section section = { .kind = TR_GNATCOV_FLAT };
@@ -468,7 +468,7 @@ static enum tr_status put_block(struct writer *writer, struct tr_record *record,
 	return status == TR_OK ? write_entry(writer, &entry, err) : status;
 }
 
-/* Writes a list whose items were checked before, so that only memory can be exhausted. */
+/* Writes a list whose items were checked before. False: memory is exhausted. */
 static enum tr_status write_list(struct writer *writer, struct tr_record *record, size_t next,
 				 struct tr_error *err)
 {
@@ -531,7 +531,7 @@ static enum tr_status begin_drcov(struct writer *writer, struct tr_record *heade
 	return tr_error_memory(err);
 }
 
-/* Begins the section of blocks. All modules are known by then, and are written before it. */
+/* Begins the section of blocks, after all modules, which are known by then. */
 static bool begin_drcov_entries(struct writer *writer)
 {
 	struct tr_gnatcov_section section = { .kind = TR_GNATCOV_FLAT };

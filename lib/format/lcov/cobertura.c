@@ -7,7 +7,7 @@
  *	                                                > lines > line > conditions > condition
  *
  * A condition is a branch; its coverage is the share of its outcomes that happened. The lines of a
- * method are those up to the next function. complexity is 0: a trace does not say it.
+ * method are those up to the next function. complexity is 0, because a trace does not contain it.
  *
  * Source: Cobertura's coverage-04.dtd.
  */
@@ -25,7 +25,7 @@ static void put_text(struct tr_buffer *to, struct tr_text text)
 	while (p < end) {
 		unsigned length = tr_utf8_length(p, end);
 		uint32_t code = length ? tr_utf8_decode(p, length) : 0;
-		/* lone surrogates and two characters of the last line of the plane are none of XML's */
+		/* XML has no surrogates, and no U+FFFE and U+FFFF */
 		bool legal = code >= 0x20 && code != 0xfffe && code != 0xffff;
 		if (code == '&')
 			tr_buffer_put_literal(to, "&amp;");
@@ -60,7 +60,7 @@ static void put_number(struct tr_buffer *to, const char *name, uint64_t number)
 	put_attribute(to, name, (struct tr_text){ digits, tr_decimal_write(number, digits) });
 }
 
-/* Appends an attribute with a share, from 0 to 1 in four digits. Nothing of nothing is all of it. */
+/* Appends an attribute with a share, from 0 to 1 in four digits. 0 of 0 counts as 1. */
 static void put_rate(struct tr_buffer *to, const char *name, const struct tr_source_share *share)
 {
 	enum { ONE = 10000 };
@@ -87,7 +87,7 @@ static void put_percentage(struct tr_buffer *to, uint64_t hit, uint64_t all)
 	tr_buffer_put_byte(to, '%');
 }
 
-/* Appends a line with its conditions, which are from `first` to `end` of the branches. */
+/* Appends a line with its conditions: the branches from `first` up to `end`. */
 static void put_line(struct tr_buffer *to, const struct tr_source_line *line,
 		     const struct tr_source_branch *branches, size_t first, size_t end)
 {
@@ -123,7 +123,7 @@ static void put_line(struct tr_buffer *to, const struct tr_source_line *line,
 	tr_buffer_put_literal(to, "</conditions></line>\n");
 }
 
-/* Appends the lines of a file from one to before another. */
+/* Appends the lines of a file from `from` up to, but not including, `until`. */
 static void put_lines(struct tr_buffer *to, const struct tr_source_file *file, uint64_t from,
 		      uint64_t until)
 {
@@ -311,7 +311,7 @@ static const struct tr_lcov_form form = {
 	.write = write_files,
 };
 
-/* Creates the writer, unless the time is no number. */
+/* Creates the writer. NULL: the time is not a number, or memory is exhausted. */
 static struct tr_writer *create(const struct tr_write_config *config, struct tr_output *out,
 				struct tr_error *err)
 {

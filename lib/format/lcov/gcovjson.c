@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the JSON of gcov --json-format: an object with the files, each with its lines and functions.
+ * Writes the JSON of gcov --json-format: an object with the files, each with its lines and
+ * functions.
  *
  *	{"format_version":"1","files":[
  *	 {"file":"/src/a.c",
@@ -8,9 +9,9 @@
  *	  "lines":[{"line_number":3,"function_name":"main","count":1,"unexecuted_block":false,
  *	            "branches":[{"count":1,"throw":false,"fallthrough":true}]}]}]}
  *
- * Columns of functions and their basic blocks are unknown, so these members are missing. gcov has
- * unexecuted_block for lines of which a part was not executed, and here it is one of lines of which
- * nothing was. Source: gcov(1) of GCC 12, Invoking Gcov.
+ * Columns of functions and their basic blocks are unknown, so these members are missing. gcov sets
+ * unexecuted_block if a part of the line was not executed; here it is set if nothing of it was.
+ * Source: gcov(1) of GCC 12, Invoking Gcov.
  */
 #include "format/lcov/lcov.h"
 
@@ -56,7 +57,7 @@ static void put_lines(const struct tr_source_file *file, struct tr_buffer *to)
 	for (size_t i = 0; i < file->lines.count; i++) {
 		const struct tr_source_line *line = &file->lines.list[i];
 		const char *before = "";
-		/* the function that begins last before the line contains it */
+		/* a line belongs to the last function that begins before it */
 		while (function < file->functions.count &&
 		       file->functions.list[function].line <= line->line)
 			function++;

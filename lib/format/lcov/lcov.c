@@ -10,7 +10,7 @@ static void put_number(struct tr_buffer *to, const char *key, uint64_t number, c
 	tr_buffer_put_byte(to, after);
 }
 
-/* Appends a text that ends with a line feed; the format has no escapes for those in it. */
+/* Appends a text and a line feed. The format has no escapes, so line feeds in it become blanks. */
 static void put_line(struct tr_buffer *to, struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++)

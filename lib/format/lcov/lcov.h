@@ -24,9 +24,9 @@
  *	LH:3
  *	end_of_record
  *
- * Sources: geninfo(1) of lcov 1.16 and 2.0, section TRACEFILE FORMAT; lcovutil.pm of lcov 2.x, which
- * still reads FN and FNDA beside its own FNL and FNA, which lcov 1.x does not read. Both are read here,
- * and FN and FNDA are written. MCDC of lcov 2.x becomes a raw record.
+ * Sources: geninfo(1) of lcov 1.16 and 2.0, section TRACEFILE FORMAT; lcovutil.pm of lcov 2.x,
+ * which reads FN and FNDA as well as its own FNL and FNA, which lcov 1.x does not read. We read
+ * both and write FN and FNDA. MCDC of lcov 2.x becomes a raw record.
  */
 #ifndef TR_FORMAT_LCOV_LCOV_H
 #define TR_FORMAT_LCOV_LCOV_H
@@ -39,7 +39,7 @@ int tr_lcov_bid(struct tr_input *in);
 struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_input *in,
 			       struct tr_error *err);
 
-/* Used by all writers of coverage by source line: their steps (writer.c) and the -O of programs. */
+/* Common to all writers of coverage by source line: their steps (writer.c) and -O options. */
 
 #define TR_LCOV_STEPS(name) \
 	{ \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of tracefiles. Lines and branches become records at once. A function is named in two
- * lines or three (FN and FNDA; FNL and FNA), so functions are pending until a line of another kind
- * comes.
+ * The reader of tracefiles. Lines and branches become records at once. A function is described by
+ * several lines (FN and FNDA; FNL and FNA), so functions are pending until a line of another kind.
  *
  *	line -> its key -> the function of the table -> record, or a pending function
  */
@@ -15,7 +14,7 @@
 #include "format/reader_base.h"
 #include "record/literal.h"
 
-/* A function of this source file that is no record yet. */
+/* A pending function of this source file. */
 struct function {
 	struct function *next;
 	struct tr_text name;
@@ -38,11 +37,11 @@ struct reader {
 	bool kept_ended;
 };
 
-/* Each record of a section has its path, so a long one would make far more output than input. */
+/* Each record of a section has its path, so a long one would make the output far too large. */
 enum { LONGEST_TEST = 1 << 16, LONGEST_PATH = 4096 };
 
 /*
- * Takes the digits before the next comma, and the comma; the last number has none. False: no
+ * Takes the number before the next comma, and the comma, if there is one. False: it is not a
  * number.
  */
 static bool take_number(struct tr_text *text, uint64_t most, uint64_t *number)
@@ -110,7 +109,7 @@ static enum tr_status put_function(struct reader *reader, struct tr_record **rec
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* Forgets the functions, all of which were delivered. */
+/* Forgets the functions, after all were delivered. */
 static void forget_functions(struct reader *reader)
 {
 	reader->first = NULL;
@@ -139,8 +138,8 @@ static struct function *add_function(struct reader *reader, struct tr_text name)
 }
 
 /*
- * The functions for the lines of a section: value is what follows the colon. TR_OK: *record is set;
- * TR_END: there is no record; TR_WARN with an err that is not filled: the line is malformed.
+ * Handlers for the lines of a section; value is the text after the colon. TR_OK: *record is set;
+ * TR_END: there is no record; TR_WARN, with err not filled: the line is malformed.
  */
 
 /* FN:LINE[,LAST],NAME */
@@ -151,7 +150,7 @@ static enum tr_status read_fn(struct reader *reader, struct tr_text value,
 	(void)record;
 	if (!take_number(&value, UINT32_MAX, &line))
 		return TR_WARN;
-	/* a name does not begin with a digit, unless it is not one of C */
+	/* only names that are not C begin with a digit */
 	if (value.len && memchr(value.data, ',', value.len) &&
 	    !take_number(&value, UINT32_MAX, &last))
 		last = 0;
@@ -180,7 +179,7 @@ static enum tr_status read_fnda(struct reader *reader, struct tr_text value,
 	return TR_END;
 }
 
-/* FNL:INDEX,LINE[,LAST]: the functions FNA of that index are there. */
+/* FNL:INDEX,LINE[,LAST]: the place of the functions FNA with that index */
 static enum tr_status read_fnl(struct reader *reader, struct tr_text value,
 			       struct tr_record **record, struct tr_error *err)
 {
@@ -270,7 +269,7 @@ static enum tr_status read_brda(struct reader *reader, struct tr_text value,
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* Sums of a section: they follow from its records. */
+/* Sums of a section, which follow from its records. */
 static enum tr_status read_sum(struct reader *reader, struct tr_text value,
 			       struct tr_record **record, struct tr_error *err)
 {
@@ -281,7 +280,7 @@ static enum tr_status read_sum(struct reader *reader, struct tr_text value,
 	return tr_decimal_read(value, UINT64_MAX, &number) ? TR_END : TR_WARN;
 }
 
-/* Conditions of MC/DC, for which there is no kind of record: the line is kept as it is. */
+/* Conditions of MC/DC, which have no kind of record: the line is kept in a raw record. */
 static enum tr_status read_mcdc(struct reader *reader, struct tr_text value,
 				struct tr_record **record, struct tr_error *err)
 {
@@ -351,8 +350,8 @@ static bool is_of_functions(struct tr_text line)
 }
 
 /*
- * Takes a line. TR_END: there is no record. Where a record must come before it, *kept is set, and
- * the line is to be given again.
+ * Handles a line. TR_END: there is no record. *kept is set if a record has to come first; then the
+ * line must be passed again.
  */
 static enum tr_status take_line(struct reader *reader, struct tr_text line, bool *kept,
 				struct tr_record **record, struct tr_error *err)
@@ -413,7 +412,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		} else {
 			status = tr_reader_line(base, &line, &ended, err);
 			if (status == TR_END && reader->open) {
-				/* a file that is cut: what was read is delivered first */
+				/* a truncated file: deliver what was read first */
 				ended = true;
 				line = TR_TEXT("end_of_record");
 				status = take_line(reader, line, &kept, record, err);
@@ -427,7 +426,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			if (status != TR_OK)
 				return status;
 			if (!ended && !tr_text_is(line, "end_of_record")) {
-				tr_error_say(err, TR_CAUSE_CUT, "left out: a line that is cut");
+				tr_error_say(err, TR_CAUSE_CUT, "left out: a truncated line");
 				tr_error_at_line(err, base->lines);
 				return TR_WARN;
 			}
@@ -465,7 +464,7 @@ struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_in
 	return &reader->base;
 }
 
-/* Looks for SF: after lines that may come before it. */
+/* Searches for SF:, after lines that may come before it. */
 static int weigh(const char *begin, const char *end, void *context)
 {
 	enum { BITS = 40 };

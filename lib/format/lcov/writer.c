@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of writers of coverage by source line. Records are added up as they come; the text
- * is made at the end, because it lists what was not executed, too.
+ * The common part of writers of coverage by source line. Records are added up when they arrive; the
+ * text is made at the end, because it also lists what was not executed.
  *
  *	put	any record -> tr_coverage_put
  *	close	tr_coverage_finish -> the function of the format, which writes all files

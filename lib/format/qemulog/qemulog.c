@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of the format, and its reader. A block is held until the line after it: that may
- * report that it was not executed, and is the block to which a jump went.
+ * The description of the format, and its reader. A block is held until the next line is read: that
+ * may report that the block was not executed, or is the block to which it jumped.
  */
 #include "format/qemulog/qemulog.h"
 
@@ -15,7 +15,7 @@ struct code {
 	bool has_target;
 };
 
-/* A line "Trace". */
+/* A Trace line. */
 struct step {
 	uint64_t pc, cpu;
 	unsigned digits; /* of the pc */
@@ -36,7 +36,7 @@ struct reader {
 	bool gap;  /* a line after it could not be read */
 	struct step last;
 	uint64_t last_line;
-	struct step next; /* a step that comes after the section */
+	struct step next; /* a step that is due after the section */
 };
 
 /* Moves *p over blanks. */
@@ -59,7 +59,7 @@ static unsigned hex(const char **p, const char *end, uint64_t *number)
 	return digits > 16 ? 0 : digits;
 }
 
-/* Moves *p over the text. False: something else is there. */
+/* Moves *p over the text. False: *p is at something else. */
 static bool expect(const char **p, const char *end, struct tr_text text)
 {
 	if (!tr_text_starts(tr_text_span(*p, end), text))
@@ -68,7 +68,7 @@ static bool expect(const char **p, const char *end, struct tr_text text)
 	return true;
 }
 
-/* Reads a line "Trace". False: it is not one, or it is cut. */
+/* Reads a Trace line. False: it is not one, or it is truncated. */
 static bool read_step(struct tr_text line, struct step *step)
 {
 	const char *p = line.data, *end = p + line.len, *close;
@@ -115,7 +115,7 @@ static bool read_instruction(struct tr_text line, uint64_t *address, uint64_t *s
 	skip_blanks(&p, end);
 	*size = 0;
 	/*
-	 * groups of 2, 4 or 8 digits, each with one blank after it; the mnemonic has more before it
+	 * groups of 2, 4 or 8 digits, separated by one blank; more blanks precede the mnemonic
 	 */
 	while (p < end) {
 		const char *group = p;
@@ -212,7 +212,7 @@ static enum tr_status put_block(struct reader *reader, const struct step *next,
 	tr_buffer_put_literal(to, "\tsize=");
 	tr_buffer_put_decimal(to, code->size);
 	tr_buffer_put_literal(to, "\top=block");
-	/* the outcome of a direct jump; of another instruction there is none */
+	/* the outcome of a direct jump; other instructions have none */
 	if (next && next->cpu == step->cpu && code->has_target) {
 		if (next->pc == code->target)
 			tr_buffer_put_literal(to, "|br0");
@@ -222,7 +222,7 @@ static enum tr_status put_block(struct reader *reader, const struct step *next,
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* Whether the line reports that the block which is held was not executed. */
+/* Whether the line reports that the held block was not executed. */
 static bool is_stopped(const struct reader *reader, struct tr_text line)
 {
 	uint64_t pc;
@@ -259,7 +259,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		return status;
 	for (;;) {
 		if (reader->begun && reader->next.digits) {
-			/* the step that waited for the section */
+			/* the step that is due after the section */
 			reader->last = reader->next;
 			reader->next.digits = 0;
 			reader->held = true;
@@ -287,7 +287,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			reader->gap = true;
 			tr_error_say(err, ended ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
 				     ended ? "left out: a Trace line in an unknown form"
-					   : "left out: a line that is cut");
+					   : "left out: a truncated line");
 			tr_error_at_line(err, base->lines);
 			return TR_WARN;
 		}
@@ -326,7 +326,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	return reader ? &reader->base : NULL;
 }
 
-/* Looks for a step, or for the listing of a block. */
+/* Searches for a step, or for the listing of a block. */
 static int weigh(const char *begin, const char *end, void *context)
 {
 	enum { BITS = 64 };
@@ -343,7 +343,7 @@ static int weigh(const char *begin, const char *end, void *context)
 static int bid(struct tr_input *in)
 {
 	enum { PROBE = 16 << 10 }; /* pages and system calls may come first */
-	/* the lines before it: dashes, Trace, or what QEMU says about memory */
+	/* lines that may come first: dashes, Trace, and QEMU's remarks about memory */
 	static const char *const heads[] = { "----------------",    "Trace ",
 					     "host mmap_min_addr=", "Locating guest ",
 					     "page layout",	    "guest_base ",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The qemulog format: the log that QEMU writes with -d in_asm,exec,nochain. Its blocks are an
- * execution trace for which no plug-in is needed. trace-formats(5) describes it for users.
+ * execution trace that requires no plug-in. trace-formats(5) describes it for users.
  *
  *	lines -> bid -> next: read_code (where blocks end), read_trace -> records
  *
@@ -15,11 +15,11 @@
  *						a block is executed: CPU, host address, and in
  *						brackets cs_base, pc, flags and cflags
  *	Stopped execution of TB chain before 0x7f33a7400100 [0000000000401136] main
- *						the block of the line before was not executed
+ *						the block in the line before was not executed
  *
- * Before version 2.12 a line is "Trace 0x7f33a7400100 [0: 0000000000401136] main" or has no "0: ". An
- * instruction that is longer than its line goes on in the next one. Bytes are single, or words of
- * the target. The logs of other -d items (page, strace, cpu, op) may be in between.
+ * Before version 2.12 a line is "Trace 0x7f33a7400100 [0: 0000000000401136] main" or has no "0: ".
+ * An instruction that is longer than its line continues in the next one. Bytes are single, or words
+ * of the target. The logs of other -d items (page, strace, cpu, op) may be in between.
  *
  * Sources: QEMU's accel/tcg/cpu-exec.c (log_cpu_exec), accel/tcg/translator.c, disas/capstone.c
  * (cap_dump_insn), and logs of versions 2.1 to 7.2.

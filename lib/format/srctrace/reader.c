@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of source traces. A feed gives the bytes of one trace after the other, from the input
- * itself or from the Base64 lines of a console log; the steps of the reader make a header record
- * and a record of each information and unit entry of these bytes.
+ * The reader of source traces. A feed returns the bytes of one trace after the other, from the
+ * input itself or from the Base64 lines of a console log. The steps of the reader make a header
+ * record, and a record of each information entry and unit.
  *
  *	feed_begin, feed_more	the bytes of a trace, as a window
  *	read_begin		goes to the next trace
  *	read_header		%trec with alignment and byte order
  *	read_info, read_unit	records; look_at_gaps decides whether .raw is needed
  *
- * A trace has no end of its own: a binary one goes to the end of the file or to the next magic, one
- * in a log to its end marker. After a length that cannot be right only another trace can be read.
+ * A trace has no end of its own: a binary one ends at the end of the file or at the next magic, one
+ * in a log at its end marker. After an impossible length, only the next trace can be read.
  */
 #include "format/srctrace/srctrace.h"
 
@@ -26,9 +26,9 @@
 #include "record/literal.h"
 
 /*
- * The feed. Traces come one after the other; within one, the feed is a window like tr_input. Where
- * the lines of several traces are mixed in a log, each with a prefix of its own, the bytes of the
- * traces that are not read yet are decoded and kept.
+ * The feed returns traces one after the other; within one, it is a window like tr_input. The lines
+ * of several traces may be mixed in a log, each trace with its own prefix. Then the bytes of the
+ * traces that are read later are decoded and kept.
  */
 
 /* A trace in a log. */
@@ -38,7 +38,7 @@ struct channel {
 	struct tr_buffer bytes;	 /* decoded bytes; those before at were used */
 	size_t at, kept;	 /* bytes before kept were decoded while another trace was read */
 	uint64_t begin;		 /* the line of its first marker */
-	struct tr_error trouble; /* the reason why the trace ended early; no cause: it did not */
+	struct tr_error trouble; /* why the trace ended early; no cause: it did not */
 };
 
 enum { CHANNELS = 64 }; /* the number of traces whose lines may be mixed */
@@ -55,7 +55,7 @@ struct feed {
 	uint64_t too_many; /* traces that were skipped and are not reported yet */
 };
 
-/* most: the limit for bytes that are kept of traces whose lines are mixed with another's. */
+/* most: the limit for the bytes that are kept of later traces. */
 static void feed_init(struct feed *feed, struct tr_input *in, uint64_t most)
 {
 	*feed = (struct feed){ .in = in, .line = 1, .most = most };
@@ -119,7 +119,7 @@ static enum tr_status find_magic(struct tr_input *in)
 	return TR_END;
 }
 
-/* Notes that a trace of a log has no more bytes; line: where that was found. */
+/* Marks the end of a trace in a log; line: where it was found. */
 static void end_channel(struct channel *channel, uint64_t line)
 {
 	channel->trouble.line = line;
@@ -260,7 +260,7 @@ static void slide(struct channel *channel)
 	channel->at = 0;
 }
 
-/* The log has no more lines for the trace that is read. */
+/* Ends the trace that is read, at the end of the log. */
 static void end_of_log(struct feed *feed, enum tr_status status)
 {
 	struct channel *channel = feed->channels[0];
@@ -272,7 +272,7 @@ static void end_of_log(struct feed *feed, enum tr_status status)
 	end_channel(channel, feed->line);
 }
 
-/* Tries to have want bytes of the trace; false: it ends before, or memory is exhausted. */
+/* Reads ahead until `want` bytes of the trace are there. False: it ends, or memory is exhausted. */
 static bool feed_more(struct feed *feed, size_t want)
 {
 	if (!feed->console)
@@ -298,7 +298,7 @@ static struct tr_text feed_window(const struct feed *feed)
 	return (struct tr_text){ all.data + channel->at, all.len - channel->at };
 }
 
-/* Goes on by n bytes, which are in the window. */
+/* Skips n bytes, which are in the window. */
 static void feed_skip(struct feed *feed, size_t n)
 {
 	if (feed->console)
@@ -324,7 +324,7 @@ static uint64_t feed_line(const struct feed *feed)
 {
 	const struct channel *channel = feed->count ? feed->channels[0] : NULL;
 
-	/* the line of a byte that was kept is not known */
+	/* lines of bytes that were kept are unknown */
 	return channel && channel->at < channel->kept ? channel->begin
 	       : feed->line			      ? feed->line - 1
 						      : 0;
@@ -352,7 +352,7 @@ static void put_header(const struct tr_srctrace_layout *layout, unsigned padding
 	}
 }
 
-/* Adds the date. A number beyond all years stays a number: boards without a clock write any bytes.
+/* Adds the date. An impossible one stays a number: boards without a clock write any bytes.
  */
 static void put_date(struct tr_text data, struct tr_buffer *line)
 {
@@ -420,7 +420,7 @@ static void put_hash(const char *hash, struct tr_buffer *line)
 	tr_buffer_put_byte(line, '"');
 }
 
-/* Adds a byte that has a word, or its number. */
+/* Adds a byte as its word, or as a number if it has none. */
 static void put_word(const char *key, const char *word, unsigned number, struct tr_buffer *line)
 {
 	tr_field_begin(tr_text_from(key), line);
@@ -470,7 +470,7 @@ static void put_unit(struct tr_reader *base, const char *entry,
 		put_old(entry, layout, unit, line);
 }
 
-/* Adds the bytes of an entry that differs from what its fields would give. */
+/* Adds .raw: the bytes of an entry that cannot be made of its fields. */
 static void put_raw(struct tr_text entry, struct tr_buffer *line)
 {
 	tr_field_begin(tr_text_from(".raw"), line);
@@ -497,8 +497,8 @@ enum zeros {
 };
 
 /*
- * Looks at the bytes of an entry that have no meaning. If one is set, the fields alone would not
- * give the same bytes again.
+ * Examines the bytes of an entry that have no meaning. If one is not zero, the fields alone do not
+ * determine the bytes.
  */
 static enum zeros look_at_gaps(const char *entry, bool unit,
 			       const struct tr_srctrace_layout *layout)
@@ -558,7 +558,7 @@ static enum tr_status give_up(struct reader *reader, struct tr_error *err)
 	return about(reader, err);
 }
 
-/* Reports that the trace ends within what. */
+/* Reports that the trace ends within `what`. */
 static enum tr_status cut(struct reader *reader, const char *what, struct tr_error *err)
 {
 	reader->base.step = reader->feed.console ? read_begin : NULL;
@@ -570,7 +570,7 @@ static enum tr_status cut(struct reader *reader, const char *what, struct tr_err
 
 /*
  * Returns the record in line and skips the bytes that became it. flaw: what is wrong with them; it
- * is returned first, and the record by the next call. NULL: nothing is.
+ * is returned first, and the record by the next call. NULL: nothing is wrong.
  */
 static enum tr_status hand_out(struct reader *reader, size_t size, const char *flaw,
 			       struct tr_record **record, struct tr_error *err)
@@ -620,7 +620,7 @@ static enum tr_status read_begin(struct tr_reader *base, struct tr_record **reco
 	return status == TR_OK ? TR_END : status;
 }
 
-/* Returns what is known of a version, for a message. */
+/* Returns a description of a version, for a message. */
 static const char *version_name(uint32_t version)
 {
 	static const char *const names[] = { "the first one", "with C files",
@@ -654,7 +654,7 @@ static bool accept(struct reader *reader, const char *p, struct tr_error *err)
 	return false;
 }
 
-/* Makes the header record of a trace. Counts begin anew with it. */
+/* Makes the header record of a trace, and resets the counts. */
 static enum tr_status read_header(struct tr_reader *base, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -734,7 +734,7 @@ static enum tr_status read_info(struct tr_reader *base, struct tr_record **recor
 	return hand_out(reader, (size_t)size, flaw, record, err);
 }
 
-/* Makes a record of the unit in the window, all of which is there. */
+/* Makes a record of the unit in the window, which is complete. */
 static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_unit *unit,
 				struct tr_record **record, struct tr_error *err)
 {
@@ -749,7 +749,7 @@ static enum tr_status take_unit(struct reader *reader, const struct tr_srctrace_
 	return hand_out(reader, (size_t)unit->size, flaw, record, err);
 }
 
-/* Goes on with the next trace. TR_WARN: this one ended early, err says why. */
+/* Continues with the next trace. TR_WARN: this one ended early; err states why. */
 static enum tr_status end_of_trace(struct reader *reader, struct tr_error *err)
 {
 	reader->base.step = read_begin;
@@ -772,7 +772,7 @@ static enum tr_status read_unit(struct tr_reader *base, struct tr_record **recor
 		return end_of_trace(reader, err);
 	bool whole = feed_more(feed, tr_srctrace_unit_header(&reader->layout));
 	struct tr_text there = feed_window(feed);
-	/* it is no unit: its length would be beyond a gigabyte */
+	/* not a unit: its length would be more than a gigabyte */
 	if (there.len >= TR_SRCTRACE_MAGIC_SIZE &&
 	    memcmp(there.data, TR_SRCTRACE_MAGIC, TR_SRCTRACE_MAGIC_SIZE) == 0) {
 		reader->base.step = read_header;

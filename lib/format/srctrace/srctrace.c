@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of the format, how it is recognised (by its magic, or by a marker in a console
- * log), and the places of the parts of an entry, which reader and writer both need.
+ * The description of the format, its bid (on the magic, or on a marker in a console log), and the
+ * offsets of the parts of an entry, which reader and writer share.
  */
 #include "format/srctrace/srctrace.h"
 
@@ -19,7 +19,7 @@ static const struct tr_format_option options[] = {
 
 enum {
 	LEAST = 8,	  /* bytes of a truncated magic that distinguish it from other input */
-	SEARCH = 4 << 20, /* at most so much of a log is before the first trace */
+	SEARCH = 4 << 20, /* bytes of a log in which the first trace must begin */
 	BITS_MARKER = 8 * (sizeof TR_SRCTRACE_BEGIN - 1),
 };
 
@@ -107,8 +107,8 @@ const char *tr_srctrace_part(unsigned number)
 }
 
 /*
- * Offsets in the header of a unit. After the counts there are language, part (both only in version 2)
- * and encoding, each a byte, then padding in version 4, then the fingerprints, then padding in
+ * Offsets in the header of a unit. After the counts there are language, part (both only in version
+ * 2) and encoding, each a byte, then padding in version 4, then the fingerprints, then padding in
  * version 2.
  */
 enum {
@@ -135,8 +135,8 @@ static size_t old_padding_at(const struct tr_srctrace_layout *layout)
 }
 
 /*
- * Whether a header can be one of that layout: language, part and encoding have values that are known,
- * and the padding is zero, which the fingerprints in its place of the other layout are not.
+ * Whether a header can have that layout: language, part and encoding are known values, and the
+ * padding is zero. In the other layout fingerprints are in its place.
  */
 static bool is_old_layout(const char *p, const struct tr_srctrace_layout *layout)
 {

@@ -16,10 +16,11 @@
  * Counts and kinds have the header's endianness; fingerprints and bits are
  * bytes; the date is 64 bits of Unix seconds, little endian always.
  *
- * In version 2 the header of a unit has 64 bytes: its name is that of an Ada unit or of a file, there
- * is no fingerprint of annotations, and bytes state language and part of the unit. Releases before
- * the project name was removed have its length after that of the name, and it after the name; the
- * version stayed the same, so the bytes of the first unit tell which of them it is.
+ * In version 2 the header of a unit has 64 bytes: its name is that of an Ada unit or of a file,
+ * there is no fingerprint of annotations, and two bytes are the language and part of the unit. Old
+ * releases also have a project name after the name, and its length after that of the name. The
+ * version did not change when it was removed, so the bytes of the first unit have to show whether
+ * it is there.
  *
  * Source: the runtime's C files gnatcov_rts_c-traces-output*, gnatcov_rts_c-traces.h and
  * traces_source.ads of several years, and the reader (instrument-input_traces.adb) of GNATcoverage,
@@ -43,7 +44,7 @@
 enum {
 	TR_SRCTRACE_MAGIC_SIZE = 32,
 	TR_SRCTRACE_VERSION = 4,
-	TR_SRCTRACE_OLD = 2,	  /* the other version that is known */
+	TR_SRCTRACE_OLD = 2,	  /* the other supported version */
 	TR_SRCTRACE_COLUMNS = 80, /* of a line in a console log */
 };
 
@@ -107,7 +108,7 @@ struct tr_srctrace_unit {
 	uint32_t name_size;
 	uint32_t bits[TR_SRCTRACE_BUFFERS];
 	uint32_t project_size;
-	unsigned char encoding;	      /* 0 is the only one there is */
+	unsigned char encoding;	      /* 0 is the only one */
 	unsigned char language, part; /* of version 2 */
 	uint64_t size;		      /* of the whole entry with its paddings */
 	uint64_t name, project;	      /* offsets from its beginning */
@@ -116,7 +117,7 @@ struct tr_srctrace_unit {
 };
 
 /*
- * Finds out from the header of the first unit of a trace of version 2, of TR_SRCTRACE_OLD_UNIT bytes,
+ * Derives from the header of the first unit of a trace of version 2, of TR_SRCTRACE_OLD_UNIT bytes,
  * whether its units have projects. False: it has neither form.
  */
 bool tr_srctrace_find_form(const char *p, struct tr_srctrace_layout *layout);
@@ -135,13 +136,12 @@ struct tr_srctrace_gap {
 enum { TR_SRCTRACE_GAPS = 3 + 2 * TR_SRCTRACE_BUFFERS };
 
 /*
- * Finds the gaps of an entry, of a unit or of information, all of which is there; returns their
- * number.
+ * Finds the gaps of a complete entry of a unit or of information; returns their number.
  */
 size_t tr_srctrace_gaps(const char *entry, bool unit, const struct tr_srctrace_layout *layout,
 			struct tr_srctrace_gap gaps[TR_SRCTRACE_GAPS]);
 
-/* Bits of evidence in the first bytes of a trace, of which there may be few; 0: it is none. */
+/* Bits of evidence in the first bytes of a trace, which may be few; 0: not a trace. */
 int tr_srctrace_magic_bits(const char *p, size_t available);
 
 struct tr_reader *tr_srctrace_open(const struct tr_read_config *config, struct tr_input *in,

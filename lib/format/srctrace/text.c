@@ -12,7 +12,7 @@
 
 struct text {
 	struct tr_output *out;
-	struct tr_buffer entry; /* complete before it is shown, because a field may be missing */
+	struct tr_buffer entry; /* composed before it is shown, because a field may be missing */
 	bool in_info;		/* information was shown last: an empty line is due */
 };
 
@@ -193,7 +193,7 @@ static enum tr_status put_unit(struct text *text, struct tr_record *record, stru
 	return status;
 }
 
-/* Shows one record, when all of its text is known; NULL: the end of the stream. */
+/* Shows one record, if its text can be composed; NULL: the end of the stream. */
 static enum tr_status put(void *view, struct tr_record *record, struct tr_error *err)
 {
 	struct text *text = view;

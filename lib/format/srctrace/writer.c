@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writer of source traces: each record becomes the bytes of an entry, which are written as they
- * are, or as the lines of Base64 that a console carries.
+ * are, or as lines of Base64 for a console.
  *
  *	choose_layout	alignment and byte order: -O, the source, or the default
  *	build_info, build_unit	the entry of a record; keep_raw: with the source's padding
@@ -23,7 +23,7 @@
 
 enum { LINE_BYTES = 60 }; /* of a line of 80 columns */
 
-/* Bytes as the lines of Base64 that a console carries. */
+/* Bytes as lines of Base64 for a console. */
 struct console {
 	struct tr_output *out;
 	char bytes[LINE_BYTES]; /* of the line that is not full yet */
@@ -44,7 +44,7 @@ struct writer {
 	unsigned padding; /* of the header; 0 unless it was so in the source */
 	bool same_layout; /* as in the source, so that .raw holds */
 	bool headed;	  /* it has a header in the stream */
-	bool known;	  /* which states a layout: even an empty trace is written */
+	bool known;	  /* the header states a layout: even an empty trace is written */
 	bool begun;	  /* its header was written */
 	bool units;	  /* the list of information entries has ended */
 };
@@ -87,8 +87,8 @@ static enum tr_status wrong(struct tr_error *err, const char *key, const char *w
 }
 
 /*
- * Appends the entry of a record. TR_OK; TR_WARN: a field is missing or wrong, and the entry is of
- * no use; TR_FATAL: memory is exhausted.
+ * Appends the entry of a record. TR_OK; TR_WARN: a field is missing or wrong, and the entry is
+ * unusable; TR_FATAL: memory is exhausted.
  */
 static enum tr_status build_info(struct tr_record *record, const struct tr_srctrace_layout *layout,
 				 struct tr_buffer *entry, struct tr_error *err)
@@ -307,7 +307,7 @@ static bool keep_raw(struct tr_record *record, bool unit, const struct tr_srctra
 /* Writes the begin marker. */
 static void begin_console(struct console *console)
 {
-	/* the text before may lack its line end, so the runtime begins with one too */
+	/* the text before may lack its line end; the runtime also begins with one */
 	tr_output_put_literal(console->out, "\n" TR_SRCTRACE_BEGIN "\n");
 	console->count = 0;
 }
@@ -323,7 +323,7 @@ static void end_line(struct console *console)
 	console->count = 0;
 }
 
-/* Collects bytes to whole lines. */
+/* Collects bytes into whole lines. */
 static void put_console(struct console *console, struct tr_text bytes)
 {
 	while (bytes.len) {
@@ -420,7 +420,7 @@ static void end_infos(struct writer *writer)
 	writer->units = true;
 }
 
-/* Ends the trace. One without entries is a trace too. */
+/* Ends the trace. A trace may have no entries. */
 static enum tr_status end_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of the format, and its reader. What ran between two changes of flow is one block for
- * each conditional jump in it, if the program is known, and otherwise one block.
+ * The description of the format, and its reader. If the program is known, the code between two
+ * changes of flow is one block for each conditional jump in it; otherwise it is a single block.
  */
 #include "format/trace32/trace32.h"
 
@@ -16,7 +16,7 @@
 
 /* An instruction of the program. */
 struct instruction {
-	/* of the first conditional jump, or unknown instruction, from here on */
+	/* address of the first conditional jump or unknown instruction from here on */
 	uint64_t stop;
 	bool has_stop;
 	bool conditional; /* it is a conditional jump */
@@ -27,7 +27,7 @@ struct instruction {
 struct entry {
 	uint64_t target, caller;
 	unsigned digits, caller_digits; /* of the target, of the caller */
-	bool thumb;			/* the caller's class is that of Thumb code */
+	bool thumb;			/* the class of the caller is Thumb code */
 };
 
 struct reader {
@@ -39,13 +39,13 @@ struct reader {
 	bool flows;   /* `from` is an address that was executed */
 	bool waiting; /* `entry` has blocks that are not records yet */
 	bool guessed; /* the end of a block was unknown */
-	bool over;    /* nothing can be read of this list */
+	bool over;    /* this list cannot be read */
 	uint64_t from;
 	struct entry entry;
 	uint64_t entry_line;
 };
 
-/* Moves *p over the text. False: something else is there. */
+/* Moves *p over the text. False: *p is at something else. */
 static bool expect(const char **p, const char *end, struct tr_text text)
 {
 	if (!tr_text_starts(tr_text_span(*p, end), text))
@@ -54,7 +54,7 @@ static bool expect(const char **p, const char *end, struct tr_text text)
 	return true;
 }
 
-/* Reads an address with its class, as C:0x20000434. False: it is none. */
+/* Reads an address with its class, like C:0x20000434. False: it is not one. */
 static bool read_address(const char **p, const char *end, uint64_t *address, unsigned *digits,
 			 bool *thumb)
 {
@@ -74,7 +74,7 @@ static bool read_address(const char **p, const char *end, uint64_t *address, uns
 	return *digits >= 1 && *digits <= 16;
 }
 
-/* Reads a line of the list. False: it is none. */
+/* Reads a line of the list. False: it is not one. */
 static bool read_entry(struct tr_text line, struct entry *entry)
 {
 	const char *p = line.data, *end = p + line.len;
@@ -91,8 +91,8 @@ static bool read_entry(struct tr_text line, struct entry *entry)
 }
 
 /*
- * Finds the instruction at an address in the programs. A known one is not decoded again. NULL: memory
- * is exhausted.
+ * Finds the instruction at an address in the programs, and decodes it once. NULL: memory is
+ * exhausted.
  */
 static struct instruction *find_instruction(struct reader *reader, uint64_t address)
 {
@@ -164,7 +164,7 @@ static enum tr_status put_block(struct reader *reader, uint64_t address, uint64_
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
-/* Ends what the entry has to give: the flow goes on at its target. */
+/* Ends the entry: execution continues at its target. */
 static void end_entry(struct reader *reader)
 {
 	reader->waiting = false;
@@ -172,7 +172,9 @@ static void end_entry(struct reader *reader)
 	reader->from = reader->entry.target;
 }
 
-/* Delivers the next block of the entry: up to a conditional jump that was not taken, or its caller. */
+/*
+ * Delivers the next block of the entry: up to a conditional jump that was not taken, or its caller.
+ */
 static enum tr_status put_next(struct reader *reader, struct tr_record **record,
 			       struct tr_error *err)
 {
@@ -234,7 +236,7 @@ static bool check_head(struct reader *reader, struct tr_text line, struct tr_err
 	return false;
 }
 
-/* Takes a line. TR_END: it was an entry, or is none; TR_WARN: it is left out. */
+/* Handles a line. TR_END: an entry, or a line without one; TR_WARN: it is left out. */
 static enum tr_status take_line(struct reader *reader, struct tr_text line, bool ended,
 				struct tr_error *err)
 {
@@ -248,7 +250,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	if (!good || cut) {
 		reader->flows = false;
 		tr_error_say(err, cut ? TR_CAUSE_CUT : TR_CAUSE_INPUT,
-			     cut ? "left out: a line that is cut"
+			     cut ? "left out: a truncated line"
 				 : "left out: a line that is not TARGET; CALLER, and the code "
 				   "between the lines before and after it");
 		tr_error_at_line(err, reader->base.lines);
@@ -259,7 +261,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	if (reader->flows)
 		reader->waiting = true;
 	else
-		end_entry(reader); /* where the flow came from is unknown */
+		end_entry(reader); /* the origin of the flow is unknown */
 	return TR_END;
 }
 
@@ -280,7 +282,7 @@ static bool note_sizes(struct reader *reader, struct tr_error *err)
 	return true;
 }
 
-/* Takes a line, or puts a record of the entry that waits. */
+/* Handles a line, or delivers a record of the pending entry. */
 static enum tr_status step(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);

@@ -10,15 +10,15 @@
  *	# target; caller; trace record
  *	#######################################################################
  *	C:0x20000400; T:0x08000132
- *	C:0x20000434; T:0x20000426		target, and the instruction from which the flow went there
+ *	C:0x20000434; T:0x20000426		target, and the instruction from which it was reached
  *
- * From one target to the next caller, the instructions were executed one after the other. The letters
- * are TRACE32's access classes. The list has no sizes of instructions, so the end of the last one, and
- * the conditional jumps that were not taken, are known from the program only.
+ * From one target to the next caller, the instructions were executed one after the other. The
+ * letters are TRACE32's access classes. The list has no sizes of instructions, so the end of the
+ * last one and the conditional jumps that were not taken can only be derived from the program.
  *
- * Source: the reader of GNATcoverage (trace_adapters/trace32, trace32-branchflow.adb), which is public,
- * and its manual (doc/gnatcov/trace32.rst). The third column is named in the head, and not in its
- * example of a line, so it can be absent.
+ * Source: the reader of GNATcoverage (trace_adapters/trace32, trace32-branchflow.adb), which is
+ * public, and its manual (doc/gnatcov/trace32.rst). The third column is named in the head, and not
+ * in its example of a line, so it can be absent.
  */
 #ifndef TR_FORMAT_TRACE32_TRACE32_H
 #define TR_FORMAT_TRACE32_TRACE32_H
