@@ -2,8 +2,8 @@
 /*
  * The value of a field by its key, in one call. There are two conventions:
  *
- * - tr_ask_... is for writers and views, which show what they can. A field of another type, or with a
- *   malformed value, counts as absent. Only exhausted memory is an error: err then gets
+ * - tr_ask_... is for writers and views, which show what they can. A field of another type, or with
+ *   a malformed value, counts as absent. Only exhausted memory is an error: err then gets
  *   TR_CAUSE_MEMORY, and later calls keep it, so that one check after several calls is enough.
  *
  *	tr_error_clear(&err);
@@ -35,8 +35,8 @@ const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *f
 bool tr_ask_has(struct tr_record *record, const char *key, struct tr_error *err);
 
 /*
- * Returns the bytes of a cell, in the arena if they differ from its text. A number is spelled, and a
- * malformed cell is returned as it is. data NULL: memory is exhausted.
+ * Returns the bytes of a cell, in the arena if they differ from its text. A number is spelled, and
+ * a malformed cell is returned as it is. data NULL: memory is exhausted.
  */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena,
 			   struct tr_error *err);
@@ -52,8 +52,8 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
 /*
- * Sets *value to that of a field that has to be there. TR_OK; TR_WARN: it is missing, malformed or of
- * another type, and err names it; TR_FATAL: memory is exhausted.
+ * Sets *value to that of a field that has to be there. TR_OK; TR_WARN: it is missing, malformed or
+ * of another type, and err names it; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err);
@@ -66,8 +66,8 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);
 
 /*
- * Steps through a list of unsigned numbers. A list of a million of them has a few megabytes of text,
- * and would take fifty as values, so a canonical text is read as it is.
+ * Steps through a list of unsigned numbers. A list of a million of them has a few megabytes of
+ * text, and would take fifty as values, so a canonical text is read as it is.
  *
  *	status = tr_numbers_begin(&numbers, record, field, err);
  *	while (status == TR_OK && (status = tr_numbers_next(&numbers, &number)) == TR_OK)
@@ -81,13 +81,15 @@ struct tr_numbers {
 };
 
 /*
- * Begins with the first number. TR_OK; TR_WARN: the field is no list, or the list was cut, and err has
- * the reason; TR_FATAL: memory is exhausted.
+ * Begins with the first number. TR_OK; TR_WARN: the field is no list, or the list was cut, and err
+ * has the reason; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_numbers_begin(struct tr_numbers *numbers, struct tr_record *record,
 				struct tr_field *field, struct tr_error *err);
 
-/* TR_OK: *number is the next one; TR_END: there is none; TR_WARN: the next item is no such number. */
+/*
+ * TR_OK: *number is the next one; TR_END: there is none; TR_WARN: the next item is no such number.
+ */
 enum tr_status tr_numbers_next(struct tr_numbers *numbers, uint64_t *number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Base64 as in section 4 of RFC 4648: padded, without line ends, and with unused bits that are 0. Only
- * that spelling is accepted. Thread safe; no state.
+ * Base64 as in section 4 of RFC 4648: padded, without line ends, and with unused bits that are 0.
+ * Only that spelling is accepted. Thread safe; no state.
  */
 #ifndef TR_RECORD_BASE64_H
 #define TR_RECORD_BASE64_H
@@ -22,8 +22,9 @@ static inline size_t tr_base64_size(size_t len)
 }
 
 /*
- * Decodes a complete text to `to`, which has room for tr_base64_size(text.len) bytes, and sets *size.
- * If `to` is NULL, the text is only checked. Returns NULL, or a constant message if it is malformed.
+ * Decodes a complete text to `to`, which has room for tr_base64_size(text.len) bytes, and sets
+ * *size. If `to` is NULL, the text is only checked. Returns NULL, or a constant message if it is
+ * malformed.
  */
 const char *tr_base64_read(struct tr_text text, char *to, size_t *size);
 

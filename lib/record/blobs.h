@@ -4,9 +4,9 @@
  *
  *	record -> tr_record_blobs, tr_blob_dir -> record
  *
- * A record without such a blob stays as it is. In others the values are changed in place, in the arena
- * of the record, and a record that came as text loses its line. Fields whose keys begin with a dot
- * serve exact rewrites and are not changed. Not thread safe.
+ * A record without such a blob stays as it is. In others the values are changed in place, in the
+ * arena of the record, and a record that came as text loses its line. Fields whose keys begin with
+ * a dot serve exact rewrites and are not changed. Not thread safe.
  */
 #ifndef TR_RECORD_BLOBS_H
 #define TR_RECORD_BLOBS_H
@@ -22,9 +22,10 @@ enum tr_blobs {
 };
 
 /*
- * Changes the blobs of a record. dir is borrowed; LEAVE_OUT does not use it. A record with a malformed
- * field stays unchanged, because it could not be written. TR_WARN: a blob cannot be fetched, and the
- * record must not be used. TR_FATAL: a file cannot be written, or memory is exhausted.
+ * Changes the blobs of a record. dir is borrowed; LEAVE_OUT does not use it. A record with a
+ * malformed field stays unchanged, because it could not be written. TR_WARN: a blob cannot be
+ * fetched, and the record must not be used. TR_FATAL: a file cannot be written, or memory is
+ * exhausted.
  */
 enum tr_status tr_record_blobs(struct tr_record *record, enum tr_blobs what,
 			       struct tr_blob_dir *dir, struct tr_error *err);

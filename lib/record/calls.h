@@ -35,9 +35,9 @@ enum {
 };
 
 /*
- * Remembers the kinds of recent functions: a trace calls a few dozen functions millions of times, and
- * asking a format takes several times as long as comparing two names. Begins with `ask` set and the
- * rest zero.
+ * Remembers the kinds of recent functions: a trace calls a few dozen functions millions of times,
+ * and asking a format takes several times as long as comparing two names. Begins with `ask` set and
+ * the rest zero.
  */
 struct tr_call_kinds {
 	unsigned (*ask)(struct tr_text name); /* like call_kinds of struct tr_format */
@@ -67,16 +67,16 @@ struct tr_live_calls {
 
 /*
  * Adds a call with the task and seq of an enter, in a struct of `size` bytes that is zero after the
- * part above. The caller takes it out later and frees it with free(3). *twin: another call with that
- * task and seq, which is taken out, or NULL; as a leave belongs to the last enter before it, the twin
- * will not return. NULL: memory is exhausted, and nothing has changed.
+ * part above. The caller takes it out later and frees it with free(3). *twin: another call with
+ * that task and seq, which is taken out, or NULL; as a leave belongs to the last enter before it,
+ * the twin will not return. NULL: memory is exhausted, and nothing has changed.
  */
 void *tr_live_calls_add(struct tr_live_calls *calls, const struct tr_record *enter, size_t size,
 			struct tr_live_call **twin);
 
 /*
- * Takes out the call with the task and seq of a record. NULL: there is none, or memory is exhausted,
- * and calls->key.failed is set.
+ * Takes out the call with the task and seq of a record. NULL: there is none, or memory is
+ * exhausted, and calls->key.failed is set.
  */
 void *tr_live_calls_take(struct tr_live_calls *calls, const struct tr_record *record);
 
@@ -87,8 +87,8 @@ void *tr_live_calls_remove(struct tr_live_calls *calls, struct tr_live_call *cal
 void tr_live_calls_free(struct tr_live_calls *calls);
 
 /*
- * True if there are more calls in progress, or more bytes of them, than in any real trace: leaves were
- * lost, and calls have to be given up before they exhaust the memory.
+ * True if there are more calls in progress, or more bytes of them, than in any real trace: leaves
+ * were lost, and calls have to be given up before they exhaust the memory.
  */
 static inline bool tr_calls_are_lost(size_t count, size_t bytes)
 {
@@ -139,15 +139,17 @@ struct tr_call_set {
 };
 
 /*
- * Adds the numbers of a text, which contains an item at least; a file may be empty. False: err has the
- * reason and its place ("byte 5: …", "FILE, byte 5: …"), and the set can only be freed.
+ * Adds the numbers of a text, which contains an item at least; a file may be empty. False: err has
+ * the reason and its place ("byte 5: …", "FILE, byte 5: …"), and the set can only be freed.
  */
 bool tr_call_set_add(struct tr_call_set *set, struct tr_text text, struct tr_error *err);
 
 /* True if the set contains the call with that number and those kinds. */
 bool tr_call_set_has(const struct tr_call_set *set, uint64_t number, unsigned kinds);
 
-/* Whether the set has none, some or all of the numbers from this one on, whatever their kinds are. */
+/*
+ * Whether the set has none, some or all of the numbers from this one on, whatever their kinds are.
+ */
 enum tr_call_set_rest { TR_CALL_SET_NONE, TR_CALL_SET_SOME, TR_CALL_SET_ALL };
 enum tr_call_set_rest tr_call_set_rest(const struct tr_call_set *set, uint64_t number);
 

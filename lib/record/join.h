@@ -9,9 +9,9 @@
  *		...
  *	tr_join_put(join, NULL);		at the end of the input, and then the same loop
  *
- * The call has the line of the enter, `->`, and the fields of the leave. It has values if both halves
- * have values, and is text otherwise. An enter whose task and seq are those of a pending one shows
- * that the leave of the pending one was lost: that one is returned alone.
+ * The call has the line of the enter, `->`, and the fields of the leave. It has values if both
+ * halves have values, and is text otherwise. An enter whose task and seq are those of a pending one
+ * shows that the leave of the pending one was lost: that one is returned alone.
  *
  * A pending enter is copied, and is the only thing that takes memory. If there are too many, the
  * oldest ones are returned alone. Not thread safe.
@@ -26,7 +26,9 @@ struct tr_join;
 /* Creates a join; the caller frees it with tr_join_free. NULL: memory is exhausted. */
 struct tr_join *tr_join_new(void);
 
-/* Adds the next line of the stream, which is borrowed until tr_join_next returns TR_END, or NULL. */
+/*
+ * Adds the next line of the stream, which is borrowed until tr_join_next returns TR_END, or NULL.
+ */
 void tr_join_put(struct tr_join *join, struct tr_record *record);
 
 /*

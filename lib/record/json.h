@@ -8,7 +8,8 @@
  *
  * The caller pulls tokens from a text, and trec text is made in one pass without a tree. What JSON
  * libraries lose is kept: bytes that are not UTF-8, lone surrogates, the spelling of numbers, and
- * repeated keys. Texts are borrowed, and tokens are pieces of them. For example, a reader of objects:
+ * repeated keys. Texts are borrowed, and tokens are pieces of them. For example, a reader of
+ * objects:
  *
  *	while ((status = tr_json_items_next(&items, &object, &line, err)) == TR_OK) {
  *		if (!tr_json_members(object, &arena, &members, &count))
@@ -75,18 +76,18 @@ struct tr_json_changes {
 /*
  * Appends the value at pos in trec: strings, lists and maps; integers of 64 bits unchanged, other
  * numbers as REAL. It accepts what real producers write: control bytes except LF in strings, bytes
- * that are not UTF-8 (`\xhh`), lone surrogates (`\ud800`). Sets, but never clears, the flags of changes,
- * which may be NULL. Returns the first token of the value. TR_JSON_CUT: more text is needed.
- * TR_JSON_BAD: err has the reason, and pos is the place; numbers beyond the range of a double and more
- * than 60 open brackets are bad. After both, the caller discards what was appended.
+ * that are not UTF-8 (`\xhh`), lone surrogates (`\ud800`). Sets, but never clears, the flags of
+ * changes, which may be NULL. Returns the first token of the value. TR_JSON_CUT: more text is
+ * needed. TR_JSON_BAD: err has the reason, and pos is the place; numbers beyond the range of a
+ * double and more than 60 open brackets are bad. After both, the caller discards what was appended.
  */
 enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err);
 
 /*
- * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with the
- * same spelling in trec. p is at an item or key that is a string. Returns the place after the last such
- * item, or p. TR_INPUT_PAD bytes after end are readable.
+ * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with
+ * the same spelling in trec. p is at an item or key that is a string. Returns the place after the
+ * last such item, or p. TR_INPUT_PAD bytes after end are readable.
  */
 const char *tr_json_plain_items(const char *p, const char *end, bool map);
 
@@ -94,8 +95,8 @@ const char *tr_json_plain_items(const char *p, const char *end, bool map);
 bool tr_json_keeps_digits(struct tr_text text);
 
 /*
- * True if the inside of a trec string is that of a JSON string which every tool reads: it has no `\x`,
- * no lone surrogate, and no `\u{`.
+ * True if the inside of a trec string is that of a JSON string which every tool reads: it has no
+ * `\x`, no lone surrogate, and no `\u{`.
  */
 bool tr_json_keeps_string(struct tr_text spelling);
 
@@ -122,10 +123,10 @@ struct tr_json_walk {
 	}
 
 /*
- * Steps over tokens until the value is complete, and returns its last token. TR_JSON_BAD: the token at
- * pos is not allowed, or too many brackets are open. TR_JSON_CUT: the text ends early; if it ends
- * between two tokens (pos is end), the walk can go on in the text that follows, so that a value in many
- * pieces is scanned once.
+ * Steps over tokens until the value is complete, and returns its last token. TR_JSON_BAD: the token
+ * at pos is not allowed, or too many brackets are open. TR_JSON_CUT: the text ends early; if it
+ * ends between two tokens (pos is end), the walk can go on in the text that follows, so that a
+ * value in many pieces is scanned once.
  */
 enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk);
 
@@ -139,14 +140,14 @@ bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token);
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
 
 /*
- * Appends the inside of a JSON string, with its escapes, as the inside of a trec string. True: both are
- * the same bytes. (tr_string_bytes of value.h decodes it.)
+ * Appends the inside of a JSON string, with its escapes, as the inside of a trec string. True: both
+ * are the same bytes. (tr_string_bytes of value.h decodes it.)
  */
 bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 
 /*
- * Appends the inside of a JSON string as a cell. False: it had a lone surrogate as an escape, of which
- * the cell has the bytes ed …, so that the original cannot be restored.
+ * Appends the inside of a JSON string as a cell. False: it had a lone surrogate as an escape, of
+ * which the cell has the bytes ed …, so that the original cannot be restored.
  */
 bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
@@ -157,12 +158,14 @@ bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
  */
 enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
 
-/* Appends bytes as a JSON string with its quotes. Bytes that are not UTF-8 are written unchanged. */
+/*
+ * Appends bytes as a JSON string with its quotes. Bytes that are not UTF-8 are written unchanged.
+ */
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 
 /*
- * The same, with an escape for the bytes of a lone surrogate, as programs with Unicode strings write
- * file names that are not UTF-8.
+ * The same, with an escape for the bytes of a lone surrogate, as programs with Unicode strings
+ * write file names that are not UTF-8.
  */
 void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to);
 
@@ -183,9 +186,10 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 				struct tr_buffer *to, struct tr_error *err);
 
 /*
- * A sequence of JSON objects in an input: a list of them, or one a line. What may be between objects
- * (brackets of the list, commas, blanks, a byte order mark) is skipped. Anything else is reported, and
- * the search for an object goes on after it. An object that arrives in pieces is scanned once.
+ * A sequence of JSON objects in an input: a list of them, or one a line. What may be between
+ * objects (brackets of the list, commas, blanks, a byte order mark) is skipped. Anything else is
+ * reported, and the search for an object goes on after it. An object that arrives in pieces is
+ * scanned once.
  */
 
 struct tr_json_items {
@@ -200,10 +204,10 @@ struct tr_json_items {
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines);
 
 /*
- * Finds the next object, which stays in the window, with TR_INPUT_PAD readable bytes after it, until
- * the next call; *line is its line number. TR_OK. TR_WARN: err reports other bytes or, with
- * TR_CAUSE_CUT, that the input ends within an object or the list; call again. TR_END. TR_FATAL: memory
- * is exhausted.
+ * Finds the next object, which stays in the window, with TR_INPUT_PAD readable bytes after it,
+ * until the next call; *line is its line number. TR_OK. TR_WARN: err reports other bytes or, with
+ * TR_CAUSE_CUT, that the input ends within an object or the list; call again. TR_END. TR_FATAL:
+ * memory is exhausted.
  */
 enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *object,
 				  uint64_t *line, struct tr_error *err);
@@ -212,8 +216,8 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 void tr_json_items_skip(struct tr_json_items *items, size_t count);
 
 /*
- * For a list that is a member of a larger object: skips its closing bracket. False: the list goes on
- * after the last object.
+ * For a list that is a member of a larger object: skips its closing bracket. False: the list goes
+ * on after the last object.
  */
 bool tr_json_items_leave(struct tr_json_items *items);
 
@@ -223,7 +227,10 @@ bool tr_json_items_leave(struct tr_json_items *items);
  */
 bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object);
 
-/* A member of an object: the inside of its key, and the text of its value, both as they are written. */
+/*
+ * A member of an object: the inside of its key, and the text of its value, both as they are
+ * written.
+ */
 struct tr_json_member {
 	struct tr_text key, value;
 	enum tr_json_token type; /* first token of the value */
@@ -233,9 +240,9 @@ struct tr_json_member {
 };
 
 /*
- * Splits an object into members, in the arena; TR_INPUT_PAD bytes after the object are readable. Of a
- * text that is cut or malformed, these are the members before that place, and the one that is cut, with
- * the part of its value that is there. False: memory is exhausted.
+ * Splits an object into members, in the arena; TR_INPUT_PAD bytes after the object are readable. Of
+ * a text that is cut or malformed, these are the members before that place, and the one that is
+ * cut, with the part of its value that is there. False: memory is exhausted.
  */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);
@@ -252,8 +259,8 @@ const struct tr_json_member *tr_json_member_find(const struct tr_json_member *me
 						 const char *key);
 
 /*
- * An object of which a reader takes the members that it knows; the others go to the field `extra`. Of a
- * repeated key, the last member counts. Begins with the members set and the rest zero.
+ * An object of which a reader takes the members that it knows; the others go to the field `extra`.
+ * Of a repeated key, the last member counts. Begins with the members set and the rest zero.
  */
 struct tr_json_object {
 	struct tr_json_member *members;

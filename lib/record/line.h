@@ -4,8 +4,9 @@
  *
  *	window -> tr_line_ends -> tr_sieve_pick -> struct tr_pick -> tr_record_from_columns
  *
- * The first pass over a window finds the ends of lines and bytes that no line may have. The second one
- * finds the fixed columns of each line, by which a sieve selects lines. format/trec/trec.c does both.
+ * The first pass over a window finds the ends of lines and bytes that no line may have. The second
+ * one finds the fixed columns of each line, by which a sieve selects lines. format/trec/trec.c does
+ * both.
  *
  * All pointers are into the window of the caller. Thread safe for separate structs.
  */
@@ -20,15 +21,15 @@
 #include "core/text.h"
 
 /*
- * Returns the first byte in [p, end) that a line must not have: 00 to 1f except TAB and LF, 7f, or a
- * byte that is not UTF-8. Returns end if there is none. A character that end cuts is not UTF-8, so
- * pass complete lines. Reads up to TR_INPUT_PAD bytes after end.
+ * Returns the first byte in [p, end) that a line must not have: 00 to 1f except TAB and LF, 7f, or
+ * a byte that is not UTF-8. Returns end if there is none. A character that end cuts is not UTF-8,
+ * so pass complete lines. Reads up to TR_INPUT_PAD bytes after end.
  */
 const char *tr_line_scan(const char *p, const char *end);
 
 /*
- * False if a line certainly does not refer to a definition: it has no "@", and no column that begins
- * with ".", as .sig and .bt do. Reads up to TR_INPUT_PAD bytes after the line.
+ * False if a line certainly does not refer to a definition: it has no "@", and no column that
+ * begins with ".", as .sig and .bt do. Reads up to TR_INPUT_PAD bytes after the line.
  */
 bool tr_line_may_refer(const char *p, const char *end);
 
@@ -40,8 +41,8 @@ enum {
 _Static_assert(TR_LINE_BLOCKS % TR_LINE_GROUP == 0, "groups are whole");
 
 /*
- * The ends of lines in a sequence of blocks: one bit for each byte, and one for each block that has an
- * end, because most blocks have none.
+ * The ends of lines in a sequence of blocks: one bit for each byte, and one for each block that has
+ * an end, because most blocks have none.
  */
 struct tr_line_ends {
 	bool clean;	   /* tr_line_scan accepts all bytes of the blocks */
@@ -55,8 +56,8 @@ struct tr_line_ends {
 };
 
 /*
- * Finds the line ends in that many blocks from p on, at most TR_LINE_BLOCKS. Blocks that are not clean
- * may be valid all the same, if they have bytes beyond ASCII: tr_line_scan decides.
+ * Finds the line ends in that many blocks from p on, at most TR_LINE_BLOCKS. Blocks that are not
+ * clean may be valid all the same, if they have bytes beyond ASCII: tr_line_scan decides.
  */
 void tr_line_ends(const char *p, size_t blocks, struct tr_line_ends *ends);
 
@@ -141,7 +142,10 @@ struct tr_sieve {
 	 */
 	bool (*take)(struct tr_sieve *sieve, struct tr_text line, const struct tr_columns *columns);
 	void *taker; /* the context of take */
-	/* If it is not NULL, lines may be examined in a mapping of their file (struct tr_file_view). */
+	/*
+	 * If it is not NULL, lines may be examined in a mapping of their file (struct
+	 * tr_file_view).
+	 */
 	const struct tr_fault_guard *guard;
 	uint64_t left_out; /* lines so far, including those taken; counted by the reader */
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of values: checked, parsed and written. trec(5) has the grammar, tests/data/trec examples.
- * Of each value there is one canonical spelling, which is what is written; others are accepted.
+ * The text of values: checked, parsed and written. trec(5) has the grammar, tests/data/trec
+ * examples. Of each value there is one canonical spelling, which is what is written; others are
+ * accepted.
  *
  *	text -> tr_literal_parse -> tree of struct tr_value -> tr_literal_write -> canonical text
  *	text -> tr_literal_check -> canonical, valid but not canonical, or malformed
@@ -27,9 +28,9 @@ enum tr_spelling {
 
 /*
  * Checks a complete text without building a tree. This is fast for strings, integers, and lists and
- * maps of strings. Sets `json`, which may be NULL, to true if the text is canonical and also compact
- * JSON of the same meaning: it has no `\x`, no lone surrogate, no type that JSON lacks, no integer
- * beyond 2^53-1, no "-0", and nothing that was cut.
+ * maps of strings. Sets `json`, which may be NULL, to true if the text is canonical and also
+ * compact JSON of the same meaning: it has no `\x`, no lone surrogate, no type that JSON lacks, no
+ * integer beyond 2^53-1, no "-0", and nothing that was cut.
  */
 enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err);
 
@@ -46,8 +47,8 @@ enum tr_literal_trait {
 };
 
 /*
- * The same, with more about the text: traits are set unless it is malformed. `json` above means that
- * there is no TR_TRAIT_NO_JSON.
+ * The same, with more about the text: traits are set unless it is malformed. `json` above means
+ * that there is no TR_TRAIT_NO_JSON.
  */
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
 
@@ -57,9 +58,9 @@ enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct t
 enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */
 
 /*
- * Parses a complete text to a tree in the arena. Its strings point into the text, which has to outlive
- * the tree, or into the arena where their spelling was not canonical: those of a tree always are.
- * NULL: err has the reason (TR_CAUSE_INPUT, TR_CAUSE_LIMIT or TR_CAUSE_MEMORY).
+ * Parses a complete text to a tree in the arena. Its strings point into the text, which has to
+ * outlive the tree, or into the arena where their spelling was not canonical: those of a tree
+ * always are. NULL: err has the reason (TR_CAUSE_INPUT, TR_CAUSE_LIMIT or TR_CAUSE_MEMORY).
  */
 struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena,
 				  struct tr_error *err);
@@ -83,8 +84,9 @@ static inline void tr_field_put_number(const char *key, uint64_t number, struct 
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
 
 /*
- * Appends any bytes as the inside of a string, canonically: with JSON's shortest escapes, \u007f, and
- * `\xhh` where they are not UTF-8. True: no escape was needed, and what was appended are the bytes.
+ * Appends any bytes as the inside of a string, canonically: with JSON's shortest escapes, \u007f,
+ * and `\xhh` where they are not UTF-8. True: no escape was needed, and what was appended are the
+ * bytes.
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
@@ -106,8 +108,8 @@ size_t tr_real32_write(uint32_t bits, char *to);
 
 /*
  * Finds the number of its width that is nearest to a text of the form
- * `[-]digits[.digits][e[+|-]digits]`; of two that are equally near, the even one. False: it overflows,
- * or it rounds to zero although a digit is not 0.
+ * `[-]digits[.digits][e[+|-]digits]`; of two that are equally near, the even one. False: it
+ * overflows, or it rounds to zero although a digit is not 0.
  */
 bool tr_real64_read(struct tr_text decimal, uint64_t *bits);
 bool tr_real32_read(struct tr_text decimal, uint32_t *bits);

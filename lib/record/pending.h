@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of pending records: those that were read and are held back until their parent, their leave
- * or their environment is known.
+ * The queue of pending records: those that were read and are held back until their parent, their
+ * leave or their environment is known.
  *
  *	add	appends an item: a text, usually the line of a record, and a struct of the user
  *	hold	makes it pending on a key, such as the seq of its parent; a user without keys sets
@@ -11,12 +11,13 @@
  *		pending on B, and B on A)
  *	next	delivers the items in order, up to the first one that is pending
  *
- * A user that delivers items out of order, as soon as they are resolved, calls remove instead of next.
+ * A user that delivers items out of order, as soon as they are resolved, calls remove instead of
+ * next.
  *
  * Memory: the user bounds the number of pending items, by count, weight or a count of its own, and
- * gives up some of them. Above spill_weight, the items that are neither pending nor pinned move to a
- * temporary file of max_spool bytes at most, and keep their place in the order. The unit of weight is
- * the user's.
+ * gives up some of them. Above spill_weight, the items that are neither pending nor pinned move to
+ * a temporary file of max_spool bytes at most, and keep their place in the order. The unit of
+ * weight is the user's.
  *
  * After a failure (memory, or the temporary file) the queue can only be freed. Not thread safe.
  */
@@ -79,8 +80,8 @@ struct tr_pending {
 	}
 
 /*
- * Appends an item with a copy of the data and a text of len bytes, which the caller writes to *room.
- * NULL: memory is exhausted.
+ * Appends an item with a copy of the data and a text of len bytes, which the caller writes to
+ * *room. NULL: memory is exhausted.
  */
 struct tr_pending_item *tr_pending_make(struct tr_pending *queue, const void *data, size_t len,
 					size_t weight, char **room);
@@ -100,7 +101,10 @@ bool tr_pending_put(struct tr_pending *queue, const void *data, struct tr_text t
 bool tr_pending_replace(struct tr_pending *queue, struct tr_pending_item *item,
 			struct tr_text text);
 
-/* Names an item for tr_pending_find, which finds the last one of a name. False: memory is exhausted. */
+/*
+ * Names an item for tr_pending_find, which finds the last one of a name. False: memory is
+ * exhausted.
+ */
 bool tr_pending_name(struct tr_pending *queue, struct tr_pending_item *item, uint64_t name);
 struct tr_pending_item *tr_pending_find(const struct tr_pending *queue, uint64_t name);
 
@@ -109,7 +113,8 @@ bool tr_pending_hold(struct tr_pending *queue, struct tr_pending_item *item, uin
 
 /*
  * Releases the items that are pending on the key; they stay in the queue. Returns the first one;
- * `sibling` leads to the next one, in their order, until an item is held again. NULL: there is none.
+ * `sibling` leads to the next one, in their order, until an item is held again. NULL: there is
+ * none.
  */
 struct tr_pending_item *tr_pending_resolve(struct tr_pending *queue, uint64_t key);
 

@@ -101,7 +101,9 @@ struct tr_record {
 	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* borrowed; for splitting and parsing */
-	/* the position in the source, for messages: a line from 1, a byte from 0; or TR_NO_POSITION */
+	/*
+	 * the position in the source, for messages: a line from 1, a byte from 0; or TR_NO_POSITION
+	 */
 	uint64_t source_line;
 	uint64_t source_offset;
 };
@@ -118,9 +120,9 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena);
 bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct tr_error *err);
 
 /*
- * Makes a record of a canonical line with its LF that a reader has composed. The buffer is borrowed,
- * and gets readable bytes after the line. TR_OK; TR_FATAL: memory is exhausted, or the line has
- * reached --max-record.
+ * Makes a record of a canonical line with its LF that a reader has composed. The buffer is
+ * borrowed, and gets readable bytes after the line. TR_OK; TR_FATAL: memory is exhausted, or the
+ * line has reached --max-record.
  */
 struct tr_buffer;
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
@@ -132,8 +134,8 @@ void tr_record_from_columns(struct tr_record *record, struct tr_text line,
 			    const struct tr_columns *columns);
 
 /*
- * Splits the line into fields, if that was not done before; values are not parsed. TR_OK. TR_WARN: a
- * column is not KEY=VALUE; it is among the fields, with `bad` set, and err (which may be NULL)
+ * Splits the line into fields, if that was not done before; values are not parsed. TR_OK. TR_WARN:
+ * a column is not KEY=VALUE; it is among the fields, with `bad` set, and err (which may be NULL)
  * describes the first one. TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err);
@@ -151,16 +153,16 @@ bool tr_record_walk(struct tr_record *record,
 
 /*
  * Returns the value of a field, which is parsed at the first call. NULL: it is malformed, or memory
- * is exhausted; err (which may be NULL) has the reason, and the field is `bad`. The value belongs to
- * the arena, and its strings may point into the line.
+ * is exhausted; err (which may be NULL) has the reason, and the field is `bad`. The value belongs
+ * to the arena, and its strings may point into the line.
  */
 struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field,
 				struct tr_error *err);
 
 /*
- * Returns the last field with that key, spelled as a cell, before or after the arrow. NULL: there is
- * none. The record is split if necessary; NULL then also means exhausted memory, so a caller to whom
- * that is not the same as an absent field splits the record first.
+ * Returns the last field with that key, spelled as a cell, before or after the arrow. NULL: there
+ * is none. The record is split if necessary; NULL then also means exhausted memory, so a caller to
+ * whom that is not the same as an absent field splits the record first.
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
@@ -171,8 +173,8 @@ struct tr_value *tr_record_value(struct tr_record *record, const char *key, stru
  * Appends a field with that key, spelled as a cell, and returns it. NULL: memory is exhausted. Key
  * and value are borrowed.
  *
- * To change a record that came as text: split it, change its cells and fields, and set line.data and
- * spell to NULL. Fields that were not parsed keep their text.
+ * To change a record that came as text: split it, change its cells and fields, and set line.data
+ * and spell to NULL. Fields that were not parsed keep their text.
  */
 struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 			       struct tr_value *value);
@@ -183,9 +185,9 @@ struct tr_field *tr_record_add(struct tr_record *record, struct tr_text key,
 void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
 
 /*
- * Decodes the text of a cell that is not absent: `a\tb`, `\-` for "-", `\e` for an empty one. *bytes
- * is the text itself if it has no escape; otherwise it is in the arena. False: an escape is invalid,
- * or memory is exhausted; err has the reason.
+ * Decodes the text of a cell that is not absent: `a\tb`, `\-` for "-", `\e` for an empty one.
+ * *bytes is the text itself if it has no escape; otherwise it is in the arena. False: an escape is
+ * invalid, or memory is exhausted; err has the reason.
  */
 bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
 		   struct tr_error *err);
@@ -198,8 +200,8 @@ void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to);
 
 /*
  * Appends the record as a canonical line with its LF; a line that is canonical is copied. TR_OK.
- * TR_WARN: a cell or field is malformed; err names it, and nothing was appended. TR_FATAL: memory is
- * exhausted.
+ * TR_WARN: a cell or field is malformed; err names it, and nothing was appended. TR_FATAL: memory
+ * is exhausted.
  */
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to,
 			       struct tr_error *err);

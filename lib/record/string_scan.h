@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of strings: the search for the bytes that end a fast copy, and the single definition of
- * every escape, which reading, checking and writing share, so that they agree on what is canonical.
- * Thread safe; no state.
+ * The inside of strings: the search for the bytes that end a fast copy, and the single definition
+ * of every escape, which reading, checking and writing share, so that they agree on what is
+ * canonical. Thread safe; no state.
  */
 #ifndef TR_RECORD_STRING_SCAN_H
 #define TR_RECORD_STRING_SCAN_H
@@ -39,8 +39,8 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 /*
- * The first special byte of a text of 4 to 15 bytes, or end: its first half and its last half, which
- * may overlap, are examined together.
+ * The first special byte of a text of 4 to 15 bytes, or end: its first half and its last half,
+ * which may overlap, are examined together.
  */
 static inline const char *tr_string_special_of_few(const char *p, const char *end)
 {
@@ -87,8 +87,8 @@ static inline const char *tr_string_special(const char *p, const char *end)
 }
 
 /*
- * Returns the place after the closing quote of the string whose opening quote is at p; or end. A quote
- * after an odd number of backslashes is part of the string.
+ * Returns the place after the closing quote of the string whose opening quote is at p; or end. A
+ * quote after an odd number of backslashes is part of the string.
  */
 static inline const char *tr_string_end(const char *p, const char *end)
 {

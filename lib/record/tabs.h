@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TABs of a line, one after the other. Columns are so short that calls of memchr would cost more
- * than the search. Only bytes of the line are read.
+ * The TABs of a line, one after the other. Columns are so short that calls of memchr would cost
+ * more than the search. Only bytes of the line are read.
  */
 #ifndef TR_RECORD_TABS_H
 #define TR_RECORD_TABS_H

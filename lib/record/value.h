@@ -8,8 +8,9 @@
  *	GL_LINES(1@E7)	TR_SYMBOL with TR_HAS_ID, as.symbol->names[0], ->number 1, ->id 7
  *
  * A string keeps the text between its quotes as it is spelled in trec, so that writing it is a copy
- * and nothing is lost: `\x80` is a byte that is not UTF-8, `\ud800` a lone surrogate. Where TR_PLAIN
- * is set, that text has no backslash and is equal to the bytes; otherwise tr_string_bytes decodes it.
+ * and nothing is lost: `\x80` is a byte that is not UTF-8, `\ud800` a lone surrogate. Where
+ * TR_PLAIN is set, that text has no backslash and is equal to the bytes; otherwise tr_string_bytes
+ * decodes it.
  *
  * A value owns nothing. It is valid as long as its arena and the text that it was parsed from.
  */
@@ -92,9 +93,9 @@ struct tr_value {
 };
 
 /*
- * Decodes the text of a string, canonical or not, to bytes: `\xhh` is the byte, a lone surrogate its
- * three bytes. The result is the text itself if that has no backslash; otherwise it is in the arena.
- * data NULL: memory is exhausted.
+ * Decodes the text of a string, canonical or not, to bytes: `\xhh` is the byte, a lone surrogate
+ * its three bytes. The result is the text itself if that has no backslash; otherwise it is in the
+ * arena. data NULL: memory is exhausted.
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
@@ -112,8 +113,8 @@ static inline struct tr_text tr_value_bytes(const struct tr_value *string, struc
 size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
 
 /*
- * Takes the first unit off the text of a wide string. False: nothing is left, or the text is invalid,
- * which does not occur in a tree.
+ * Takes the first unit off the text of a wide string. False: nothing is left, or the text is
+ * invalid, which does not occur in a tree.
  */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
 

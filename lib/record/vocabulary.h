@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The vocabulary of trec(5): known kinds and fields, the kinds that only give context, and the count of
- * records that a target cannot hold. Thread safe for separate structs.
+ * The vocabulary of trec(5): known kinds and fields, the kinds that only give context, and the
+ * count of records that a target cannot hold. Thread safe for separate structs.
  */
 #ifndef TR_RECORD_VOCABULARY_H
 #define TR_RECORD_VOCABULARY_H
@@ -35,10 +35,10 @@ static inline bool tr_kind_is_call(struct tr_text kind)
 }
 
 /*
- * Counts, by kind, the records that a target (a format, a style, a page) cannot hold. Losing some is
- * normal, and is reported as a detail (--verbose). A target that can hold nothing of the input is
- * probably not what the user meant, which is an error. Records of context kinds are never lost, and do
- * not count as something that the target holds. Begins as all zero.
+ * Counts, by kind, the records that a target (a format, a style, a page) cannot hold. Losing some
+ * is normal, and is reported as a detail (--verbose). A target that can hold nothing of the input
+ * is probably not what the user meant, which is an error. Records of context kinds are never lost,
+ * and do not count as something that the target holds. Begins as all zero.
  */
 
 enum { TR_UNSUPPORTED_KINDS = 32 }; /* further kinds are counted with the last */
@@ -60,13 +60,15 @@ struct tr_unsupported_kinds {
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
 
 /*
- * The same with a reason, a constant text. call: the name of a system call, or empty. field: only that
- * field is lost; NULL: the whole record is.
+ * The same with a reason, a constant text. call: the name of a system call, or empty. field: only
+ * that field is lost; NULL: the whole record is.
  */
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
 			     struct tr_text call, const char *field, const char *reason);
 
-/* For views: true if the list, which ends with NULL, has the kind; otherwise the record is counted. */
+/*
+ * For views: true if the list, which ends with NULL, has the kind; otherwise the record is counted.
+ */
 bool tr_unsupported_look(struct tr_unsupported_kinds *kinds, const char *const *list,
 			 struct tr_text kind);
 
@@ -80,9 +82,9 @@ static inline bool tr_unsupported_all(const struct tr_unsupported_kinds *kinds)
 void tr_unsupported_list(const struct tr_unsupported_kinds *kinds, char *text, size_t size);
 
 /*
- * Reports the counts, one at each call. TR_WARN: err has the next kind, as a detail, or as a note if
- * there were only context kinds. TR_FATAL: the target can hold none of the events. TR_OK: there is
- * nothing more to report.
+ * Reports the counts, one at each call. TR_WARN: err has the next kind, as a detail, or as a note
+ * if there were only context kinds. TR_FATAL: the target can hold none of the events. TR_OK: there
+ * is nothing more to report.
  */
 enum tr_status tr_unsupported_report(struct tr_unsupported_kinds *kinds, const char *format,
 				     struct tr_error *err);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON views of records (tr-tojson(1)): one object per record, for
- * scripts. Values that JSON cannot hold are shown, not kept: see format/json for the
- * typed form, which can be read back.
+ * JSON views of records (tr-tojson(1)): one object for each record, for scripts. Values that JSON
+ * cannot hold are shown in a form that cannot be read back; format/json has one that can.
  *
  * An object has the columns first, always all five: kind, seq (a number where
  * every JSON tool keeps it, else a string), time, task, name (strings); an
@@ -15,9 +14,9 @@
  *    "results" is there, perhaps empty, exactly when the record has an arrow;
  *  - the frames of .bt under "backtrace", as the stream defines them.
  *
- * A field that can have no key of its own (it is named like a column or like
- * one of the above; a repeated key before its last) is a [KEY,VALUE] pair
- * under "more", so no object here repeats a key.
+ * A field that cannot have a key of its own is a [KEY,VALUE] pair under "more", so that no object
+ * here repeats a key: its name is that of a column or one of the above, or it is repeated and not
+ * the last.
  *
  *	integer             number; beyond +-(2^53-1) a string
  *	address             "0x7ffe"
@@ -37,8 +36,7 @@
  * Keys that are not UTF-8 keep their spelling in trec; a column without '=' is
  * {"$raw":"the text"} under "more".
  *
- * The path of the data: the fields of a record are arranged by place, the object is composed in
- * a buffer, which is indented where that is wanted and goes to the output.
+ *	record -> arrange_fields: the place of each field -> put_object: compact text -> indent -> output
  */
 #ifndef TR_VIEW_JSON_RECORDS_H
 #define TR_VIEW_JSON_RECORDS_H
@@ -50,8 +48,7 @@
 struct tr_json_view;
 
 struct tr_json_view_config {
-	bool computed; /* computed fields (computed.h) that the record has no key for, after its own
-			*/
+	bool computed; /* adds the computed fields (computed.h) that the record has no key for */
 	unsigned (*call_kinds)(struct tr_text name); /* with computed: as in struct tr_format */
 	bool array;				     /* one JSON array instead of JSON Lines */
 	bool pretty;				     /* indented by two blanks */
@@ -62,9 +59,9 @@ struct tr_json_view *tr_json_view_new(const struct tr_json_view_config *config,
 				      struct tr_output *out);
 
 /*
- * Shows one line of the stream; definitions, headers, trailers and comments
- * are not shown. TR_WARN: the object is there, but something in it is not valid
- * trec; err states the first. TR_FATAL: memory is exhausted, nothing was written.
+ * Shows a record; other lines of the stream have no object. TR_OK. TR_WARN: the object was written,
+ * but part of the record is not valid trec; err describes the first such part. TR_FATAL: memory is
+ * exhausted, and nothing was written.
  */
 enum tr_status tr_json_view_put(struct tr_json_view *view, struct tr_record *record,
 				struct tr_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values and cells as the JSON that scripts expect: json_records.h says which. */
+/* Values and cells as JSON for scripts, in the forms that json_records.h lists. */
 #ifndef TR_VIEW_JSON_VALUE_H
 #define TR_VIEW_JSON_VALUE_H
 
@@ -7,13 +7,13 @@
 #include "core/buffer.h"
 #include "record/value.h"
 
-/* Appends the value; decodes into arena. False: memory is exhausted. */
+/* Appends the value. The arena holds decoded text. False: memory is exhausted. */
 bool tr_json_view_value(const struct tr_value *value, struct tr_arena *arena, struct tr_buffer *to);
 
-/* Appends bytes as a string, or as {"$bytes":"BASE64"} where they are not UTF-8. */
+/* Appends bytes as a string, or as {"$bytes":"BASE64"} if they are not UTF-8. */
 void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to);
 
-/* Appends bytes as a string in any case: with trec's escapes where they are not UTF-8. */
+/* Appends bytes as a string, with trec's escapes if they are not UTF-8. */
 void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to);
 
 /* Appends {"TAG":"text"}. */

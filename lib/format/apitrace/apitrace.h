@@ -4,7 +4,8 @@
  *
  *	apitrace.c         recognises a trace; the table of the format
  *	reader.c           window -> units -> records
- *	  parse.c          the head and events of a unit: signatures, values as trees or as text
+ *	  parse.c          the head and events of a unit: signatures, values as trees
+ *	  spell.c          values as text, without a tree: for lines, and for calls in apitrace's style
  *	signature.c        tables of signatures (functions, structs, enums, masks, frames);
  *	                   definition records
  *	write.c            segments -> streams
@@ -37,15 +38,14 @@
  *		           | 04 line | 05 offset (uints) } 00]
  *	string  = uint length, bytes
  *
- * The thread as a detail is in apitrace's description and in its trace_format.hpp
- * (CALL_THREAD), from the first version to the one that has it in every enter; no
- * version of its writer or parser knows it.
+ * The thread as a detail is in apitrace's description and in its trace_format.hpp (CALL_THREAD),
+ * for the versions before the one that has it in every enter. No version of apitrace's writer or
+ * parser knows it.
  *
- * The part in [ ] after an id is there only at the first use of the id; functions,
- * structs, enums, masks and frames have ids of their own. A uint is LEB128, floats
+ * The part in [ ] after an id is there only at the first use of the id. Functions, structs, enums,
+ * masks and frames each have their own ids. A uint is LEB128, floats
  * are little endian. Calls are numbered by their enters, from 0. Events have no
- * length: after something unknown, reading can go on only at the head of another
- * stream.
+ * length, so after something unknown, reading can go on only at the head of another stream.
  *
  * A file may hold several streams, one after the other. apitrace 11.1 writes such
  * files for programs that fork: the child inherits the bytes that the parent has not
@@ -60,8 +60,9 @@
 #include "format/format.h"
 
 enum {
-	TR_APITRACE_VERSION = 6,     /* the newest that is known, and what is written */
-	TR_APITRACE_ANY_VERSION = 8, /* versions that may come; bytes from 9 on begin a text */
+	TR_APITRACE_VERSION = 6, /* the newest that is known, and what is written */
+	TR_APITRACE_ANY_VERSION =
+		8, /* the highest that is recognised; bytes from 9 on begin a text */
 	TR_APITRACE_HAS_ENUM_TABLES = 3,
 	TR_APITRACE_HAS_THREADS = 4,
 	TR_APITRACE_HAS_PROPERTIES = 6,
@@ -115,21 +116,21 @@ enum { TR_APITRACE_LOOK = 64 << 10 }; /* bytes that a bid looks at, at most */
 extern const struct tr_text_style tr_apitrace_styles[];
 
 /*
- * call_kind.c: the kinds (record/calls.h) of a function, 0 for most. name: its bytes, or its
- * cell (no name that is known needs an escape). A glGetError that returned GL_NO_ERROR is
- * verbose, too, which its name does not say.
+ * call_kind.c: returns the kinds (record/calls.h) of a function, 0 for most. name: its bytes or its
+ * cell, as no known name needs an escape. A glGetError that returned GL_NO_ERROR is verbose, too,
+ * but that does not depend on the name alone.
  */
 unsigned tr_apitrace_call_kinds(struct tr_text name);
 
-/* The API that a function identifies by its name; NULL: none. */
+/* Returns the API that the name of a function identifies. NULL: none. */
 const char *tr_apitrace_call_api(struct tr_text name);
 
-/* True if the function has no side effects: apitrace shows its name without bold. */
+/* True if the function has no side effects: apitrace does not print its name in bold. */
 bool tr_apitrace_call_is_plain(struct tr_text name);
 
 /*
- * True if a stream begins at p: a head, and definitions in the first events after it. last: the input
- * has nothing after `end`.
+ * True if a stream begins at p: a head, and definitions in the first events after it. last: the
+ * input has nothing after `end`.
  */
 bool tr_apitrace_begins(const char *p, const char *end, bool last);
 

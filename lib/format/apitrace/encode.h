@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encoder turns records into the bytes of events. The bytes of a record are collected
- * before any of them is written: a record that cannot be encoded leaves neither bytes nor
+ * The encoder turns records into the bytes of events. The bytes of a record are collected before
+ * any of them is written, so that a record which cannot be encoded leaves neither bytes nor
  * signatures that count as written.
+ *
+ *	tr_encode_head, tr_encode_record -> encoder->bytes -> write.c
+ *	tr_written_define, tr_written_function ... -> a signature and its id in the trace
+ *
+ * An encoder owns its bytes and signatures, and borrows records only during a call. Not thread
+ * safe.
  */
 #ifndef TR_FORMAT_APITRACE_ENCODE_H
 #define TR_FORMAT_APITRACE_ENCODE_H
@@ -39,7 +45,7 @@ struct tr_written_signatures {
 	struct tr_apitrace_signature *recent[TR_WRITTEN_RECENT];
 	/* recently used structures of the stream, by a hash of their first member's name */
 	struct tr_apitrace_signature *structs[TR_WRITTEN_STRUCTS];
-	size_t spared; /* bytes of arguments; see write_signature.c */
+	size_t spared; /* bytes of rebuilt arguments; see MOST_SPARE in write_signature.c */
 
 	/* Tables by the names in them, filled only when a name comes alone */
 	struct tr_apitrace_signature *unlisted; /* tables defined since, the last one first */
@@ -64,7 +70,10 @@ enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 /* True if the record's name is that of a recently used function. */
 bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record);
 
-/* The signature of a value's @S, @E, @M, or a word K3, rebuilt if it is missing. NULL: memory. */
+/*
+ * Return the signature for the @S, @E or @M of a value, or for a word K3, rebuilt if its definition
+ * is missing. NULL: memory is exhausted.
+ */
 struct tr_apitrace_signature *tr_written_struct(struct tr_written_signatures *signatures,
 						const struct tr_value *value);
 struct tr_apitrace_signature *tr_written_mask(struct tr_written_signatures *signatures,

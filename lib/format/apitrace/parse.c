@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser: from the bytes of one unit to a header, or to the record of a call, an enter or a
- * leave. Values become trees, or directly the text of a line, which is faster where the tool needs
- * only text.
+ * The parser turns the bytes of one unit into a header, or into the record of a call, an enter or a
+ * leave. Values become trees; spell.c makes text of them where that is all that the tool needs.
  *
  *	primitives		numbers, strings and counts; tr_apitrace_short, _bad: why it ended
  *	signatures		an id, and its definition at the first use
  *	numbers with names	constants of enums and flags of masks
- *	values			as trees; spell.c makes text of them instead
+ *	values			as trees
  *	units			the head, an enter, a leave
  *
  * A unit that is not all there is parsed again from its start when more bytes have come. Nothing
  * but signatures, which are kept by the offset of their definition, survives from one attempt to
  * the next.
  *
- * Hostile input meets these bounds: a count needs bytes for its items in the window (tr_apitrace_parse_count),
- * the text of repeated names is limited by the size of the unit (tr_apitrace_name), the depth of
- * values by max_depth, and memory by the limit of the arena.
+ * Hostile input meets these bounds: a count needs bytes for its items in the window
+ * (tr_apitrace_parse_count), the text of repeated names is limited by the size of the unit
+ * (tr_apitrace_name), the depth of values by max_depth, and memory by the limit of the arena.
  */
 #include "format/apitrace/apitrace.h"
 
@@ -354,8 +353,9 @@ static struct tr_value *new_enum(const struct tr_apitrace_signature *signature,
 /*
  * Returns the value of an enum's number. The first constant with that number names it, as in
  * apitrace's dump. Constants have a value that all their uses share, and so has the first number
- * without a name, such as 0 for success. A number of 64 bits can be tagged as signed or unsigned, and
- * the tag has to be kept: the shared value is used if it has the same tag. NULL: parsing has ended.
+ * without a name, such as 0 for success. A number of 64 bits can be tagged as signed or unsigned,
+ * and the tag has to be kept: the shared value is used if it has the same tag. NULL: parsing has
+ * ended.
  */
 static const struct tr_value *enum_value(struct tr_apitrace_parse *parse,
 					 struct tr_apitrace_signature *signature, unsigned tag,
@@ -408,8 +408,8 @@ size_t tr_apitrace_mask_names(const struct tr_apitrace_signature *signature, uin
 }
 
 /*
- * Makes the value of a mask's number. Bits without a name are part of it only if some bits have one.
- * NULL: memory is exhausted.
+ * Makes the value of a mask's number. Bits without a name are part of it only if some bits have
+ * one. NULL: memory is exhausted.
  */
 static struct tr_value *new_mask(const struct tr_apitrace_signature *signature, uint64_t number,
 				 struct tr_arena *arena)

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parser turns one unit of the stream (the head, an event, an enter with its
- * leave) into values in an arena. If the window ends within the unit, the parser
- * says how many bytes it needs at least, and parses again from the start of the unit
- * when they are there.
+ * The parser turns one unit of the stream (the head, an event, or an enter with its leave) into
+ * values in an arena, or into text.
  *
- * Functions return false if parsing has ended: `outcome` says why.
+ *	tr_apitrace_parse_begin -> tr_apitrace_parse_head, _enter, _leave -> struct tr_record
+ *
+ * If the window ends within the unit, the parse ends, and `need` is the number of bytes from the
+ * start of the unit that are needed at least. The caller gets them and parses the unit from its
+ * start again.
+ *
+ * Functions return false if parsing has ended: `outcome` has the reason. Values borrow from the
+ * window, the arena of the unit and the signatures. Not thread safe.
  */
 #ifndef TR_FORMAT_APITRACE_PARSE_H
 #define TR_FORMAT_APITRACE_PARSE_H
@@ -25,8 +30,8 @@ const char *tr_wire_long_uint(const char *p, uint64_t *number);
 
 /*
  * Reads the uint at p. Reads up to TR_WIRE_UINT_MAX bytes, even after the end of the data (a window
- * has TR_INPUT_PAD more bytes): if the result is after that end, the number is cut. Zeros at its top
- * end (`80 00`) are accepted. NULL: more than 64 bits.
+ * has TR_INPUT_PAD more bytes): if the result is after that end, the number is cut. Zeros at its
+ * top end (`80 00`) are accepted. NULL: more than 64 bits.
  */
 static inline const char *tr_wire_uint(const char *p, uint64_t *number)
 {
@@ -66,14 +71,15 @@ struct tr_apitrace_parse {
 	struct tr_buffer scratch;
 	const char *start, *p, *end; /* TR_INPUT_PAD bytes after end can be read */
 	uint64_t offset;	     /* of start, in the stream */
-	size_t owed;  /* values that open containers still expect, of at least a byte each */
-	size_t named; /* bytes of names in what was parsed */
+	size_t owed;  /* values, of a byte or more each, that open containers still expect */
+	size_t named; /* bytes of names in the text of the unit */
 	bool deep;    /* a value had more brackets than allowed, and was skipped */
-	struct tr_apitrace_signature *defined, **last; /* in the unit, in their order */
+	struct tr_apitrace_signature *defined,
+		**last; /* signatures that the unit defines, in order */
 	enum tr_apitrace_outcome outcome;
 	uint64_t need;
 	struct tr_error error;
-	bool flawed; /* something is wrong, but nothing is lost: flaw says what */
+	bool flawed; /* something is wrong, but nothing is lost; flaw describes it */
 	struct tr_error flaw;
 };
 
@@ -101,26 +107,26 @@ static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse,
 	return parse->offset + (uint64_t)(p - parse->start);
 }
 
-/* These end the parse, and return false for callers to return. */
+/* These functions end the parse, and return false for callers to return. */
 
-/* `more` bytes from p on are missing, or some of them. */
+/* The window does not have `more` bytes from p on. */
 bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more);
-/* The bytes at `where` are not valid: "NUMBER is WHAT". */
+/* The bytes at `where` are not valid, with a message "NUMBER is WHAT". */
 bool tr_apitrace_bad(struct tr_apitrace_parse *parse, const char *where, const char *what,
 		     uint64_t number);
 /* The number at p is cut, or too long. */
 bool tr_apitrace_bad_uint(struct tr_apitrace_parse *parse);
 bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse);
-/* The names in the unit are too long. */
+/* The names in the unit have too many bytes. */
 bool tr_apitrace_bad_names(struct tr_apitrace_parse *parse);
 
 /*
- * Counts `len` bytes of names that the text of a value or an argument repeats. A few bytes
- * of the stream may stand for many of text, up to a limit.
+ * Counts bytes of names that the text of a value or an argument repeats. A use of a name takes a
+ * few bytes of the stream and may add many to the text; the ratio is limited.
  */
 static inline bool tr_apitrace_name(struct tr_apitrace_parse *parse, size_t len)
 {
-	enum { FREE = 16 << 20, RATIO = 100 }; /* real traces have some ten bytes for one */
+	enum { FREE = 16 << 20, RATIO = 100 }; /* in real traces the ratio is about ten */
 	parse->named += len;
 	return parse->named <= FREE ||
 	       (parse->named - FREE) / RATIO <= (size_t)(parse->p - parse->start) ||
@@ -131,7 +137,7 @@ static inline bool tr_apitrace_byte(struct tr_apitrace_parse *parse, unsigned *b
 {
 	if (parse->p == parse->end) {
 		tr_apitrace_short(parse, 1);
-		return false; /* so that the compiler knows, here and below */
+		return false; /* a constant, which the compiler propagates into callers */
 	}
 	*byte = (unsigned char)*parse->p++;
 	return true;
@@ -212,7 +218,7 @@ static inline bool tr_apitrace_parse_signature(struct tr_apitrace_parse *parse,
 	return tr_apitrace_parse_any_signature(parse, table, signature);
 }
 
-/* Takes everything before the first event, as the fields of a header. */
+/* Takes what precedes the first event, as the fields of a header. */
 bool tr_apitrace_parse_head(struct tr_apitrace_parse *parse, struct tr_record *record);
 
 /* Adds a field to a record in the arena of the unit. NULL: the parse has ended. */
@@ -230,13 +236,14 @@ bool tr_apitrace_parse_value(struct tr_apitrace_parse *parse, struct tr_value *v
 
 /*
  * Takes a constant of an enum or a number of a mask, after its tag, `type`. Its value, which is
- * shared by all its uses if there are many, is valid until the next unit. NULL: the parse has ended.
+ * shared by all its uses if there are many, is valid until the next unit. NULL: the parse has
+ * ended.
  */
 const struct tr_value *tr_apitrace_parse_constant(struct tr_apitrace_parse *parse, unsigned type);
 
 /*
- * spell.c: values as text. A notation says what they look like: as in records, or as `apitrace dump`
- * prints them.
+ * spell.c: values as text. A notation says what they look like: as in records, or as `apitrace
+ * dump` prints them.
  */
 struct tr_apitrace_notation {
 	bool dump; /* of apitrace; false: of the stream of records */
@@ -256,8 +263,8 @@ struct tr_apitrace_speller {
 
 /*
  * Takes a value that is within `depth` brackets and appends it as text to the line, after its lead
- * ("\tkey=", ", name = "), of which TR_APITRACE_LEAD_SLACK more bytes can be read. If parse->deep is
- * set afterwards, the text is incomplete. False: the parse has ended.
+ * ("\tkey=", ", name = "), of which TR_APITRACE_LEAD_SLACK more bytes can be read. If parse->deep
+ * is set afterwards, the text is incomplete. False: the parse has ended.
  */
 bool tr_apitrace_spell(const struct tr_apitrace_speller *speller, struct tr_text lead,
 		       unsigned depth);
@@ -279,11 +286,11 @@ struct tr_apitrace_event {
 	struct tr_counter counter; /* the call's number */
 };
 
-enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line: `enter` is longer than `call` */
+enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line, as `enter` is longer than `call` */
 
-/* The position is after the event's type; the record gets its fields. */
+/* Takes an enter after its first byte. The record gets its fields. */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
-/* The position is after the call number. */
+/* Takes a leave after its call number. */
 bool tr_apitrace_parse_leave(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);
 
 #endif

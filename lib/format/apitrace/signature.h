@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signature is the definition of an id of the stream. There are five tables of
- * signatures, each with ids of its own. The reader fills them from the stream and makes
- * definition records of them; the writer does the opposite. Signatures are never removed.
+ * A signature is the definition of an id of the stream. There are five tables of signatures, each
+ * with ids of its own: functions, structures, enums, masks and frames. The reader fills them from
+ * the stream and makes definition records of them; the writer does the opposite.
  *
- * A signature owns copies of all its texts, which live as long as the tables. Keys and
- * names, which many records repeat, are spelled once, when the signature is defined.
+ * Signatures are never removed. They own copies of all their texts, which live as long as the
+ * tables. Keys and names, which many records repeat, are spelled once, when the signature is
+ * defined.
  */
 #ifndef TR_FORMAT_APITRACE_SIGNATURE_H
 #define TR_FORMAT_APITRACE_SIGNATURE_H
@@ -14,7 +15,7 @@
 #include "core/map.h"
 #include "record/record.h"
 
-/* Readable bytes after some texts, which allow copying them in blocks. */
+/* Readable bytes after some texts, so that they can be copied in blocks. */
 enum { TR_APITRACE_LEAD_SLACK = 16 };
 
 enum tr_apitrace_table {
@@ -36,7 +37,10 @@ struct tr_apitrace_label {
 	 * constants: the string spelling of the name. Frames: none.
 	 */
 	struct tr_text key;
-	/* what comes before its value, with slack after it: an argument's "\tkey=", a member's ",key=" */
+	/*
+	 * what comes before its value, with slack after it: an argument's "\tkey=", a member's
+	 * ",key="
+	 */
 	struct tr_text lead;
 	struct tr_text
 		dump_lead; /* a member's in apitrace's dump: ", name = "; see dumps_plainly */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values as text, directly from the bytes of the stream: no trees are built of the numbers, strings,
- * lists and structures that most calls consist of. Other values are parsed, and the notation prints
- * their trees.
+ * Values as text, directly from the bytes of the stream: no trees are built of the numbers,
+ * strings, lists and structures that most calls consist of. Other values are parsed, and the
+ * notation prints their trees.
  *
  * There are two notations: lines of records have that of trec(5), and plain calls are printed as
  * `apitrace dump` does. Where they agree, such as in integers, they share the code.
@@ -41,8 +41,8 @@ static inline bool is_number(unsigned tag)
 }
 
 /*
- * Writes a real number: in a record the shortest digits that give the same bits again. NULL: parsing
- * has ended.
+ * Writes a real number: in a record the shortest digits that give the same bits again. NULL:
+ * parsing has ended.
  */
 static char *write_real(const struct tr_apitrace_speller *speller, unsigned tag, char *to)
 {

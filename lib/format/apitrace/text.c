@@ -971,7 +971,9 @@ static struct tr_call_taker *taker(void *view)
 	return plain ? &text->taker : NULL;
 }
 
-/* Whether a stream without a header begins with a record of an API trace, which selects this style. */
+/*
+ * Whether a stream without a header begins with a record of an API trace, which selects this style.
+ */
 static bool begins(const struct tr_record *first)
 {
 	static const char *const kinds[] = { "call", "enter", "leave",	"fn",

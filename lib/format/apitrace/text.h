@@ -17,8 +17,9 @@
  * are the fields of the record (with them, an argument that was not recorded is "?"),
  * frames are ids, and a GUID is a structure like any other.
  *
- * text.c takes the stream's lines and the -O keys and prints calls, text_tables.c keeps the
- * definitions, text_value.c prints values.
+ * text.c has the style and the -O keys, and prints calls: those that come as records, and plain
+ * ones directly from the bytes of the trace, with spell.c. text_tables.c keeps the definitions, and
+ * text_value.c prints values.
  */
 #ifndef TR_FORMAT_APITRACE_TEXT_H
 #define TR_FORMAT_APITRACE_TEXT_H
@@ -41,13 +42,13 @@ enum { TR_APITRACE_SLACK = 16 }; /* readable bytes after lead and head */
 
 struct tr_apitrace_argument {
 	struct tr_text key;  /* of the field in a record: the name, as keys are spelled */
-	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text name; /* its bytes, up to a NUL */
 	struct tr_text lead; /* the text before its value: ", name = " */
 };
 
 struct tr_apitrace_function {
 	struct tr_text cell; /* the name, as cells are spelled */
-	struct tr_text name; /* its bytes, as far as C sees them */
+	struct tr_text name; /* its bytes, up to a NUL */
 	struct tr_text head; /* the text before the arguments: "name(" */
 	unsigned kinds;	     /* see calls.h */
 	struct tr_apitrace_argument *arguments;
@@ -72,12 +73,12 @@ struct tr_apitrace_colors {
 };
 
 enum {
-	TR_APITRACE_NAMES = 64,	  /* functions that are found by the place of their name */
-	TR_APITRACE_LEAF = 160,	  /* bytes that a value which is no container takes at most */
-	TR_APITRACE_NUMBER = 128, /* bytes that the numbers of a call and its thread take at most */
+	TR_APITRACE_NAMES = 64,	  /* functions that are found by the address of their name */
+	TR_APITRACE_LEAF = 160,	  /* bytes of a value that is no container or text, at most */
+	TR_APITRACE_NUMBER = 128, /* bytes of the numbers of a call and its thread, at most */
 };
 
-/* A function by the place and the length of the name that a record has. */
+/* A function by the address and the length of the name in a record. */
 struct tr_apitrace_known {
 	struct tr_text cell;
 	struct tr_apitrace_function *function;
@@ -89,9 +90,9 @@ struct tr_apitrace_text {
 
 	/* What is shown, by the switches of apitrace. */
 	bool call_numbers, thread_ids, arg_names;
-	bool multiline;	  /* backtraces, empty lines after frames, line feeds in strings as such */
-	bool verbose;	  /* also calls that ask for something which seldom matters */
-	bool fixed_octal; /* strings whole and with real octal numbers: apitrace cuts and garbles */
+	bool multiline; /* backtraces, empty lines after frames, and unescaped line feeds in strings */
+	bool verbose;	  /* also queries that seldom matter */
+	bool fixed_octal; /* whole strings with correct octal numbers; apitrace has neither */
 
 	struct tr_apitrace_colors colors;
 	struct tr_join *join;
@@ -100,7 +101,7 @@ struct tr_apitrace_text {
 	struct tr_buffer line; /* the text of one record */
 	struct tr_arena arena; /* for what a record needs while it is shown */
 
-	struct tr_field **shown; /* per argument what is shown, NULL for nothing */
+	struct tr_field **shown; /* the field that is shown for each argument; NULL: none */
 	size_t shown_capacity;
 	struct tr_apitrace_known known[TR_APITRACE_NAMES];
 	struct tr_apitrace_function guess; /* made from a record that has no definition */
@@ -120,8 +121,8 @@ struct tr_apitrace_text {
 };
 
 /*
- * text.c: prints the call at parse->p, whose unit has begun, and skips it. False: it is not plain, or
- * memory is exhausted; nothing was printed, and the call has to come as a record.
+ * text.c: prints the call at parse->p, whose unit has begun, and skips it. False: it is not plain,
+ * or memory is exhausted; nothing was printed, and the call has to come as a record.
  */
 bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse *parse,
 			   uint64_t call);

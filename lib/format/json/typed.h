@@ -17,7 +17,7 @@
 #include "record/json.h"
 #include "record/record.h"
 
-/* The tags that hold a value's own trec spelling, and the values without such a tag. */
+/* Tags of values as they are spelled in trec, and the classes of values without such a tag. */
 enum tr_typed_tag {
 	TR_TYPED_INT,
 	TR_TYPED_PTR,
@@ -30,17 +30,17 @@ enum tr_typed_tag {
 	TR_TYPED_COMPOUND, /* list, map, structure, <human;machine>: tags of their own */
 };
 
-enum { TR_TYPED_SPELLED = TR_TYPED_SYM + 1 }; /* how many tags hold a spelling */
+enum { TR_TYPED_SPELLED = TR_TYPED_SYM + 1 }; /* number of those tags */
 
 /* "$int" … in the order of the enum. */
 extern const char *const tr_typed_names[TR_TYPED_SPELLED];
 
-/* The tag of a value in its canonical spelling. */
+/* Returns the tag of a value in its canonical spelling. */
 enum tr_typed_tag tr_typed_tag(struct tr_text canonical);
 
 /*
- * Appends bytes as a cell. lead: a key whose first byte, "." or "#", is not escaped, which is
- * another key than one that begins with the same byte escaped.
+ * Appends bytes as a cell. lead: the first byte of the key, "." or "#", is not escaped; the same
+ * byte with an escape makes another key.
  */
 void tr_typed_put_cell(struct tr_text bytes, bool key, bool lead, struct tr_buffer *to);
 
@@ -48,16 +48,15 @@ void tr_typed_put_cell(struct tr_text bytes, bool key, bool lead, struct tr_buff
 void tr_typed_put_value(struct tr_text canonical, struct tr_buffer *to);
 
 /*
- * Appends the record as typed JSON, without LF. TR_OK; TR_WARN with TR_FLAW: the record is
- * whole, but malformed trec in it is written as $raw, and err reports the first one; TR_FATAL:
- * memory.
+ * Appends the record as typed JSON, without LF. TR_OK. TR_WARN with TR_FLAW: all of the record was
+ * written, but malformed trec as $raw; err describes the first one. TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_typed_put_record(struct tr_record *record, struct tr_buffer *to,
 				   struct tr_error *err);
 
 /*
- * Reading, one array after the other. The owner sets the first three once, and
- * frees scratch; json, to and err for each array.
+ * Reads one array after the other. The owner sets max_depth and arena once, and json, to and err
+ * for each array; it frees scratch.
  */
 struct tr_typed_reader {
 	unsigned max_depth;	/* open brackets in one value */
@@ -70,18 +69,19 @@ struct tr_typed_reader {
 };
 
 /*
- * Converts the array at the position to a line of the stream with its LF. TR_OK; TR_WARN: it is
- * malformed at the position; TR_END: the text ends before the array does; TR_FATAL: memory.
+ * Converts the array at the position to a line of the stream with its LF. TR_OK. TR_WARN: the array
+ * is malformed, at the position. TR_END: the text ends before the array does. TR_FATAL: memory is
+ * exhausted.
  */
 enum tr_status tr_typed_read_record(struct tr_typed_reader *r);
 
 /*
- * Converts the value at the position to canonical trec. False: err is filled; without a cause if
+ * Converts the value at the position to canonical trec. False: err has the reason, or no cause if
  * the text ends before the value does.
  */
 bool tr_typed_read_value(struct tr_typed_reader *r);
 
-/* True for integers that every JSON tool keeps. */
+/* True for an integer, with or without a minus, that every JSON tool keeps. */
 bool tr_typed_is_exact(struct tr_text integer);
 
 #endif

@@ -77,7 +77,9 @@ static int line_bits(const char *p, const char *end)
 	return p && p < end && *p != '\t' && *p != '\n' ? LINE_BITS : 0;
 }
 
-/* Returns the end of the line at `at`, after its LF; with `wait`, reads more to find it. 0: none. */
+/*
+ * Returns the end of the line at `at`, after its LF; with `wait`, reads more to find it. 0: none.
+ */
 static size_t line_end(struct tr_input *in, size_t at, bool wait)
 {
 	size_t seen = at;
@@ -242,8 +244,8 @@ static bool check_chunk(struct reader *r)
 }
 
 /*
- * Reports a byte that no line may have. Where one line ends in CR LF, all of them do: only the first
- * is reported, and for the others err has no cause.
+ * Reports a byte that no line may have. Where one line ends in CR LF, all of them do: only the
+ * first is reported, and for the others err has no cause.
  */
 static enum tr_status bad_bytes(struct reader *r, struct tr_text line, size_t at,
 				struct tr_error *err)
@@ -363,8 +365,8 @@ static enum tr_status unchecked_line(struct reader *r, struct tr_text *line, str
 }
 
 /*
- * A line that the window cuts does not go through the sieve, so that every read of the input returns
- * a line, and the caller gets control.
+ * A line that the window cuts does not go through the sieve, so that every read of the input
+ * returns a line, and the caller gets control.
  */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
