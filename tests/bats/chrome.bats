@@ -250,7 +250,7 @@ phases() {
 	phases other.json 1700000001100000 9 'Frontend 10 20 9'
 	phases late.json 1700000009000000 8 'Frontend 10 20 8'
 	run -0 --separate-stderr tr-tojson --as=chrome --phases=b.json --phases=a.json --phases=other.json --phases=late.json t.trec
-	[[ $stderr == *"note: --phases: 2 of 4 files belong to no process of the trace"* ]]
+	[[ $stderr == *"note: --phases: 2 of 4 files match no process of the trace"* ]]
 	jq -r '.traceEvents[] | select(.cat == "phase") | [.ph, .pid, .tid, .ts, .dur, .name, (.args.detail | @json)] | map(tostring) | join(" ")' <<<"$output" >got
 	diff - got <<-'END'
 		X 1 1 1100010 20 Frontend null
