@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "deps/calls.h"
+/*
+ * The rules of the graph: the effects of exec records and of system calls.
+ *
+ *	tr_deps_put_exec	begins a command, which inherits descriptors (inherit)
+ *	tr_deps_put_sys		reads the arguments of a call (file_call.h)
+ *	  tr_deps_put_call	finds its paths; do_call applies it by the function for its kind
+ */
+#include "deps/task.h"
 
 #include <string.h>
 

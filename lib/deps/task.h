@@ -8,6 +8,7 @@
 #ifndef TR_DEPS_TASK_H
 #define TR_DEPS_TASK_H
 
+#include "deps/file_call.h"
 #include "deps/graph.h"
 #include "deps/tracker.h"
 
@@ -118,5 +119,33 @@ struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text
 /* Adds an event to a use, whose details keep the first one. use NULL: memory was exhausted. */
 void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
 		       const struct tr_record *record);
+
+/*
+ * calls.c: the effects of exec records and system calls on descriptors, names and contents of files;
+ * tests/data/deps has the cases.
+ */
+
+/* The paths and effects of a record, which --events adds to it. Zero it. */
+struct tr_deps_event {
+	struct tr_deps_path *path[2];
+	unsigned does;
+};
+
+/* Returns the field with that key as trec spells it; data NULL: there is none. */
+struct tr_text tr_deps_argument(struct tr_record *record, const char *key);
+
+/* Applies an exec record of the task. Sets graph->failed if memory is exhausted. */
+void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      struct tr_record *record, struct tr_deps_event *event);
+
+/* Applies a call of the task; record has its columns. Sets graph->failed likewise. */
+void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		      const struct tr_record *record, const struct tr_file_call *call,
+		      struct tr_deps_event *event);
+
+/* Applies a sys record of the task. Returns the same as tr_deps_put. */
+enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			       struct tr_record *record, struct tr_deps_event *event,
+			       struct tr_error *err);
 
 #endif

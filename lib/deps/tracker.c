@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deps/calls.h"
 #include "deps/task.h"
 #include "record/literal.h"
 

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "preload/journal.h"
-#include "preload/print.h"
 
 enum {
 	LARGEST = 1 << 30,

@@ -95,4 +95,18 @@ bool tr_decode_is_running(const struct tr_decode *decode, uint32_t pid);
 void tr_decode_finish(struct tr_decode *decode, bool ended, struct tr_buffer *out);
 void tr_decode_free(struct tr_decode *decode);
 
+/* print.c: file calls as strace -y prints them. */
+
+/*
+ * Appends the call as one or more lines, each of which begins with prefix. cwd: the directory of the
+ * process, "" if unknown; real: the path of the opened file without symbolic links, or NULL.
+ */
+void tr_call_print(const struct tr_call_record *call, struct tr_text prefix, const char *cwd,
+		   const char *real, struct tr_buffer *out);
+
+/* Appends the content of a string with the escapes of strace. */
+void tr_print_escaped(struct tr_buffer *out, const char *string);
+/* Appends the result of a call, which is 0 or an errno, and the end of the line. */
+void tr_print_result(struct tr_buffer *out, int error);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/print.h"
+#include "preload/decode.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include "preload/collect.h"
 
 void tr_print_escaped(struct tr_buffer *out, const char *string)
 {

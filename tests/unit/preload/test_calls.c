@@ -17,7 +17,6 @@
 #include "preload/decode.h"
 #include "preload/journal.h"
 #include "preload/links.h"
-#include "preload/print.h"
 #include "tap.h"
 
 enum { MARK = 0x80c1f2a3, SECOND = 1000000000, LOST = 5 };
