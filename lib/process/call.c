@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an exec record to what it means for a build. Most records of a trace are no build tools, so
- * the name of the program is looked at first, before argv is parsed (is_no_tool).
+ * Reads what an exec record means for a build. Most programs of a trace are not build tools, so the
+ * name of the program is checked first, before argv is parsed (is_no_tool).
  */
 #include "process/call.h"
 
@@ -16,7 +16,7 @@ static struct tr_program find_at(const struct tr_compilers *table, const struct 
 	return tr_program_find(table, argv[i], argv + i + 1, argc - i - 1);
 }
 
-/* The number of words at i that are options of a launcher: xcrun -sdk macosx. */
+/* Returns the number of words at i that are options of a launcher: xcrun -sdk macosx. */
 static size_t count_options(const struct tr_program *launcher, const struct tr_text *argv,
 			    size_t argc, size_t i)
 {
@@ -33,8 +33,8 @@ static size_t count_options(const struct tr_program *launcher, const struct tr_t
 }
 
 /*
- * The number of words before the program: launchers with their options, or libtool. argc if no
- * program follows. *libtool: libtool compiles.
+ * Returns the number of words before the program: launchers with their options, or libtool; argc if
+ * no program follows. *libtool: libtool compiles.
  */
 static size_t count_launchers(const struct tr_compilers *table, const struct tr_text *argv,
 			      size_t argc, bool *libtool)
@@ -73,7 +73,7 @@ static size_t count_launchers(const struct tr_compilers *table, const struct tr_
 	return i;
 }
 
-/* True if the arguments may name libtool. Text lines are searched without being parsed. */
+/* Whether the arguments may name libtool. Lines of text are searched, not parsed. */
 static bool may_be_libtool(struct tr_record *record)
 {
 	static const char word[] = "libtool";
@@ -86,8 +86,8 @@ static bool may_be_libtool(struct tr_record *record)
 }
 
 /*
- * True if the name of the program shows that it is no build tool, without parsing its argv.
- * *program: as the name shows it; without a table if it was not looked up.
+ * Whether the name of the program shows that it is not a build tool. *program: the program of that
+ * name; without a table if it was not looked up.
  */
 static bool is_no_tool(struct tr_record *record, const struct tr_call_config *config,
 		       struct tr_program *program)
@@ -121,7 +121,7 @@ enum tr_quoting tr_call_quoting(const struct tr_call_config *config,
 	return config->quoting == TR_CALL_QUOTING_GNU ? TR_QUOTING_GNU : TR_QUOTING_WINDOWS;
 }
 
-/* The stage for the call filter. */
+/* Returns the stage for the call filter. */
 static enum tr_stage stage_of(const struct tr_call *call)
 {
 	switch (call->tool) {
@@ -147,7 +147,7 @@ static enum tr_stage stage_of(const struct tr_call *call)
 	}
 }
 
-/* How the program names response files. NULL: out of memory. */
+/* Returns how the program names response files. NULL: out of memory. */
 static const struct tr_respfile_rules *rules_of(const struct tr_program *program,
 						struct tr_arena *arena)
 {
@@ -297,13 +297,13 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	return TR_OK;
 }
 
-/* False for archivers such as lib.exe, whose options are like those of a linker. */
+/* Whether an archiver takes arguments like ar; those of lib.exe are options as for a linker. */
 static bool has_ar_notation(const struct tr_call *call)
 {
 	return call->invocation.program.section->notation == TR_NOTATION_AR;
 }
 
-/* True if the call links something, or may link files that a response file names. */
+/* Whether the call links something, or may link files that a response file names. */
 static bool links(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -319,8 +319,8 @@ static bool links(const struct tr_call *call)
 }
 
 /*
- * The path is absolute, so that the linker below a driver, whose options differ, names the same
- * file.
+ * The path is absolute, so that a driver and the linker that it runs, whose options differ, give the
+ * same path.
  */
 bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product)
 {
@@ -336,7 +336,7 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 		tr_buffer_put_text(&name, given);
 	else
 		tr_invocation_product(invocation, &name);
-	/* a response file that is missing may contain -o, so a default name would be a guess */
+	/* a missing response file may contain -o, so a default name would be a guess */
 	if (given.data || !call->expansion.missing)
 		tr_path_join(call->command.directory.data ? call->command.directory : TR_TEXT(""),
 			     tr_buffer_text(&name), &path);
@@ -370,7 +370,7 @@ size_t tr_call_archive(const struct tr_call *call)
 	return adds && i + 1 < count ? i + 1 : count;
 }
 
-/* The file that a call makes; see tr_call_makes. False: out of memory. */
+/* Finds the file that a call makes; see tr_call_makes. False: out of memory. */
 static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct tr_text *makes)
 {
 	const struct tr_invocation *invocation = &call->invocation;

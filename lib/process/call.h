@@ -28,7 +28,7 @@ enum tr_call_quoting {
 	TR_CALL_QUOTING_WINDOWS,
 };
 
-/* Words that are no arguments of the program, but act as if they were. Borrowed. */
+/* Words from elsewhere that act as arguments of the program. Borrowed. */
 struct tr_call_words {
 	const struct tr_text *list;
 	size_t count;
@@ -43,12 +43,12 @@ struct tr_call_config {
 };
 
 struct tr_call {
-	enum tr_tool_kind
-		tool; /* TR_TOOL_NONE: no build tool; of the rest only command may be set */
+	/* TR_TOOL_NONE: it is not a build tool; of the other members, only command may be set */
+	enum tr_tool_kind tool;
 	enum tr_stage stage;
 	bool libtool;		   /* libtool runs the compiler, perhaps more than once */
-	struct tr_program program; /* as its name shows it */
-	struct tr_text path; /* of the program, or its name: after launchers as they name it */
+	struct tr_program program; /* according to its name */
+	struct tr_text path;	   /* of the program; after launchers, as in their arguments */
 	const struct tr_respfile_rules *rules;
 	struct tr_command command;
 	struct tr_expansion expansion;
@@ -63,18 +63,18 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 			    struct tr_call *call, struct tr_error *err);
 
 /*
- * The absolute path of the file that the call links. It is empty if a response file that could not
- * be expanded may name it; data NULL: it links nothing. False: out of memory.
+ * Finds the absolute path of the file that the call links. It is empty if a response file that could
+ * not be expanded may name it; data NULL: the call links nothing. False: out of memory.
  */
 bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product);
 
-/* The index of the word that names the archive an archiver adds to; expansion.count: none. */
+/* Returns the index of the word that names the archive of an archiver; expansion.count: none. */
 size_t tr_call_archive(const struct tr_call *call);
 
 /*
- * The file that an exec record makes, as spelled in its command: the output, or the first source if
- * the output is unknown or only an intermediate file (of cc1). compilers: as in tr_call_config. data
- * NULL: none. False: out of memory.
+ * Finds the file that the command of an exec record makes, as spelled there: the output, or the first
+ * source if the output is unknown or an intermediate file (of cc1). compilers: as in tr_call_config.
+ * data NULL: none. False: out of memory.
  */
 bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes);
 
@@ -87,10 +87,10 @@ enum { TR_CALL_TEXT_MAX = 256 << 20 };
 /* Sets err: the call is left out because it exceeds TR_CALL_TEXT_MAX. Returns TR_WARN. */
 enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err);
 
-/* "gnu" or "windows"; any other word is auto. */
+/* Reads "gnu" or "windows"; any other word means auto. */
 enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
 
-/* The quoting of response files of a program (section NULL: unknown) that runs in this directory. */
+/* Returns the quoting of response files of a program (section NULL: unknown) in a directory. */
 enum tr_quoting tr_call_quoting(const struct tr_call_config *config,
 				const struct tr_section *section, struct tr_text directory);
 
