@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/utf8.h"
 #include "expr/match.h"
 #include "record/literal.h"
 
@@ -37,41 +38,6 @@ bool tr_test_cell(struct tr_compare *compare, const struct tr_test *test, struct
 	leaf.has_number = !test->strings && test->path.subject != TR_SUBJECT_KIND &&
 			  tr_number_from_cell(bytes, &leaf.number);
 	return tr_walk_leaf(compare, test, &leaf, test->path.steps);
-}
-
-bool tr_strings_begin(struct tr_strings *strings, struct tr_text text)
-{
-	const char *p = text.data, *end = p + text.len;
-	if (text.len < 2)
-		return false;
-	strings->list = *p == '[' && end[-1] == ']';
-	if (!strings->list && *p != '"')
-		return false;
-	strings->text = p;
-	strings->pos = strings->block = strings->next = p + strings->list;
-	strings->end = end - strings->list;
-	strings->quotes = 0;
-	strings->escapes = memchr(p, '\\', text.len) != NULL;
-	return true;
-}
-
-uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end)
-{
-	uint64_t quotes = 0;
-	unsigned len = end - p < 64 ? (unsigned)(end - p) : 64;
-	(void)text; /* only vectors need it */
-#if defined __SSE2__ && !defined TR_PORTABLE
-	/* bytes after the end may not be read, but those before p may */
-	if (len && end - text >= TR_UTF8_BLOCK)
-		return tr_block64_equal(tr_block64_load(end - TR_UTF8_BLOCK), '"') >> (64 - len);
-	char block[TR_UTF8_BLOCK] = { 0 };
-	memcpy(block, p, len);
-	quotes = tr_block64_equal(tr_block64_load(block), '"');
-#else
-	for (unsigned i = 0; i < len; i++)
-		quotes |= (uint64_t)(p[i] == '"') << i;
-#endif
-	return quotes;
 }
 
 /* Bits of the bytes of a block that have a meaning in lists of strings. */
@@ -199,16 +165,6 @@ enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string)
 }
 
 #endif
-
-/* Only escapes of two bytes are handled here. The parser has to check the others. */
-const char *tr_strings_escaped_end(const char *p, const char *end)
-{
-	for (; p < end && *p != '"'; p++) {
-		if (*p == '\\' && (++p == end || !memchr("\"\\/bfnrt", *p, 8)))
-			return NULL;
-	}
-	return p;
-}
 
 /* Compares a key that a record spells with escapes. If memory is exhausted, the keys differ. */
 static bool is_key_respelled(struct tr_text spelling, struct tr_text key, struct tr_arena *arena)

@@ -391,31 +391,94 @@ static bool test_string(const struct trial *trial, const struct tr_test *test, s
 	return tr_walk_leaf(&trial->state->compare, test, &leaf, test->path.steps);
 }
 
+/* The strings of the text "…" or ["…","…"], one after the other, without a tree. */
+struct strings {
+	const char *pos, *end; /* end is before the list's bracket */
+	bool list;
+	bool escapes;	     /* there is a backslash in the text */
+	struct tr_text text; /* of the current string, without the quotes */
+};
+
+enum strings_step {
+	NEXT,  /* text is that of the next string */
+	END,   /* there are no more, and the text is a valid value */
+	OTHER, /* the text is something else, or must be parsed */
+};
+
+/* Begins. False: the text is neither a string nor a list. */
+static bool strings_begin(struct strings *strings, struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (text.len < 2)
+		return false;
+	strings->list = *p == '[' && end[-1] == ']';
+	if (!strings->list && *p != '"')
+		return false;
+	strings->pos = p + strings->list;
+	strings->end = end - strings->list;
+	strings->escapes = memchr(p, '\\', text.len) != NULL;
+	return true;
+}
+
+/*
+ * Returns the closing quote of the string that begins at p, or NULL. Only escapes of two bytes are
+ * handled here. The parser has to check the others.
+ */
+static const char *closing_quote(const char *p, const char *end, bool escapes)
+{
+	if (!escapes)
+		return memchr(p, '"', (size_t)(end - p));
+	for (; p < end && *p != '"'; p++) {
+		if (*p == '\\' && (++p == end || !memchr("\"\\/bfnrt", *p, 8)))
+			return NULL;
+	}
+	return p < end ? p : NULL;
+}
+
+static enum strings_step strings_next(struct strings *strings)
+{
+	const char *p = strings->pos, *end = strings->end;
+	if (p == end)
+		return END;
+	const char *quote = *p == '"' ? closing_quote(p + 1, end, strings->escapes) : NULL;
+	if (!quote)
+		return OTHER;
+	strings->text = tr_text_span(p + 1, quote);
+	strings->pos = ++quote;
+	if (quote == end)
+		return NEXT;
+	/* a string must follow the comma; blanks and cuts are left to the parser */
+	if (!strings->list || *quote != ',' || quote + 1 == end)
+		return OTHER;
+	strings->pos++;
+	return NEXT;
+}
+
 /* Compares a string or a list of strings with strings, without a tree. TR_UNKNOWN: parse the value. */
 static enum tr_answer test_strings(const struct trial *trial, const struct tr_test *test,
 				   struct tr_text text)
 {
 	const struct tr_text *string = tr_test_string(test);
 	enum tr_answer answer = string ? tr_strings_have(text, *string) : TR_UNKNOWN;
-	struct tr_strings strings;
-	enum tr_strings_step step;
+	struct strings strings;
+	enum strings_step step;
 	bool found = false, simple = tr_test_is_simple(test);
 	if (answer != TR_UNKNOWN)
 		return answer;
-	if (!test->strings || !tr_strings_begin(&strings, text))
+	if (!test->strings || !strings_begin(&strings, text))
 		return TR_UNKNOWN;
-	while ((step = tr_strings_next(&strings)) == TR_STRINGS_NEXT) {
+	while ((step = strings_next(&strings)) == NEXT) {
 		/* the rest is scanned too, because a match in a malformed value does not count */
 		if (found)
 			continue;
-		struct tr_text bytes = { strings.begin, strings.len };
+		struct tr_text bytes = strings.text;
 		if (strings.escapes)
 			bytes = tr_string_bytes(bytes, &trial->state->arena);
 		if (!bytes.data)
 			return TR_UNKNOWN;
 		found = simple ? tr_test_equals(test, bytes) : test_string(trial, test, bytes);
 	}
-	return step == TR_STRINGS_OTHER ? TR_UNKNOWN : found ? TR_YES : TR_NO;
+	return step == OTHER ? TR_UNKNOWN : found ? TR_YES : TR_NO;
 }
 
 /* True if the steps apply to each string of a list, so that test_strings can apply them. */

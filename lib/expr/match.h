@@ -4,8 +4,8 @@
  *
  *	record -> tr_locate -> struct tr_place -> tr_walk_value -> tr_compare_leaf
  *
- * The walk over the text of a list of strings (struct tr_strings) avoids the tree for the most
- * frequent test. struct tr_seen remembers which fields were in any record. Not thread safe; the
+ * The most frequent test, whether a list has a string, is done in the text of the line
+ * (tr_strings_have). struct tr_seen remembers which fields were in any record. Not thread safe; the
  * compiled expression itself may be shared.
  */
 #ifndef TR_EXPR_MATCH_H
@@ -20,7 +20,6 @@
 #include "core/error.h"
 #include "core/map.h"
 #include "core/text.h"
-#include "core/utf8.h"
 #include "expr/expr.h"
 #include "expr/program.h"
 #include "record/record.h"
@@ -172,91 +171,6 @@ enum tr_status tr_cell_decode(const struct tr_cell *cell, struct tr_arena *arena
  * process changes it meanwhile.
  */
 enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string);
-
-/*
- * The fast path for other tests of strings, and for strings with escapes: steps through the text of
- * "…" or ["…","…"] without a tree.
- */
-
-struct tr_strings {
-	const char *text, *pos, *end; /* end is before the list's bracket */
-	bool list;
-	bool escapes;	   /* there is a backslash in the text */
-	const char *begin; /* the current string's spelling, without the quotes */
-	size_t len;
-	const char *block, *next; /* the bytes of `quotes`; the start of the next block */
-	uint64_t quotes;	  /* quotes of the block that were not returned yet */
-};
-
-enum tr_strings_step {
-	TR_STRINGS_NEXT,  /* begin and len are the next string's */
-	TR_STRINGS_END,	  /* there are no more, and the text is a valid value */
-	TR_STRINGS_OTHER, /* the text is something else, or must be parsed */
-};
-
-/* Begins. False: the text is neither a string nor a list. */
-bool tr_strings_begin(struct tr_strings *strings, struct tr_text text);
-
-/* Returns the quotes from p to end, at most a block of them; bytes from text on may be read. */
-uint64_t tr_strings_last_quotes(const char *text, const char *p, const char *end);
-
-static inline uint64_t tr_strings_quotes(const struct tr_strings *strings)
-{
-#if defined __SSE2__ && !defined TR_PORTABLE
-	if (strings->end - strings->block >= TR_UTF8_BLOCK)
-		return tr_block64_equal(tr_block64_load(strings->block), '"');
-#endif
-	return tr_strings_last_quotes(strings->text, strings->block, strings->end);
-}
-
-/* Returns the next quote, or end. */
-static inline const char *tr_strings_quote(struct tr_strings *strings)
-{
-	while (!strings->quotes) {
-		if (strings->next >= strings->end)
-			return strings->end;
-		strings->block = strings->next;
-		strings->quotes = tr_strings_quotes(strings);
-		strings->next += 64;
-	}
-	const char *quote = strings->block + __builtin_ctzll(strings->quotes);
-	strings->quotes &= strings->quotes - 1;
-	return quote;
-}
-
-/*
- * Returns the closing quote of the string that begins at p, which has escapes. NULL: it must be
- * parsed.
- */
-const char *tr_strings_escaped_end(const char *p, const char *end);
-
-static inline enum tr_strings_step tr_strings_next(struct tr_strings *strings)
-{
-	const char *p = strings->pos, *end = strings->end, *quote;
-	if (p == end)
-		return TR_STRINGS_END;
-	if (*p != '"')
-		return TR_STRINGS_OTHER;
-	p++;
-	if (strings->escapes) {
-		quote = tr_strings_escaped_end(p, end);
-	} else {
-		tr_strings_quote(strings);
-		quote = tr_strings_quote(strings);
-	}
-	if (!quote || quote == end)
-		return TR_STRINGS_OTHER;
-	strings->begin = p;
-	strings->len = (size_t)(quote - p);
-	strings->pos = ++quote;
-	if (quote == end)
-		return TR_STRINGS_NEXT;
-	/* a string must follow the comma; blanks and cuts are left to the parser */
-	if (!strings->list || *quote != ',' || quote + 1 == end)
-		return TR_STRINGS_OTHER;
-	strings->pos++;
-	return TR_STRINGS_NEXT;
-}
 
 /*
  * Remembers which fields of an expression or a list of fields were in any record. A field that was
