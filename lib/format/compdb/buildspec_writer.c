@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a build specification. put_exec takes the calls of chosen programs (put_chosen), or those
- * of known tools whose callers are not tools themselves (put_call, process/call_filter.h), and
- * makes an item of each.
+ * Writes a build specification. put_exec makes an item of each call of a program that -O tools
+ * lists (put_chosen), or else of each call of a build tool that is not part of another call
+ * (put_call, process/call_filter.h).
  */
 #include <errno.h>
 
@@ -64,9 +64,7 @@ static void put_item(struct tr_buffer *to, const struct item *item, struct tr_te
 	tr_buffer_put_literal(to, "\n}\n");
 }
 
-/*
- * Writes an item to the list; it always succeeds, as errors of the output are reported at its end.
- */
+/* Writes an item. Always returns true, because errors of the output are reported at its end. */
 static bool emit(void *context, struct tr_text item)
 {
 	struct writer *writer = context;
@@ -82,8 +80,8 @@ static bool emit(void *context, struct tr_text item)
 }
 
 /*
- * Attaches the content of the first response file that the arguments name. A file that is unknown
- * or too large is noted in item->left. False: memory is exhausted.
+ * Attaches the content of the first response file that the arguments name. Sets item->left if it is
+ * unknown or too large. False: memory is exhausted.
  */
 static bool attach(struct writer *writer, const struct tr_command *command, struct item *item,
 		   const struct tr_respfile_rules *rules, struct tr_arena *arena,

@@ -5,7 +5,7 @@
  * each class, and its manual for Arm, AArch64, RISC-V, MIPS, PowerPC, s390, SPARC, AVR and MSP430)
  * for which both `clang -###` 14 and 16 print such a message.
  *
- * None of them changes what a source means, except for dialects that Clang does not have.
+ * None of them changes the meaning of a source, except for dialects that Clang does not support.
  */
 #include "format/compdb/compdb.h"
 

@@ -6,8 +6,8 @@
  *	make_record	members -> a record `exec` with cwd, argv, file, output, respfile
  *	put_command	a command in one string is split into words, as a shell would
  *
- * What both writers need is here too: the settings of calls, response files that are expanded in
- * place, and the field extra.
+ * It also has helpers of both writers: for the settings of calls, the expansion of response files,
+ * and the field extra.
  */
 #include "format/compdb/compdb.h"
 #include "format/reader_base.h"
@@ -39,8 +39,8 @@ struct object {
 };
 
 /*
- * Splits an object and finds the members that have fields. With arguments, command has none: they
- * say the same, and arguments need no shell. False: memory is exhausted.
+ * Splits an object and finds the members that become fields. `arguments` takes precedence over
+ * `command`, which would have to be split. False: memory is exhausted.
  */
 static bool find_members(struct object *object, struct tr_text text, struct tr_arena *arena)
 {
@@ -188,8 +188,8 @@ static bool put_fields(struct reader *reader, const struct object *object, struc
 }
 
 /*
- * Makes the record of an object. TR_WARN: it is no entry, and is left out; a value of the wrong
- * type is not guessed at.
+ * Makes the record of an object. TR_WARN: it is left out, because it is no entry or a value has the
+ * wrong type.
  */
 static enum tr_status make_record(struct reader *reader, struct tr_text text,
 				  struct tr_record **record, struct tr_error *err)

@@ -2,16 +2,15 @@
 /*
  * Private to the formats compdb and buildspec.
  *
- *	compdb.c	    names, options, what both writers use; the reader of both formats:
+ *	compdb.c	    names, options, helpers of both writers; the reader of both formats:
  *			    bytes -> object (json_items) -> record
- *	writer.c	    record -> call -> entries -> call filter -> JSON; the database that
- *			    is kept
+ *	writer.c	    record -> call -> entries -> call filter -> JSON; -O append
  *	sources.c	    call -> an entry for each source
- *	entry.c		    entry -> its paths as the settings want them -> JSON
- *	unknown.c	    drivers whose names are unknown, for notes
- *	clangd.c	    options of GCC that Clang does not know
- *	variables.c	    environment -> words that it adds to a command
- *	headers.c	    the same calls, and all records -> entries for headers
+ *	entry.c		    entry -> its paths in the form of the settings -> JSON
+ *	unknown.c	    notes about drivers with unknown names
+ *	clangd.c	    options of GCC that Clang does not accept
+ *	variables.c	    environment -> the words that it adds to a command
+ *	headers.c	    calls and all records -> entries for headers
  *	buildspec_writer.c  record -> call -> item -> call filter -> JSON
  *
  * compdb is compile_commands.json, the compilation database of Clang's tools
@@ -30,7 +29,7 @@
 #include "process/call.h"
 #include "process/environment.h"
 
-/* What two entries have in common if the second one is left out. */
+/* What two entries have to share for the second one to be left out. */
 enum tr_compdb_unique {
 	TR_COMPDB_UNIQUE_FILE_OUTPUT,
 	TR_COMPDB_UNIQUE_FILE,
@@ -40,10 +39,10 @@ enum tr_compdb_unique {
 
 /* The form of directory, file and output. */
 enum tr_compdb_paths {
-	TR_COMPDB_PATHS_DEFAULT,   /* absolute; as they are if the entry comes from a database */
+	TR_COMPDB_PATHS_DEFAULT, /* AS_IS for entries that were read from a database, else ABSOLUTE */
 	TR_COMPDB_PATHS_ABSOLUTE,  /* file and output, without links resolved */
 	TR_COMPDB_PATHS_RELATIVE,  /* file and output, to the directory */
-	TR_COMPDB_PATHS_CANONICAL, /* all three, without links, as this machine has them */
+	TR_COMPDB_PATHS_CANONICAL, /* all three, with the links of this machine resolved */
 	TR_COMPDB_PATHS_AS_IS,	   /* as the command names them */
 };
 
@@ -52,46 +51,45 @@ struct tr_compdb_globs {
 	size_t count, cap;
 };
 
-/* Which entries are written, and how: the settings. All zero at first. */
+/* The settings: which entries are written, and in which form. Zero it. */
 struct tr_compdb_style {
 	enum tr_compdb_unique unique;
 	enum tr_compdb_paths paths;
 	bool as_command, without_output;
-	bool existing;				 /* only sources that are on this machine */
-	bool appends;				 /* heads need the member made */
-	bool for_clang;				 /* without options that Clang does not know */
+	bool existing;				 /* only sources that exist on this machine */
+	bool appends;				 /* set `made` in heads */
+	bool for_clang;				 /* without options that Clang does not accept */
 	struct tr_compdb_globs include, exclude; /* of sources */
-	uint64_t left_out;			 /* entries that the settings left out */
+	uint64_t left_out;			 /* number of entries */
 	uint64_t seeds[2];			 /* of hashes */
 };
 
-/* False: memory is exhausted, err is filled; tr_compdb_style_free frees it in both cases. */
+/* False: memory is exhausted, err is filled. Call tr_compdb_style_free in both cases. */
 bool tr_compdb_style_read(const struct tr_settings *settings, struct tr_compdb_style *style,
 			  struct tr_error *err);
 void tr_compdb_style_free(struct tr_compdb_style *style);
 
 /* The parts of an entry, as bytes. */
 struct tr_compdb_entry {
-	bool made;				/* of a call; else it was read from a database */
+	bool made;				/* from a call; false: read from a database */
 	struct tr_text directory, file, output; /* output, data NULL: the command names none */
-	struct tr_text implied; /* the output that the command makes without naming it */
+	struct tr_text implied; /* the default output of the command, if it names none */
 	const struct tr_text *argv;
 	size_t argc;
 	struct tr_text extra; /* members of other keys, as compact JSON without braces; data NULL */
 };
 
-/* Two hashes with seeds of their own: texts with equal ones are taken to be equal. */
+/* Two hashes with different seeds. Texts with the same hashes are considered equal. */
 struct tr_compdb_hash {
 	uint64_t id, rest; /* rest is not 0 */
 };
 
-/* Precedes each entry's text in the buffer, which the seed of entries for headers may follow. */
+/* Precedes the text of each entry in a buffer. The seed of entries for headers may follow. */
 struct tr_compdb_head {
-	struct tr_compdb_hash key;  /* equal: the same for -O unique */
-	struct tr_compdb_hash file; /* equal: of the same file */
-	struct tr_compdb_hash
-		made;  /* equal: the same output, or none, of that file; style.appends */
-	bool fallback; /* written only if no other entry is of that file */
+	struct tr_compdb_hash key;  /* of what -O unique compares */
+	struct tr_compdb_hash file; /* of the file */
+	struct tr_compdb_hash made; /* of the file and its output; only if style.appends */
+	bool fallback;		    /* written only if no other entry has that file */
 	size_t len, seed_len;
 };
 
@@ -106,9 +104,9 @@ bool tr_compdb_entry_append(const struct tr_compdb_entry *entry, struct tr_compd
 bool tr_compdb_is_unknown_to_clang(struct tr_text word);
 
 /*
- * An option that a table of the user adds, as Clang has it: by its role, such as -D for a definition.
- * value: the word after it; data NULL: it has its value in itself, or none. Empty: Clang has none like
- * it. data NULL: memory is exhausted.
+ * Converts an option of a user's table to the option of Clang with the same role, such as -D for a
+ * definition. value: the word after it; data NULL: the value is part of the option, or there is
+ * none. Returns an empty text if Clang has no such option; data NULL: memory is exhausted.
  */
 struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text value,
 				      struct tr_arena *arena);
@@ -116,15 +114,15 @@ struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text
 /* Turns off the message about unknown warnings, which have too many names for a table. */
 extern const char tr_compdb_clang_word[];
 
-/* True if a word of the command turns on a warning. */
+/* True if the command turns on a warning. */
 bool tr_compdb_has_warnings(const struct tr_invocation *invocation);
 
-/* True if the program is GCC or one with its options, so that Clang may not know some of them. */
+/* True if the program has the options of GCC, some of which Clang does not accept. */
 bool tr_compdb_has_gcc_options(const struct tr_invocation *invocation, struct tr_text program);
 
 enum { TR_COMPDB_LANGUAGES = 4 }; /* C, C++, Objective-C and its C++ */
 
-/* What variables of the environment add to the command line of a call. */
+/* The words that variables of the environment add to a call. */
 struct tr_compdb_variables {
 	struct tr_call_words before, after; /* options */
 	struct tr_compdb_list {
@@ -132,7 +130,7 @@ struct tr_compdb_variables {
 		struct tr_text value; /* directories */
 	} * lists;
 	size_t count;
-	/* the words for each language, and for others, once they are made */
+	/* the words for each language, and for all others, made when first needed */
 	bool made[TR_COMPDB_LANGUAGES + 1];
 	struct tr_call_words words[TR_COMPDB_LANGUAGES + 1];
 };
@@ -143,18 +141,18 @@ bool tr_compdb_variables_read(struct tr_environments *pool, struct tr_environmen
 			      struct tr_compdb_variables *variables);
 
 /*
- * The words for a source of that call; they come after all other options. language: as
- * tr_compdb_headers_line finds it. False: memory is exhausted.
+ * Sets the words for a source of that call, which follow all other options. language: from
+ * tr_compdb_headers_line. False: memory is exhausted.
  */
 bool tr_compdb_variables_words(struct tr_compdb_variables *variables, const struct tr_call *call,
 			       const char *language, struct tr_arena *arena,
 			       struct tr_call_words *words);
 
 /*
- * Appends an entry for each source that the call compiles. inlined: options of response files
- * replace the names of the files; else only where the files name sources. seeds: those of entries
- * for headers follow. variables: NULL if they add nothing. TR_WARN: the entries would be too long,
- * and none is appended. TR_FATAL: memory is exhausted.
+ * Appends an entry for each source that the call compiles. inlined: replace the names of all
+ * response files by their words; false: only if one of them names sources. seeds: append the seed
+ * of entries for headers, too. variables: NULL if they add nothing. TR_WARN: the entries would be
+ * too long, and none is appended. TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_compdb_call_append(struct tr_record *record, const struct tr_call *call,
 				     bool inlined, bool seeds,
@@ -169,8 +167,8 @@ struct tr_writer *tr_buildspec_create(const struct tr_write_config *config, stru
 				      struct tr_error *err);
 
 /*
- * Entries for headers. A seed is what an entry needs of a call that compiles one source, as bytes;
- * those that are added belong to the segment of the records that are put before and after them.
+ * Entries for headers. A seed has, as bytes, the parts of a call that the entries of the headers of
+ * one source need. It belongs to the current segment of the records that are put.
  */
 struct tr_compdb_headers;
 
@@ -178,19 +176,19 @@ struct tr_compdb_headers;
 struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err);
 void tr_compdb_headers_free(struct tr_compdb_headers *headers);
 
-/* The words of a call that entries for headers have, too, and what each source adds. */
+/* The words of a call that entries for headers share, and the language of each source. */
 struct tr_compdb_header_line {
 	struct tr_text *words;
 	size_t count;
 	struct {
-		size_t gap;	      /* the number of words before it */
+		size_t gap;	      /* number of words before it */
 		const char *language; /* NULL: one that has no headers */
 	} * sources;		      /* in their order on the command line */
 };
 
 /*
- * Reads the words of a call that compiles. for_clang: without those that Clang does not know. False:
- * memory is exhausted.
+ * Reads the words of a call that compiles. for_clang: without those that Clang does not accept.
+ * False: memory is exhausted.
  */
 bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program, bool for_clang,
 			    struct tr_arena *arena, struct tr_compdb_header_line *line);
@@ -205,7 +203,7 @@ void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call
 			    struct tr_buffer *to);
 
 /*
- * Adds a seed, of which a copy is kept. fallback: others are preferred. False: memory is exhausted.
+ * Adds a copy of a seed. fallback: other seeds of a header are preferred. False: out of memory.
  */
 bool tr_compdb_headers_add(struct tr_compdb_headers *headers, struct tr_text seed, bool fallback);
 
@@ -224,12 +222,12 @@ enum tr_status tr_compdb_headers_end(struct tr_compdb_headers *headers, tr_compd
 /* Reports once, at the end, why headers may be missing. TR_WARN, or TR_OK. */
 enum tr_status tr_compdb_headers_report(struct tr_compdb_headers *headers, struct tr_error *err);
 
-/* Drivers whose names are unknown, found by the compilers that they start. */
+/* Finds drivers whose names are unknown; see unknown.c. */
 struct tr_compdb_unknown;
 
 /*
- * Takes a call that is no part of another one, or a program that is no tool. *unknown is NULL at
- * first; the caller frees it. False: memory is exhausted.
+ * Takes a call that is not part of another one, or a program that is no build tool. *unknown is
+ * initially NULL; the caller frees it. False: memory is exhausted.
  */
 bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record *record,
 			   const struct tr_call *call);
@@ -237,7 +235,7 @@ bool tr_compdb_unknown_put(struct tr_compdb_unknown **unknown, struct tr_record 
 /* Ends the segment. unknown may be NULL. */
 void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown);
 
-/* Fills err with the next note: how to make the entries of a driver. False: there is no other. */
+/* Sets err to the next note, which says how to get the entries of a driver. False: none is left. */
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err);
 
 /*
@@ -248,8 +246,8 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 			   struct tr_tool_config **tools, struct tr_error *err);
 
 /*
- * Replaces the words of a command, or those after its launchers, by others in which response files
- * are expanded. False: memory is exhausted.
+ * Sets *argv and *argc to the words of a command with its response files expanded. left: a response
+ * file that is not. False: memory is exhausted.
  */
 bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
 		      const struct tr_respfile_rules *rules, struct tr_arena *arena,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries of a compilation database: whether and how the settings let them be written. An entry is
- * checked, its paths get the form that is wanted, and it becomes JSON after the hashes by which
- * entries are compared.
+ * Entries of a compilation database: the settings, which decide whether an entry is written, the
+ * form of its paths, its JSON, and the hashes by which entries are compared.
  */
 #include <fnmatch.h>
 #include <limits.h>
@@ -56,8 +55,8 @@ static void put_command(struct tr_buffer *to, const struct tr_compdb_entry *entr
 }
 
 /*
- * The layout is Bear's, so that diff(1) shows only real differences. On Windows, those who read a
- * command split it by other rules than those of a shell, so the entry keeps its arguments.
+ * Appends an entry in the layout of Bear, so that diff(1) shows only real differences. Entries of
+ * Windows always have arguments, because consumers do not split a command there as a shell does.
  */
 static void put_json(struct tr_buffer *to, const struct tr_compdb_entry *entry,
 		     const struct tr_compdb_style *style)
@@ -82,9 +81,9 @@ static void put_json(struct tr_buffer *to, const struct tr_compdb_entry *entry,
 	tr_buffer_put_literal(to, "\n  }");
 }
 
-enum { PATH_ROOM = 512 }; /* paths and keys of this length need no memory of their own */
+enum { PATH_ROOM = 512 }; /* bytes on the stack for paths and keys; longer ones are allocated */
 
-/* Bit 0 is set, so that maps can hold the second half as a value. */
+/* Hashes a text. Bit 0 of the second half is set, so that it is a value in a map. */
 static struct tr_compdb_hash hash_of(const struct tr_compdb_style *style, struct tr_text text)
 {
 	return (struct tr_compdb_hash){ tr_text_hash(style->seeds[0], text),
@@ -124,7 +123,7 @@ static bool put_key(const struct tr_compdb_entry *entry, const struct tr_compdb_
 	return done;
 }
 
-/* Copies the values of all settings of that key. False: memory is exhausted. */
+/* Copies the values of all settings with that key. False: memory is exhausted. */
 static bool get_globs(const struct tr_settings *settings, const char *key,
 		      struct tr_compdb_globs *globs)
 {
@@ -147,7 +146,7 @@ static void free_globs(struct tr_compdb_globs *globs)
 	free(globs->list);
 }
 
-/* The index of the value of a setting in a list of words; 0: another one, or none. */
+/* The index of the value of a setting in a list of words; 0 if it is not in the list, or unset. */
 static unsigned choice(const struct tr_settings *settings, const char *key,
 		       const char *const *words)
 {
@@ -200,7 +199,7 @@ static bool matches(const struct tr_compdb_globs *globs, const char *path)
 	return false;
 }
 
-/* Whether the settings leave the entry out. */
+/* True if the settings leave the entry out. */
 static bool is_left_out(const struct tr_compdb_entry *entry, struct tr_compdb_style *style,
 			bool *failed)
 {
@@ -221,9 +220,8 @@ static bool is_left_out(const struct tr_compdb_entry *entry, struct tr_compdb_st
 }
 
 /*
- * Replaces an absolute path, which has a NUL after it, by the same one without links; components at
- * its end that do not exist stay. exact: the path with its dots, because "a/.." leads elsewhere if a
- * is a link.
+ * Resolves the links in an absolute path, after which there is a NUL. Trailing components that do
+ * not exist stay. exact: the path with its "..", because "a/.." leads elsewhere if a is a link.
  */
 static void resolve_links(struct tr_buffer *path, const char *exact)
 {
@@ -248,7 +246,7 @@ static void resolve_links(struct tr_buffer *path, const char *exact)
 	}
 	if (end == 0)
 		return;
-	size_t rest = end + (end < path->len); /* after the slash */
+	size_t rest = end + (end < path->len); /* skips the slash */
 	tr_path_join(tr_text_from(resolved),
 		     (struct tr_text){ path->data + rest, path->len - rest }, &whole);
 	path->len = 0;
@@ -257,18 +255,18 @@ static void resolve_links(struct tr_buffer *path, const char *exact)
 	tr_buffer_free(&whole);
 }
 
-/* True for a path of a kernel that begins at its root. */
+/* True for an absolute path of POSIX. */
 static bool is_absolute(struct tr_text path)
 {
 	return path.len && *path.data == '/';
 }
 
-/* Removes the links of a path that was joined with its directory. */
+/* Resolves the links in `whole`, which is `path` joined with its directory `from`. */
 static void make_canonical(struct tr_text path, struct tr_text from, struct tr_buffer *whole)
 {
 	struct tr_buffer exact = TR_BUFFER_INIT;
 
-	/* a path that the kernel would read differently stays */
+	/* a path of Windows, or with a NUL, stays */
 	if (!is_absolute(tr_buffer_text(whole)) || memchr(whole->data, '\0', whole->len))
 		return;
 	if (!is_absolute(path)) {
@@ -285,7 +283,7 @@ static void make_canonical(struct tr_text path, struct tr_text from, struct tr_b
 	tr_buffer_free(&exact);
 }
 
-/* Rewrites an absolute path as seen from an absolute directory; both are without dots. */
+/* Makes an absolute path relative to an absolute directory; both have no "." and "..". */
 static void make_relative(struct tr_text directory, struct tr_buffer *path)
 {
 	struct tr_buffer up = TR_BUFFER_INIT;
@@ -314,8 +312,9 @@ static void make_relative(struct tr_text directory, struct tr_buffer *path)
 }
 
 /*
- * The path in the form of the settings, in the arena. from: the directory of the entry; data NULL:
- * the path is that directory. data NULL in the result: there was no path, or memory is exhausted.
+ * Returns the path in the form of the settings, in the arena. from: the directory of the entry;
+ * data NULL if the path is that directory. Returns data NULL if there is no path or memory is
+ * exhausted.
  */
 static struct tr_text convert(struct tr_text path, struct tr_text from, enum tr_compdb_paths paths,
 			      struct tr_arena *arena)
@@ -354,7 +353,6 @@ static bool convert_paths(struct tr_compdb_entry *entry, const struct tr_compdb_
 	enum tr_compdb_paths paths = style->paths;
 	bool has_output = entry->output.data;
 
-	/* an entry of a database stays as it is, if the user does not ask for another form */
 	if (paths == TR_COMPDB_PATHS_DEFAULT)
 		paths = entry->made ? TR_COMPDB_PATHS_ABSOLUTE : TR_COMPDB_PATHS_AS_IS;
 	entry->directory = convert(entry->directory, (struct tr_text){ NULL, 0 }, paths, arena);

@@ -7,8 +7,8 @@
  *	end of the segment ---> for each seed: the headers that were read together with its source
  *			     -> for each header: the best of its seeds, with the header in the gap
  *
- * The command that reads the source is the compiler below the driver, or a cache of compilers on a
- * hit. What other commands of the call read (specs, objects, the cache itself) is no header.
+ * The source is read by the compiler below the driver, or by a compiler cache that has a hit. Files
+ * that other commands of the call read (specs, objects, the cache itself) are not headers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "format/compdb/compdb.h"
 #include "process/path.h"
 
-/* How far above the compiler its driver may be: below compilers' wrappers, and those of caches. */
+/* The number of commands between a compiler and its driver: wrappers of compilers and caches. */
 enum { LEVELS = 64 };
 
 /* Precedes the texts of a seed: the directory, the source, then the words of the command. */
@@ -45,7 +45,7 @@ struct candidate {
 	bool fallback;
 	const struct tr_deps_command *command;
 	struct tr_deps_path *spelled, *resolved; /* of the source */
-	struct tr_deps_path *project;		 /* NULL: every header is wanted */
+	struct tr_deps_path *project;		 /* NULL: all headers have entries */
 };
 
 struct tr_compdb_headers {
@@ -106,7 +106,7 @@ struct tr_compdb_headers *tr_compdb_headers_new(bool all, struct tr_error *err)
 static const struct {
 	char extension[8];
 	bool source;
-	char language[16]; /* empty: that of the source which includes the file */
+	char language[16]; /* empty: that of the source that includes the file */
 } kinds[] = {
 	{ ".c", true, "c" },
 	{ ".i", true, "c" },
@@ -145,7 +145,7 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The index in kinds; KINDS: it is no such file. */
+/* The index in kinds; KINDS: another file. */
 static unsigned kind_of(struct tr_text path)
 {
 	struct tr_text extension = tr_path_extension(path);
@@ -159,7 +159,7 @@ static unsigned kind_of(struct tr_text path)
 /* The languages whose headers have entries. */
 static const char *const languages[] = { "c", "c++", "objective-c", "objective-c++", NULL };
 
-/* One of them, which the argument of -x names; NULL: it names another. */
+/* The one that the argument of -x names; NULL: another language. */
 static const char *named_language(struct tr_text name)
 {
 	static const char *const endings[] = { "-header", "-cpp-output" };
@@ -175,7 +175,7 @@ static const char *named_language(struct tr_text name)
 	return NULL;
 }
 
-/* The text of an option's argument, in the same word or the next one. */
+/* The argument of an option, in the same word or the next one. */
 static struct tr_text language_argument(const struct tr_part *part)
 {
 	static const char *const names[] = { "--language=", "--language", "-x" };
@@ -189,7 +189,7 @@ static struct tr_text language_argument(const struct tr_part *part)
 	return part->text;
 }
 
-/* The language that "/Tp" or "/Tc" names, before a source of cl or in its word; data NULL: none. */
+/* The language that /Tp or /Tc of cl gives to a source; data NULL: none. */
 static struct tr_text cl_language(const struct tr_part *source)
 {
 	const struct tr_part *option = source->value ? source - 1 : source;
@@ -227,7 +227,7 @@ static const char *language_of(const struct tr_invocation *invocation, const str
 	return *kinds[kind].language ? kinds[kind].language : "c";
 }
 
-/* Options that name files to be written, which checking a header must not do. */
+/* Options that name outputs, which checking a header must not write. */
 static bool writes_file(const struct tr_invocation *invocation, const struct tr_part *part)
 {
 	static const char *const names[] = { "-M",
@@ -251,14 +251,14 @@ static bool writes_file(const struct tr_invocation *invocation, const struct tr_
 	return false;
 }
 
-/* Appends a length and a text; texts of a command line may hold any byte. */
+/* Appends a length and a text, which may contain any byte. */
 static void put_sized(struct tr_text text, struct tr_buffer *to)
 {
 	tr_buffer_put(to, (const char *)&text.len, sizeof text.len);
 	tr_buffer_put_text(to, text);
 }
 
-/* Takes such a text off. */
+/* Reads such a text and advances past it. */
 static struct tr_text take_sized(const char **from)
 {
 	struct tr_text text;
@@ -276,7 +276,7 @@ static void put_word(struct seed *seed, struct tr_text word, struct tr_buffer *t
 	seed->words++;
 }
 
-/* Whether a word of the command line is one of a header's, too. */
+/* True if entries for headers have the word, too. */
 static bool is_shared(const struct tr_invocation *invocation, const struct tr_part *part,
 		      bool has_value)
 {
@@ -407,7 +407,7 @@ static struct tr_deps_path *common(struct tr_deps_path *a, struct tr_deps_path *
 	return a;
 }
 
-/* Finds what the candidate means in the graph. False: its command is not in there. */
+/* Finds the candidate in the graph. False: its command is not there. */
 static bool place(struct tr_compdb_headers *headers, struct candidate *candidate,
 		  const struct tr_id_map *commands)
 {
@@ -464,7 +464,7 @@ static bool is_better(const struct candidate *a, const struct candidate *b,
 	return x != y ? x > y : a->command->began < b->command->began;
 }
 
-/* The headers that were found; path->user is the best candidate of each. */
+/* The headers; path->user is the best candidate of each. */
 struct found {
 	struct tr_deps_path **paths;
 	size_t count, cap;
@@ -501,7 +501,7 @@ static struct candidate *find(const struct tr_map *candidates,
 	return tr_map_get(candidates, (struct tr_text){ (const char *)&key, sizeof key });
 }
 
-/* Offers the candidates whose source a command has read: its own, and those of commands above. */
+/* Offers the candidates whose source a command has read: its own and those of its parents. */
 static bool offer_all(const struct tr_map *candidates, const struct tr_deps_command *command,
 		      struct found *found)
 {
@@ -522,8 +522,8 @@ static bool offer_all(const struct tr_map *candidates, const struct tr_deps_comm
 }
 
 /*
- * Makes a candidate findable by its command and a spelling of its source. The first one of a key
- * stays.
+ * Adds a candidate to the map, by its command and a spelling of its source. The first candidate of
+ * a key stays.
  */
 static bool add_key(struct tr_map *candidates, struct candidate *candidate, struct key *key,
 		    struct tr_deps_path *source)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The entries of a call: make_line finds the words that the entries of all sources share, spell_line
- * the command of each source, and put_source makes its entry.
+ * The entries of a call: make_line finds the words that the entries of all sources share; for each
+ * source, spell_line makes the command and put_source the entry.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void add(struct line *line, struct tr_text text)
 	line->shared[line->count++] = text;
 }
 
-/* Whether the part has no place in an entry, whose command only compiles. */
+/* True for a part that only matters to linking, and so not to an entry. */
 static bool is_only_for_linking(const struct tr_invocation *invocation, const struct tr_part *part)
 {
 	return invocation->mode == TR_MODE_LINK &&
@@ -37,7 +37,7 @@ static bool is_only_for_linking(const struct tr_invocation *invocation, const st
 		part->role == TR_ROLE_PRODUCT);
 }
 
-/* True for a word after which options have another meaning. */
+/* True for a word after which no options for compiling follow. */
 static bool ends_options(const struct tr_invocation *invocation, const struct tr_part *part)
 {
 	if (invocation->tool == TR_TOOL_DRIVER_CL)
@@ -46,8 +46,8 @@ static bool ends_options(const struct tr_invocation *invocation, const struct tr
 }
 
 /*
- * Adds an option of a table of the user as Clang has it, if it has one. has_value: the next part is its
- * value. False: memory is exhausted.
+ * Adds the option of Clang for one of a user's table, if there is one. has_value: the next part is
+ * its value. False: memory is exhausted.
  */
 static bool add_for_clang(struct line *line, const struct tr_part *part, bool has_value,
 			  struct tr_arena *arena)
@@ -61,8 +61,8 @@ static bool add_for_clang(struct line *line, const struct tr_part *part, bool ha
 }
 
 /*
- * Without inlined, the parts of a response file become its name again, once, where it was named. False:
- * memory is exhausted.
+ * Adds the parts of the call. Without inlined, the name of a response file replaces its parts.
+ * False: memory is exhausted.
  */
 static bool add_parts(struct line *line, const struct tr_call *call, bool inlined, bool for_clang,
 		      struct tr_arena *arena)
@@ -70,7 +70,7 @@ static bool add_parts(struct line *line, const struct tr_call *call, bool inline
 	const struct tr_invocation *invocation = &call->invocation;
 	const struct tr_text *words = call->command.argv + invocation->launchers;
 	const struct tr_part *end = invocation->parts + invocation->count, *option = NULL;
-	size_t named = 0; /* the argument that was added last as a name; 0: none */
+	size_t named = 0; /* index of the last argument that was added as a name; 0: none */
 	bool ended = false;
 
 	for (const struct tr_part *part = invocation->parts + invocation->program.words; part < end;
@@ -129,12 +129,12 @@ static struct tr_text absolute(struct tr_text directory, struct tr_text path,
 	return path;
 }
 
-/* The program as the entry names it: with its directory if that is known. */
+/* The program of the entry; a relative path becomes absolute. */
 static struct tr_text program_of(const struct tr_call *call, struct tr_arena *arena)
 {
 	struct tr_text path = call->path;
 
-	/* launchers find it as they do; a name alone was found in PATH */
+	/* a launcher searches for it; a name without a slash was found in PATH */
 	if (path.data != tr_command_program(&call->command).data)
 		return path;
 	if (tr_path_is_absolute(path) || !memchr(path.data, '/', path.len))
@@ -142,7 +142,7 @@ static struct tr_text program_of(const struct tr_call *call, struct tr_arena *ar
 	return absolute(call->command.directory, path, arena);
 }
 
-/* Whether a response file names sources. */
+/* True if a response file names sources. */
 static bool has_hidden_sources(const struct tr_invocation *invocation)
 {
 	for (size_t i = 0; i < invocation->count; i++)
@@ -180,7 +180,7 @@ static bool make_line(struct line *line, const struct tr_call *call, bool inline
 		add(line, tr_text_from(tr_compdb_clang_word));
 	if (!add_parts(line, call, inlined, for_clang, arena))
 		return false;
-	/* the languages of the sources matter only for these */
+	/* only these need the languages of the sources */
 	return (!seeds && !line->variables) ||
 	       tr_compdb_headers_line(call, program, for_clang, arena, &line->headers);
 }
@@ -202,7 +202,7 @@ static size_t spell_line(struct line *line, const struct source *source,
 {
 	size_t words = line->count + 2 + more->count;
 
-	/* seldom twice: only if a later language has more words */
+	/* rarely more than once: only if a later language has more words */
 	if (words > line->room) {
 		line->argv = tr_arena_alloc(arena, words * sizeof *line->argv);
 		line->room = words;
@@ -225,7 +225,7 @@ static size_t spell_line(struct line *line, const struct source *source,
 	return (size_t)(to - line->argv);
 }
 
-/* The entry's output: the program where the call also links, as Bear has it. */
+/* The output of the entry. If the call also links, it is the program, as in Bear's entries. */
 static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
 				struct tr_arena *arena, bool *failed)
 {
@@ -234,7 +234,7 @@ static struct tr_text output_of(const struct tr_invocation *invocation, struct t
 	return invocation->output;
 }
 
-/* Appends the seed of entries for headers to the entry that begins there. */
+/* Appends the seed of entries for headers to the entry at `begin`. */
 static bool append_seed(struct tr_record *record, const struct tr_call *call,
 			const struct line *line, const struct source *source,
 			const struct tr_call_words *more, size_t begin, struct tr_buffer *to)
@@ -255,7 +255,7 @@ static bool append_seed(struct tr_record *record, const struct tr_call *call,
 	return true;
 }
 
-/* Appends the entry of a source. seeds: that of entries for headers follows. */
+/* Appends the entry of a source, with seeds also the seed of entries for headers. */
 static bool put_source(struct tr_record *record, const struct tr_call *call, struct line *line,
 		       const struct source *source, bool seeds, struct tr_compdb_style *style,
 		       struct tr_buffer *to)
@@ -296,7 +296,7 @@ enum tr_status tr_compdb_call_append(struct tr_record *record, const struct tr_c
 	size_t begin = to->len;
 	struct line line;
 
-	/* a response file that names other sources, too, cannot stay */
+	/* an entry for one source cannot name a response file with others */
 	inlined |= has_hidden_sources(&call->invocation);
 	if (!make_line(&line, call, inlined, style->for_clang, seeds, variables, record->arena))
 		return tr_error_memory(err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a compilation database. put_exec reads a record as a call of a build tool (process/call.h)
- * and makes its entries, one for each source, as JSON texts in one buffer, each after a struct
- * head. The filter of calls then decides which calls stand for the others (process/call_filter.h)
- * and emits their entries; put_entries leaves out the repeated ones.
+ * and makes an entry for each source, as JSON after a struct tr_compdb_head. The filter of calls
+ * (process/call_filter.h) emits the entries of calls that are not part of another call, and
+ * put_entries leaves out repeated ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,30 +33,30 @@ struct writer {
 	struct tr_compdb_style style;
 	bool inlined;
 	struct tr_compdb_headers *headers; /* NULL: they get no entries */
-	bool follows;			   /* the environment's words are wanted */
+	bool follows;			   /* -O env-includes */
 
 	/* the segment */
 	struct tr_call_filter filter;
 	struct tr_follow follow;
 
 	struct tr_buffer entries;  /* of the record */
-	struct tr_buffer fallback; /* entries of files that nothing else compiles, until the end */
+	struct tr_buffer fallback; /* written at the end for files that have no other entry */
 
 	/* the whole stream */
 	struct tr_id_map keys, files, made; /* of written entries: both halves of a hash */
-	uint64_t unknown;		    /* calls whose environment is unknown */
+	uint64_t unknown;		    /* number of calls whose environment is unknown */
 	bool lost; /* a call that compiles has no entry, which is reported */
-	struct tr_compdb_unknown *drivers; /* those whose names are unknown */
+	struct tr_compdb_unknown *drivers; /* for notes about unknown ones */
 
-	/* the database whose entries are kept */
+	/* the database of -O append */
 	struct tr_text kept;	  /* its name; data NULL: there is none */
 	struct tr_reader *reader; /* NULL: the file does not exist yet */
 	struct tr_input *in;
 	bool appending; /* its entries are being written */
-	bool missing;	/* the file does not exist, which is to be noted */
+	bool missing;	/* the file does not exist, which has to be reported */
 };
 
-/* Adds a hash to a set. False: it was there. *done becomes false if memory is exhausted. */
+/* Adds a hash to a set. False: the set had it. Clears *done if memory is exhausted. */
 static bool is_new(struct tr_id_map *set, struct tr_compdb_hash hash, bool *done)
 {
 	void *rest = (void *)(uintptr_t)hash.rest;
@@ -72,7 +72,7 @@ static bool has(const struct tr_id_map *set, struct tr_compdb_hash hash)
 	return tr_id_map_get(set, hash.id) == (void *)(uintptr_t)hash.rest;
 }
 
-/* True if an entry of the build replaces this one, which is of the database that is kept. */
+/* True if an entry of the build replaces this one of the database of -O append. */
 static bool is_replaced(const struct writer *writer, const struct tr_compdb_head *head)
 {
 	switch (writer->style.unique) {
@@ -85,7 +85,7 @@ static bool is_replaced(const struct writer *writer, const struct tr_compdb_head
 	}
 }
 
-/* Writes an entry, unless an equal one was written. False: memory is exhausted. */
+/* Writes an entry, unless it repeats another one. False: memory is exhausted. */
 static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, struct tr_text json)
 {
 	bool done = true;
@@ -110,7 +110,7 @@ static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, 
 	return done;
 }
 
-/* Writes entries; fallbacks are kept until the end. */
+/* Writes entries; fallbacks wait until the end. False: memory is exhausted. */
 static bool put_entries(struct writer *writer, struct tr_text entries, bool at_end)
 {
 	struct tr_compdb_head head;
@@ -135,13 +135,13 @@ static bool put_entries(struct writer *writer, struct tr_text entries, bool at_e
 	return done && !writer->fallback.failed;
 }
 
-/* Writes the entries of a call that the filter has chosen. */
+/* Writes the entries of a call that the filter keeps. */
 static bool emit(void *context, struct tr_text entries)
 {
 	return put_entries(context, entries, false);
 }
 
-/* The reason why a call that has sources gets no entry; NULL: none. */
+/* The reason why a call that compiles has no entry; NULL: it has one. */
 static const char *lacks(const struct tr_call *call)
 {
 	if (call->command.cut)
@@ -151,7 +151,7 @@ static const char *lacks(const struct tr_call *call)
 	return NULL;
 }
 
-/* Whether the call compiles a source and so has an entry. */
+/* True if the call compiles a source, so that it has an entry. */
 static bool compiles(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -163,8 +163,8 @@ static bool compiles(const struct tr_call *call)
 }
 
 /*
- * Makes the entries of a call and passes them to the filter. It decides later whether the call is
- * one that another call runs, such as the compiler below its driver.
+ * Makes the entries of a call and passes them to the filter, which may decide only later whether
+ * the call is part of another one.
  */
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       const struct tr_call *call, struct tr_compdb_variables *variables,
@@ -175,7 +175,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	writer->lost |= lost;
 	enum tr_status status = TR_OK;
 
-	/* only drivers read variables: not cc1, which they run */
+	/* only drivers read variables, cc1 does not */
 	bool reads = call->tool == TR_TOOL_DRIVER || call->tool == TR_TOOL_DRIVER_CL;
 	writer->unknown += wanted && reads && writer->follows && !variables;
 	tr_buffer_reset(&writer->entries);
@@ -220,7 +220,7 @@ static bool parse_entry(const struct tr_compilers *compilers, const struct tr_co
 	return tr_invocation_parse(&program, words, entry->argc, arena, invocation);
 }
 
-/* Removes the options that Clang does not know. False: memory is exhausted. */
+/* Removes options that Clang does not accept. False: memory is exhausted. */
 static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invocation *invocation,
 			   struct tr_arena *arena)
 {
@@ -251,7 +251,7 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 			i += has_value && parts[i + 1].role != TR_ROLE_SOURCE;
 			continue;
 		}
-		/* an entry that was made for Clang before has the word */
+		/* an entry that was made for Clang already has the word */
 		warns &= !tr_text_is(parts[i].text, tr_compdb_clang_word);
 		argv[argc++] = parts[i].text;
 	}
@@ -266,8 +266,8 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 }
 
 /*
- * Completes an entry that was read: the output that its own command line implies, and the words
- * that the settings want. False: memory is exhausted.
+ * Completes an entry that was read: sets its implied output, and removes options for -O for=clangd.
+ * False: memory is exhausted.
  */
 static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *entry,
 			   struct tr_arena *arena)
@@ -287,7 +287,7 @@ static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *
 	return !style->for_clang || remove_unknown(entry, &invocation, arena);
 }
 
-/* Writes a record that was read from a database. */
+/* Writes the entry of a record that was read from a database. */
 static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 				struct tr_text file, struct tr_error *err)
 {
@@ -333,8 +333,8 @@ static enum tr_status put_again(struct writer *writer, struct tr_record *record,
 }
 
 /*
- * Reads what the environment adds to the command of a call, and reads the call again if that are
- * options. *variables: NULL if that is not wanted or unknown.
+ * Finds the words that the environment adds to a call, and reads the call again with its options.
+ * *variables: NULL without -O env-includes, or if the environment is unknown.
  */
 static enum tr_status add_variables(struct writer *writer, struct tr_record *record,
 				    struct tr_call *call, struct tr_compdb_variables **variables,
@@ -361,8 +361,8 @@ static enum tr_status add_variables(struct writer *writer, struct tr_record *rec
 }
 
 /*
- * Writes an execution: a record with a file came from a database and is written again, all others
- * are read as calls.
+ * Writes an execution. A record with the field file was read from a database; others are read as
+ * calls.
  */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
@@ -381,7 +381,9 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		writer->follows ? tr_follow_record(&writer->follow, record, err) : TR_OK;
 	if (status != TR_OK)
 		return status;
-	/* half of the executions are cc1, as and the like below a driver, with the most arguments */
+	/*
+	 * half of the executions are cc1, as and the like below a driver, with the most arguments
+	 */
 	enum tr_call_verdict verdict =
 		tr_call_filter_put_part(&writer->filter, record, emit, writer);
 	if (verdict != TR_CALL_KEPT)
@@ -392,7 +394,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status == TR_OK ? put_call(writer, record, &call, variables, err) : status;
 }
 
-/* Adds an entry for a header, which is written at the end if no other one is of that file. */
+/* Adds an entry for a header, a fallback. False: memory is exhausted. */
 static bool add_header(void *context, struct tr_text directory, struct tr_text file,
 		       const struct tr_text *argv, size_t argc)
 {
@@ -407,7 +409,7 @@ static bool add_header(void *context, struct tr_text directory, struct tr_text f
 	return fine;
 }
 
-/* Writes what the filter has held back, and finds the headers of the segment. */
+/* Writes the pending calls of the filter, and finds the headers of the segment. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -420,7 +422,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 			       : TR_OK;
 }
 
-/* Takes one record; those that are no executions matter only for headers. */
+/* Takes a record; only headers need records that are not executions. */
 static enum tr_status put_record(struct tr_writer *base, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -444,8 +446,8 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 }
 
 /*
- * Writes the next entries of the database that is kept, unless an entry of the build replaces them.
- * TR_WARN: an entry or other bytes of it are left out; call again. TR_END: all are written.
+ * Writes the entries of the database of -O append that no entry of the build replaces. TR_WARN: an
+ * entry, or other bytes, are left out; call again. TR_END: all are written.
  */
 static enum tr_status put_kept(struct writer *writer, struct tr_error *err)
 {
@@ -474,7 +476,8 @@ static enum tr_status put_kept(struct writer *writer, struct tr_error *err)
 }
 
 /*
- * Adds the name of the database to a message, whose position would otherwise be one of the input.
+ * Adds the name of the database of -O append to a message, and moves the line number into its text,
+ * because the position of a message refers to the input.
  */
 static enum tr_status name_kept(const struct writer *writer, enum tr_status status,
 				struct tr_error *err)
@@ -493,8 +496,8 @@ static enum tr_status name_kept(const struct writer *writer, enum tr_status stat
 }
 
 /*
- * Writes the fallbacks whose file has no other entry, then the entries of the database that is
- * kept, and ends the list.
+ * Writes the fallbacks whose file has no other entry and the entries of -O append, and ends the
+ * list.
  */
 static enum tr_status close_list(struct tr_writer *base, struct tr_error *err)
 {
@@ -582,8 +585,8 @@ static const struct tr_writer_steps steps = {
 };
 
 /*
- * Opens the database whose entries are kept. It is read at the end, after those of the build; it
- * can be the file that the output replaces. False: err is filled.
+ * Opens the database of -O append, which is read at the end. It can be the file that the output
+ * replaces. False: err is filled.
  */
 static bool open_kept(struct writer *writer, struct tr_text name, struct tr_error *err)
 {
