@@ -156,7 +156,7 @@ static bool decide_all(struct tr_call_filter *filter, tr_call_emit *emit, void *
 	return fine;
 }
 
-/* Who links a file. One that both link has DRIVER. */
+/* The kind of call that links a file; DRIVER if both do. */
 enum { COLLECTOR = 1, DRIVER };
 
 static uintptr_t linked_by(const struct tr_call_filter *filter, struct tr_text product)
@@ -175,8 +175,8 @@ static bool add_product(struct tr_call_filter *filter, struct tr_text product, u
 }
 
 /*
- * A driver, or a collector, links the same file. The file of a linker is unknown if a missing
- * response file names it: drivers write such files, so any driver explains that linker.
+ * True if a driver, or a collector, links the same file. If a missing response file names the file
+ * of a linker, any driver is accepted, because drivers write such files.
  */
 static bool is_explained(const struct tr_call_filter *filter, const struct tr_pending_item *item)
 {

@@ -6,7 +6,7 @@
  *
  * A linker whose parent is not in the trace is a call of its own unless a driver links the same
  * file: in flat traces, which name no parents, the linker that a driver runs is a sibling of the
- * driver. That is known at the end of the segment.
+ * driver. This is decided at the end of the segment.
  *
  * Half a byte is kept of each process that has a number. A child may come before its parent: its
  * call is pending until then (record/pending.h). Not thread safe.
@@ -53,7 +53,7 @@ struct tr_call_filter {
 	struct tr_pending pending;			  /* calls, by the seq of their parent */
 	struct tr_pending_item *resolved, *last_resolved; /* calls whose parent is known now */
 	struct tr_pending linkers; /* linkers without a parent, until the end */
-	struct tr_id_map linked;   /* files, by their hashes: who links them */
+	struct tr_id_map linked;   /* by the hash of a linked file: COLLECTOR or DRIVER */
 	uint64_t seed;		   /* of the hashes */
 	bool has_driver;	   /* a driver links one of them */
 };
@@ -85,7 +85,7 @@ enum tr_call_verdict tr_call_filter_put_part(struct tr_call_filter *filter,
 					     struct tr_record *record, tr_call_emit *emit,
 					     void *context);
 
-/* Ends the segment: emits what is pending, and forgets all processes. False: memory. */
+/* Ends the segment: decides pending calls, and forgets all processes. False: out of memory. */
 bool tr_call_filter_end(struct tr_call_filter *filter, tr_call_emit *emit, void *context);
 
 /* Forgets all processes. */

@@ -155,7 +155,7 @@ static bool skip_to_word(struct tr_words *words)
 	return false;
 }
 
-/* Takes the backslash at pos and what it escapes. quote: the kind of quotes around it, or 0. */
+/* Takes the backslash at pos and the byte after it. quote: the quotes around it, or 0. */
 static void take_backslash(struct tr_words *words, char quote, struct tr_buffer *word)
 {
 	words->pos++;
@@ -247,7 +247,7 @@ bool tr_command_is_shell(struct tr_text program)
 
 enum { PLAIN = 1, BEYOND = 2, TEXT_MAX = 1 << 20 };
 
-/* Bytes that no shell treats specially, wherever they are in a word, and those beyond ASCII. */
+/* Bytes beyond ASCII, and bytes that are not special to any shell anywhere in a word. */
 static const unsigned char plain[256] = {
 	['a' ... 'z'] = PLAIN, ['A' ... 'Z'] = PLAIN,
 	['-' ... ':'] = PLAIN, ['_'] = PLAIN,
@@ -409,14 +409,16 @@ static size_t copy_plain(const char *p, const char *end, char *room)
 }
 
 /*
- * Appends the words of a list of strings from its text, if all are printable ASCII without escapes,
- * as those of nearly every command are. False: it is another value, or so long that memory which
- * may not be needed must not be taken, and nothing was appended.
+ * Appends the words of a list of strings from its text. Nearly all commands consist of printable
+ * ASCII without escapes. False: this one does not, or it is so long that memory for it must not be
+ * allocated in advance; nothing is appended.
  */
 static bool show_text(struct tr_text list, struct tr_buffer *to)
 {
 	const char *p = list.data + 1, *end = list.data + list.len;
-	/* a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma */
+	/*
+	 * a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma
+	 */
 	char *out = list.len > 3 && list.len < TEXT_MAX && *list.data == '[' && *p == '"'
 			    ? tr_buffer_room(to, list.len + 16)
 			    : NULL;

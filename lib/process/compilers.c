@@ -22,14 +22,14 @@ const struct tr_compilers tr_compilers_known = {
 
 /* Names. */
 
-/* What is looked up: a name as it is spelled, and how it was found. */
+/* A search for a name, and how the name was found. */
 struct search {
 	const struct tr_compilers *table;
 	struct tr_text folders;	    /* the path before the name */
 	const struct tr_text *rest; /* the words after it */
 	size_t count;
 	bool exe;	 /* it ended in .exe */
-	bool first_word; /* set: it is the first word of a call of several */
+	bool first_word; /* set: the name is the first word of such calls */
 	size_t words;	 /* set: the number of words of the name */
 };
 
@@ -69,7 +69,7 @@ static bool is_call(struct tr_text call, struct tr_text name, const struct searc
 	return call.len == 0;
 }
 
-/* The section of a call, as its words are. NULL: none. */
+/* The section of a call of several words, such as "zig cc". NULL: none. */
 static const struct tr_section *find_call(struct search *search, struct tr_text name)
 {
 	const struct tr_compilers *table = search->table;
@@ -100,7 +100,7 @@ static const struct tr_section *look_up(struct search *search, struct tr_text na
 		at = before ? middle + 1 : at;
 		count = before ? count - half - 1 : half;
 	}
-	/* several programs have the name if it has conditions */
+	/* several programs with different conditions can have the name */
 	for (; at < end; at++) {
 		const char *text = table->texts + at->text.at;
 		if (memcmp(text + at->folders, name.data, name.len) != 0)
@@ -212,7 +212,7 @@ struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_te
 	char lower[64];
 
 	if (base.len > sizeof lower)
-		return program; /* bounds the time for names of megabytes */
+		return program; /* limits the time for names of megabytes */
 	program.section = look_up_base(&search, base);
 	/* on Windows, names are compared without regard to case */
 	if (!program.section && (search.exe || tr_path_has_drive(path)) && !search.first_word) {
@@ -273,7 +273,7 @@ static const struct tr_option_name *find(const struct tr_compilers *table, struc
 		first = before ? middle + 1 : first;
 		count = before ? count - count / 2 - 1 : count / 2;
 	}
-	/* a name comes after those that it begins with, so the last match is the longest */
+	/* a name comes after its own prefixes, so the last match is the longest */
 	for (; first < end && (unsigned char)bytes[first->at] == key; first++) {
 		size_t len = first->len;
 		if (len > 1 && bytes[first->at + 1] != second)

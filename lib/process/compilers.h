@@ -73,8 +73,8 @@ enum tr_role {
 	TR_ROLE_LANGUAGE, /* -x and its value */
 	TR_ROLE_FOLDER,	  /* the directory of all objects: --output_dir of armcc */
 	/* only in tables; the words have the role TR_ROLE_LINKING */
-	TR_ROLE_REST,	/* all words that follow are about linking: /link of cl */
-	TR_ROLE_LINKER, /* they are options of the linker of the family: -z of TI */
+	TR_ROLE_REST,	/* all words that follow only affect linking: /link of cl */
+	TR_ROLE_LINKER, /* all words that follow are options of the linker: -z of TI */
 };
 
 /* Where an option has its value. */
@@ -123,15 +123,15 @@ enum { TR_NO_SECTION = UINT32_MAX };
 
 struct tr_section {
 	struct tr_piece family;
-	struct tr_piece prefix;	  /* characters with which options begin */
-	struct tr_piece product;  /* what is linked by default; * is the name of the first file */
-	struct tr_piece object;	  /* the extension of objects; empty: it is unknown */
-	struct tr_piece assembly; /* and of assembly */
+	struct tr_piece prefix; /* characters with which options begin */
 	struct tr_piece
-		compile_only;	 /* what makes a call that also links only compile; may be empty */
-	struct tr_range options; /* sorted by the bytes of their names */
-	struct tr_range sources; /* extensions of sources; none: the usual ones */
-	struct tr_range respfiles; /* options that name response files */
+		product;	/* default name of the linked file; *: the name of the first file */
+	struct tr_piece object; /* the extension of objects; empty: it is unknown */
+	struct tr_piece assembly;     /* and of assembly */
+	struct tr_piece compile_only; /* option that prevents linking, such as -c; may be empty */
+	struct tr_range options;      /* sorted by the bytes of their names */
+	struct tr_range sources;      /* extensions of sources; none: the usual ones */
+	struct tr_range respfiles;    /* options that name response files */
 	struct tr_range variables;
 	uint32_t like;	 /* a section whose options it has, too, or TR_NO_SECTION */
 	uint32_t linker; /* the linker of the family, or TR_NO_SECTION */
@@ -140,7 +140,7 @@ struct tr_section {
 	bool any_case; /* options and extensions in upper or lower case; in the table: lower */
 	bool compiles; /* does not link unless an option says so */
 	bool beside;   /* puts objects beside their sources */
-	bool foreign;  /* its sources have no place in databases of C compilers */
+	bool foreign;  /* compilation databases do not have its sources */
 	bool windows;  /* quotes in response files as on Windows, wherever it runs */
 	bool comments; /* response files may have comments of C and C++ */
 };
@@ -180,29 +180,29 @@ struct tr_compilers {
 	uint32_t by_length[TR_PROGRAM_NAME_MAX + 2]; /* the first name of that length */
 };
 
-/* The table that is built in. */
+/* The built-in table. */
 extern const struct tr_compilers tr_compilers_known;
 
 /* A program as a table describes it. */
 struct tr_program {
-	enum tr_tool_kind kind; /* TR_TOOL_NONE: unknown, or one that matters to nothing */
+	enum tr_tool_kind kind; /* TR_TOOL_NONE: unknown, or no build tool */
 	const struct tr_compilers *table;
 	const struct tr_section *section; /* NULL: unknown */
 	size_t words;			  /* of its name: 2 for "zig cc" */
-	bool calls;			  /* the words after the name decide */
+	bool calls;			  /* the words after the name select the program */
 };
 
 /*
- * The program with this name; a path may precede it. rest: the words after it, which matter to
- * programs such as zig; may be NULL. table: NULL is the one that is built in.
+ * The program with this name, which may follow a path. rest: the words after it, which programs
+ * such as zig need; may be NULL. table: NULL is the built-in table.
  */
 struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_text path,
 				  const struct tr_text *rest, size_t count);
 
-/* The kind of the program with that name in the table that is built in. */
+/* The kind of the program with that name in the built-in table. */
 enum tr_tool_kind tr_tool_of_name(struct tr_text path);
 
-/* A program that takes the options of GCC, of that kind. table as in tr_program_find. */
+/* An unnamed program of that kind with the options of GCC. table as in tr_program_find. */
 struct tr_program tr_program_usual(const struct tr_compilers *table, enum tr_tool_kind kind);
 
 /* The last component of a path, without .exe. */
@@ -241,8 +241,8 @@ bool tr_compilers_add_file(struct tr_compilers *table, struct tr_text path, stru
 bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, struct tr_error *err);
 
 /*
- * Finds a section that was added and that nothing refers to: no name, no section that is like it, no
- * family whose linker it is. False, and err is set: there is one, which is a mistake.
+ * Finds a section that was added and that nothing refers to: no name, no section that is like it,
+ * no family whose linker it is. False, and err is set: there is one, which is a mistake.
  */
 bool tr_compilers_check(const struct tr_compilers *table, struct tr_error *err);
 

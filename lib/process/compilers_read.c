@@ -16,7 +16,7 @@
 
 enum {
 	LARGEST = 1 << 20,    /* bytes of a file */
-	MOST_NAMES = 10000,   /* adding one moves those after it */
+	MOST_NAMES = 10000,   /* adding a name moves all names after it */
 	MOST_SECTIONS = 1000, /* each of them looks for one of its family and kind */
 	MOST_ITEMS = 100000,
 	LONGEST = 255, /* bytes of an option, or of a text that names files */
@@ -40,10 +40,10 @@ struct own {
 	LIST(struct tr_numbered) calls;
 	LIST(struct tr_piece) sources;
 	size_t base_sections; /* before the text that is read */
-	uint32_t base_count;  /* before the first text: those of the table that is extended */
+	uint32_t base_count;  /* sections of the table that is extended */
 };
 
-/* What is read: a line of a text, and its section. */
+/* The line of a text that is being read, and its section. */
 struct line {
 	struct own *own;
 	struct tr_text rest;   /* of the line */
@@ -55,7 +55,7 @@ struct line {
 	struct tr_error *err;
 };
 
-/* Sets err to a flaw of the line. False. */
+/* Sets err to an error in the line. Returns false. */
 __attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, const char *format,
 						      ...)
 {
@@ -77,7 +77,10 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, c
 /* For "%.*s" of a word in messages. */
 #define WORD(text) (int)((text).len > 60 ? 60 : (text).len), (text).data
 
-/* Sets err: the word is none of a list, which ends in NULL and may have empty items. False. */
+/*
+ * Sets err: the word is not in a list, which ends with NULL and may have empty items. Returns
+ * false.
+ */
 static bool bad_word(const struct line *line, const char *what, struct tr_text word,
 		     const char *const *list)
 {
@@ -91,14 +94,14 @@ static bool bad_word(const struct line *line, const char *what, struct tr_text w
 	return bad(line, "unknown %s: '%.*s'; known: %s", what, WORD(word), known);
 }
 
-/* Sets err: out of memory. False. */
+/* Sets err: out of memory. Returns false. */
 static bool no_memory(struct tr_error *err)
 {
 	tr_error_memory(err);
 	return false;
 }
 
-/* Makes the table point to the lists as they are. */
+/* Makes the table point to the current memory of the lists. */
 static void publish(struct own *own)
 {
 	own->table.texts = own->texts.data;
@@ -131,7 +134,7 @@ static void publish(struct own *own)
 	(tr_array_room((list).items, (list).count, (list).cap) && \
 	 ((list).items[(list).count++] = (item), true))
 
-/* Adds a text to those of the table. */
+/* Adds a text to the texts of the table. */
 static struct tr_piece keep(struct own *own, struct tr_text text)
 {
 	struct tr_piece piece = { (uint32_t)own->texts.len, (uint32_t)text.len };
@@ -140,7 +143,7 @@ static struct tr_piece keep(struct own *own, struct tr_text text)
 	return piece;
 }
 
-/* A text of the table while it grows; the next one that is kept may move it. */
+/* A text of the table while it grows. Adding another text may move it. */
 static struct tr_text text_of(const struct own *own, struct tr_piece piece)
 {
 	return (struct tr_text){ own->texts.data + piece.at, piece.len };
@@ -196,7 +199,7 @@ static uint32_t find_section(const struct own *own, struct tr_text family, int k
 	return TR_NO_SECTION;
 }
 
-/* Takes over what an earlier section states. */
+/* Copies the properties of an earlier section. */
 static void copy_section(struct own *own, struct tr_section *section, uint32_t like)
 {
 	struct tr_section copy = own->sections.items[like];
@@ -217,7 +220,7 @@ static int compare_options(const void *a, const void *b, void *context)
 
 	if (order || x->len != y->len)
 		return order ? order : x->len - y->len;
-	/* -V is another option than -VNAME */
+	/* -V and -VNAME are different options */
 	return (x->place == TR_PLACE_ALONE) - (y->place == TR_PLACE_ALONE);
 }
 
@@ -382,7 +385,7 @@ static bool read_like(struct line *line)
 	return true;
 }
 
-/* A property with one value, one of a few words. False in *known: there is none of that name. */
+/* Reads a property whose value is one of a few words. *known: false if the name is another one. */
 static bool read_choice(struct line *line, struct tr_text key, struct tr_text value, bool *known)
 {
 	static const struct {
@@ -433,7 +436,7 @@ static bool is_extension(const struct line *line, struct tr_text text)
 	       bad(line, "not an extension, such as .c: '%.*s'", WORD(text));
 }
 
-/* A property with one value, any text. False in *known: there is none of that name. */
+/* Reads a property whose value is any text. *known: false if the name is another one. */
 static bool read_text(struct line *line, struct tr_text key, struct tr_text value, bool *known)
 {
 	struct tr_section *section = line->section;
@@ -466,7 +469,7 @@ static bool read_text(struct line *line, struct tr_text key, struct tr_text valu
 
 enum list { SOURCES, RESPFILES, VARIABLES };
 
-/* The range of a list of the section, which replaces the one that was taken over. */
+/* The range of a list of the section, which replaces the copied one. */
 static struct tr_range *own_range(struct line *line, enum list list, struct tr_range *range,
 				  size_t count)
 {
@@ -557,7 +560,7 @@ static bool add_option(struct line *line, struct tr_option_name option, struct t
 	return ADD(own->options, option) || no_memory(line->err);
 }
 
-/* The words with which lines begin, for messages: apart from modes and roles, which follow. */
+/* The first words of lines, for messages; modes and roles follow them. */
 static const char *const lines[] = {
 	"names",   "call",	   "like",	 "notation", "prefix",	 "case",
 	"default", "compile-only", "object",	 "assembly", "beside",	 "product",
@@ -691,7 +694,7 @@ bool tr_compilers_add_file(struct tr_compilers *table, struct tr_text path, stru
 	return done;
 }
 
-/* Sets err: no driver is of that family. Names the first families that have one. False. */
+/* Sets err: the family has no driver. Names the first families that have one. Returns false. */
 static bool unknown_family(const struct own *own, struct tr_text name, struct tr_text family,
 			   struct tr_error *err)
 {

@@ -229,7 +229,7 @@ static bool is_path_with_slash(struct tr_text word)
 	       !memchr(word.data, ':', word.len) && (is_cl_source(word) || is_linked(word));
 }
 
-/* Whether the extension is one of those that the section lists. */
+/* True if the section lists the extension of the path. */
 static bool is_listed_source(const struct tr_program *program, struct tr_text path)
 {
 	struct tr_text extension = tr_path_extension(path);
@@ -260,7 +260,7 @@ static bool is_cl(const struct parser *parser)
 	return parser->program.section->notation == TR_NOTATION_CL;
 }
 
-/* Whether a word that is no option is a source. */
+/* True if a word that is not an option is a source. */
 static bool is_source(const struct parser *parser, struct tr_text path)
 {
 	if (tr_tool_is_linker(parser->program.kind))
@@ -344,7 +344,7 @@ static void use_linker_option(struct parser *parser, struct tr_text word)
 		parser->result->product = option.value;
 }
 
-/* True for an option that a user adds: those that are built in come first. */
+/* True for an option of a user's table, which follow the built-in ones. */
 static bool is_own(const struct parser *parser, const struct tr_option_name *known)
 {
 	const struct tr_compilers *table = parser->program.table;
@@ -353,7 +353,7 @@ static bool is_own(const struct parser *parser, const struct tr_option_name *kno
 	       known >= table->options + tr_compilers_known.option_count;
 }
 
-/* Sets the role of a word, and of the next one if that is its value. Returns how many those are. */
+/* Sets the role of a word, and of its value in the next word. Returns the number of words. */
 static size_t parse_word(struct parser *parser, struct tr_part *part, size_t left)
 {
 	struct tr_invocation *result = parser->result;

@@ -135,7 +135,7 @@ static bool put_preload(struct tr_text list, struct tr_buffer *to)
 	return any;
 }
 
-/* Whether Bear's library is in the list. */
+/* True if the list has Bear's library. */
 static bool has_library(struct tr_text list)
 {
 	struct tr_text library;
@@ -186,7 +186,7 @@ static bool put_variable(const struct tr_json_member *member, bool *any, struct 
 	return true;
 }
 
-/* False: no variable is one of those that Bear's interception adds, or that it changes. */
+/* False if Bear's interception has neither added nor changed a variable. */
 static bool may_be_intercepted(struct tr_text environment)
 {
 	static const char intercept[] = "INTERCEPT_", preload[] = "LD_PRELOAD";
@@ -229,7 +229,7 @@ enum { ENVIRONMENTS = 8, ENVIRONMENT_MOST = 64 << 10 /* bytes of one that is kep
 struct reader {
 	struct tr_reader base;
 	struct tr_json_items items;
-	/* the last environments; most executions have one of them */
+	/* the last environments, because most executions have the same as another one */
 	struct {
 		struct tr_buffer json, map; /* as Bear has it, and as the field env */
 	} environments[ENVIRONMENTS];
@@ -243,7 +243,7 @@ struct reader {
 
 enum { MOST = 1 << 20, BITS = 50, BITS_CUT = 25 };
 
-/* Recognises an event by the keys that no other JSON lines have together. */
+/* Recognises an event by a combination of keys that no other JSON lines have. */
 static int bid(struct tr_input *in)
 {
 	struct tr_arena arena = TR_ARENA_INIT;
@@ -297,8 +297,8 @@ static enum tr_status deliver_header(struct reader *reader, unsigned version,
 }
 
 /*
- * Appends a timestamp (2026-11-21T00:29:13.959052Z) as seconds since 1970 with the same digits after
- * the point. False: the writer would not give it back.
+ * Appends a timestamp (2026-11-21T00:29:13.959052Z) as seconds since 1970 with the same digits
+ * after the point. False: the writer would not give it back.
  */
 static bool put_time(struct tr_text timestamp, struct tr_buffer *seconds)
 {
@@ -410,7 +410,7 @@ static bool find_parent(struct reader *reader, const struct event *event, uint64
 	       tr_recent_find(&reader->running, pid, seq) && *seq != TR_NO_POSITION;
 }
 
-/* Notes which execution the process runs from now on. False: memory is exhausted. */
+/* Sets the execution that the process runs from now on. False: memory is exhausted. */
 static bool begin_process(struct reader *reader, const struct event *event, uint64_t seq)
 {
 	uint64_t pid, rid;

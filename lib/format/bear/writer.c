@@ -35,8 +35,8 @@ struct writer {
 };
 
 /*
- * Returns the number of a real-time signal by strace's names: SIGRTMIN, SIGRT_1 ... SIGRTMAX. 0: it
- * is none.
+ * The number of a real-time signal with one of strace's names: SIGRTMIN, SIGRT_1 ... SIGRTMAX. 0:
+ * the name is another one.
  */
 static unsigned real_time_signal(struct tr_text name)
 {
@@ -157,7 +157,7 @@ static enum tr_status put_ppid(struct writer *writer, const struct execution *ex
 	return TR_OK;
 }
 
-/* Whether the text is a number of 64 bits. */
+/* True if the text is a number of 64 bits. */
 static bool is_decimal(struct tr_text text, uint64_t *number)
 {
 	struct tr_cell cell = { .type = TR_CELL_TEXT, .text = text };
@@ -189,7 +189,7 @@ static bool put_rid(struct writer *writer, const struct execution *execution, ui
 	return tr_recent_put(&writer->rids, pid, number);
 }
 
-/* Whether the text is one digit or more. */
+/* True if the text consists of digits. */
 static bool all_digits(struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++)

@@ -7,7 +7,7 @@
  * Klocwork documents a trace as one object per line. Real files have more: text of the build
  * between the lines, several objects on a line, objects over many lines, byte order marks where
  * files were concatenated, and headers in the middle where several builds or hosts wrote to one
- * file. All of it is read; what is no object becomes a `raw` record.
+ * file. All of it is read; text that is not an object becomes a `raw` record.
  */
 
 #include <string.h>
@@ -144,7 +144,7 @@ static enum tr_json_token find_object_end(struct reader *reader, struct tr_error
 	}
 }
 
-/* Whether the byte may be around objects: blanks, a CR, and the commas of a JSON array's items. */
+/* True for a byte that may be between objects: a blank, a CR, or a comma of a JSON array. */
 static bool is_filler(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == ',';

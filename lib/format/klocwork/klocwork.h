@@ -36,7 +36,7 @@ bool tr_klocwork_id_is_plain(struct tr_text text);
  */
 bool tr_klocwork_id_key(struct tr_text json, struct tr_arena *arena, struct tr_text *key);
 
-/* The key of a parent_id (data NULL: absent) stands for no parent. */
+/* True if the key of a parent_id (data NULL: absent) means that there is no parent. */
 bool tr_klocwork_names_nobody(struct tr_text parent_id);
 
 enum tr_klocwork_kind {
@@ -128,7 +128,7 @@ struct tr_klocwork_fields {
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err);
 
-/* Values that replace those of fields. */
+/* Values that are written in place of the values of fields. */
 struct tr_klocwork_overrides {
 	struct tr_text parent_id; /* JSON text, instead of the ppid; data NULL: that stays */
 	struct tr_text envdiff;	  /* a literal; data NULL: none */

@@ -90,7 +90,7 @@ static struct tr_klocwork_piece piece_since(const struct tr_klocwork_object *obj
 	return (struct tr_klocwork_piece){ begin, object->text.len - begin };
 }
 
-/* Whether the token is one, and not the failure to find one. */
+/* True for a token, false for BAD and CUT. */
 static bool is_value(enum tr_json_token token)
 {
 	return token != TR_JSON_CUT && token != TR_JSON_BAD;

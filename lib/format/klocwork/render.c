@@ -130,7 +130,7 @@ static bool put_env_diff(struct tr_record *record, const struct tr_klocwork_fiel
 	struct tr_text prefix = TR_TEXT(",\"env-diff\":");
 	if (!overrides->has_envdiff) {
 		struct tr_field *field = fields->envdiff ? fields->envdiff : fields->envtop;
-		/* an envtop without variables stands for an event without the member */
+		/* an envtop without variables comes from an event without the member */
 		bool empty = field == fields->envtop && field &&
 			     (field->text.data
 				      ? tr_text_is(field->text, "{}")
@@ -289,7 +289,7 @@ static bool same_fields(const struct tr_record *a, const struct tr_record *b)
 	}
 }
 
-/* Whether two cells have the same text, or both are absent. */
+/* True if two cells have the same text, or both are absent. */
 static bool same_cell(const struct tr_cell *a, const struct tr_cell *b)
 {
 	bool text = a->type == TR_CELL_TEXT && b->type == TR_CELL_TEXT;

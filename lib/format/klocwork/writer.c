@@ -496,7 +496,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
-/* Ends the trace: what is pending has no parent. */
+/* Ends the trace: pending records have no parent. */
 static enum tr_status close_trace(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
@@ -515,7 +515,7 @@ static void put_line(struct writer *writer, struct tr_text line)
 	tr_output_put_text(writer->base.out, line);
 }
 
-/* Whether the record is a line of that name. */
+/* True if the record is a line of that name. */
 static bool is_meta(const struct tr_record *record, const char *name)
 {
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&
@@ -558,7 +558,7 @@ static enum tr_status write_raw(struct writer *writer, struct tr_record *record,
 	return TR_OK;
 }
 
-/* Writes what was rendered into writer->line. */
+/* Writes writer->line. */
 static enum tr_status put_rendered(struct writer *writer, enum tr_status status)
 {
 	if (status != TR_OK)

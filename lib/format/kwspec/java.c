@@ -82,7 +82,7 @@ void tr_kwspec_put_javac(struct tr_buffer *to, const struct tr_call *call)
 	}
 }
 
-/* The options of jar that matter, and the index of the first word that is none. */
+/* The options of jar that matter, and the index of the first word after them. */
 struct jar {
 	bool writes; /* it creates or updates */
 	struct tr_text archive;

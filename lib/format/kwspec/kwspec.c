@@ -8,12 +8,12 @@
  *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
  *	link;DIRECTORY;OUTPUT;INPUT;...
  *
- * and for Java lines of java.c. The vendor's pages show "%3B" for a ";" in a field, and nothing else of that kind; "%25", "%0A"
- * and "%0D" follow from it.
+ * and for Java lines of java.c. The vendor's pages show "%3B" for a ";" in a field, and nothing
+ * else of that kind; "%25", "%0A" and "%0D" follow from it.
  *
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
- * (process/call_filter.h), which decides which calls are written -> bytes. reader.c goes the
- * other way: line -> fields -> command -> record.
+ * (process/call_filter.h), which decides which calls are written -> bytes. reader.c goes the other
+ * way: line -> fields -> command -> record.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static bool put_renamed(struct tr_buffer *to, const struct tr_part *part, struct
 		const char *option, *written;
 		bool apart; /* the value is a field of its own */
 	} known[] = {
-		/* longer ones before those that they begin with */
+		/* a name comes after the longer names that begin with it */
 		{ "--include-directory-after=", "-J", false },
 		{ "--include-directory-after", "-J", false },
 		{ "--include-directory=", "-I", false },
@@ -218,7 +218,7 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 	return true;
 }
 
-/* The compiler of a call, as it is named there. */
+/* The compiler of a call, as the call names it. */
 void tr_kwspec_put_compiler(struct tr_buffer *to, const struct tr_call *call)
 {
 	struct tr_text compiler = call->path;
@@ -251,8 +251,8 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 }
 
 /*
- * Appends the line of a linked program: directory, product, then its objects and libraries. There is
- * none without these, as when all comes from the standard input. False: memory is exhausted.
+ * Appends the line of a linked program: directory, product, then its objects and libraries. There
+ * is none without these, as when all comes from the standard input. False: memory is exhausted.
  */
 static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr_text product,
 		     struct tr_arena *arena)
@@ -352,9 +352,9 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 }
 
 /*
- * Lines "config;COMPILER;OPTION;...": what a compiler defines and searches by
- * itself. Only the compiler could tell, so they come from a specification that
- * kwinject made where it could ask.
+ * Lines "config;COMPILER;OPTION;..." have the macros that a compiler predefines and the directories
+ * that it searches. Only the compiler knows them, so they come from a specification that kwinject
+ * made where it could run the compiler.
  */
 
 enum { CONFIG_MAX = 64 << 20 };
@@ -378,8 +378,7 @@ static void put_lines(struct tr_text text, struct tr_buffer *to)
 }
 
 /*
- * Appends the config lines of the specification at path. They say what a compiler defines and
- * searches by itself, which kwinject has asked it. False: err is filled.
+ * Appends the config lines of the specification at path. False: err is filled.
  */
 static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_error *err)
 {
@@ -409,7 +408,7 @@ struct writer {
 	struct tr_buffer java;	      /* the last jconfig line */
 	bool probes;
 	struct tr_map probed; /* compilers that were asked; owned */
-	uint64_t silent;      /* those that gave no answer */
+	uint64_t silent;      /* number of compilers that did not answer */
 	struct tr_text first_silent;
 	const char *reason; /* of the first of them */
 	bool begun;
@@ -446,7 +445,7 @@ static bool emit(void *context, struct tr_text lines)
 	return !writer->java.failed;
 }
 
-/* Asks the compiler of a call what it defines, once. False: memory is exhausted. */
+/* Probes the compiler of a call, once for each compiler. False: memory is exhausted. */
 static bool probe(struct writer *writer, const struct tr_call *call)
 {
 	const struct tr_section *section = call->program.section;
@@ -499,8 +498,8 @@ static enum tr_status put_jar(struct writer *writer, struct tr_record *record,
 }
 
 /*
- * Makes the lines of a call and passes them to the filter, which decides whether the call stands
- * for itself. What is missing is reported only for calls that would have a line.
+ * Makes the lines of a call and passes them to the filter, which decides whether the call is part
+ * of another one. Missing information is reported only for calls that would have a line.
  */
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
@@ -541,7 +540,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return tr_command_left_out(&call.command, err);
 }
 
-/* Writes a line that the reader has kept as it is. False: the record is another one. */
+/* Writes a line that the reader kept unchanged. False: the record is another one. */
 static bool put_kept(struct writer *writer, struct tr_record *record)
 {
 	if (!tr_text_is(record->kind, "meta") || record->name.type != TR_CELL_TEXT ||
@@ -570,7 +569,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return put_exec(writer, record, err);
 }
 
-/* Writes what the filter has held back. */
+/* Writes the pending calls of the filter. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);

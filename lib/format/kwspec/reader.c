@@ -21,7 +21,7 @@ struct reader {
 	size_t count, cap;
 	struct tr_word *words; /* of the command */
 	size_t word_count, word_cap;
-	struct tr_compilers *compilers; /* NULL: those that are built in */
+	struct tr_compilers *compilers; /* NULL: the built-in table */
 };
 
 int tr_kwspec_bid(struct tr_input *in)
@@ -204,7 +204,7 @@ static void put_exec(struct reader *reader, bool guessed)
 		tr_buffer_put_literal(to, "\tflagged=[\"program-guessed\"]");
 }
 
-/* Makes line a meta record: the word of the line, and the rest of it as it is. */
+/* Makes a meta record of a line, which is kept unchanged after its first word. */
 static void put_meta(struct reader *reader, struct tr_text line)
 {
 	struct tr_buffer *to = &reader->base.line;
