@@ -451,7 +451,7 @@ END
 	gcc -w -o groups groups.c
 	# a record that was being written is lost, and counted
 	run --separate-stderr tr-record --backend=auto -o out.trec ./groups
-	[ "$status" -eq 0 ] || [[ $stderr == *"records that were cut, "* ]]
+	[ "$status" -eq 0 ] || [[ $stderr == *"truncated records, "* ]]
 	[ "$(tail -n 1 out.trec)" = $'!end\t'"$(($(wc -l <out.trec) - 2))" ]
 	# an end without fork and exec has a flag, unless the call that created the process was cut
 	[ "$(tr-tojson -q out.trec | jq -s '(map(select(.kind == "fork").child | tostring)) as $forks |

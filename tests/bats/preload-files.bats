@@ -220,7 +220,7 @@ END
 	record "$traps" closed /bin/true >recorded
 	diff bare recorded
 	run --separate-stderr record "$traps" killed /bin/true
-	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: records that were cut, "* ]]
+	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: truncated records, "* ]]
 	[ "$(tr-filter -c exit out.trec)" -eq 101 ]
 	: >truth
 	record "$top_builddir/tests/helper/preload_trees" 20261123 5 "$PWD/truth"
@@ -229,7 +229,7 @@ END
 	run "$traps" filtered
 	[ "$status" -ne 98 ] || skip "no seccomp here"
 	run -0 --separate-stderr record "$traps" filtered
-	[[ $stderr == "tr-record: note: processes that set a filter "* ]]
+	[[ $stderr == "tr-record: note: processes that set a system call filter, "* ]]
 }
 
 @test "programs with sanitizers, which replace the same functions" {

@@ -486,7 +486,7 @@ END
 @test "children that are killed at any time, each with its end" {
 	# a record that was being written is lost, and counted
 	run --separate-stderr record "$top_builddir/tests/helper/preload_traps" killed /bin/true
-	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: records that were cut, "* ]]
+	[ "$status" -eq 0 ] || [[ $stderr == "tr-record: truncated records, "* ]]
 	[ "$(tr-filter -c fork out.trec)" -eq 100 ]
 	[ "$(tr-filter -c exit out.trec)" -eq 101 ]
 	[ "$(tr-filter --raw --fields=task fork out.trec | sort -u | wc -l)" -eq 1 ]
@@ -601,7 +601,7 @@ END
 	[ "$status" -ne 98 ] || skip "no seccomp here"
 	[ "$status" -eq 0 ]
 	run -0 --separate-stderr record "$top_builddir/tests/helper/preload_traps" filtered
-	[[ $stderr == "tr-record: note: processes that set a filter for system calls, "*": 2; "* ]]
+	[[ $stderr == "tr-record: note: processes that set a system call filter, "*": 2; "* ]]
 	[ "$(flags)" = 'sys unwatched sys unwatched' ]
 	[ "$(tr-filter -c 'exit and status == 3' out.trec)" -eq 2 ]
 }
@@ -618,7 +618,7 @@ END
 	[ "$(tr-filter -c 'exit and flagged == "unwatched"' out.trec)" -eq 1 ]
 	# the same of a system call, whose process has a child: both have numbers of their own
 	run -0 --separate-stderr record "$top_builddir/tests/helper/preload_traps" namespaced /bin/true
-	[[ $stderr == *"processes in other pid namespaces, which the library does not watch"*": 1"* ]]
+	[[ $stderr == *"processes in other pid namespaces, which are not watched"*": 1"* ]]
 	[ "$(tr-filter -c exec out.trec) $(tr-filter -c fork out.trec)" = '1 1' ]
 	[ "$(tr-filter -c exit out.trec) $(tr-filter -c 'sys and name == "chdir"' out.trec)" = '2 0' ]
 	command -v gcc >/dev/null || skip "gcc is not installed"

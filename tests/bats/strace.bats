@@ -55,7 +55,7 @@ executions() {
 	printf '10 execve("/bin/%s", ["a"], %s) = 0\n' a '["A=1"]' b '0x7ffd0 /* 9 vars */' >untold
 	run -0 --separate-stderr tr-repack -t klocwork untold
 	[ "$(sed -n 3p <<<"$output")" = '{"env":{}}' ]
-	[[ $stderr == *'of unknown environment'* ]]
+	[[ $stderr == *'with an unknown environment'* ]]
 }
 
 @test "one program, all options of strace: the same executions" {

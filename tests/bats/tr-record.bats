@@ -282,10 +282,10 @@ tr-record: note: --only: no program 'no*e' was run" ]
 	needs_strace
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
 		timeout 60 strace -f -o log tr-record --backend=strace -o inner.trec -- true
-	[[ $stderr =~ ^"tr-record: process "[0-9]+" (strace) traces tr-record already, and a process can have one tracer" ]]
+	[[ $stderr =~ ^"tr-record: process "[0-9]+" (strace) already traces tr-record, and a process can have only one tracer" ]]
 	run -2 --separate-stderr env "ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0" \
 		tr-record --backend=strace -o outer.trec -- tr-record --backend=strace -o inner.trec -- true
-	[[ $stderr == *" (strace) traces tr-record already"* ]]
+	[[ $stderr == *" (strace) already traces tr-record"* ]]
 	echo 'int main(void) { return 0; }' >main.c
 	gcc -fsanitize=address -o sanitized main.c 2>/dev/null || skip "gcc has no AddressSanitizer"
 	unset ASAN_OPTIONS LSAN_OPTIONS
