@@ -70,13 +70,19 @@ static bool is_same(const struct tr_ranges *ranges, const struct added *added,
 }
 
 /*
- * True if the range was added recently. Ranges that are close in the program are close in the
- * table, because most code is executed in the order of its addresses. A place holds two ranges, the
- * last one first.
+ * Returns the places for a range. Ranges that are close in the program are close in the table,
+ * because most code is executed in the order of its addresses. There are two places, and the first
+ * one holds the range that came last.
  */
+static struct added *places_of(struct tr_ranges *ranges, const struct tr_range *range)
+{
+	return ranges->lately[(range->first >> 4 ^ range->op) % LATELY];
+}
+
+/* True if the range was added recently; it is remembered from now on. */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	struct added *places = ranges->lately[(range->first >> 4 ^ range->op) % LATELY];
+	struct added *places = places_of(ranges, range);
 
 	if (is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range))
 		return range->op != 0;
@@ -291,11 +297,14 @@ bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
 {
 	if (was_added(ranges, &range) || add_to_same(ranges, &range))
 		return true;
-	if (!covers(&range))
-		return add_branch(ranges, range);
-	return cut_before(ranges, range.first) &&
-	       (range.last == UINT64_MAX || cut_before(ranges, range.last + 1)) &&
-	       cover(ranges, &range);
+	bool added = covers(&range) ? cut_before(ranges, range.first) &&
+					      (range.last == UINT64_MAX ||
+					       cut_before(ranges, range.last + 1)) &&
+					      cover(ranges, &range)
+				    : add_branch(ranges, range);
+	if (!added)
+		places_of(ranges, &range)[0].op = 0; /* the caller may try again */
+	return added;
 }
 
 bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range)
