@@ -211,35 +211,50 @@ static bool is_newc_header(const char *p)
 }
 
 /*
+ * Finds the header in the window that libarchive reads next; the end of the window: there is none.
+ * The steps are those of libarchive: they depend on the byte where the last digit of the magic
+ * would be, so a header that begins within a step is not found.
+ */
+static const char *next_header(const struct tr_input *in)
+{
+	const char *p = in->pos;
+
+	while (in->end - p >= NEWC_HEADER) {
+		bool last = p[5] == '1' || p[5] == '2';
+		if (last && is_newc_header(p))
+			return p;
+		p += last ? 2 : p[5] == '0' ? 1 : 6;
+	}
+	return in->end;
+}
+
+/*
  * libarchive allocates the length that the header of a cpio states for the name, up to 4 GiB. Checks
- * the header in the window that libarchive reads next. False: no name has that length.
- *
- * libarchive searches for the header in steps that depend on the byte where the last digit of the
- * magic would be, and misses a header that begins within such a step. These are the same steps, so
- * that the header that is checked is the one that libarchive finds.
+ * the headers in the window up to the one that libarchive reads next. False: no name has that length.
  */
 static bool cpio_name_is_short(struct tr_archive *archive)
 {
 	enum { LENGTH_AT = 94, LENGTH = 8, LONGEST = 1 << 20 };
 	const struct tr_input *in = archive->in;
-	const char *p = in->pos;
+	const char *last = next_header(in);
 	char digits[LENGTH + 1] = "";
 
-	for (;;) {
-		if (in->end - p < NEWC_HEADER)
-			return true;
-		bool last = p[5] == '1' || p[5] == '2';
-		if (last && is_newc_header(p))
+	for (const char *p = in->pos; p <= last; p++) {
+		p = memmem(p, (size_t)(in->end - p), "07070", 5);
+		if (!p || p > last || in->end - p < NEWC_HEADER)
 			break;
-		p += last ? 2 : p[5] == '0' ? 1 : 6;
+		if (!is_newc_header(p))
+			continue;
+		memcpy(digits, p + LENGTH_AT, LENGTH);
+		unsigned long length = strtoul(digits, NULL, 16);
+		if (length <= LONGEST)
+			continue;
+		archive->failed = true;
+		tr_error_set(&archive->error, TR_CAUSE_INPUT, "cpio: damaged: a name of %lu bytes",
+			     length);
+		return false;
 	}
-	memcpy(digits, p + LENGTH_AT, LENGTH);
-	unsigned long length = strtoul(digits, NULL, 16);
-	if (length <= LONGEST)
-		return true;
-	archive->failed = true;
-	tr_error_set(&archive->error, TR_CAUSE_INPUT, "cpio: damaged: a name of %lu bytes", length);
-	return false;
+	return true;
 }
 
 /*
