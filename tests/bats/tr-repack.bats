@@ -622,7 +622,7 @@ events() {
 	[[ $stderr == *"no header"*"use -t FORMAT" ]]
 	mangled 'grep ^exec' -t klocwork
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"note: version and creator"* ]]
+	[[ $stderr == *"note: the stream has no version and creator"* ]]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	events 176
 	mangled 'grep ^exec' -t klocwork --strict
@@ -637,7 +637,7 @@ events() {
 	events 16
 	mangled 'tail -21' -t klocwork
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"note: version and creator"* ]]
+	[[ $stderr == *"note: the stream has no version and creator"* ]]
 	[[ $stderr == *"note: events whose parent is not in this trace"* ]]
 	events 20
 }
