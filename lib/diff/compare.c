@@ -609,19 +609,20 @@ static void unpair_records(struct tr_diff *diff)
 }
 
 /*
- * For each image of a side, sums the contents of the records of its process after the exec record.
- * NULL: memory is exhausted.
+ * For each image of a side, sums the contents of the records of its process after the exec record; *sums
+ * stays NULL if there are no such records. False: memory is exhausted.
  */
-static uint64_t *sum_contents(const struct tr_diff_side *side)
+static bool sum_contents(const struct tr_diff_side *side, uint64_t **sums)
 {
-	uint64_t *sums = calloc(side->image_count + 1, sizeof *sums);
-
-	for (size_t k = 0; sums && k < side->count; k++) {
+	if (!side->counts[TR_DIFF_EXIT] && !side->counts[TR_DIFF_PROCESS])
+		return true;
+	*sums = calloc(side->image_count + 1, sizeof **sums);
+	for (size_t k = 0; *sums && k < side->count; k++) {
 		const struct tr_diff_record *record = &side->records[k];
 		if (record->class == TR_DIFF_EXIT || record->class == TR_DIFF_PROCESS)
-			sums[record->group] += record->content;
+			(*sums)[record->group] += record->content;
 	}
-	return sums;
+	return *sums != NULL;
 }
 
 /*
@@ -635,7 +636,7 @@ static bool align_equal_programs(struct tr_diff *diff, uint64_t *const *sums)
 	for (unsigned step = 0; step < 2; step++) {
 		for (unsigned i = 0; i < 2; i++) {
 			struct tr_diff_side *side = &diff->sides[i];
-			for (size_t k = 0; k < side->image_count; k++) {
+			for (size_t k = 0; sums[i] && k < side->image_count; k++) {
 				const struct tr_diff_image *image = &side->images[k];
 				if (!image->forked)
 					side->records[image->program].content +=
@@ -657,8 +658,9 @@ static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 	if (!diff->sides[0].counts[TR_DIFF_EXEC] || !diff->sides[1].counts[TR_DIFF_EXEC])
 		return true;
 	bool fine = false;
-	uint64_t *sums[2] = { sum_contents(&diff->sides[0]), sum_contents(&diff->sides[1]) };
-	if (!sums[0] || !sums[1] || !align_equal_programs(diff, sums))
+	uint64_t *sums[2] = { NULL, NULL };
+	if (!sum_contents(&diff->sides[0], &sums[0]) || !sum_contents(&diff->sides[1], &sums[1]) ||
+	    !align_equal_programs(diff, sums))
 		goto exhausted;
 	if (!tr_diff_compare_environments(diff, err))
 		goto finish;
