@@ -126,6 +126,9 @@ struct tool_diff {
 	unsigned side; /* that is read */
 	struct tr_join *join;
 	struct tr_buffer line;
+	struct tr_diff_blocks *blocks;		   /* NULL until the first block without a record */
+	struct tr_block_taker taker, *block_taker; /* block_taker NULL: blocks come as records */
+	unsigned pause, left; /* for how many records block_taker is NULL after a miss */
 
 	struct kind_count *kinds;
 	size_t kind_count, kind_cap, last_kind;
@@ -453,8 +456,47 @@ static void find_roots(struct tool_diff *t, struct tr_text line)
 	}
 }
 
+/* Takes blocks (struct tr_block_taker). If there is no memory for the table, they come as records. */
+static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *list, size_t count,
+			  uint64_t seq)
+{
+	enum { PAUSE_MAX = 63 };
+	struct tool_diff *t = tr_container(taker, struct tool_diff, taker);
+
+	if (!t->blocks && !(t->blocks = tr_diff_blocks_new()))
+		return 0;
+	size_t taken = tr_diff_blocks_put(t->blocks, &t->diff, t->side, list, count, seq);
+	if (!taken) {
+		/* where all blocks are new, it is faster not to take any */
+		t->pause = t->pause < PAUSE_MAX ? 2 * t->pause + 1 : PAUSE_MAX;
+		t->left = t->pause;
+		t->block_taker = NULL;
+		return 0;
+	}
+	t->pause = 0;
+	struct kind_count *kind = count_of(t, TR_TEXT("block"));
+	if (kind)
+		kind->totals[t->side] += taken;
+	t->last_known = NULL;
+	return taken;
+}
+
+/*
+ * Lets the reader give blocks without records, unless an option needs each record, or can make the
+ * hashes of equal blocks different.
+ */
+static void begin_blocks(struct tool_diff *t)
+{
+	if (t->by || t->same_count || t->compare_files)
+		return;
+	t->taker.take = take_blocks;
+	t->block_taker = &t->taker;
+	t->cli.config.read.blocks = &t->block_taker;
+}
+
 static void take(struct tool_diff *t, struct tr_record *record)
 {
+	const struct tr_diff_side *side = &t->diff.sides[t->side];
 	struct tr_text line = { NULL, 0 };
 	struct tr_error err;
 
@@ -473,10 +515,15 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		tr_cli_abort(&t->cli, &err);
 	else if (record->type == TR_RECORD && !count_record(t, record->kind))
 		return;
-	else if (t->diff.sides[t->side].threads && record->type == TR_RECORD &&
-		 tr_kind_is_call(record->kind) &&
-		 !tr_diff_follow_frames(&t->frames, t->side, record, t->diff.sides[t->side].count))
+	else if (side->threads && record->type == TR_RECORD && tr_kind_is_call(record->kind) &&
+		 !tr_diff_follow_frames(&t->frames, t->side, record, side->count))
 		tr_cli_out_of_memory(&t->cli);
+	const struct tr_block *block = t->blocks ? tr_block_built(record) : NULL;
+	if (!block || t->cli.stop)
+		return;
+	tr_diff_blocks_keep(t->blocks, block, side);
+	if (!t->block_taker && --t->left == 0)
+		t->block_taker = &t->taker;
 }
 
 /* Reads both traces. False: one could not be read at all, or the tool stops. */
@@ -765,6 +812,7 @@ static void free_all(struct tool_diff *t)
 	tr_buffer_free(&t->replaced);
 	tr_buffer_free(&t->line);
 	free(t->same);
+	free(t->blocks);
 	for (size_t i = 0; i < t->root_count; i++) {
 		free((char *)t->roots[i].from.data);
 		free((char *)t->roots[i].to.data);
@@ -783,6 +831,7 @@ int main(int argc, char **argv)
 	read_options(&t);
 	t.cli.config.apart = true; /* A and B are not parts of one trace */
 	t.cli.config.read.as_text = true;
+	begin_blocks(&t);
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		if (!prepare(&t))
 			tr_cli_out_of_memory(&t.cli);

@@ -29,11 +29,6 @@ struct tr_filter_blocks {
 	struct answer answers[1 << SET_BITS][2]; /* the last one first */
 };
 
-static uint32_t rest_of(const struct tr_block *block)
-{
-	return (uint32_t)block->digits << 24 | (uint32_t)block->op << 16 | block->size;
-}
-
 static bool is_for(const struct answer *answer, uint64_t address, uint32_t rest)
 {
 	return answer->address == address && answer->rest == rest;
@@ -74,7 +69,7 @@ judge(const struct tr_filter *filter, const struct tr_block *block, struct answe
 	}
 	tr_arena_reset(&blocks->arena);
 	set[1] = set[0];
-	set[0] = (struct answer){ block->address, rest_of(block),
+	set[0] = (struct answer){ block->address, tr_block_rest(block),
 				  (match == TR_MATCH_YES) != filter->invert };
 	return set;
 }
@@ -83,9 +78,8 @@ judge(const struct tr_filter *filter, const struct tr_block *block, struct answe
 static inline const struct answer *find_answer(const struct tr_filter *filter,
 					       const struct tr_block *block)
 {
-	uint32_t rest = rest_of(block);
-	uint64_t mixed = (block->address ^ (uint64_t)rest << 32) * UINT64_C(0x9e3779b97f4a7c15);
-	struct answer *set = filter->blocks->answers[mixed >> (64 - SET_BITS)];
+	uint32_t rest = tr_block_rest(block);
+	struct answer *set = filter->blocks->answers[tr_block_hash(block->address, rest, SET_BITS)];
 
 	for (size_t i = 0; i < 2; i++)
 		if (is_for(&set[i], block->address, rest))

@@ -78,6 +78,20 @@ static inline uint64_t tr_block_last(const struct tr_block *block)
 	return block->digits == 8 ? (uint32_t)last : last;
 }
 
+/* Returns all but the address of a block without padding as one number, which is not 0. */
+static inline uint32_t tr_block_rest(const struct tr_block *block)
+{
+	return (uint32_t)block->digits << 24 | (uint32_t)block->op << 16 | block->size;
+}
+
+/* Returns a hash of `bits` bits of an address and the rest, for tables of the latest blocks. */
+static inline size_t tr_block_hash(uint64_t address, uint32_t rest, unsigned bits)
+{
+	uint64_t mixed = (address ^ (uint64_t)rest << 32) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(mixed >> (64 - bits));
+}
+
 enum { TR_BLOCK_DIGITS = 20 }; /* maximum for a number of 64 bits */
 
 /* Spells the lines of blocks. Set ops, the rest zero. */

@@ -42,6 +42,7 @@ struct tr_diff_record {
 	uint64_t wanted : 1;  /* it is needed for programs without a match (side.c) */
 	uint64_t segment : 1; /* it is the first one of a segment */
 	uint64_t rewritten : 1; /* its environment was replaced (side.c) */
+	uint64_t again : 1;	/* its line is that of an earlier record, with seq `group` */
 	uint32_t group;		/* its image, thread or kind, later its sequence (compare.c) */
 	uint32_t match;		/* the number of the matching record; TR_ALIGN_NONE: none */
 };

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/input.h"
 #include "process/call.h"
 #include "process/env_line.h"
 #include "process/follow.h"
@@ -394,6 +395,25 @@ static bool make_room(struct tr_diff_side *side)
 	return true;
 }
 
+/* Adds the record for which there is room. False: memory is exhausted. */
+static inline bool add_record(struct tr_diff_side *side, struct tr_diff_record record)
+{
+	size_t mark = side->count / TR_DIFF_MARK;
+
+	if (side->count % TR_DIFF_MARK == 0) {
+		if (!tr_array_room(side->marks, mark, side->mark_cap))
+			return false;
+		side->marks[mark] = tr_spool_size(side->names);
+	}
+	record.segment = side->segment_begins;
+	record.match = TR_ALIGN_NONE;
+	side->segment_begins = false;
+	side->any_named |= record.named;
+	side->counts[record.class]++;
+	side->records[side->count++] = record;
+	return true;
+}
+
 bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		 struct tr_text line, struct tr_error *err)
 {
@@ -420,29 +440,33 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		side->objects_known = side->count;
 	if (is_date(normal))
 		return true;
-	struct tr_diff_record *entry = &side->records[side->count];
-	*entry = (struct tr_diff_record){
+	struct tr_diff_record entry = {
 		.content = normal->content,
 		.offset = tr_spool_size(side->spool),
 		.class = normal->known->class,
 		.named = normal->name_count > 0,
 		.wanted = tr_text_is(normal->kind, "env"),
-		.segment = side->segment_begins,
-		.match = TR_ALIGN_NONE,
 	};
-	side->segment_begins = false;
-	size_t mark = side->count / TR_DIFF_MARK;
-	if (!place_record(diff, side, record, entry) ||
-	    !tr_array_room(side->marks, mark, side->mark_cap))
-		goto exhausted;
-	if (side->count % TR_DIFF_MARK == 0)
-		side->marks[mark] = tr_spool_size(side->names);
-	side->any_named |= entry->named;
-	side->counts[entry->class]++;
-	return write_record(side, (uint32_t)side->count++, line, err);
+	if (place_record(diff, side, record, &entry) && add_record(side, entry))
+		return write_record(side, (uint32_t)side->count - 1, line, err);
 exhausted:
 	tr_error_memory(err);
 	return false;
+}
+
+bool tr_diff_put_again(struct tr_diff *diff, unsigned which, uint32_t number, uint32_t seq)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	const struct tr_diff_record *like = &side->records[number];
+
+	if (side->count == side->cap || side->count == TR_ALIGN_MOST)
+		return false;
+	return add_record(side, (struct tr_diff_record){ .content = like->content,
+							 .key = like->key,
+							 .offset = like->offset,
+							 .class = TR_DIFF_SET,
+							 .again = 1,
+							 .group = seq });
 }
 
 /* Returns where the new line and names of a rewritten record are. */
@@ -454,13 +478,44 @@ static const struct tr_diff_rewritten *find_rewritten(const struct tr_diff_side 
 	return &side->rewritten[at];
 }
 
+/* Returns the line that begins at a place in the spool, with another seq; otherwise as look_at_line. */
+static struct tr_text look_again(struct tr_diff_side *side, uint64_t begin, uint32_t seq,
+				 struct tr_error *err)
+{
+	uint64_t left = tr_spool_size(side->spool) - begin;
+	size_t most = left < TR_SPELL_MAX ? (size_t)left : TR_SPELL_MAX;
+	const char *line = tr_spool_look(side->spool, &side->windows[0], begin, most, err);
+	struct tr_buffer *to = &side->line;
+
+	if (!line)
+		return (struct tr_text){ NULL, 0 };
+	const char *end = (const char *)memchr(line, '\n', most) + 1;
+	const char *own = (const char *)memchr(line, '\t', most) + 1;
+	const char *rest = memchr(own, '\t', (size_t)(end - own));
+	tr_buffer_reset(to);
+	tr_buffer_put_text(to, tr_text_span(line, own));
+	tr_buffer_put_decimal(to, seq);
+	tr_buffer_put_text(to, tr_text_span(rest, end));
+	(void)tr_buffer_room(to, TR_INPUT_PAD);
+	if (!to->failed)
+		return tr_buffer_text(to);
+	tr_error_memory(err);
+	return (struct tr_text){ NULL, 0 };
+}
+
 /* Returns the line of a record. data NULL: err is filled. */
 static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	const struct tr_diff_record *record = &side->records[number];
 	uint64_t begin = record->offset;
-	uint64_t end = number + 1 < side->count ? record[1].offset : side->lines_end;
+	size_t next = number + 1;
 
+	if (record->again)
+		return look_again(side, begin, record->group, err);
+	/* these have no lines of their own */
+	while (next < side->count && side->records[next].again)
+		next++;
+	uint64_t end = next < side->count ? side->records[next].offset : side->lines_end;
 	if (record->rewritten) {
 		const struct tr_diff_rewritten *line = find_rewritten(side, number);
 		const struct tr_diff_rewritten *last = side->rewritten + side->rewritten_count - 1;

@@ -275,3 +275,58 @@ END
 	[ "${#lines[@]}" -eq 101 ]
 	[[ ${lines[1]} == "    k1000: - 0 + 1" ]]
 }
+
+# blocks CHANGED BITS ENDIAN: a trace of 4000 blocks, of which few are distinct and some have padding
+blocks() {
+	awk -v changed="$1" -v bits="$2" -v endian="$3" '
+		function section(kind) { printf "section\t%d\t-\t-\t%s\tbits=%d\tendian=%s\tmachine=62\n", seq++, kind, bits, endian }
+		BEGIN {
+			print "%trec\t1\tformat=gnatcov"
+			section("INFO")
+			printf "info\t%d\t-\t-\tEXEC_FILE_NAME\tdata=\"prog\"\n", seq++
+			section("FLAT")
+			for (i = 0; i < 4000; i++) {
+				if (i == 2500) section("FLAT")
+				if (changed && i % 300 == 77) continue
+				at = i * i % 701
+				size = changed && i % 400 == 99 ? 63 : at % 60
+				op = at % 3 ? "block|br0" : "block|br1"
+				if (changed && i % 500 == 222) op = "block|fault"
+				printf "block\t%d\t-\t-\t0x%0*x\tsize=%d\top=%s%s\n", seq++, bits / 4, 4194304 + 8 * at,
+					size, op, i % 97 == 5 ? "\t.pad=0x1" : ""
+			}
+		}'
+}
+
+@test "blocks that are given without records are compared as their records are" {
+	local bits endian option status
+	mkdir direct through
+	for bits in 32 64; do
+		for endian in little big; do
+			blocks 0 $bits $endian | tr-repack -q -t gnatcov -o direct/a
+			blocks 1 $bits $endian | tr-repack -q -t gnatcov -o direct/b
+			for side in a b; do tr-parse -q direct/$side >through/$side; done
+			for option in --as=text --json --as=trec --summary --brief --ignore=size --ignore=op,name,seq \
+				--by=name --by=seq --same=size=length --same=0x4=0x5 --as-is=addresses --tolerance=1 \
+				--times=2 --root=/one:/other --files; do
+				for pair in 'a b' 'b a' 'a a'; do
+					status=0
+					# shellcheck disable=SC2086
+					(cd through && tr-diff $option $pair >../want 2>../notes) || status=$?
+					# shellcheck disable=SC2086
+					run -$status --separate-stderr bash -c 'cd direct && tr-diff "$@" >../got 2>../more' - $option $pair
+					cmp got want && cmp more notes || { echo "$bits $endian $option $pair" && return 1; }
+				done
+			done
+			# one as its blocks, the other as records or in another format
+			tr-diff --as=trec through/a through/b >want || true
+			tr-diff --as=trec direct/a through/b | cmp - want
+			tr-diff --as=trec through/a direct/b | cmp - want
+			[ "$(grep -c 'diff="after"' want)" -gt 10 ]
+			[ "$(grep -c 'diff="removed"' want)" -gt 10 ]
+			tr-repack -q -t drcov -o drcov through/b
+			tr-diff -q --json through/a drcov >want || true
+			tr-diff -q --json direct/a drcov | cmp - want
+		done
+	done
+}
