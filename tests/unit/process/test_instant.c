@@ -114,7 +114,8 @@ static void try_bytes(void)
 
 	for (int c = 1; c < 0x7f; c++)
 		for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-			char word[] = "abcdefghijklmnopqrstuvwxyz-+:.=@%_/AZ";
+			/* tr_string_quote reads TR_STRING_PAD bytes after the text */
+			char word[37 + 1 + TR_STRING_PAD] = "abcdefghijklmnopqrstuvwxyz-+:.=@%_/AZ";
 			word[places[i]] = (char)c;
 			tr_buffer_reset(&line);
 			tr_buffer_reset(&shown);
