@@ -126,7 +126,7 @@ struct tool_diff {
 	unsigned side; /* that is read */
 	struct tr_join *join;
 	struct tr_buffer line;
-	struct tr_diff_blocks *blocks;		   /* NULL until the first block without a record */
+	struct tr_latest_blocks *blocks; /* their records; NULL: no block came without one yet */
 	struct tr_block_taker taker, *block_taker; /* block_taker NULL: blocks come as records */
 	unsigned pause, left; /* for how many records block_taker is NULL after a miss */
 
@@ -456,16 +456,25 @@ static void find_roots(struct tool_diff *t, struct tr_text line)
 	}
 }
 
-/* Takes blocks (struct tr_block_taker). If there is no memory for the table, they come as records. */
+/*
+ * Takes the blocks before the first one that has no equal one among the latest: a block becomes a
+ * record of its own only then. If there is no memory for the table, all come as records.
+ */
 static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *list, size_t count,
 			  uint64_t seq)
 {
 	enum { PAUSE_MAX = 63 };
 	struct tool_diff *t = tr_container(taker, struct tool_diff, taker);
+	const struct tr_latest_block *known;
+	size_t taken = 0;
 
-	if (!t->blocks && !(t->blocks = tr_diff_blocks_new()))
+	if (!t->blocks && !(t->blocks = calloc(1, sizeof *t->blocks)))
 		return 0;
-	size_t taken = tr_diff_blocks_put(t->blocks, &t->diff, t->side, list, count, seq);
+	if (seq > UINT32_MAX - count)
+		return 0;
+	while (taken < count && (known = tr_latest_find(t->blocks, &list[taken])) &&
+	       tr_diff_put_again(&t->diff, t->side, known->number, (uint32_t)(seq + taken)))
+		taken++;
 	if (!taken) {
 		/* where all blocks are new, it is faster not to take any */
 		t->pause = t->pause < PAUSE_MAX ? 2 * t->pause + 1 : PAUSE_MAX;
@@ -521,7 +530,10 @@ static void take(struct tool_diff *t, struct tr_record *record)
 	const struct tr_block *block = t->blocks ? tr_block_built(record) : NULL;
 	if (!block || t->cli.stop)
 		return;
-	tr_diff_blocks_keep(t->blocks, block, side);
+	const struct tr_diff_record *last = &side->records[side->count - 1];
+	if (!block->pad && last->class == TR_DIFF_SET && !last->named &&
+	    !tr_latest_find(t->blocks, block))
+		tr_latest_add(t->blocks, block, (uint32_t)side->count - 1);
 	if (!t->block_taker && --t->left == 0)
 		t->block_taker = &t->taker;
 }
@@ -537,7 +549,10 @@ static bool read_traces(struct tool_diff *t)
 	if (strcmp(second, "-") == 0)
 		second = NULL;
 	while (tr_cli_step(&t->cli, &place)) {
-		t->side = place->file == second;
+		unsigned side = place->file == second;
+		if (t->blocks && side != t->side)
+			memset(t->blocks, 0, sizeof *t->blocks); /* of the other trace */
+		t->side = side;
 		if (t->by)
 			tr_field_list_set_computed(t->by, tr_computed_fields(t->computed[t->side]));
 		read[t->side] |= place->format != NULL;

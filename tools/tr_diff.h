@@ -5,7 +5,6 @@
  *	tr_diff.c         the options; reads both traces, aligns them (lib/diff) and visits each difference
  *	tr_diff_show.c    prints a difference as text, JSON or records
  *	tr_diff_frames.c  counts the frames that contain differences
- *	tr_diff_blocks.c  takes blocks of execution traces without a record
  *	tr_diff_files.c   --files: adds the inputs and outputs of programs
  *	tr_diff_hint.c    suggests --root
  */
@@ -92,19 +91,6 @@ void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t r
 void tr_diff_put_frames(const struct tr_diff_frames *frames, struct tr_buffer *to);
 
 void tr_diff_frames_free(struct tr_diff_frames *frames);
-
-struct tr_diff_blocks;
-
-/* Creates the table of the latest blocks; the caller frees it with free(3). NULL: memory is exhausted. */
-struct tr_diff_blocks *tr_diff_blocks_new(void);
-
-/* Keeps a block, whose record was the last one that tr_diff_put added. */
-void tr_diff_blocks_keep(struct tr_diff_blocks *blocks, const struct tr_block *block,
-			 const struct tr_diff_side *side);
-
-/* Takes the blocks before the first one that is not known; as struct tr_block_taker. */
-size_t tr_diff_blocks_put(struct tr_diff_blocks *blocks, struct tr_diff *diff, unsigned side,
-			  const struct tr_block *list, size_t count, uint64_t seq);
 
 /*
  * Sets *found to whether --root with two directories would remove most differences, and then sets

@@ -13,26 +13,13 @@
 
 #include "coverage/block.h"
 
-enum { SET_BITS = 14 };
-
-struct answer {
-	uint64_t address;
-	uint32_t rest;	 /* size, op and digits; 0: there is no block */
-	uint32_t chosen; /* the block is selected */
-};
-
 struct tr_filter_blocks {
 	struct tr_op_values *ops;
 	struct tr_block_speller speller;
 	struct tr_block_record built; /* for judging a block */
 	struct tr_arena arena;
-	struct answer answers[1 << SET_BITS][2]; /* the last one first */
+	struct tr_latest_blocks answers; /* numbers: 1: the block is selected */
 };
-
-static bool is_for(const struct answer *answer, uint64_t address, uint32_t rest)
-{
-	return answer->address == address && answer->rest == rest;
-}
 
 /* Not before the first block, because other traces have no use for it. NULL: memory. */
 static struct tr_filter_blocks *make_blocks(void)
@@ -51,11 +38,11 @@ static struct tr_filter_blocks *make_blocks(void)
 }
 
 /*
- * Judges a block by all expressions, and keeps the answer in its set. NULL: a message is due, which
- * needs the record of the block.
+ * Judges a block by all expressions, and keeps the answer. NULL: a message is due, which needs the
+ * record of the block.
  */
-static __attribute__((noinline)) const struct answer *
-judge(const struct tr_filter *filter, const struct tr_block *block, struct answer *set)
+static __attribute__((noinline)) const struct tr_latest_block *judge(const struct tr_filter *filter,
+								     const struct tr_block *block)
 {
 	struct tr_filter_blocks *blocks = filter->blocks;
 	enum tr_match match = TR_MATCH_YES;
@@ -68,23 +55,7 @@ judge(const struct tr_filter *filter, const struct tr_block *block, struct answe
 			return NULL;
 	}
 	tr_arena_reset(&blocks->arena);
-	set[1] = set[0];
-	set[0] = (struct answer){ block->address, tr_block_rest(block),
-				  (match == TR_MATCH_YES) != filter->invert };
-	return set;
-}
-
-/* Whether a block is selected, from an equal block or by judging it; NULL: see judge. */
-static inline const struct answer *find_answer(const struct tr_filter *filter,
-					       const struct tr_block *block)
-{
-	uint32_t rest = tr_block_rest(block);
-	struct answer *set = filter->blocks->answers[tr_block_hash(block->address, rest, SET_BITS)];
-
-	for (size_t i = 0; i < 2; i++)
-		if (is_for(&set[i], block->address, rest))
-			return &set[i];
-	return judge(filter, block, set);
+	return tr_latest_add(&blocks->answers, block, (match == TR_MATCH_YES) != filter->invert);
 }
 
 /* Whether selected blocks can be written here: nothing is to be written before them, or counted. */
@@ -108,10 +79,13 @@ static size_t take(struct tr_block_taker *taker, const struct tr_block *list, si
 		return 0; /* it is slower without */
 	for (; taken < count && !out->failed; taken++) {
 		const struct tr_block *block = &list[taken];
-		const struct answer *answer = find_answer(filter, block);
-		if (!answer || (answer->chosen && !writes))
+		const struct tr_latest_block *answer =
+			tr_latest_find(&filter->blocks->answers, block);
+		if (!answer)
+			answer = judge(filter, block);
+		if (!answer || (answer->number && !writes))
 			break;
-		if (!answer->chosen)
+		if (!answer->number)
 			continue;
 		selected++;
 		if (!filter->count_only)
