@@ -92,6 +92,40 @@ static inline uint64_t tr_block64_equal(struct tr_block64 b, unsigned char byte)
 		  _mm_cmpeq_epi8(b.part[2], bytes), _mm_cmpeq_epi8(b.part[3], bytes) } });
 }
 
+#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
+
+/*
+ * Steps of 32 bytes, for functions with the attribute TR_WIDE. Call them only if tr_wide_runs() is
+ * true.
+ */
+#include <immintrin.h>
+#define TR_WIDE __attribute__((target("avx2,bmi")))
+
+struct tr_block64_wide {
+	__m256i low, high;
+};
+
+static inline bool tr_wide_runs(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
+}
+
+TR_WIDE static inline struct tr_block64_wide tr_block64_wide_load(const char *p)
+{
+	return (struct tr_block64_wide){ _mm256_loadu_si256((const __m256i *)p),
+					 _mm256_loadu_si256((const __m256i *)(p + 32)) };
+}
+
+TR_WIDE static inline uint64_t tr_block64_wide_equal(struct tr_block64_wide b, char byte)
+{
+	__m256i bytes = _mm256_set1_epi8(byte);
+
+	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.low, bytes)) |
+	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.high, bytes)) << 32;
+}
+
+#endif
+
 /* Returns second bytes that their first byte does not allow (the Unicode standard, table 3-7). */
 static inline uint64_t tr_block64_bad_second(struct tr_block64 b)
 {

@@ -118,30 +118,16 @@ ALWAYS_INLINE struct marks mark(const char *p)
 			       tr_block64_equal(block, '\\') };
 }
 
-#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
-#define HAVE_WIDE_STEPS 1
-#include <immintrin.h>
-#define WIDE __attribute__((target("avx2,bmi")))
-
-WIDE static inline uint64_t wide_equal(__m256i low, __m256i high, char byte)
+#ifdef TR_WIDE
+TR_WIDE static inline struct marks mark_wide(const char *p)
 {
-	__m256i bytes = _mm256_set1_epi8(byte);
+	struct tr_block64_wide block = tr_block64_wide_load(p);
 
-	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, bytes)) |
-	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, bytes)) << 32;
+	return (struct marks){ tr_block64_wide_equal(block, '"'), tr_block64_wide_equal(block, ','),
+			       tr_block64_wide_equal(block, '\\') };
 }
 
-/* The same in half the steps, where the machine has AVX2. */
-WIDE static inline struct marks mark_wide(const char *p)
-{
-	__m256i low = _mm256_loadu_si256((const __m256i *)p);
-	__m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
-
-	return (struct marks){ wide_equal(low, high, '"'), wide_equal(low, high, ','),
-			       wide_equal(low, high, '\\') };
-}
-
-WIDE static enum tr_answer search_strings_wide(struct tr_text text, struct tr_text string)
+TR_WIDE static enum tr_answer search_strings_wide(struct tr_text text, struct tr_text string)
 {
 	return search_strings(text, string, mark_wide);
 }
@@ -149,8 +135,8 @@ WIDE static enum tr_answer search_strings_wide(struct tr_text text, struct tr_te
 
 enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string)
 {
-#if HAVE_WIDE_STEPS
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+#ifdef TR_WIDE
+	if (tr_wide_runs())
 		return search_strings_wide(text, string);
 #endif
 	return search_strings(text, string, mark);

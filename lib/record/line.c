@@ -436,31 +436,16 @@ static inline bool in_block(const char *p, const char *lf, struct tr_columns *co
 				columns);
 }
 
-#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
-#define HAVE_WIDE_STEPS 1
-#include <immintrin.h>
-
-__attribute__((target("avx2,bmi"))) static inline uint64_t wide_equal(__m256i low, __m256i high,
-								      char byte)
+#ifdef TR_WIDE
+TR_WIDE static inline bool in_block_wide(const char *p, const char *lf, struct tr_columns *columns)
 {
-	__m256i bytes = _mm256_set1_epi8(byte);
-	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, bytes)) |
-	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, bytes)) << 32;
+	struct tr_block64_wide bytes = tr_block64_wide_load(p);
+	return columns_in_block(p, lf, tr_block64_wide_equal(bytes, '\t'),
+				tr_block64_wide_equal(bytes, '\\'), columns);
 }
 
-/* The same in half the steps, where the machine has AVX2. */
-__attribute__((target("avx2,bmi"))) static inline bool in_block_wide(const char *p, const char *lf,
-								     struct tr_columns *columns)
-{
-	__m256i low = _mm256_loadu_si256((const __m256i *)p);
-	__m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
-	return columns_in_block(p, lf, wide_equal(low, high, '\t'), wide_equal(low, high, '\\'),
-				columns);
-}
-
-__attribute__((target("avx2,bmi"))) static bool pick_line_wide(struct tr_sieve *sieve,
-							       struct tr_line_ends *ends,
-							       const char *p, struct tr_pick *pick)
+TR_WIDE static bool pick_line_wide(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
+				   struct tr_pick *pick)
 {
 	return pick_line(sieve, ends, p, pick, in_block_wide);
 }
@@ -485,8 +470,8 @@ bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *colu
 bool tr_sieve_pick(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p,
 		   struct tr_pick *pick)
 {
-#if HAVE_WIDE_STEPS
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+#ifdef TR_WIDE
+	if (tr_wide_runs())
 		return pick_line_wide(sieve, ends, p, pick);
 #endif
 	return pick_line(sieve, ends, p, pick, in_block);
