@@ -161,8 +161,6 @@ void tr_preload_free(struct tr_capture *capture);
  * the command.
  */
 void tr_mind_signals(void (*handler)(int));
-/* Waits for the process, even if signals arrive. Returns its pid, or -1. */
-pid_t tr_wait_for(pid_t pid, int *status);
 /* Ends this process as the command ended, without a core file. */
 _Noreturn void tr_end_as(int wait_status);
 

@@ -250,7 +250,8 @@ static bool is_plain_script(const char *path)
 	return n >= 0 && !(n >= 2 && memcmp(head, "#!", 2) == 0) && !memchr(head, '\0', (size_t)n);
 }
 
-pid_t tr_wait_for(pid_t pid, int *status)
+/* Waits for the process, even if signals arrive. Returns its pid, or -1. */
+static pid_t wait_for(pid_t pid, int *status)
 {
 	pid_t got;
 
@@ -281,7 +282,7 @@ static unsigned strace_version(void)
 		len += (size_t)n;
 	close(ends[0]);
 	if (pid > 0)
-		tr_wait_for(pid, &status);
+		wait_for(pid, &status);
 	const char *version = strstr(line, "version ");
 	if (!version || sscanf(version, "version %u.%u", &major, &minor) != 2)
 		return 0;
@@ -303,7 +304,7 @@ static int ptrace_error(void)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
 		result = errno;
 	kill(pid, SIGKILL);
-	tr_wait_for(pid, &status);
+	wait_for(pid, &status);
 	return result;
 }
 
@@ -478,7 +479,7 @@ static void supervise(int log, const struct tr_start *start, const struct tracin
 		strace_pid = (sig_atomic_t)pid;
 		signal(SIGUSR1, kill_strace);
 		tr_mind_signals(SIG_IGN);
-		tr_wait_for(pid, &status);
+		wait_for(pid, &status);
 	}
 	tr_end_as(status);
 }
@@ -580,7 +581,7 @@ int tr_capture_end(struct tr_capture *capture)
 		n = read(capture->log, rest, sizeof rest);
 	while (n > 0 || (n < 0 && errno == EINTR));
 	if (!wait_ended || capture->no_wait || capture->backend == TR_BACKEND_PRELOAD)
-		tr_wait_for(capture->supervisor, &status);
+		wait_for(capture->supervisor, &status);
 	alarm(0);
 	return status;
 }

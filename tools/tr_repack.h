@@ -135,10 +135,6 @@ bool repack_finish_output(struct repack *r, const struct tr_trace_place *place);
 struct repack_name repack_member_name(struct repack *r, const struct tr_trace_place *place,
 				      const struct tr_format *format, const struct tr_codec *codec);
 
-/* Joins the parts of a name. number 0: without a number. Empty: memory is exhausted. */
-struct tr_text repack_join_name(const struct repack_name *name, uint64_t number,
-				struct tr_buffer *to);
-
 /* Returns the name, with a number if it is in use, and keeps it. NULL: memory is exhausted. */
 const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
 			     const struct repack_name *name);

@@ -111,7 +111,8 @@ static bool is_container(const struct tr_format *format, const struct tr_codec *
 	return false;
 }
 
-struct tr_text repack_join_name(const struct repack_name *parts, uint64_t number,
+/* Joins the parts of a name. number 0: without a number. Empty: memory is exhausted. */
+static struct tr_text join_name(const struct repack_name *parts, uint64_t number,
 				struct tr_buffer *to)
 {
 	tr_buffer_reset(to);
@@ -168,12 +169,12 @@ static const char *keep_name(struct repack *r, struct tr_text name)
 static const char *keep_free_name(struct repack *r, const struct repack_name *parts, bool *numbered)
 {
 	struct tr_buffer buffer = TR_BUFFER_INIT;
-	struct tr_text name = repack_join_name(parts, 0, &buffer);
+	struct tr_text name = join_name(parts, 0, &buffer);
 	struct is_used *first = name.len ? find_free(r, name) : NULL;
 
 	*numbered = first != NULL;
 	while (first && name.len && find_free(r, name))
-		name = repack_join_name(parts, first->next++, &buffer);
+		name = join_name(parts, first->next++, &buffer);
 	const char *kept = name.len ? keep_name(r, name) : NULL;
 	tr_buffer_free(&buffer);
 	return kept;

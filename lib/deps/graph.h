@@ -29,7 +29,7 @@
 #define TR_DEPS_NEVER UINT32_MAX  /* no moment */
 #define TR_DEPS_NO_SEQ UINT64_MAX /* no number of a record */
 
-/* What a use does: the words of `does` in trec(5). */
+/* The actions of a use: the words of `does` in trec(5). */
 enum {
 	TR_DOES_READ = 1,
 	TR_DOES_WRITE = 2,

@@ -40,7 +40,7 @@ struct tr_compilers; /* process/compilers.h */
 
 #define TR_DIFF_NONE INT32_MAX
 
-/* What runs in a task from an exec record, or from the fork of the task, to the next exec record. */
+/* The program of a task from an exec record, or from the fork of the task, to the next exec record. */
 struct tr_diff_image {
 	uint32_t program : 31; /* number of its exec record; for a forked image, the image of the
 				* first program after it; TR_DIFF_NONE: there is none */

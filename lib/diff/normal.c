@@ -28,7 +28,7 @@ static const struct tr_text of_module[] = { TEXT("id"), { NULL, 0 } };
 static const struct tr_text of_block[] = { TEXT("module"), { NULL, 0 } };
 static const struct tr_text of_envset[] = { TEXT("tasks"), { NULL, 0 } };
 
-/* Of a system call only the first field is a key: the file that it is about. */
+/* The key of a system call is its first field, the path. */
 static const struct tr_text by_file[] = { TEXT("path="), TEXT("from="), { NULL, 0 } };
 static const struct tr_text by_line[] = { TEXT("line="), { NULL, 0 } };
 static const struct tr_text by_branch[] = {

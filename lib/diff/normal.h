@@ -118,7 +118,7 @@ struct tr_normal_known_call {
 	const struct tr_normal_call *call;
 };
 
-/* What is open and mapped in each process. */
+/* The open files and mapped memory of all processes. */
 struct tr_open_files {
 	struct tr_id_map tables; /* struct tr_open_table, by the hash of a task */
 	uint64_t count;		 /* of all that was opened and mapped, and of all tables */

@@ -64,7 +64,7 @@ enum place {
 	ROOT,	/* in the root directory, if the random part is a number */
 };
 
-/* What a program makes of a random part. */
+/* The form of the temporary names that a program makes from a random part. */
 struct shape {
 	char prefix[13];	   /* before the random part */
 	unsigned char len;	   /* of the prefix; 0 after the last shape of a list */

@@ -252,7 +252,7 @@ static bool is_descriptor(uint64_t class)
 
 /* Open files and mapped memory. */
 
-/* What is open and mapped in a process, whose threads share the table. */
+/* The open files and mapped memory of a process. Its threads share the table. */
 struct tr_open_table {
 	/* numbers cast to pointers, by a descriptor, or by an address with its bits inverted */
 	struct tr_id_map names;

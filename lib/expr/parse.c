@@ -160,7 +160,8 @@ static bool is_word_here(const struct tr_parser *parser, const char *word)
 	return parser->token.type == TR_TOKEN_WORD && tr_text_is(parser->token.text, word);
 }
 
-void *tr_parse_alloc(struct tr_parser *parser, size_t size)
+/* Allocates zeroed memory in the arena. NULL: the error is filled. */
+static void *allocate(struct tr_parser *parser, size_t size)
 {
 	void *result = tr_arena_alloc(parser->lexer.arena, size);
 	if (!result) {
@@ -173,7 +174,7 @@ void *tr_parse_alloc(struct tr_parser *parser, size_t size)
 /* Makes a node. NULL: the error is filled. */
 static struct tr_node *new_node(struct tr_parser *parser, enum tr_node_type type)
 {
-	struct tr_node *node = tr_parse_alloc(parser, sizeof *node);
+	struct tr_node *node = allocate(parser, sizeof *node);
 	if (node)
 		node->type = type;
 	return node;
@@ -208,7 +209,7 @@ static bool at_word(const struct tr_parser *parser)
 static struct tr_step *add_step(struct tr_parser *parser, struct tr_path *path,
 				enum tr_step_type type)
 {
-	struct tr_step *step = tr_parse_alloc(parser, sizeof *step);
+	struct tr_step *step = allocate(parser, sizeof *step);
 	if (!step)
 		return NULL;
 	step->type = type;
@@ -358,7 +359,7 @@ bool tr_parse_field(struct tr_parser *parser, struct tr_path *path, bool *bare)
 static struct tr_node *new_test(struct tr_parser *parser)
 {
 	struct tr_node *node = new_node(parser, TR_NODE_TEST);
-	struct tr_test *test = tr_parse_alloc(parser, sizeof *test);
+	struct tr_test *test = allocate(parser, sizeof *test);
 	if (!node || !test)
 		return NULL;
 	test->number = parser->expr->test_count++;
@@ -426,7 +427,7 @@ static bool set_moment(struct tr_parser *parser, struct tr_text text,
 	struct tr_buffer digits = TR_BUFFER_INIT;
 	bool fine, fits;
 	if (tr_moment_needs_start(moment)) {
-		struct tr_late_number *late = tr_parse_alloc(parser, sizeof *late);
+		struct tr_late_number *late = allocate(parser, sizeof *late);
 		if (!late)
 			return false;
 		*late = (struct tr_late_number){ *moment, number, parser->expr->late };
@@ -530,7 +531,7 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 	test->strings = true;
 	for (;;) {
 		size_t column = parser->token.column;
-		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
+		struct tr_literal *literal = allocate(parser, sizeof *literal);
 		if (!literal || !parse_literal(parser, test, literal))
 			return false;
 		if (parser->token.type == TR_TOKEN_RANGE &&
@@ -568,7 +569,7 @@ static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 		if (is_text(&test->path))
 			return fail_here(parser,
 					 "a string has no words: use == or *= and quote it");
-		struct tr_literal *literal = tr_parse_alloc(parser, sizeof *literal);
+		struct tr_literal *literal = allocate(parser, sizeof *literal);
 		if (!literal)
 			return false;
 		literal->type = string ? TR_LITERAL_STRING : TR_LITERAL_WORD;
@@ -647,7 +648,7 @@ static bool parse_comparison(struct tr_parser *parser, struct tr_test *test, int
 		return parse_regex(parser, test);
 	if (comparisons[comparison].string && parser->token.type != TR_TOKEN_STRING)
 		return fail_here(parser, "a string is expected");
-	test->literals = tr_parse_alloc(parser, sizeof *test->literals);
+	test->literals = allocate(parser, sizeof *test->literals);
 	if (!test->literals || !parse_literal(parser, test, test->literals))
 		return false;
 	test->strings = test->literals->type == TR_LITERAL_STRING;

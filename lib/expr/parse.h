@@ -99,9 +99,6 @@ bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_are
 /* Skips a token of that type, or fails with "WHAT expected". */
 bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what);
 
-/* Allocates zeroed memory in the arena. NULL: the error is filled. */
-void *tr_parse_alloc(struct tr_parser *parser, size_t size);
-
 /*
  * Parses a field. bare (may be NULL) is set if it is a single word, which is then path->key and may
  * be a kind.
