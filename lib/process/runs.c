@@ -241,29 +241,20 @@ static bool keep_ending(struct tr_runs *runs, const struct tr_run_ending *ending
 /* The fields of process records that are used here. */
 enum wanted { ERROR, FAILED, PARENT, PPID, STATUS, SIGNAL, END, CHILD, FIELDS };
 
-/* Finds them in one pass. NULL: the record does not have the field. */
 static void find_fields(const struct tr_record *record, struct tr_field *found[FIELDS])
 {
-	static const struct {
-		const char *key;
-		size_t len;
-	} wanted[FIELDS] = {
-#define KEY(literal) { literal, sizeof literal - 1 }
+#define KEY(literal) \
+	{ \
+		literal, sizeof literal - 1 \
+	}
+	static const struct tr_text keys[FIELDS] = {
 		[ERROR] = KEY("error"), [FAILED] = KEY("failed"), [PARENT] = KEY("parent"),
 		[PPID] = KEY("ppid"),	[STATUS] = KEY("status"), [SIGNAL] = KEY("signal"),
 		[END] = KEY("end"),	[CHILD] = KEY("child"),
-#undef KEY
 	};
+#undef KEY
 
-	for (unsigned i = 0; i < FIELDS; i++)
-		found[i] = NULL;
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_text key = record->fields[i].key;
-		for (unsigned k = 0; key.data && k < FIELDS; k++)
-			if (wanted[k].len == key.len && *wanted[k].key == *key.data &&
-			    !memcmp(wanted[k].key, key.data, key.len))
-				found[k] = &record->fields[i];
-	}
+	tr_record_fields(record, keys, FIELDS, found);
 }
 
 /* Reads the end that the fields of an exit record, or of an exec record, describe. */

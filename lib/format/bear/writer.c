@@ -76,39 +76,19 @@ static unsigned signal_number(struct tr_text name)
 	return real_time_signal(name);
 }
 
-/* An execution: the fields of its record that matter (NULL: there is none), and its parts. */
+/* The fields of an execution that are used here. */
+enum { ARGV, CWD, ENV, PPID, RID, ERROR, FAILED, FIELDS };
+
+/* An execution: the fields of its record, and its parts. */
 struct execution {
 	struct tr_record *record;
-	struct tr_field *argv, *cwd, *env, *ppid, *rid;
-	bool failed; /* the exec itself failed */
+	struct tr_field *fields[FIELDS]; /* NULL: the record does not have the field */
 
 	struct tr_text executable; /* data NULL: unknown */
 	struct tr_text arguments;  /* JSON; data NULL: command has them */
 	struct tr_text directory;  /* JSON; data NULL: command has it */
 	struct tr_command command;
 };
-
-/* Finds the fields in one pass, which is faster than a search for each. */
-static void find_fields(struct tr_record *record, struct execution *execution)
-{
-	*execution = (struct execution){ .record = record };
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		struct tr_text key = field->key;
-		if (tr_text_is(key, "argv"))
-			execution->argv = field;
-		else if (tr_text_is(key, "cwd"))
-			execution->cwd = field;
-		else if (tr_text_is(key, "env"))
-			execution->env = field;
-		else if (tr_text_is(key, "ppid"))
-			execution->ppid = field;
-		else if (tr_text_is(key, "rid"))
-			execution->rid = field;
-		else if (tr_text_is(key, "error") || tr_text_is(key, "failed"))
-			execution->failed = true;
-	}
-}
 
 /* The text of a field if it is strings that JSON spells alike; data NULL: it is not. */
 static struct tr_text json_strings(const struct tr_field *field, char first)
@@ -142,7 +122,7 @@ static uint64_t pid_of(const struct tr_record *record)
 static enum tr_status put_ppid(struct writer *writer, const struct execution *execution,
 			       struct tr_error *err)
 {
-	struct tr_field *field = execution->ppid;
+	struct tr_field *field = execution->fields[PPID];
 	struct tr_value *value = field ? tr_field_value(execution->record, field, NULL) : NULL;
 	struct tr_parent parent = writer->follow.parent;
 	uint64_t pid = 0;
@@ -174,7 +154,7 @@ static bool put_rid(struct writer *writer, const struct execution *execution, ui
 	struct tr_text rid = { NULL, 0 };
 	uint64_t number;
 
-	if (execution->rid)
+	if (execution->fields[RID])
 		rid = tr_command_string(execution->record, "rid");
 	if (!rid.data) {
 		number = writer->next_rid++;
@@ -281,9 +261,9 @@ static enum tr_status put_extra(struct writer *writer, struct tr_record *record,
 static enum tr_status put_environment(struct writer *writer, const struct execution *execution,
 				      struct tr_error *err)
 {
-	if (execution->env) {
+	if (execution->fields[ENV]) {
 		tr_buffer_put_literal(&writer->line, ",\"environment\":");
-		return put_value(writer, execution->record, execution->env, err);
+		return put_value(writer, execution->record, execution->fields[ENV], err);
 	}
 	if (!writer->follow.own) {
 		writer->unknown += !writer->base.faithful;
@@ -334,8 +314,8 @@ static void put_arguments(struct tr_buffer *line, const struct tr_command *comma
 static enum tr_status read_parts(struct execution *execution, struct tr_error *err)
 {
 	execution->executable = tr_command_executable(execution->record);
-	execution->arguments = json_strings(execution->argv, '[');
-	execution->directory = json_strings(execution->cwd, '"');
+	execution->arguments = json_strings(execution->fields[ARGV], '[');
+	execution->directory = json_strings(execution->fields[CWD], '"');
 	if (execution->executable.data && execution->arguments.data && execution->directory.data)
 		return TR_OK;
 	execution->arguments.data = execution->directory.data = NULL;
@@ -549,11 +529,21 @@ static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-	struct execution execution;
+#define KEY(literal) \
+	{ \
+		literal, sizeof literal - 1 \
+	}
+	static const struct tr_text keys[FIELDS] = {
+		[ARGV] = KEY("argv"),	  [CWD] = KEY("cwd"), [ENV] = KEY("env"),
+		[PPID] = KEY("ppid"),	  [RID] = KEY("rid"), [ERROR] = KEY("error"),
+		[FAILED] = KEY("failed"),
+	};
+#undef KEY
+	struct execution execution = { .record = record };
 	enum tr_status status = TR_OK;
 
-	find_fields(record, &execution);
-	if (execution.failed)
+	tr_record_fields(record, keys, FIELDS, execution.fields);
+	if (execution.fields[ERROR] || execution.fields[FAILED])
 		return TR_OK;
 	if (!writer->base.faithful)
 		status = tr_follow_record(&writer->follow, record, err);
