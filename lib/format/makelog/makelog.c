@@ -452,7 +452,8 @@ static struct tr_text take_list(struct tr_text text, struct tr_buffer *to)
 	struct tr_text list = text;
 	char quote = 0;
 
-	if (!tr_text_skip(&list, TR_TEXT("runner [")) || list.data[list.len - 1] != ']')
+	if (!tr_text_skip(&list, TR_TEXT("runner [")) || !list.len ||
+	    list.data[list.len - 1] != ']')
 		return text;
 	tr_buffer_reset(to);
 	for (size_t i = 0; i + 1 < list.len; i++) {
