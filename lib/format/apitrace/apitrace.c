@@ -79,8 +79,12 @@ static bool parse_event(struct tr_apitrace_parse *parse)
 	return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
 }
 
-/* The bits of evidence in the bytes. */
-static int weigh(struct tr_apitrace_parse *parse, const char *start, const char *end)
+/*
+ * Returns the bits of evidence in the bytes, and where the last event that was looked at begins.
+ * parse->outcome describes that event.
+ */
+static int weigh(struct tr_apitrace_parse *parse, const char *start, const char *end,
+		 const char **last)
 {
 	struct tr_record head;
 	tr_apitrace_parse_begin(parse, start, end, 0);
@@ -89,8 +93,10 @@ static int weigh(struct tr_apitrace_parse *parse, const char *start, const char 
 	int properties = property_bits(&head);
 	bool empty =
 		whole && parse->p == parse->end && parse->version >= TR_APITRACE_HAS_PROPERTIES;
-	for (unsigned i = 0; i < EVENTS && whole; i++)
+	for (unsigned i = 0; i < EVENTS && whole; i++) {
+		*last = parse->p;
 		whole = parse_event(parse);
+	}
 	int signatures = signature_bits(parse->defined);
 	/* the reader reports what is bad after a good beginning */
 	if (parse->outcome == TR_APITRACE_BAD && !parse->defined && !properties)
@@ -105,6 +111,7 @@ static int weigh(struct tr_apitrace_parse *parse, const char *start, const char 
 static int apitrace_bid(struct tr_input *in)
 {
 	struct tr_apitrace_parse parse = { .any_version = true, .max_depth = 1 };
+	const char *event;
 	int bits = 0;
 	for (size_t want = 1; bits < ENOUGH && tr_input_more(in, want);) {
 		/* the version, which is no character of a text; it may be in more bytes than it
@@ -112,7 +119,7 @@ static int apitrace_bid(struct tr_input *in)
 		unsigned char first = (unsigned char)*in->pos;
 		if (first > TR_APITRACE_ANY_VERSION && first < 0x80)
 			break;
-		bits = weigh(&parse, in->pos, in->end);
+		bits = weigh(&parse, in->pos, in->end, &event);
 		if (parse.outcome != TR_APITRACE_SHORT || tr_input_available(in) >= LOOK)
 			break;
 		want = tr_input_available(in) + 1;
@@ -152,12 +159,15 @@ static bool looks_like_head(const char *p, const char *end)
 	return p && p < end && is_name(p, end);
 }
 
-bool tr_apitrace_begins(const char *p, const char *end, bool last)
+bool tr_apitrace_begins(const char *p, const char *end, bool last, bool valid)
 {
 	struct tr_apitrace_parse parse = { .max_depth = 1 };
+	const char *event = p;
 	if (p == end || (unsigned char)*p > TR_APITRACE_VERSION || !looks_like_head(p, end))
 		return false;
-	int bits = weigh(&parse, p, end);
+	int bits = weigh(&parse, p, end, &event);
+	/* a short stream is followed by the head of another one instead of an event */
+	bool bad = valid && parse.outcome == TR_APITRACE_BAD && !looks_like_head(event, end);
 	/*
 	 * within a stream, bytes that only begin like a head are data, which stay with their event;
 	 * so are those of a head that the input's end has cut
@@ -168,7 +178,7 @@ bool tr_apitrace_begins(const char *p, const char *end, bool last)
 	bool whole = tr_apitrace_parse_head(&parse, &head) ||
 		     (parse.outcome == TR_APITRACE_SHORT && !last);
 	tr_apitrace_parse_free(&parse);
-	return bits >= FURTHER && whole;
+	return bits >= FURTHER && whole && !bad;
 }
 
 /*

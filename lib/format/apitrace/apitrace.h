@@ -130,9 +130,10 @@ bool tr_apitrace_call_is_plain(struct tr_text name);
 
 /*
  * True if a stream begins at p: a head, and definitions in the first events after it. last: the
- * input has nothing after `end`.
+ * input has nothing after `end`. valid: the first events must all be valid; otherwise, the reader
+ * reports an event that is not.
  */
-bool tr_apitrace_begins(const char *p, const char *end, bool last);
+bool tr_apitrace_begins(const char *p, const char *end, bool last, bool valid);
 
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,

@@ -112,7 +112,7 @@ static bool at_stream(struct reader *reader)
 	if (version <= TR_APITRACE_LEAVE && version != reader->parse.version)
 		return false;
 	tr_input_more(in, TR_APITRACE_LOOK);
-	return tr_apitrace_begins(in->pos, in->end, in->at_end);
+	return tr_apitrace_begins(in->pos, in->end, in->at_end, false);
 }
 
 /* Forgets the stream that ended: another one begins at the input's position. */
@@ -128,11 +128,14 @@ static void begin_stream(struct reader *reader)
 	reader->begun = reader->ended = false;
 }
 
-/* The first place from p on, before `last`, where a stream begins; or last. */
-static const char *find(const struct reader *reader, const char *p, const char *last)
+/*
+ * Returns the first place from p on, before `last`, where a stream begins; or last. valid: see
+ * tr_apitrace_begins.
+ */
+static const char *find(const struct reader *reader, const char *p, const char *last, bool valid)
 {
 	while (p < last && (p = memchr(p, (int)reader->parse.version, (size_t)(last - p)))) {
-		if (tr_apitrace_begins(p, reader->base.in->end, reader->base.in->at_end))
+		if (tr_apitrace_begins(p, reader->base.in->end, reader->base.in->at_end, valid))
 			return p;
 		p++;
 	}
@@ -140,13 +143,14 @@ static const char *find(const struct reader *reader, const char *p, const char *
 }
 
 /*
- * For damage: the bytes in the window up to the next stream of this version. *size is unchanged
- * if it returns false: there is none.
+ * Sets *size to the bytes of a truncated event: those in the window up to the next stream of this
+ * version. A beginning with an invalid event is data of the truncated event, which is kept whole.
+ * *size is unchanged if it returns false: there is no such stream.
  */
 static bool find_stream(const struct reader *reader, size_t *size)
 {
 	const struct tr_input *in = reader->base.in;
-	const char *found = in->pos < in->end ? find(reader, in->pos + 1, in->end) : in->end;
+	const char *found = in->pos < in->end ? find(reader, in->pos + 1, in->end, true) : in->end;
 	if (found == in->end)
 		return false;
 	*size = (size_t)(found - in->pos);
@@ -164,7 +168,7 @@ static bool skip_to_stream(struct reader *reader)
 		bool more = tr_input_more(in, TR_APITRACE_LOOK);
 		size_t size = tr_input_available(in);
 		const char *last = in->end - (more ? TR_APITRACE_LOOK - 1 : 0);
-		const char *found = find(reader, in->pos, last);
+		const char *found = find(reader, in->pos, last, false);
 		tr_input_skip(in, (size_t)(found - in->pos));
 		if (found < last)
 			return true;
