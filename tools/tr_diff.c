@@ -126,9 +126,7 @@ struct tool_diff {
 	unsigned side; /* that is read */
 	struct tr_join *join;
 	struct tr_buffer line;
-	struct tr_latest_blocks *blocks; /* their records; NULL: no block came without one yet */
 	struct tr_block_taker taker, *block_taker; /* block_taker NULL: blocks come as records */
-	unsigned pause, left; /* for how many records block_taker is NULL after a miss */
 
 	struct kind_count *kinds;
 	size_t kind_count, kind_cap, last_kind;
@@ -456,34 +454,13 @@ static void find_roots(struct tool_diff *t, struct tr_text line)
 	}
 }
 
-/*
- * Takes the blocks before the first one that has no equal one among the latest: a block becomes a
- * record of its own only then. If there is no memory for the table, all come as records.
- */
-static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *list, size_t count,
+static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
 			  uint64_t seq)
 {
-	enum { PAUSE_MAX = 63 };
 	struct tool_diff *t = tr_container(taker, struct tool_diff, taker);
-	const struct tr_latest_block *known;
-	size_t taken = 0;
+	size_t taken = tr_diff_put_blocks(&t->diff, t->side, blocks, count, seq);
+	struct kind_count *kind = taken ? count_of(t, TR_TEXT("block")) : NULL;
 
-	if (!t->blocks && !(t->blocks = calloc(1, sizeof *t->blocks)))
-		return 0;
-	if (seq > UINT32_MAX - count)
-		return 0;
-	while (taken < count && (known = tr_latest_find(t->blocks, &list[taken])) &&
-	       tr_diff_put_again(&t->diff, t->side, known->number, (uint32_t)(seq + taken)))
-		taken++;
-	if (!taken) {
-		/* where all blocks are new, it is faster not to take any */
-		t->pause = t->pause < PAUSE_MAX ? 2 * t->pause + 1 : PAUSE_MAX;
-		t->left = t->pause;
-		t->block_taker = NULL;
-		return 0;
-	}
-	t->pause = 0;
-	struct kind_count *kind = count_of(t, TR_TEXT("block"));
 	if (kind)
 		kind->totals[t->side] += taken;
 	t->last_known = NULL;
@@ -527,15 +504,6 @@ static void take(struct tool_diff *t, struct tr_record *record)
 	else if (side->threads && record->type == TR_RECORD && tr_kind_is_call(record->kind) &&
 		 !tr_diff_follow_frames(&t->frames, t->side, record, side->count))
 		tr_cli_out_of_memory(&t->cli);
-	const struct tr_block *block = t->blocks ? tr_block_built(record) : NULL;
-	if (!block || t->cli.stop)
-		return;
-	const struct tr_diff_record *last = &side->records[side->count - 1];
-	if (!block->pad && last->class == TR_DIFF_SET && !last->named &&
-	    !tr_latest_find(t->blocks, block))
-		tr_latest_add(t->blocks, block, (uint32_t)side->count - 1);
-	if (!t->block_taker && --t->left == 0)
-		t->block_taker = &t->taker;
 }
 
 /* Reads both traces. False: one could not be read at all, or the tool stops. */
@@ -549,10 +517,7 @@ static bool read_traces(struct tool_diff *t)
 	if (strcmp(second, "-") == 0)
 		second = NULL;
 	while (tr_cli_step(&t->cli, &place)) {
-		unsigned side = place->file == second;
-		if (t->blocks && side != t->side)
-			memset(t->blocks, 0, sizeof *t->blocks); /* of the other trace */
-		t->side = side;
+		t->side = place->file == second;
 		if (t->by)
 			tr_field_list_set_computed(t->by, tr_computed_fields(t->computed[t->side]));
 		read[t->side] |= place->format != NULL;
@@ -827,7 +792,6 @@ static void free_all(struct tool_diff *t)
 	tr_buffer_free(&t->replaced);
 	tr_buffer_free(&t->line);
 	free(t->same);
-	free(t->blocks);
 	for (size_t i = 0; i < t->root_count; i++) {
 		free((char *)t->roots[i].from.data);
 		free((char *)t->roots[i].to.data);

@@ -102,6 +102,15 @@ static inline uint32_t tr_block_rest(const struct tr_block *block)
 	return (uint32_t)block->digits << 24 | (uint32_t)block->op << 16 | block->size;
 }
 
+/* Returns the block that has this address and the rest. */
+static inline struct tr_block tr_block_from_rest(uint64_t address, uint32_t rest)
+{
+	return (struct tr_block){ .address = address,
+				  .size = (uint16_t)rest,
+				  .op = (uint8_t)(rest >> 16),
+				  .digits = (uint8_t)(rest >> 24) };
+}
+
 /* Returns the set for a block. */
 static inline size_t tr_latest_place(const struct tr_block *block)
 {

@@ -3,8 +3,8 @@
  * Compares two traces.
  *
  *	tr_diff_put    (side.c) takes each record of the first trace, then of the second: keeps its
- *	               hashes, and writes its line to a spool (core/spool.h); tr_diff_put_again
- *	               takes an equal one, whose line is spelled again when it is shown
+ *	               hashes, and writes its line to a spool (core/spool.h); tr_diff_put_blocks
+ *	               takes blocks of execution traces, whose lines are spelled when they are read
  *	tr_diff_align  (compare.c) pairs the records of both traces: programs first, because they
  *	               say which process is which, then sets of records (align.c), processes and
  *	               threads (stream.c), and the records of each of these in order (align.c);
@@ -31,6 +31,7 @@
 
 #include "core/error.h"
 #include "core/spool.h"
+#include "coverage/block.h"
 #include "diff/align.h"
 #include "diff/normal.h"
 #include "diff/rename.h"
@@ -96,6 +97,8 @@ struct tr_diff_side {
 	uint32_t threads;
 	size_t objects_known; /* the first record that was hashed with all classes of objects known */
 	struct tr_normal normal;
+	struct tr_block_speller speller; /* of blocks that are read again */
+	struct tr_op_values *ops;	 /* NULL: no block was read yet */
 	struct tr_buffer line, scratch;
 };
 
@@ -132,11 +135,12 @@ bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, 
 		 struct tr_error *err);
 
 /*
- * Takes a record that differs only in its seq from the record `number` of this side, whose class is
- * TR_DIFF_SET, which has no names that the run chose, and whose line has at most TR_SPELL_MAX bytes. This
- * is much faster than tr_diff_put, because nothing is hashed or written. False: use tr_diff_put.
+ * Takes blocks without padding, the first of which has the number seq, as tr_diff_put would take their
+ * records, but much faster. Returns how many it took; tr_diff_put takes the others, and reports what was
+ * wrong. Only if neither key nor rules.replace is set.
  */
-bool tr_diff_put_again(struct tr_diff *diff, unsigned side, uint32_t number, uint32_t seq);
+size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_block *blocks,
+			  size_t count, uint64_t seq);
 
 /*
  * Replaces the environment of each exec record without a match by its difference to that of the

@@ -440,10 +440,42 @@ static inline struct tr_text cell_column(const struct tr_cell *cell, const char 
 	return (struct tr_text){ *p - len - 1, len };
 }
 
+/* Hashes the columns after the name, which a LF follows. */
+static inline struct columns hash_columns(struct tr_normal *n, struct tr_text rest, bool first)
+{
+	enum { LONG = 128 };
+	const char *p = rest.data, *end = p + rest.len;
+	struct columns columns = { .constant = true, .hash = n->kind_hash };
+	struct tr_normal_memo *memo = NULL;
+	uint64_t text = 0;
+
+	if (rest.len <= LONG && !n->makes.data)
+		/* the inverted seed distinguishes them from a single column of the same text */
+		memo = find_memo(n, ~n->kind_hash, rest, &text);
+	if (memo && memo->columns == text) {
+		columns.hash = memo->hash;
+		columns.path = memo->path;
+		if (memo->module)
+			n->module = (struct tr_text){ p + memo->module, memo->module_len };
+		return columns;
+	}
+	struct tr_tabs tabs = tr_tabs_begin(p, p, end);
+	while (p < end && !n->failed)
+		hash_column(n, next_column(&tabs, &p), end, first, &columns);
+	if (memo && columns.constant && !n->failed)
+		*memo = (struct tr_normal_memo){
+			.columns = text,
+			.hash = columns.hash,
+			.path = columns.path,
+			.module = n->module.data ? (uint32_t)(n->module.data - rest.data) : 0,
+			.module_len = n->module.data ? (uint32_t)n->module.len : 0,
+		};
+	return columns;
+}
+
 bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct tr_text line,
 		    bool first)
 {
-	enum { LONG = 128 };
 	const char *end = line.data + line.len - 1;
 
 	if (!n->memo && !(n->memo = calloc(TR_NORMAL_MEMOS, sizeof *n->memo)))
@@ -463,30 +495,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);
 	set_call(n);
 	struct tr_text rest = tr_text_span(p, end);
-	struct columns columns = { .constant = true, .hash = n->kind_hash };
-	struct tr_normal_memo *memo = NULL;
-	uint64_t text = 0;
-	if (rest.len <= LONG && !n->makes.data)
-		/* the inverted seed distinguishes them from a single column of the same text */
-		memo = find_memo(n, ~n->kind_hash, rest, &text);
-	if (memo && memo->columns == text) {
-		columns.hash = memo->hash;
-		columns.path = memo->path;
-		if (memo->module)
-			n->module = (struct tr_text){ p + memo->module, memo->module_len };
-		p = end;
-	}
-	struct tr_tabs tabs = tr_tabs_begin(line.data, p, end);
-	while (p < end && !n->failed)
-		hash_column(n, next_column(&tabs, &p), end, first, &columns);
-	if (memo && memo->columns != text && columns.constant && !n->failed)
-		*memo = (struct tr_normal_memo){
-			.columns = text,
-			.hash = columns.hash,
-			.path = columns.path,
-			.module = n->module.data ? (uint32_t)(n->module.data - rest.data) : 0,
-			.module_len = n->module.data ? (uint32_t)n->module.len : 0,
-		};
+	struct columns columns = hash_columns(n, rest, first);
 	n->content = tr_number_hash(n->name_hash, columns.hash);
 	n->path = columns.path;
 	/* a pipe has no path that identifies it */
@@ -495,6 +504,40 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	if (n->known->class == TR_DIFF_EXIT || n->child.data)
 		tr_normal_follow_task(n, rest);
 	return !n->failed && !n->text.failed;
+}
+
+bool tr_normal_hash_block(struct tr_normal *n, const struct tr_block *block)
+{
+	uint32_t rest = tr_block_rest(block);
+	struct tr_normal_tail *tail = &n->tails[rest * UINT32_C(0x9e3779b1) >> (32 - TR_TAIL_BITS)];
+	char name[] = "0x0123456789abcdef";
+
+	if (!n->memo && !(n->memo = calloc(TR_NORMAL_MEMOS, sizeof *n->memo)))
+		return false;
+	set_kind(n, TR_TEXT("block"));
+	if (tail->rest != rest) {
+		char text[TR_SPELL_MAX];
+		struct tr_buffer to = tr_buffer_over(text, TR_SPELL_MAX / 2);
+		begin(n, true);
+		set_call(n);
+		tr_buffer_put_literal(&to, "size=");
+		tr_buffer_put_decimal(&to, block->size);
+		tr_buffer_put_literal(&to, "\top=");
+		to.len += tr_op_spell(block->op, text + to.len);
+		struct tr_text columns = tr_buffer_text(&to);
+		tr_buffer_put_byte(&to, '\n');
+		*tail = (struct tr_normal_tail){ rest, hash_columns(n, columns, false).hash };
+	}
+	if (block->digits == 8)
+		tr_hex_write8((uint32_t)block->address, name + 2);
+	else
+		tr_hex_write16(block->address, name + 2);
+	bool unnamed = n->rules->ignored_count && is_left_out(n, TR_TEXT("name"));
+	n->name_hash = unnamed ? n->kind_hash
+			       : tr_text_hash(n->kind_hash,
+					      (struct tr_text){ name, 2 + (size_t)block->digits });
+	n->content = tr_number_hash(n->name_hash, tail->hash);
+	return !n->failed;
 }
 
 struct tr_text tr_normal_string(struct tr_normal *n, struct tr_text string, bool first)

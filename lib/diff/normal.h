@@ -27,6 +27,7 @@
 #include "core/buffer.h"
 #include "core/map.h"
 #include "core/text.h"
+#include "coverage/block.h"
 #include "record/literal.h"
 #include "record/record.h"
 
@@ -110,6 +111,14 @@ struct tr_normal_memo {
 	uint32_t module_len;
 };
 
+/* The hash of the columns after the name of a block: few sizes and ops occur together. */
+struct tr_normal_tail {
+	uint32_t rest; /* tr_block_rest; 0: there is none */
+	uint64_t hash;
+};
+
+enum { TR_TAIL_BITS = 10 };
+
 struct tr_normal_call; /* normal_value.c */
 
 /* A name of a system call that was looked up: traces have few of them, many times. */
@@ -149,6 +158,7 @@ struct tr_normal {
 	const char *copied;	     /* the line before it is in text, or was replaced */
 	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */
 	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
+	struct tr_normal_tail tails[1 << TR_TAIL_BITS];
 	struct tr_normal_known_call calls[TR_NORMAL_CALLS]; /* by the hash of their name */
 	const struct tr_normal_call *call; /* NULL: one without fields of its own */
 	struct tr_text makes;		   /* the objects that the call creates; data NULL: none */
@@ -172,6 +182,12 @@ bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
  */
 bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
 		    bool first);
+
+/*
+ * As tr_normal_hash for the line of a block without padding, which need not be spelled; not if
+ * rules->replace is set.
+ */
+bool tr_normal_hash_block(struct tr_normal *normal, const struct tr_block *block);
 
 /*
  * Adds the classes of objects that the other struct knows. True: some were new, so the records that

@@ -454,19 +454,50 @@ exhausted:
 	return false;
 }
 
-bool tr_diff_put_again(struct tr_diff *diff, unsigned which, uint32_t number, uint32_t seq)
-{
-	struct tr_diff_side *side = &diff->sides[which];
-	const struct tr_diff_record *like = &side->records[number];
+/* A block in the spool, instead of the line of its record. */
+struct spooled_block {
+	uint64_t address;
+	uint32_t rest; /* tr_block_rest */
+	uint32_t seq;
+};
 
-	if (side->count == side->cap || side->count == TR_ALIGN_MOST)
-		return false;
-	return add_record(side, (struct tr_diff_record){ .content = like->content,
-							 .key = like->key,
-							 .offset = like->offset,
-							 .class = TR_DIFF_SET,
-							 .again = 1,
-							 .group = seq });
+size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned which, const struct tr_block *blocks,
+			  size_t count, uint64_t seq)
+{
+	enum { AT_ONCE = 256 };
+	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_normal *normal = &side->normal;
+	struct spooled_block spooled[AT_ONCE];
+	uint64_t offset = tr_spool_size(side->spool);
+	struct tr_error err;
+	size_t taken = 0;
+
+	count = count < AT_ONCE ? count : AT_ONCE;
+	if (seq > UINT32_MAX - AT_ONCE || side->count > TR_ALIGN_MOST - AT_ONCE)
+		return 0;
+	if (which == 1 && !side->count)
+		begin_second(diff);
+	for (; taken < count; taken++, offset += sizeof *spooled) {
+		const struct tr_block *block = &blocks[taken];
+		if (!make_room(side) || !tr_normal_hash_block(normal, block))
+			break;
+		struct tr_diff_record entry = { .content = normal->content,
+						.key = name_key(side),
+						.offset = offset,
+						.class = TR_DIFF_SET,
+						.block = 1 };
+		if (!add_record(side, entry))
+			break;
+		spooled[taken] = (struct spooled_block){ block->address, tr_block_rest(block),
+							 (uint32_t)(seq + taken) };
+	}
+	if (!tr_spool_write(side->spool, (const char *)spooled, taken * sizeof *spooled, &err)) {
+		/* tr_diff_put cannot write either, and reports it */
+		side->count -= taken;
+		side->counts[TR_DIFF_SET] -= taken;
+		taken = 0;
+	}
+	return taken;
 }
 
 /* Returns where the new line and names of a rewritten record are. */
@@ -478,27 +509,26 @@ static const struct tr_diff_rewritten *find_rewritten(const struct tr_diff_side 
 	return &side->rewritten[at];
 }
 
-/* Returns the line that begins at a place in the spool, with another seq; otherwise as look_at_line. */
-static struct tr_text look_again(struct tr_diff_side *side, uint64_t begin, uint32_t seq,
-				 struct tr_error *err)
+/* Spells the line of a block that is in the spool; otherwise as look_at_line. */
+static struct tr_text look_at_block(struct tr_diff_side *side, uint64_t offset,
+				    struct tr_error *err)
 {
-	uint64_t left = tr_spool_size(side->spool) - begin;
-	size_t most = left < TR_SPELL_MAX ? (size_t)left : TR_SPELL_MAX;
-	const char *line = tr_spool_look(side->spool, &side->windows[0], begin, most, err);
+	struct spooled_block spooled;
 	struct tr_buffer *to = &side->line;
+	const char *at = tr_spool_look(side->spool, &side->windows[0], offset, sizeof spooled, err);
 
-	if (!line)
+	if (!at)
 		return (struct tr_text){ NULL, 0 };
-	const char *end = (const char *)memchr(line, '\n', most) + 1;
-	const char *own = (const char *)memchr(line, '\t', most) + 1;
-	const char *rest = memchr(own, '\t', (size_t)(end - own));
+	memcpy(&spooled, at, sizeof spooled);
+	struct tr_block block = tr_block_from_rest(spooled.address, spooled.rest);
+	if (!side->ops && (side->ops = tr_op_values_new()))
+		side->speller.ops = side->ops;
 	tr_buffer_reset(to);
-	tr_buffer_put_text(to, tr_text_span(line, own));
-	tr_buffer_put_decimal(to, seq);
-	tr_buffer_put_text(to, tr_text_span(rest, end));
-	(void)tr_buffer_room(to, TR_INPUT_PAD);
-	if (!to->failed)
+	char *line = side->ops ? tr_buffer_room(to, TR_SPELL_MAX + TR_INPUT_PAD) : NULL;
+	if (line) {
+		to->len = tr_block_line(&side->speller, &block, spooled.seq, line);
 		return tr_buffer_text(to);
+	}
 	tr_error_memory(err);
 	return (struct tr_text){ NULL, 0 };
 }
@@ -510,11 +540,8 @@ static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, s
 	uint64_t begin = record->offset;
 	size_t next = number + 1;
 
-	if (record->again)
-		return look_again(side, begin, record->group, err);
-	/* these have no lines of their own */
-	while (next < side->count && side->records[next].again)
-		next++;
+	if (record->block)
+		return look_at_block(side, begin, err);
 	uint64_t end = next < side->count ? side->records[next].offset : side->lines_end;
 	if (record->rewritten) {
 		const struct tr_diff_rewritten *line = find_rewritten(side, number);
@@ -875,6 +902,7 @@ void tr_diff_free(struct tr_diff *diff)
 		tr_buffer_free(&side->names_window.bytes);
 		tr_diff_forget_ids(side);
 		tr_normal_free(&side->normal);
+		free(side->ops);
 		tr_buffer_free(&side->line);
 		tr_buffer_free(&side->scratch);
 	}

@@ -306,7 +306,7 @@ blocks() {
 			blocks 0 $bits $endian | tr-repack -q -t gnatcov -o direct/a
 			blocks 1 $bits $endian | tr-repack -q -t gnatcov -o direct/b
 			for side in a b; do tr-parse -q direct/$side >through/$side; done
-			for option in --as=text --json --as=trec --summary --brief --ignore=size --ignore=op,name,seq \
+			for option in --as=text --json --as=trec --summary --brief --ignore=size --ignore=name --ignore=op,name,seq \
 				--by=name --by=seq --same=size=length --same=0x4=0x5 --as-is=addresses --tolerance=1 \
 				--times=2 --root=/one:/other --files; do
 				for pair in 'a b' 'b a' 'a a'; do
