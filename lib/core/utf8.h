@@ -92,6 +92,14 @@ static inline uint64_t tr_block64_equal(struct tr_block64 b, unsigned char byte)
 		  _mm_cmpeq_epi8(b.part[2], bytes), _mm_cmpeq_epi8(b.part[3], bytes) } });
 }
 
+/* Returns for each bit whether the number of bits that are set up to it is odd. */
+static inline uint64_t tr_block64_parity(uint64_t bits)
+{
+	for (unsigned shift = 1; shift < 64; shift *= 2)
+		bits ^= bits << shift;
+	return bits;
+}
+
 #if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
 
 /*
@@ -99,7 +107,7 @@ static inline uint64_t tr_block64_equal(struct tr_block64 b, unsigned char byte)
  * true.
  */
 #include <immintrin.h>
-#define TR_WIDE __attribute__((target("avx2,bmi")))
+#define TR_WIDE __attribute__((target("avx2,bmi,pclmul")))
 
 struct tr_block64_wide {
 	__m256i low, high;
@@ -107,7 +115,8 @@ struct tr_block64_wide {
 
 static inline bool tr_wide_runs(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("pclmul");
 }
 
 TR_WIDE static inline struct tr_block64_wide tr_block64_wide_load(const char *p)
@@ -122,6 +131,15 @@ TR_WIDE static inline uint64_t tr_block64_wide_equal(struct tr_block64_wide b, c
 
 	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.low, bytes)) |
 	       (uint64_t)(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b.high, bytes)) << 32;
+}
+
+/* A product without carries is a sum of shifted numbers: here, of all shifts. */
+TR_WIDE static inline uint64_t tr_block64_wide_parity(uint64_t bits)
+{
+	__m128i product =
+		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), _mm_set1_epi8(-1), 0);
+
+	return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
 #endif

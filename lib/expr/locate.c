@@ -48,17 +48,6 @@ struct marks {
 #if defined __SSE2__ && !defined TR_PORTABLE
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Returns, for each bit, the parity of itself and the bits below. */
-ALWAYS_INLINE uint64_t parities(uint64_t bits)
-{
-	bits ^= bits << 1;
-	bits ^= bits << 2;
-	bits ^= bits << 4;
-	bits ^= bits << 8;
-	bits ^= bits << 16;
-	return bits ^ bits << 32;
-}
-
 /* Whether this string is between quotes at p, of which the first one is known to be there. */
 ALWAYS_INLINE bool is_string_at(const char *p, const char *end, struct tr_text string)
 {
@@ -74,7 +63,8 @@ ALWAYS_INLINE bool is_string_at(const char *p, const char *end, struct tr_text s
  * is in the next block.
  */
 ALWAYS_INLINE enum tr_answer search_strings(struct tr_text text, struct tr_text string,
-					    struct marks (*mark)(const char *block))
+					    struct marks (*mark)(const char *block),
+					    uint64_t (*parity)(uint64_t bits))
 {
 	const char *p = text.data, *end = p + text.len;
 	size_t distance = string.len + 1, len;
@@ -95,7 +85,7 @@ ALWAYS_INLINE enum tr_answer search_strings(struct tr_text text, struct tr_text 
 		struct marks marks = mark(block);
 		uint64_t valid = UINT64_MAX >> (TR_UTF8_BLOCK - len);
 		uint64_t quotes = marks.quotes & valid;
-		uint64_t inside = parities(quotes) ^ in_string;
+		uint64_t inside = parity(quotes) ^ in_string;
 		uint64_t open = quotes & inside, close = quotes & ~inside;
 		uint64_t between = ~(inside | quotes) & valid;
 		if (between != ((close << 1 | closed) & valid) ||
@@ -129,7 +119,7 @@ TR_WIDE static inline struct marks mark_wide(const char *p)
 
 TR_WIDE static enum tr_answer search_strings_wide(struct tr_text text, struct tr_text string)
 {
-	return search_strings(text, string, mark_wide);
+	return search_strings(text, string, mark_wide, tr_block64_wide_parity);
 }
 #endif
 
@@ -139,7 +129,7 @@ enum tr_answer tr_strings_have(struct tr_text text, struct tr_text string)
 	if (tr_wide_runs())
 		return search_strings_wide(text, string);
 #endif
-	return search_strings(text, string, mark);
+	return search_strings(text, string, mark, tr_block64_parity);
 }
 
 #else

@@ -84,13 +84,6 @@ struct tr_json_changes {
 enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 				 struct tr_json_changes *changes, struct tr_error *err);
 
-/*
- * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with
- * the same spelling in trec. p is at an item or key that is a string. Returns the place after the
- * last such item, or p. TR_INPUT_PAD bytes after end are readable.
- */
-const char *tr_json_plain_items(const char *p, const char *end, bool map);
-
 /* True for digits of a number up to 2^53-1, which every JSON tool keeps. */
 bool tr_json_keeps_digits(struct tr_text text);
 

@@ -130,7 +130,7 @@ enum { TR_ESCAPE_MAX = 24 }; /* maximum length of the canonical spelling of a un
 /* Writes the canonical spelling of a unit, escaped or not, and returns its length. */
 size_t tr_escape_write(const struct tr_escape *escape, bool wide, char *to);
 
-/* Lists and maps of strings without escapes, which are most bytes of a build trace. */
+/* Lists and maps of strings without escapes (plain.c). */
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 enum { TR_PLAIN_BLOCKS = true };
@@ -147,90 +147,10 @@ enum { TR_PLAIN_LEAST = 64 + 2 }; /* a block and the brackets */
 bool tr_literal_is_plain(const char *p, const char *end);
 
 /*
- * Lists and maps of strings, 64 bytes at a time, for lib/record only.
- *
- * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
- * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
- * the parity of the quotes up to a byte tells whether it is inside a string; outside there is
- * exactly one separator between two strings.
+ * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with
+ * the same spelling in JSON and trec. p is at an item or key that is a string. Returns the place
+ * after the last such item, or p. TR_INPUT_PAD bytes after end are readable.
  */
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-
-/* Always inlined, so that words stay in registers and `map` is a constant. */
-#define TR_INLINED static inline __attribute__((always_inline))
-
-/* Bit i of the result: the number of bits set in [0, i] is odd. */
-TR_INLINED uint64_t tr_parity_up_to(uint64_t bits)
-{
-	for (unsigned shift = 1; shift < 64; shift *= 2)
-		bits ^= bits << shift;
-	return bits;
-}
-
-/* Copies the top bit to all bits: the state after the last byte, for the next block. */
-TR_INLINED uint64_t tr_carry(uint64_t bits)
-{
-	return 0 - (bits >> 63);
-}
-
-/* The relevant bytes of a block, one bit each. */
-struct tr_marks {
-	uint64_t quotes, commas, colons;
-	uint64_t special; /* bytes that a plain string does not contain */
-};
-
-/* Compared as signed numbers, so bytes from 80 on are below the blank too. */
-TR_INLINED __m128i tr_special_bytes(__m128i bytes)
-{
-	return _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
-					 _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))),
-			    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-}
-
-TR_INLINED uint64_t tr_special_marks(struct tr_block64 block)
-{
-	return tr_block64_bits((struct tr_block64){
-		{ tr_special_bytes(block.part[0]), tr_special_bytes(block.part[1]),
-		  tr_special_bytes(block.part[2]), tr_special_bytes(block.part[3]) } });
-}
-
-TR_INLINED struct tr_marks tr_find_marks(const char *p, bool map)
-{
-	struct tr_block64 block = tr_block64_load(p);
-	return (struct tr_marks){
-		.quotes = tr_block64_equal(block, '"'),
-		.commas = tr_block64_equal(block, ','),
-		.colons = map ? tr_block64_equal(block, ':') : 0,
-		.special = tr_special_marks(block),
-	};
-}
-
-/* The structure of a block, and the state for the next one. */
-struct tr_view {
-	uint64_t inside;  /* in a string, or its opening quote */
-	uint64_t closing; /* a closing quote */
-	uint64_t between; /* neither: a separator, if the text is valid */
-	uint64_t odd;	  /* the number of separators up to here is odd */
-	uint64_t bad;	  /* not valid here in a list or map of plain strings */
-};
-
-TR_INLINED struct tr_view tr_view_look(struct tr_marks marks, bool map,
-				       const struct tr_view *before)
-{
-	struct tr_view v;
-	v.inside = tr_parity_up_to(marks.quotes) ^ tr_carry(before->inside);
-	v.closing = marks.quotes & ~v.inside;
-	v.between = ~(v.inside | marks.quotes);
-	v.odd = map ? tr_parity_up_to(v.between) ^ tr_carry(before->odd) : 0;
-	uint64_t opening = marks.quotes & v.inside;
-	uint64_t separators = (marks.commas & ~v.odd) | (marks.colons & v.odd);
-	v.bad = (v.closing << 1 | before->closing >> 63) ^ v.between;
-	v.bad |= (v.between << 1 | before->between >> 63) ^ opening;
-	v.bad |= (v.between & ~separators) | marks.special;
-	return v;
-}
-
-#endif
+const char *tr_json_plain_items(const char *p, const char *end, bool map);
 
 #endif

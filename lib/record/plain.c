@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists and maps of strings without escapes, 64 bytes at a time: they are most bytes of a build
+ * trace.
+ *
+ * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
+ * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
+ * the parity of the quotes up to a byte tells whether it is inside a string; outside there is
+ * exactly one separator between two strings.
+ */
+
+#include "core/utf8.h"
+#include "record/json.h"
+#include "record/string_scan.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+
+/* Always inlined, so that words stay in registers and `map` is a constant. */
+#define INLINED static inline __attribute__((always_inline))
+
+/* The relevant bytes of a block, one bit each. */
+struct marks {
+	uint64_t quotes, commas, colons;
+	uint64_t special; /* bytes that a plain string does not contain */
+};
+
+/* What depends on the machine. */
+struct machine {
+	struct marks (*mark)(const char *p, bool map);
+	uint64_t (*parity)(uint64_t bits); /* see tr_block64_parity */
+};
+
+/* Compared as signed numbers, so bytes from 80 on are below the blank too. */
+INLINED __m128i special_bytes(__m128i bytes)
+{
+	return _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
+					 _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))),
+			    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+}
+
+static inline struct marks mark(const char *p, bool map)
+{
+	struct tr_block64 block = tr_block64_load(p);
+	struct tr_block64 special = { { special_bytes(block.part[0]), special_bytes(block.part[1]),
+					special_bytes(block.part[2]),
+					special_bytes(block.part[3]) } };
+	return (struct marks){
+		.quotes = tr_block64_equal(block, '"'),
+		.commas = tr_block64_equal(block, ','),
+		.colons = map ? tr_block64_equal(block, ':') : 0,
+		.special = tr_block64_bits(special),
+	};
+}
+
+/* The structure of a block, and the state for the next one. */
+struct view {
+	uint64_t inside;  /* in a string, or its opening quote */
+	uint64_t closing; /* a closing quote */
+	uint64_t between; /* neither: a separator, if the text is valid */
+	uint64_t odd;	  /* the number of separators up to here is odd */
+	uint64_t bad;	  /* not valid here in a list or map of plain strings */
+};
+
+/* The state before the first string: the bracket or comma before it counts as a separator. */
+#define VIEW_INIT \
+	{ \
+		.between = UINT64_MAX \
+	}
+
+/* Copies the top bit to all bits: the state after the last byte, for the next block. */
+INLINED uint64_t carry(uint64_t bits)
+{
+	return 0 - (bits >> 63);
+}
+
+INLINED struct view look(const struct machine *machine, struct marks marks, bool map,
+			 const struct view *before)
+{
+	struct view v;
+	v.inside = machine->parity(marks.quotes) ^ carry(before->inside);
+	v.closing = marks.quotes & ~v.inside;
+	v.between = ~(v.inside | marks.quotes);
+	v.odd = map ? machine->parity(v.between) ^ carry(before->odd) : 0;
+	uint64_t opening = marks.quotes & v.inside;
+	uint64_t separators = (marks.commas & ~v.odd) | (marks.colons & v.odd);
+	v.bad = (v.closing << 1 | before->closing >> 63) ^ v.between;
+	v.bad |= (v.between << 1 | before->between >> 63) ^ opening;
+	v.bad |= (v.between & ~separators) | marks.special;
+	return v;
+}
+
+/* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
+INLINED bool is_plain(const struct machine *machine, const char *p, const char *end, bool map)
+{
+	struct view v = VIEW_INIT;
+	for (; end - p > TR_UTF8_BLOCK; p += TR_UTF8_BLOCK) {
+		v = look(machine, machine->mark(p, map), map, &v);
+		if (v.bad)
+			return false;
+	}
+	/* the last block is loaded with bytes that are done, which are shifted out */
+	unsigned done = (unsigned)(TR_UTF8_BLOCK - (end - p));
+	struct marks marks = machine->mark(end - TR_UTF8_BLOCK, map);
+	marks = (struct marks){ marks.quotes >> done, marks.commas >> done, marks.colons >> done,
+				marks.special >> done };
+	v = look(machine, marks, map, &v);
+	uint64_t last = (uint64_t)1 << (TR_UTF8_BLOCK - 1 - done);
+	return !(v.bad << done) && (v.closing & last) && (!map || (v.odd & last));
+}
+
+INLINED bool is_container(const struct machine *machine, const char *p, const char *end)
+{
+	if (*p == '[' && end[-1] == ']')
+		return is_plain(machine, p + 1, end - 1, false);
+	if (*p == '{' && end[-1] == '}')
+		return is_plain(machine, p + 1, end - 1, true);
+	return false;
+}
+
+INLINED const char *skip_items(const struct machine *machine, const char *p, const char *end,
+			       bool map)
+{
+	const char *after = p;
+	struct view view = VIEW_INIT;
+	for (; p < end; p += TR_UTF8_BLOCK) {
+		view = look(machine, machine->mark(p, map), map, &view);
+		if (end - p < TR_UTF8_BLOCK)
+			view.bad |= UINT64_MAX << (end - p);
+		uint64_t good = view.bad ? (view.bad & (0 - view.bad)) - 1 : UINT64_MAX;
+		uint64_t ends = view.closing & good & (map ? view.odd : UINT64_MAX);
+		if (ends)
+			after = p + TR_UTF8_BLOCK - __builtin_clzll(ends);
+		if (view.bad)
+			break;
+	}
+	return after;
+}
+
+static const struct machine narrow = { mark, tr_block64_parity };
+
+#ifdef TR_WIDE
+TR_WIDE static inline uint64_t special_wide(__m256i bytes)
+{
+	__m256i low = _mm256_cmpgt_epi8(_mm256_set1_epi8(' '), bytes);
+	__m256i high = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f));
+	__m256i escape = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+	return (unsigned)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(low, high), escape));
+}
+
+TR_WIDE static inline struct marks mark_wide(const char *p, bool map)
+{
+	struct tr_block64_wide block = tr_block64_wide_load(p);
+	return (struct marks){
+		.quotes = tr_block64_wide_equal(block, '"'),
+		.commas = tr_block64_wide_equal(block, ','),
+		.colons = map ? tr_block64_wide_equal(block, ':') : 0,
+		.special = special_wide(block.low) | special_wide(block.high) << 32,
+	};
+}
+
+static const struct machine wide = { mark_wide, tr_block64_wide_parity };
+
+TR_WIDE static bool is_container_wide(const char *p, const char *end)
+{
+	return is_container(&wide, p, end);
+}
+
+TR_WIDE static const char *skip_items_wide(const char *p, const char *end, bool map)
+{
+	return map ? skip_items(&wide, p, end, true) : skip_items(&wide, p, end, false);
+}
+#endif
+
+bool tr_literal_is_plain(const char *p, const char *end)
+{
+#ifdef TR_WIDE
+	if (tr_wide_runs())
+		return is_container_wide(p, end);
+#endif
+	return is_container(&narrow, p, end);
+}
+
+const char *tr_json_plain_items(const char *p, const char *end, bool map)
+{
+#ifdef TR_WIDE
+	if (tr_wide_runs())
+		return skip_items_wide(p, end, map);
+#endif
+	return map ? skip_items(&narrow, p, end, true) : skip_items(&narrow, p, end, false);
+}
+
+#else
+
+bool tr_literal_is_plain(const char *p, const char *end)
+{
+	(void)p, (void)end;
+	return false;
+}
+
+const char *tr_json_plain_items(const char *p, const char *end, bool map)
+{
+	(void)end, (void)map;
+	return p;
+}
+
+#endif
