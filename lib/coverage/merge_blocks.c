@@ -276,7 +276,7 @@ static enum tr_status put(void *self, struct tr_record *record, struct tr_error 
 	if (!unload && !tr_text_is(record->kind, "loadaddr"))
 		return TR_OK;
 	if (!tr_address_read(&record->name, &address, &digits))
-		return tr_merge_left_out(err, "no address of 8 or 16 digits");
+		return tr_merge_left_out(err, "not an address of 8 or 16 digits");
 	if (unload)
 		tr_layout_unload(&merge->layout, address);
 	else

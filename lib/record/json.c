@@ -247,7 +247,7 @@ enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err)
 		 (json->pos[-1] == '{' || json->pos[-1] == '['))
 		tr_error_set(err, TR_CAUSE_LIMIT, "more than %d open brackets", TR_JSON_MAX_DEPTH);
 	else if (token == TR_JSON_BAD)
-		tr_error_set(err, TR_CAUSE_INPUT, "no JSON at byte %zu of the value",
+		tr_error_set(err, TR_CAUSE_INPUT, "invalid JSON at byte %zu of the value",
 			     (size_t)(json->pos - begin) + 1);
 	return token;
 }
@@ -431,7 +431,7 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 		return false;
 	}
 	if (to->data[begin] != '{') {
-		tr_error_set(err, TR_CAUSE_INPUT, "no map");
+		tr_error_set(err, TR_CAUSE_INPUT, "not a map");
 		tr_error_name(err, field->key);
 		return false;
 	}
@@ -569,7 +569,7 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 	}
 	if (token == TR_JSON_BAD) {
 		enum tr_status status =
-			report(items, TR_CAUSE_INPUT, "an object that is no JSON", err);
+			report(items, TR_CAUSE_INPUT, "an object that is not JSON", err);
 		tr_json_items_skip(items, 1);
 		return status;
 	}
@@ -610,7 +610,7 @@ static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *
 	bool list = c == '[' || c == ']';
 
 	if (!tr_json_is_blank(c) && c != ',' && !list)
-		return report(items, TR_CAUSE_INPUT, "text that is no JSON object", err);
+		return report(items, TR_CAUSE_INPUT, "text that is not a JSON object", err);
 	if (c == '[')
 		items->inside = true;
 	if (c == ']')

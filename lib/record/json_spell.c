@@ -331,7 +331,7 @@ static enum tr_json_token spell_scalar(struct speller *s)
 	case TR_JSON_CUT:
 		return TR_JSON_CUT;
 	default:
-		return bad(s, "no JSON value");
+		return bad(s, "not a JSON value");
 	}
 	memcpy(s->to, text.data, text.len);
 	s->to += text.len;

@@ -129,7 +129,7 @@ apart() {
 	"$make" <recipe >in
 	run -2 --separate-stderr tr-parse in
 	[ "$(grep -c '^%trec' <<<"$output")" -eq 1 ]
-	[[ $stderr == *"6 is no event; nothing after it can be read"* ]]
+	[[ $stderr == *"6 is not an event; nothing after it can be read"* ]]
 }
 
 @test "copies that children wrote after the parent had written chunks are left out, with a note" {

@@ -68,16 +68,16 @@ short() {
 	# a damaged action costs no other one
 	sed 's/"targetId": 1,/"targetId": ],/' "$data/aquery.json" >bad
 	run -2 --separate-stderr tr-parse -f bazel bad
-	[[ $stderr == *"bad:9: an object that is no JSON"* ]]
+	[[ $stderr == *"bad:9: an object that is not JSON"* ]]
 	[[ $output == *'prog-2.params"]'* && $output != *util.cc* ]]
 	# the container holds something that is no list
 	sed 's/"targets": \[{/"size": 3, "targets": [{/' "$data/aquery.json" >odd
 	run -2 --separate-stderr tr-parse odd
-	[[ $stderr == *"odd:50: text that is no list of a container of Bazel's"* ]]
+	[[ $stderr == *"odd:50: unexpected text in Bazel's output"* ]]
 	[ "$(grep -c ^exec <<<"$output")" = 2 ]
 	printf '{"commandArgs":["a"],"remotable":true}\n{"x":1}\n{"commandArgs":["b",{"c":[]}]}\n' >log
 	run -2 --separate-stderr tr-parse log
-	[[ $stderr == *"log:2: an object that is no command of Bazel's"* ]]
+	[[ $stderr == *"log:2: an object that is not a command of Bazel"* ]]
 	[[ $output == *$'\ta\targv=["a"]'* && $output == *$'\tb\targv=["b",{"c":[]}]'* ]]
 	printf '{"actions":[{"mnemonic":"x","arguments":["a"],"environmentVariables":[1,"b",[{}],{"key":3},{}],"paramFiles":[{"arguments":[1,null]}]}]}' >types
 	run -0 tr-parse -q types

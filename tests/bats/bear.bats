@@ -109,13 +109,13 @@ events() {
 	done
 	{ head -n 3 bear.json; echo 'make: *** [x] Error 1'; echo '{"rid":"5"}'; tail -n +4 bear.json; } >bad.json
 	run -2 --separate-stderr tr-parse bad.json
-	[[ $stderr == *"bad.json:4: text that is no JSON object"* ]]
-	[[ $stderr == *"bad.json:5: no event of Bear's: kept as a raw record"* ]]
+	[[ $stderr == *"bad.json:4: text that is not a JSON object"* ]]
+	[[ $stderr == *"bad.json:5: not an event of Bear: kept as a raw record"* ]]
 	tr-parse -q bad.json | tr-repack -q | grep -Fx '{"rid":"5"}'
 	# the message names the rule that the event breaks
 	sed 's/^{"rid":/{"pid":5,"rid":/' bear.json | head -n 1 >bad.json
 	run -2 --separate-stderr tr-parse -f bear bad.json
-	[[ $stderr == *"bad.json:1: an event that is not as Bear writes it (a key of Bear in the wrong place): "* ]]
+	[[ $stderr == *"bad.json:1: an event in a form that Bear does not write (a key of Bear in the wrong place): "* ]]
 }
 
 @test "ends, signals and times of other traces" {

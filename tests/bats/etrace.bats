@@ -196,7 +196,7 @@ increasing() {
 	run -2 --separate-stderr tr-parse log
 	[ "${lines[2]}" = $'lost\t1\t-\t-\t-\tevents=17\tcpu=3' ]
 	[ "${lines[3]}" = $'lost\t2\t-\t-\t-\tcpu=0' ]
-	[ "${lines[4]}" = $'raw\t3\t-\t-\t-\ttext="noise"\treason="no line of the tracer\'s"' ]
+	[ "${lines[4]}" = $'raw\t3\t-\t-\t-\ttext="noise"\treason="not a line of the tracer"' ]
 	[ "${lines[5]}" = $'sys\t4\t1.000000001\t1\tclose\tfd=3\tcpu=0\tflagged=["cut"]' ]
 	[[ ${lines[6]} == $'!end\t5\terrors=5\ttruncated=true' ]]
 	[[ $stderr == *"log:2: the tracer lost 17 lines"*"log:5: the last line has no newline: it may be truncated"* ]]
@@ -448,8 +448,8 @@ calls() {
 	{ file_calls && echo '10 2.0 +++ killed by SIGKILL +++'; } >y.strace
 	run -0 --separate-stderr tr-repack --verbose -t etrace -O cwd=/w -o log y.strace
 	for text in 'sys chdir records: 1 left out (its only calls are open, ' \
-		'sys open records: 1 left out (it has only those that succeeded)' \
-		'sys fcntl records: 1 left out (of fcntl it has only the commands that copy a descriptor)' \
+		'sys open records: 1 left out (only calls that succeeded have events)' \
+		'sys fcntl records: 1 left out (only fcntl commands that copy a descriptor have events)' \
 		'the field env of exec records: left out 1 times (its variables belong to no program)' \
 		'the field signal of exit records: left out 1 times (it states the status 0 instead)'; do
 		[[ $stderr == *"y.strace: note: etrace cannot hold $text"* ]]

@@ -72,7 +72,7 @@ setup() {
 @test "damage is reported, kept, and known at the end of the pipeline" {
 	{ head -n 5 zlib.json; echo 'make: *** [x] Error 1'; tail -n +6 zlib.json; } >bad.json
 	run -2 --separate-stderr tr-parse bad.json
-	[ "$stderr" = "tr-parse: bad.json:6: no JSON object: kept as a raw record" ]
+	[ "$stderr" = "tr-parse: bad.json:6: not a JSON object: kept as a raw record" ]
 	run -2 bash -c 'set -o pipefail; tr-parse -q bad.json | tr-filter -q "exec or raw" | tr-repack -q -o out'
 	cmp out bad.json
 	run -2 tr-parse --strict bad.json
@@ -93,7 +93,7 @@ lines_of() {
 	run -2 --separate-stderr tr-parse -f klocwork nested.json
 	[ "$(grep -c '^raw' <<<"$output")" -eq 40 ]
 	[ "$(grep -c '^meta' <<<"$output")" -eq 2 ]
-	[[ $stderr == *"nested.json:2: an object that does not end: kept as a raw record"* ]]
+	[[ $stderr == *"nested.json:2: an object without an end: kept as a raw record"* ]]
 	# each byte is looked at once
 	lines_of 500000 '{"a":' >deep.json
 	run -0 bash -c 'tr-parse -q -f klocwork deep.json 2>err | grep -c ^raw'

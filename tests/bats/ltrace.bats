@@ -183,7 +183,7 @@ logs() {
 	[ "$(grep -c . <<<"$output")" -eq 26 ]
 	head -c -3 "$data/plain.ltrace" >cut
 	run -2 --separate-stderr tr-parse cut
-	[ "$stderr" = "tr-parse: cut:23: the last line is cut: kept as a raw record" ]
+	[ "$stderr" = "tr-parse: cut:23: the last line is truncated: kept as a raw record" ]
 	# the beginning of a call is not in the log
 	tail -n +9 "$data/fork.ltrace" >late
 	run -0 --separate-stderr tr-parse late

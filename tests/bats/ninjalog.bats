@@ -47,7 +47,7 @@ setup() {
 	for line in 2 3 5 6; do
 		[[ $stderr == *"ninja_log:$line: not a line of a ninja log: left out"* ]]
 	done
-	[[ $stderr == *"ninja_log:7: the last line is cut: left out"* ]]
+	[[ $stderr == *"ninja_log:7: the last line is truncated: left out"* ]]
 	[ "$(grep -c ^exec <<<"$output")" -eq 1 ]
 	# times up to 146 years, the limit of all tools
 	printf '%s\n' '# ninja log v5' $'0\t4611686018427\t0\ta.o\tab' $'0\t4611686018428\t0\tb.o\tab' >ninja_log

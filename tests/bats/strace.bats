@@ -225,7 +225,7 @@ executions() {
 @test "lines of other programs are kept, reported, and known at the end of the pipeline" {
 	{ head -n 20 zlib.strace; echo 'make: *** [x] Error 1'; tail -n +21 zlib.strace; } >bad.strace
 	run -2 --separate-stderr tr-parse -o bad.trec bad.strace
-	[ "$stderr" = "tr-parse: bad.strace:21: no line of strace's: kept as a raw record" ]
+	[ "$stderr" = "tr-parse: bad.strace:21: not a line of strace: kept as a raw record" ]
 	diff <(executions bad.strace) <(executions zlib.json)
 	run -2 --separate-stderr tr-filter -q -c exec bad.trec
 	[ "$output" = 176 ]
@@ -250,8 +250,8 @@ executions() {
 	} >noise.strace
 	run -2 --separate-stderr tr-parse noise.strace
 	[ "${#stderr_lines[@]}" -eq 22 ]
-	[ "${stderr_lines[20]}" = "tr-parse: noise.strace:27: a call that is cut: kept as a raw record" ]
-	[ "${stderr_lines[21]}" = "tr-parse: 5 more like this: no line of strace's: kept as a raw record" ]
+	[ "${stderr_lines[20]}" = "tr-parse: noise.strace:27: an incomplete call: kept as a raw record" ]
+	[ "${stderr_lines[21]}" = "tr-parse: 5 more like this: not a line of strace: kept as a raw record" ]
 }
 
 @test "a child that appears before its parent's fork has the parent's descriptors" {

@@ -76,7 +76,7 @@ static bool parse_event(struct tr_apitrace_parse *parse)
 	if (tag == TR_APITRACE_LEAVE)
 		return tr_apitrace_uint(parse, &event.call) &&
 		       tr_apitrace_parse_leave(parse, &event);
-	return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
+	return tr_apitrace_bad(parse, parse->p - 1, "not an event", tag);
 }
 
 /*

@@ -1174,7 +1174,7 @@ static bool number_of(struct event *event, struct tr_field *field, uint64_t *num
 	if (!value)
 		return false;
 	*number = value->as.number;
-	return value->type == TR_UINT || unfit(event, field->key, "is no number");
+	return value->type == TR_UINT || unfit(event, field->key, "is not a number");
 }
 
 /*

@@ -150,7 +150,7 @@ static bool parse_enum_number(struct tr_apitrace_parse *parse, struct tr_apitrac
 	if (!tr_apitrace_byte(parse, &tag))
 		return false;
 	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT)
-		return tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
+		return tr_apitrace_bad(parse, parse->p - 1, "not a type of enum value", tag);
 	label->tag = (uint8_t)tag;
 	return tr_apitrace_uint(parse, &label->number);
 }
@@ -216,7 +216,7 @@ static bool parse_frame(struct tr_apitrace_parse *parse, struct tr_apitrace_sign
 		if (tag == TR_APITRACE_FRAME_END)
 			return true;
 		if (tag > TR_APITRACE_FRAME_OFFSET)
-			return tr_apitrace_bad(parse, parse->p - 1, "no part of a stack frame",
+			return tr_apitrace_bad(parse, parse->p - 1, "not a part of a stack frame",
 					       tag);
 		draft->labels =
 			grow(parse, draft->labels, draft->count, &cap, sizeof *draft->labels);
@@ -591,7 +591,7 @@ const struct tr_value *tr_apitrace_parse_constant(struct tr_apitrace_parse *pars
 	if (!tr_apitrace_byte(parse, &tag))
 		return NULL;
 	if (tag != TR_APITRACE_SINT && tag != TR_APITRACE_UINT) {
-		tr_apitrace_bad(parse, parse->p - 1, "no type of an enum's value", tag);
+		tr_apitrace_bad(parse, parse->p - 1, "not a type of enum value", tag);
 		return NULL;
 	}
 	return tr_apitrace_uint(parse, &number) ? enum_value(parse, signature, tag, number) : NULL;
@@ -712,7 +712,7 @@ static inline bool parse_leaf(struct tr_apitrace_parse *parse, unsigned tag, str
 	case TR_APITRACE_WSTRING:
 		return parse_wstring(parse, value);
 	default:
-		return tr_apitrace_bad(parse, parse->p - 1, "no type of a value", tag);
+		return tr_apitrace_bad(parse, parse->p - 1, "not a type of value", tag);
 	}
 }
 
@@ -1033,7 +1033,7 @@ static bool parse_flags(struct tr_apitrace_parse *parse, struct tr_apitrace_even
 /* Ends the parse at a detail that is unknown. Details have no length, so it cannot be skipped. */
 static bool no_detail(struct tr_apitrace_parse *parse, unsigned detail)
 {
-	return tr_apitrace_bad(parse, parse->p - 1, "no part of a call", detail);
+	return tr_apitrace_bad(parse, parse->p - 1, "not a part of a call", detail);
 }
 
 /* Puts the thread into the column of the line that was begun without one. */

@@ -253,7 +253,7 @@ static bool parse_unit(struct reader *reader, bool alone)
 	bool other = begins_like_event(reader) && at_stream(reader);
 	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
 	if (other)
-		return tr_apitrace_bad(parse, in->pos, "no event", parse->version);
+		return tr_apitrace_bad(parse, in->pos, "not an event", parse->version);
 	tr_record_init(&event->record, &parse->arena);
 	event->enter = event->leave = false;
 	event->fields_cap = 0;
@@ -267,7 +267,7 @@ static bool parse_unit(struct reader *reader, bool alone)
 	case TR_APITRACE_LEAVE:
 		return parse_leave(reader);
 	default:
-		return tr_apitrace_bad(parse, parse->p - 1, "no event", tag);
+		return tr_apitrace_bad(parse, parse->p - 1, "not an event", tag);
 	}
 }
 
@@ -403,9 +403,9 @@ static bool make_deep(struct reader *reader)
 {
 	const struct tr_apitrace_parse *parse = &reader->parse;
 	flaw(reader, TR_CAUSE_LIMIT, TR_DAMAGE,
-	     "more brackets than a value can have: kept as a raw record");
+	     "brackets are nested too deeply: kept as a raw record");
 	return make_raw(reader, tr_text_span(parse->start, parse->p),
-			TR_TEXT("more brackets than a value can have"));
+			TR_TEXT("brackets are nested too deeply"));
 }
 
 /*

@@ -459,7 +459,7 @@ static enum tr_status read_frame_part(struct tr_record *record, const struct tr_
 	while (tag < FRAME_PARTS && !tr_text_is(field->key, frame_keys[tag]))
 		tag++;
 	if (tag == FRAME_PARTS)
-		return wrong(err, "no part of a frame", field->key);
+		return wrong(err, "not a part of a frame", field->key);
 	label->tag = tag;
 	if (tag <= TR_APITRACE_FRAME_FILE)
 		return string_bytes(value, field->key, record->arena, &label->name, err);
@@ -526,7 +526,7 @@ enum tr_status tr_apitrace_draft(struct tr_record *record, struct tr_apitrace_si
 	struct tr_text id = record->task.text;
 	if (record->task.type != TR_CELL_TEXT ||
 	    !tr_apitrace_read_id(id, tr_apitrace_letters[table], &draft->id))
-		return wrong(err, "no id of its kind", id);
+		return wrong(err, "not an id of this kind", id);
 	enum tr_status status = tr_record_split(record, err);
 	if (status != TR_OK)
 		return status;

@@ -435,7 +435,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text text,
 		reader->without_command += action;
 		if (action || reader->damaged)
 			return TR_END;
-		tr_error_say(err, TR_CAUSE_INPUT, "an object that is no command of Bazel's");
+		tr_error_say(err, TR_CAUSE_INPUT, "an object that is not a command of Bazel");
 		return TR_WARN;
 	}
 	uint64_t seq = reader->base.seq;
@@ -480,7 +480,7 @@ static enum tr_status enter_list(struct reader *reader, struct tr_error *err)
 		return TR_OK;
 	}
 	reader->damaged = true;
-	tr_error_say(err, TR_CAUSE_INPUT, "text that is no list of a container of Bazel's");
+	tr_error_say(err, TR_CAUSE_INPUT, "unexpected text in Bazel's output");
 	tr_error_at_line(err, reader->items.line);
 	return TR_WARN;
 }

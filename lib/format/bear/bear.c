@@ -532,7 +532,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 		put_columns(reader, "exit", event, task);
 		done = put_exit(reader, event, err);
 	} else {
-		return keep_raw(reader, object, "no event of Bear's", err);
+		return keep_raw(reader, object, "not an event of Bear", err);
 	}
 	reader->base.line.failed |= reader->extra.failed || reader->text.failed;
 	if (done)
@@ -540,7 +540,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 	if (tr_error_is_memory(err))
 		return TR_FATAL;
 	reader->base.seq = seq;
-	return keep_raw(reader, object, "an event that is not as Bear writes it", err);
+	return keep_raw(reader, object, "an event in a form that Bear does not write", err);
 }
 
 /* Finds out the version from the first event: version 4 has no `started`. */

@@ -259,7 +259,7 @@ static const char *set_parameter(struct tr_etrace_event *event,
 	struct tr_etrace_string *string = &event->strings[known->slot];
 
 	if (known->size ? string->expected : event->given >> known->slot & 1)
-		return "a parameter twice";
+		return "a parameter is repeated";
 	if (!known->size) {
 		event->given |= (uint8_t)(1u << known->slot);
 		event->numbers[known->slot] = number;
@@ -278,7 +278,7 @@ static const char *set_parameter(struct tr_etrace_event *event,
 		string->size = event->strings[1].size;
 		event->strings[1].size = (uint64_t)number;
 	}
-	return number < 0 ? "a size below 0" : NULL;
+	return number < 0 ? "a size is negative" : NULL;
 }
 
 /*
@@ -296,12 +296,12 @@ static const char *read_parameters(struct tr_etrace_event *event, const struct t
 		struct tr_text name = read_name(p, end, known);
 		int64_t number;
 		if (!name.data)
-			return "no list of parameters";
+			return "not a list of parameters";
 		p = read_number(p + name.len + 1, end, &number);
 		if (!p)
-			return "a parameter is no number of 64 bits";
+			return "a parameter is not a 64-bit number";
 		if (p < end && ++p == end)
-			return "no list of parameters";
+			return "not a list of parameters";
 		if (!known || name.data != known->name.data) {
 			known = NULL;
 			for (size_t k = 0; k < tag->parameter_count && !known; k++)
@@ -800,7 +800,7 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	bool torn = !half && tag->role == TR_ETRACE_FAILED && (task->open || task->stray);
 
 	if (line->form != TR_ETRACE_BAR)
-		return tr_etrace_render_line(events, line, "a tag without its bar");
+		return tr_etrace_render_line(events, line, "no '|' after the tag");
 	if (!open_event(events, task, half, tag, line))
 		return false;
 	struct tr_etrace_event *event = task->open;
@@ -886,7 +886,7 @@ static bool text_line(struct tr_etrace_events *events, struct tr_etrace_task *ta
 	size_t held = event ? held_bytes(event) : 0;
 	if (!event || !add_line(event, tag, line)) {
 		task->stray = true;
-		return tr_etrace_render_line(events, line, "text of no event");
+		return tr_etrace_render_line(events, line, "text that belongs to no event");
 	}
 	if (event->bytes.failed)
 		return false;
@@ -908,7 +908,7 @@ static bool cont_end_line(struct tr_etrace_events *events, const struct tr_etrac
 	tr_etrace_line_read(line->text, NULL, &glued);
 	bool is_env = glued.type == TR_ETRACE_EVENT && tr_text_is(glued.tag, "Env");
 	if (line->form == TR_ETRACE_PART || !is_env)
-		return tr_etrace_render_line(events, line, "text after the end of a text");
+		return tr_etrace_render_line(events, line, "text after the end of a string");
 	glued.number = line->number;
 	glued.cut = line->cut;
 	return tr_etrace_events_line(events, &glued);
@@ -920,7 +920,7 @@ static bool end_of_args_line(struct tr_etrace_events *events, struct tr_etrace_t
 {
 	if (!task->open || task->open->type != TR_ETRACE_EXEC || line->form == TR_ETRACE_PART ||
 	    line->text.len)
-		return tr_etrace_render_line(events, line, "the end of no arguments");
+		return tr_etrace_render_line(events, line, "end of arguments outside an exec");
 	task->open->cut = line->cut;
 	task->open->role = TR_ETRACE_SECOND; /* it has its end */
 	return finish_event(events, task, task->open);

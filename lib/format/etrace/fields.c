@@ -9,7 +9,7 @@
 /* Reports a field of the wrong type. */
 static void report_type(struct tr_error *err, const char *key, const char *type)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "%s: no %s", key, type);
+	tr_error_set(err, TR_CAUSE_INPUT, "%s: not a %s", key, type);
 }
 
 const struct tr_value *tr_etrace_field(struct tr_record *record, const char *key,
@@ -30,7 +30,7 @@ struct tr_text tr_etrace_field_text(struct tr_record *record, const char *key, s
 		if (!bytes.data)
 			tr_error_memory(err);
 	} else if (value) {
-		report_type(err, key, "string that is whole");
+		report_type(err, key, "complete string");
 	}
 	return bytes;
 }
@@ -80,7 +80,7 @@ bool tr_etrace_field_number(struct tr_record *record, const char *key, int64_t *
 		tr_etrace_machine_form(field ? tr_field_value(record, field, err) : NULL);
 	if (!value || tr_etrace_value_number(value, number))
 		return value;
-	report_type(err, key, "number of 64 bits");
+	report_type(err, key, "64-bit number");
 	return false;
 }
 

@@ -806,7 +806,7 @@ static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
 	if (read_lost(line) || read_after_context(line))
 		return;
 	line->type = TR_ETRACE_NOISE;
-	line->reason = whole.len ? "no line of the tracer's" : "an empty line";
+	line->reason = whole.len ? "not a line of the tracer" : "an empty line";
 }
 
 void tr_etrace_line_read(struct tr_text whole, struct tr_etrace_head *head,

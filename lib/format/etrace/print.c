@@ -397,7 +397,7 @@ static void find_flags(struct print *p, unsigned slot)
 	if (tr_etrace_flags_read(p->type, value, &number))
 		set_number(p, slot, number);
 	else
-		fail(p, "flags: a word that is no flag of this call");
+		fail(p, "flags: a word is not a flag of this call");
 }
 
 /* Reads flags that a log always has. number: what a call of another stream without flags means. */
@@ -463,7 +463,7 @@ static struct tr_text argument(struct print *p, size_t i)
 	struct tr_text text = TR_TEXT("");
 
 	if (item->type != TR_STRING || item->flags & TR_CUT)
-		fail(p, "argv: an item that is no whole string");
+		fail(p, "argv: an item is not a complete string");
 	else
 		text = tr_value_bytes(item, p->record->arena);
 	if (!text.data)
@@ -486,7 +486,7 @@ static void find_exec(struct print *p)
 	p->argv = tr_etrace_field(record, "argv", p->err);
 	need(p, p->argv, "argv");
 	if (p->argv && (p->argv->type != TR_LIST || p->argv->flags & TR_CUT))
-		fail(p, "argv: no list that is whole");
+		fail(p, "argv: not a complete list");
 	find_number(p, 0, ".argsize");
 	if (!has_number(p, 0)) {
 		for (size_t i = 0; !p->err->cause && i < p->argv->count; i++)
@@ -584,7 +584,7 @@ static void put_envset(struct print *p)
 
 	for (size_t i = 0; tasks && tasks->type == TR_LIST && i < tasks->count; i++) {
 		if (tasks->as.items[i].type != TR_UINT)
-			fail(p, "tasks: an item that is no number");
+			fail(p, "tasks: an item is not a number");
 		put_open(&p->pen, TR_TEXT("UPID"));
 		tr_buffer_put_decimal(p->pen.to, tasks->as.items[i].as.number);
 		tr_buffer_put_byte(p->pen.to, '\n');
@@ -814,7 +814,7 @@ static const struct kind *find_kind(const struct tr_record *record, const char *
 				return &kinds[i];
 	*reason = sys ? "its only calls are open, close, pipe, dup, rename, link, symlink, mount, "
 			"umount and their variants"
-		      : "its only events are of programs, tasks and files";
+		      : "it has only events of programs, tasks and files";
 	return NULL;
 }
 
@@ -826,12 +826,12 @@ static bool applies(const struct kind *kind, struct tr_record *record, const cha
 {
 	if (kind->type == TR_ETRACE_DUP && tr_text_is(record->name.text, "fcntl") &&
 	    tr_etrace_where_control(record) > TR_ETRACE_DUPFD_CLOEXEC) {
-		*reason = "of fcntl it has only the commands that copy a descriptor";
+		*reason = "only fcntl commands that copy a descriptor have events";
 		return false;
 	}
 	if (kind->succeeds &&
 	    (tr_record_field(record, "error") || tr_record_field(record, "failed"))) {
-		*reason = "it has only those that succeeded";
+		*reason = "only calls that succeeded have events";
 		return false;
 	}
 	return true;

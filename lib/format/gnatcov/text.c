@@ -383,7 +383,7 @@ static enum tr_status put_address_record(struct text *text, struct tr_record *re
 	uint8_t digits;
 
 	if (!tr_address_read(&record->name, &address, &digits)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "no address of 8 or 16 digits");
+		tr_error_set(err, TR_CAUSE_INPUT, "not an address of 8 or 16 digits");
 		return TR_WARN;
 	}
 	if (unload) {

@@ -497,7 +497,7 @@ static enum tr_status put_special(struct writer *writer, struct tr_record *recor
 	size_t next = 0;
 
 	if (!tr_address_read(&record->name, &entry.address, &entry.digits)) {
-		tr_error_set(err, TR_CAUSE_INPUT, "left out: no address of 8 or 16 digits");
+		tr_error_set(err, TR_CAUSE_INPUT, "left out: not an address of 8 or 16 digits");
 		return TR_WARN;
 	}
 	if (tr_record_split(record, err) == TR_FATAL)

@@ -129,7 +129,7 @@ static enum tr_json_token find_object_end(struct reader *reader, struct tr_error
 		enum tr_json_token token = walk_lines(spread, &json);
 		reader->unit.end = (size_t)(json.pos - in->pos);
 		if (token == TR_JSON_BAD || (token == TR_JSON_CUT && in->at_end))
-			tr_error_set(err, TR_CAUSE_INPUT, "an object that does not end");
+			tr_error_set(err, TR_CAUSE_INPUT, "an object without an end");
 		if (token != TR_JSON_CUT || in->at_end)
 			return token;
 		if (available >= reader->base.max_record) {
@@ -198,7 +198,7 @@ static enum tr_status next_unit(struct reader *reader, struct tr_error *err)
 		return TR_OK;
 	unit->type = GARBAGE;
 	if (*begin != '{') {
-		tr_error_set(err, TR_CAUSE_INPUT, "no JSON object");
+		tr_error_set(err, TR_CAUSE_INPUT, "not a JSON object");
 		return TR_OK;
 	}
 	struct tr_json json = { begin, end };
@@ -401,7 +401,7 @@ static bool is_known_version(struct tr_text value)
 }
 
 /*
- * Makes a record of a version, creator or env line, or of any other object that is no event. A
+ * Makes a record of a version, creator or env line, or of any other object that is not an event. A
  * header line begins a scope: ids after it are those of another build.
  */
 static enum tr_status read_context(struct reader *reader, struct tr_record **record,

@@ -316,7 +316,7 @@ static enum tr_klocwork_key find_key(struct tr_text spelling)
 static enum tr_json_token broken(enum tr_json_token token, struct tr_error *err)
 {
 	bool cut = token == TR_JSON_CUT;
-	tr_error_set(err, TR_CAUSE_INPUT, "%s", cut ? "the object is cut" : "no valid JSON");
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", cut ? "the object is cut" : "invalid JSON");
 	return cut ? TR_JSON_CUT : TR_JSON_BAD;
 }
 

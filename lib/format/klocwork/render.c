@@ -211,7 +211,7 @@ static bool put_text(struct tr_record *record, struct tr_field *field, struct tr
 	if (!value)
 		return false;
 	if (value->type != TR_STRING || value->flags & TR_CUT) {
-		tr_error_set(err, TR_CAUSE_INPUT, "text: no string");
+		tr_error_set(err, TR_CAUSE_INPUT, "text: not a string");
 		return false;
 	}
 	struct tr_text bytes = tr_string_bytes(value->text, record->arena);
@@ -221,7 +221,7 @@ static bool put_text(struct tr_record *record, struct tr_field *field, struct tr
 	return bytes.data;
 }
 
-/* Appends an object that is no event, or the text of a raw record. */
+/* Appends an object that is not an event, or the text of a raw record. */
 static bool put_context(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	bool env = tr_text_is(record->kind, "env"), raw = tr_text_is(record->kind, "raw");

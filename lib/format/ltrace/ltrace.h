@@ -80,7 +80,7 @@ struct tr_ltrace_line {
 };
 
 /* The reason of the raw record of a last line that has no LF. */
-#define TR_LTRACE_CUT "the last line is cut"
+#define TR_LTRACE_CUT "the last line is truncated"
 
 /* Blanks between the ')' before column `closed` and the result, which begins at column align. */
 static inline size_t tr_ltrace_pad(size_t closed, size_t align)

@@ -188,7 +188,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		if (status != TR_OK)
 			return status;
 		if (!ended && !reader->over && line.len) {
-			tr_error_say(err, TR_CAUSE_CUT, "the last line is cut: left out");
+			tr_error_say(err, TR_CAUSE_CUT, "the last line is truncated: left out");
 			tr_error_at_line(err, base->lines);
 			return TR_WARN;
 		}

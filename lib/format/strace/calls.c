@@ -656,7 +656,7 @@ static void take_second_half(struct tr_strace_reader *reader, struct tr_task *ta
 				       .flags = TR_STRACE_FLAG_BEGIN_LOST };
 
 	if (!tr_strace_body_finish(line->arguments, line)) {
-		tr_strace_put_raw(reader, text, "a call that is cut");
+		tr_strace_put_raw(reader, text, "an incomplete call");
 	} else if (!tr_strace_is_exec(call.syscall)) {
 		call.arguments = line->arguments;
 		call.result = line->broken ? NULL : &line->result;

@@ -264,10 +264,10 @@ static void read_line(struct tr_strace_reader *reader, struct tr_text text)
 		tr_strace_task_by_number(reader, line.number);
 		break;
 	case TR_STRACE_CUT:
-		tr_strace_put_raw(reader, text, "a call that is cut");
+		tr_strace_put_raw(reader, text, "an incomplete call");
 		break;
 	case TR_STRACE_UNKNOWN:
-		tr_strace_put_raw(reader, text, "no line of strace's");
+		tr_strace_put_raw(reader, text, "not a line of strace");
 		break;
 	case TR_STRACE_MESSAGE:
 	case TR_STRACE_FRAME: /* of nothing that makes a record */

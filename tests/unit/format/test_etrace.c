@@ -166,12 +166,12 @@ static void check_writer(void)
 		      "! -: no cwd, which the log needs\n"
 		      "! -: no executable, which the log needs\n"
 		      "! -: no argv, which the log needs\n"
-		      "! -: task: no number\n"
-		      "! -: argv: an item that is no whole string\n"
-		      "! -: cwd: no string that is whole\n"
+		      "! -: task: not a number\n"
+		      "! -: argv: an item is not a complete string\n"
+		      "! -: cwd: not a complete string\n"
 		      "! -: no return, which the log needs\n"
-		      "! -: flags: a word that is no flag of this call\n"
-		      "! -: time: no decimal number\n",
+		      "! -: flags: a word is not a flag of this call\n"
+		      "! -: time: not a decimal number\n",
 		      "what lacks something");
 	check_written(
 		&tr_format_etrace,
@@ -179,11 +179,11 @@ static void check_writer(void)
 		       "sys\t1\t1.5\t7\tread\ta0=3\nsignal\t2\t1.5\t7\tSIGCHLD\n"
 		       "exit\t3\t1.5\t7\t-\n!end\t4\n",
 		"0: 7,0,1,500000000!Exit|\n",
-		"~ -: etrace cannot hold sys open records: 1 left out (it has only those that "
-		"succeeded)\n"
+		"~ -: etrace cannot hold sys open records: 1 left out (only calls that "
+		"succeeded have events)\n"
 		"~ -: etrace cannot hold sys read records: 1 left out (its only calls are open, "
 		"close, pipe, dup, rename, link, symlink, mount, umount and their variants)\n"
-		"~ -: etrace cannot hold signal records: 1 left out (its only events are of "
+		"~ -: etrace cannot hold signal records: 1 left out (it has only events of "
 		"programs, tasks and files)\n",
 		"what has no place");
 }

@@ -141,7 +141,7 @@ static void check_writer(void)
 			     "exec\t2\t-\t3\ta\textra={\nmeta\t3\t-\t-\tx\tvalue=b64:\n!end\t0\n",
 		      "",
 		      "! -: extra: JSON cannot hold an address\n"
-		      "! -: extra: no map\n"
+		      "! -: extra: not a map\n"
 		      "! -: extra: column 2: key expected\n"
 		      "! -: value: JSON cannot hold a blob\n",
 		      "messages name the field");

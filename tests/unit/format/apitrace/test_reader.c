@@ -104,7 +104,7 @@ static const struct {
 	  "%trec\t1\tversion=2\n"
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
-	  "! 0x9 at call 0: 9 is no part of a call; nothing after it can be read\n" },
+	  "! 0x9 at call 0: 9 is not a part of a call; nothing after it can be read\n" },
 	{ "a leave that is cut: its enter stands alone",
 	  BYTES("\x02\x00\x01\x01g\x00\x00\x01\x00\x02\x07\x05xy"),
 	  "%trec\t1\tversion=2\n"
