@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "format/makelog/shell.h"
 #include "format/reader_base.h"
 #include "process/command.h"
 #include "process/path.h"

@@ -7,7 +7,6 @@
  *	where.c		messages about directories, and cd -> the directory of the next command
  *	windows.c	a command line of Windows -> simple commands
  *	shell.c		a command line of a shell -> simple commands, with their directories
- *	word.c		a word of a shell -> its bytes; results of automake's substitutions
  *	command.c	a simple command -> the command of a build tool
  *	makelog.c	joins continued lines, makes exec records
  *
@@ -199,6 +198,17 @@ bool tr_makelog_may_be_windows(struct tr_text line, struct tr_makelog_program fi
 bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text text,
 			      struct tr_text directory, tr_makelog_take *take, void *context,
 			      bool *failed);
+
+/*
+ * True for bytes that have no special meaning in a word of a shell outside of quotes, and need no
+ * escape in a string of the stream: letters, digits and + , - . / : = _, as the most frequent ones.
+ */
+static inline bool tr_makelog_is_plain(char c)
+{
+	char lower = (char)(c | 0x20);
+
+	return (lower >= 'a' && lower <= 'z') || (c >= '+' && c <= ':') || c == '=' || c == '_';
+}
 
 enum tr_makelog_syntax {
 	TR_MAKELOG_FINE,

@@ -1,16 +1,501 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of the language of POSIX shells that occurs in printed command lines: words (word.c),
- * lists (; & && || |), subshells, redirections, here-documents, assignments, reserved words and
- * comments. The parser does not recurse: a stack has the directory to which each subshell returns.
+ * The part of the language of POSIX shells that occurs in printed command lines: words with quotes,
+ * escapes and substitutions, lists (; & && || |), subshells, redirections, here-documents,
+ * assignments, reserved words and comments. The parser does not recurse: a stack has the directory
+ * to which each subshell returns.
+ *
+ * Substitutions stay as they are, and the command in one is passed on as a script. No part of a log
+ * is ever run.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/makelog/shell.h"
+#include "format/makelog/makelog.h"
 #include "process/command.h"
 #include "process/directory.h"
+#include "process/path.h"
 #include "record/literal.h"
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+/* The bytes that are examined at a time, and those that are copied at a time. */
+enum { BLOCK = 64, PIECE = 32 };
+
+/* The exit status of the last command, if it is always the same. */
+enum fate { FATE_UNKNOWN, FATE_TRUE, FATE_FALSE };
+
+/*
+ * A script, and the words of its first command up to the last mark. A build repeats most options in
+ * every command, so a script that begins like the one before takes over the words that both have.
+ */
+enum { LINES = 8, KEY = 16, LONGEST = 64 << 10, MARKS = 32, ARENA_MOST = 64 << 10 };
+
+struct line {
+	struct tr_buffer text; /* a copy of the script, with blanks after it for wide loads */
+	size_t len;	       /* of the script */
+	struct tr_word *words; /* plain ones are parts of the text, the others in an arena */
+	size_t cap;
+	struct tr_arena arena;	  /* for words before the last mark */
+	struct tr_buffer spelled; /* words as strings of the stream, with "," between */
+	struct mark {
+		size_t taken, words, spelled; /* bytes of the script, words, bytes of `spelled` */
+		bool plain;		      /* the words since the last mark are plain */
+	} marks[MARKS];
+	size_t mark_count;
+};
+
+struct tr_makelog_shell {
+	tr_makelog_take *take;
+	void *context;
+
+	/* the text and where the parser is */
+	struct line lines[LINES], longer; /* the last script with each key; others */
+	struct line *line;		  /* the current one */
+	const char *pos, *end;		  /* in its text */
+	struct tr_buffer depbase; /* value of automake's variable $depbase; empty: not set */
+	enum tr_makelog_syntax syntax;
+	struct tr_buffer directory; /* the current one */
+	bool known;
+	struct tr_buffer previous; /* the directory of cd - and popd; empty: unknown */
+	struct scope {
+		char *directory; /* NULL: unknown */
+		size_t len;
+	} scopes[TR_MAKELOG_DEPTH];
+	size_t depth;
+	size_t bodies; /* open bodies of if and loops */
+	size_t braces; /* open { */
+	size_t cases;  /* open case */
+	enum fate fate;
+	bool by_line;  /* stop at the end of the line in which the first command ends */
+	bool quoting;  /* the error is a quote that is open at the end */
+	bool moved;    /* a command has changed the directory */
+	bool dangling; /* the last operator needs another command after it */
+	struct here {
+		size_t begin, len; /* its delimiter, in delimiters */
+		bool tabs;	   /* tabs in front of its lines are removed */
+		bool script;	   /* a shell reads it */
+	} heres[4];		   /* here-documents that begin after this line */
+	size_t here_count;
+	struct tr_buffer delimiters;
+	bool endless; /* the end of a here-document is not in the text */
+
+	/* the command */
+	size_t first, count;	/* its words in those of the line */
+	size_t spelled;		/* where they begin in line->spelled */
+	struct tr_arena arena;	/* for its words that are neither plain nor marked */
+	struct tr_buffer bytes; /* the last word that is not plain */
+	bool quoted;		/* the last word has quotes */
+	bool literal;		/* the last word means the same wherever it occurs */
+	bool marking;		/* all words so far are literal words of the first command */
+	bool unexpanded;	/* a word has text that only a shell can expand */
+	bool conditional;	/* it follows || */
+	bool skipped;		/* it does not run, or is the list of a loop */
+	bool failed;
+};
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+/* Which of sixteen bytes are plain, one bit each. */
+static inline unsigned plain_mask(__m128i bytes)
+{
+	/* bytes above a range overflow to negative ones, so one comparison checks both ends */
+	__m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+	__m128i found = _mm_cmpgt_epi8(_mm_add_epi8(lower, _mm_set1_epi8(INT8_MAX - 'z')),
+				       _mm_set1_epi8(INT8_MAX - 'z' + 'a' - 1));
+	__m128i sign = _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(INT8_MAX - ':')),
+				      _mm_set1_epi8(INT8_MAX - ':' + '+' - 1));
+
+	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+	sign = _mm_or_si128(sign, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(found, sign));
+}
+#endif
+
+/* True for bytes that end a word outside of quotes. */
+static const bool ending[256] = {
+	[' '] = true, ['\t'] = true, ['\n'] = true, [';'] = true, ['&'] = true,
+	['|'] = true, ['('] = true,  [')'] = true,  ['<'] = true, ['>'] = true,
+};
+
+static void fail(struct tr_makelog_shell *shell, enum tr_makelog_syntax syntax)
+{
+	if (shell->syntax == TR_MAKELOG_FINE)
+		shell->syntax = syntax;
+	shell->pos = shell->end;
+}
+
+/* Fails because a quote, or a bracket of a substitution, is open at the end. */
+static void fail_quote(struct tr_makelog_shell *shell)
+{
+	shell->quoting |= shell->syntax == TR_MAKELOG_FINE;
+	fail(shell, TR_MAKELOG_UNCLOSED);
+}
+
+/* Takes the plain bytes at pos; the blanks after the text end them. */
+static inline void take_plain(struct tr_makelog_shell *shell)
+{
+	const char *p = shell->pos;
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+	unsigned mask = 0xffff;
+	for (; mask == 0xffff; p += __builtin_ctz(~mask))
+		mask = plain_mask(_mm_loadu_si128((const __m128i *)(const void *)p));
+#else
+	while (tr_makelog_is_plain(*p))
+		p++;
+#endif
+	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(p - shell->pos));
+	shell->pos = p;
+}
+
+/* Takes '...' after its first quote. */
+static void take_single(struct tr_makelog_shell *shell)
+{
+	const char *close = memchr(shell->pos, '\'', (size_t)(shell->end - shell->pos));
+
+	if (!close) {
+		fail_quote(shell);
+		return;
+	}
+	tr_buffer_put(&shell->bytes, shell->pos, (size_t)(close - shell->pos));
+	shell->pos = close + 1;
+}
+
+/* Takes $'...' after its quote, with the escapes of C. */
+static void take_ansi(struct tr_makelog_shell *shell)
+{
+	static const char from[] = "abefnrtv", to[] = "\a\b\x1b\f\n\r\t\v";
+
+	while (shell->pos < shell->end && *shell->pos != '\'') {
+		char c = *shell->pos++;
+		if (c != '\\' || shell->pos == shell->end) {
+			tr_buffer_put_byte(&shell->bytes, c);
+			continue;
+		}
+		c = *shell->pos++;
+		const char *known = c ? strchr(from, c) : NULL;
+		unsigned value = 0;
+		int digits = 0;
+		if (c == 'x') {
+			for (; digits < 2 && shell->pos < shell->end &&
+			       tr_hex_digit(*shell->pos) >= 0;
+			     digits++)
+				value = value * 16 + (unsigned)tr_hex_digit(*shell->pos++);
+			c = (char)value;
+		} else if (c >= '0' && c <= '7') {
+			for (shell->pos--; digits < 3 && shell->pos < shell->end &&
+					   *shell->pos >= '0' && *shell->pos <= '7';
+			     digits++)
+				value = value * 8 + (unsigned)(*shell->pos++ - '0');
+			c = (char)value;
+		} else if (known) {
+			c = to[known - from];
+		}
+		tr_buffer_put_byte(&shell->bytes, c);
+	}
+	if (shell->pos == shell->end)
+		fail_quote(shell);
+	else
+		shell->pos++;
+}
+
+static struct tr_text directory_of(const struct tr_makelog_shell *shell)
+{
+	return shell->known ? tr_buffer_text(&shell->directory) : (struct tr_text){ NULL, 0 };
+}
+
+static void take_script(struct tr_makelog_shell *shell, struct tr_text script)
+{
+	const struct tr_word words[] = { { TR_TEXT("sh"), 0, false },
+					 { TR_TEXT("-c"), 1, false },
+					 { script, 2, false } };
+
+	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
+		shell->take(shell->context, &(struct tr_makelog_found){
+						    .words = words,
+						    .count = sizeof words / sizeof *words,
+						    .directory = directory_of(shell),
+						    .conditional = shell->conditional ||
+								   shell->bodies || shell->cases,
+					    });
+}
+
+/* Passes on the script of `...`, in which a backslash escapes only $, ` and itself. */
+static void deliver_backquoted(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	struct tr_buffer script = TR_BUFFER_INIT;
+
+	if (!memchr(text.data, '\\', text.len)) {
+		take_script(shell, text);
+		return;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		bool escape = text.data[i] == '\\' && i + 1 < text.len && text.data[i + 1] &&
+			      strchr("$`\\", text.data[i + 1]);
+		i += escape;
+		tr_buffer_put_byte(&script, text.data[i]);
+	}
+	shell->failed |= script.failed;
+	take_script(shell, tr_buffer_text(&script));
+	tr_buffer_free(&script);
+}
+
+/*
+ * Appends the result of the command substitution `test -f 'a.c' || echo 'FOLDER/'` of automake to a
+ * word. The file is in FOLDER, the one of the sources, unless that is the folder of the build, ./.
+ * False: the command is another one.
+ */
+static bool take_automake_source(struct tr_text text, struct tr_buffer *to)
+{
+	struct tr_text begin = TR_TEXT("test -f '"), middle = TR_TEXT("' || echo '");
+	const char *split;
+
+	if (!tr_text_skip(&text, begin) || !text.len || text.data[text.len - 1] != '\'')
+		return false;
+	split = memmem(text.data, text.len, middle.data, middle.len);
+	if (!split)
+		return false;
+	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len - 1);
+	if (memchr(folder.data, '\'', folder.len))
+		return false;
+	if (!tr_text_is(folder, "./"))
+		tr_buffer_put_text(to, folder);
+	return true;
+}
+
+/* Skips an expected text. False: the text begins with another one. */
+static bool skip_text(struct tr_text *text, const char *expected)
+{
+	return tr_text_skip(text, tr_text_from(expected));
+}
+
+/*
+ * Appends x/.deps/a, the result of depbase=`echo x/a.o | sed 's|[^/]*$|.deps/&|;s|\.o$||'` of
+ * automake, to the word, and keeps it in *depbase. The folder and the extension are those of the
+ * command. False: the command or the word is another one.
+ */
+static bool take_automake_depbase(struct tr_text text, struct tr_buffer *to,
+				  struct tr_buffer *depbase)
+{
+	static const char name[] = "depbase=";
+	size_t len = sizeof name - 1;
+	const char *end;
+
+	if (to->len < len || memcmp(to->data + to->len - len, name, len) != 0 ||
+	    !skip_text(&text, "echo "))
+		return false;
+	end = memchr(text.data, ' ', text.len);
+	if (!end)
+		return false;
+	struct tr_text object = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, " | sed 's|[^/]*$|"))
+		return false;
+	end = memchr(text.data, '&', text.len);
+	if (!end)
+		return false;
+	struct tr_text folder = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!skip_text(&text, "&|;s|\\"))
+		return false;
+	end = memchr(text.data, '$', text.len);
+	if (!end || memchr(folder.data, '|', folder.len))
+		return false;
+	struct tr_text extension = tr_text_span(text.data, end);
+	text = tr_text_span(end, text.data + text.len);
+	if (!tr_text_is(text, "$||'") || extension.len >= object.len ||
+	    !tr_text_equal(extension, tr_text_span(object.data + object.len - extension.len,
+						   object.data + object.len)))
+		return false;
+	struct tr_text base = tr_path_base(object);
+	if (base.len < extension.len)
+		return false;
+	tr_buffer_reset(depbase);
+	tr_buffer_put(depbase, object.data, object.len - base.len);
+	tr_buffer_put_text(depbase, folder);
+	tr_buffer_put(depbase, base.data, base.len - extension.len);
+	tr_buffer_put_text(to, tr_buffer_text(depbase));
+	return true;
+}
+
+/* Takes `...` after its first character. */
+static void take_backquotes(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos, *p = begin;
+
+	shell->literal = false;
+	while (p < shell->end && *p != '`')
+		p += *p == '\\' && p + 1 < shell->end ? 2 : 1;
+	if (p >= shell->end) {
+		fail_quote(shell);
+		return;
+	}
+	struct tr_text script = tr_text_span(begin, p);
+	shell->pos = p + 1;
+	if (take_automake_source(script, &shell->bytes) ||
+	    take_automake_depbase(script, &shell->bytes, &shell->depbase))
+		return;
+	deliver_backquoted(shell, script);
+	shell->unexpanded = true;
+	tr_buffer_put(&shell->bytes, begin - 1, (size_t)(p + 2 - begin));
+}
+
+/*
+ * Finds the bracket that closes a substitution, whose content begins at p. Brackets in quotes and
+ * in nested substitutions are skipped. NULL: there is none.
+ */
+static const char *find_close(const char *p, const char *end, char close)
+{
+	enum { DEEPEST = 64 };
+	char stack[DEEPEST] = { close }; /* the closing character of each open part */
+	size_t depth = 1;
+
+	for (; p < end; p++) {
+		char c = *p, top = stack[depth - 1], next = p + 1 < end ? p[1] : 0, opened = 0;
+		if (c == '\\') {
+			p++;
+		} else if (c == top) {
+			if (!--depth)
+				return p;
+		} else if (c == '$' && (next == '(' || next == '{')) {
+			opened = next == '(' ? ')' : '}';
+			p++;
+		} else if (c == '(' && top == ')') {
+			opened = ')';
+		} else if (c == '`' || (c == '"' && top != '`')) {
+			opened = c;
+		} else if (c == '\'' && top == ')') {
+			p = memchr(p + 1, '\'', (size_t)(end - p - 1));
+			if (!p)
+				return NULL;
+		}
+		if (opened && depth == DEEPEST)
+			return NULL;
+		if (opened)
+			stack[depth++] = opened;
+	}
+	return NULL;
+}
+
+/* Takes $name, ${...}, $(...) after the dollar. */
+static void take_dollar(struct tr_makelog_shell *shell)
+{
+	const char *begin = shell->pos;
+	char open = begin < shell->end ? *begin : 0;
+
+	shell->literal = false;
+	if (open == '(' || open == '{') {
+		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
+		if (!close) {
+			fail_quote(shell);
+			return;
+		}
+		struct tr_text script = tr_text_span(begin + 1, close);
+		shell->pos = close + 1;
+		if (open == '(' && take_automake_source(script, &shell->bytes))
+			return;
+		if (open == '(')
+			take_script(shell, script);
+		tr_buffer_put(&shell->bytes, begin - 1, (size_t)(close + 2 - begin));
+		shell->unexpanded = true;
+		return;
+	}
+	struct tr_text name = tr_text_span(begin, shell->end);
+	if (shell->depbase.len && tr_text_skip(&name, TR_TEXT("depbase."))) {
+		tr_buffer_put_text(&shell->bytes, tr_buffer_text(&shell->depbase));
+		shell->pos = name.data - 1;
+		return;
+	}
+	/* "$ORIGIN", but not "a$" or "$," */
+	shell->unexpanded |= (open >= 'a' && open <= 'z') || (open >= 'A' && open <= 'Z') ||
+			     (open >= '0' && open <= '9') ||
+			     (open && strchr("_@*#?-$!", open) != NULL);
+	tr_buffer_put_byte(&shell->bytes, '$');
+}
+
+/* Takes "..." after its first quote. */
+static void take_double(struct tr_makelog_shell *shell)
+{
+	for (;;) {
+		take_plain(shell);
+		if (shell->pos == shell->end || *shell->pos == '"')
+			break;
+		char c = *shell->pos++;
+		if (c == '\\' && shell->pos < shell->end) {
+			char next = *shell->pos;
+			if (next == '\n') {
+				shell->pos++;
+				continue;
+			}
+			if (next && strchr("$`\"\\", next)) {
+				shell->pos++;
+				c = next;
+			}
+			tr_buffer_put_byte(&shell->bytes, c);
+		} else if (c == '`') {
+			take_backquotes(shell);
+		} else if (c == '$') {
+			take_dollar(shell);
+		} else {
+			tr_buffer_put_byte(&shell->bytes, c);
+		}
+	}
+	if (shell->pos == shell->end)
+		fail_quote(shell);
+	else
+		shell->pos++;
+}
+
+/* Takes the byte after a backslash outside of quotes. */
+static void take_backslash(struct tr_makelog_shell *shell)
+{
+	if (shell->pos == shell->end)
+		return;
+	if (*shell->pos == '\n') {
+		shell->pos++;
+		return;
+	}
+	shell->quoted = true;
+	tr_buffer_put_byte(&shell->bytes, *shell->pos++);
+}
+
+static struct tr_text read_word(struct tr_makelog_shell *shell)
+{
+	shell->quoted = false;
+	shell->bytes.len = 0;
+	while (shell->pos < shell->end) {
+		take_plain(shell);
+		const char *p = shell->pos;
+		if (p == shell->end || ending[(unsigned char)*p])
+			break;
+		char c = *p;
+		shell->pos++;
+		shell->quoted |= c == '\'' || c == '"' || c == '`' || c == '$';
+		bool ansi = c == '$' && shell->pos < shell->end && *shell->pos == '\'';
+		shell->pos += ansi;
+		if (ansi)
+			take_ansi(shell);
+		else if (c == '\'')
+			take_single(shell);
+		else if (c == '"')
+			take_double(shell);
+		else if (c == '`')
+			take_backquotes(shell);
+		else if (c == '$')
+			take_dollar(shell);
+		else if (c == '\\')
+			take_backslash(shell);
+		else
+			tr_buffer_put_byte(&shell->bytes, c);
+		if (c == '*' || c == '?' || c == '[') {
+			shell->unexpanded = true;
+			shell->literal = false;
+		}
+	}
+	return tr_buffer_text(&shell->bytes);
+}
 
 struct tr_makelog_shell *tr_makelog_shell_new(tr_makelog_take *take, void *context)
 {
@@ -28,28 +513,36 @@ static void pop(struct tr_makelog_shell *shell)
 	free(shell->scopes[--shell->depth].directory);
 }
 
+static void free_line(struct line *line)
+{
+	tr_buffer_free(&line->text);
+	tr_buffer_free(&line->spelled);
+	tr_arena_free(&line->arena);
+	free(line->words);
+}
+
 void tr_makelog_shell_free(struct tr_makelog_shell *shell)
 {
 	if (!shell)
 		return;
 	while (shell->depth)
 		pop(shell);
-	tr_buffer_free(&shell->text);
+	for (size_t i = 0; i < LINES; i++)
+		free_line(&shell->lines[i]);
+	free_line(&shell->longer);
 	tr_buffer_free(&shell->depbase);
 	tr_buffer_free(&shell->directory);
 	tr_buffer_free(&shell->previous);
 	tr_buffer_free(&shell->bytes);
-	tr_buffer_free(&shell->spelled);
 	tr_buffer_free(&shell->delimiters);
 	tr_arena_free(&shell->arena);
-	free(shell->words);
 	free(shell);
 }
 
 /* A word of the command. */
 static struct tr_text word(const struct tr_makelog_shell *shell, size_t i)
 {
-	return shell->words[i].text;
+	return shell->line->words[shell->first + i].text;
 }
 
 /* Changes the directory of the commands that follow. */
@@ -96,20 +589,30 @@ static void change(struct tr_makelog_shell *shell)
 static void deliver(struct tr_makelog_shell *shell)
 {
 	struct tr_makelog_found found = {
-		.words = shell->words,
+		.words = shell->line->words + shell->first,
 		.count = shell->count,
-		.directory = tr_makelog_shell_directory(shell),
+		.directory = directory_of(shell),
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies || shell->cases,
-		.spelled = tr_buffer_text(&shell->spelled),
+		.spelled = { shell->line->spelled.data + shell->spelled,
+			     shell->line->spelled.len - shell->spelled },
 	};
 	shell->take(shell->context, &found);
 }
 
+/* Begins a command after the marked words of the first one. */
 static void begin_command(struct tr_makelog_shell *shell)
 {
+	struct line *line = shell->line;
+	struct mark last = { 0, 0, 0, false };
+
+	if (line->mark_count)
+		last = line->marks[line->mark_count - 1];
 	tr_arena_reset(&shell->arena);
-	shell->spelled.len = shell->count = 0;
+	shell->first = last.words;
+	shell->spelled = line->spelled.len = last.spelled;
+	shell->count = 0;
+	shell->marking = false;
 	shell->unexpanded = shell->conditional = shell->skipped = false;
 }
 
@@ -124,7 +627,7 @@ static void evaluate(struct tr_makelog_shell *shell)
 		tr_buffer_put_text(&script, word(shell, i));
 	}
 	shell->failed |= script.failed;
-	tr_makelog_shell_script(shell, tr_buffer_text(&script));
+	take_script(shell, tr_buffer_text(&script));
 	tr_buffer_free(&script);
 }
 
@@ -208,99 +711,77 @@ static inline bool take_syntax(struct tr_makelog_shell *shell, struct tr_text te
 		return false;
 	if (memchr(text.data, '=', text.len))
 		return is_assignment(text);
-	return !quoted && begins[(unsigned char)*text.data] && take_reserved(shell, text);
+	if (quoted || !begins[(unsigned char)*text.data])
+		return false;
+	bool reserved = take_reserved(shell, text);
+	shell->marking &= !reserved && !shell->skipped;
+	return reserved;
 }
 
 /* True if there is memory for more words. */
 static bool has_room(struct tr_makelog_shell *shell, size_t more)
 {
-	return shell->count + more <= shell->cap ||
-	       tr_array_grow(&shell->words, &shell->cap, shell->count + more, sizeof *shell->words);
+	struct line *line = shell->line;
+	size_t needed = shell->first + shell->count + more;
+
+	return needed <= line->cap ||
+	       tr_array_grow(&line->words, &line->cap, needed, sizeof *line->words);
 }
 
 /*
- * Adds a copy of a word to the command. spelled: the word as a string of the stream; data NULL: not
- * known.
+ * Remembers the words up to pos, which is after a blank. plain: those since the last mark are
+ * plain; otherwise it is one other word.
  */
-static void add_word(struct tr_makelog_shell *shell, struct tr_text text, struct tr_text spelled)
+static void put_mark(struct tr_makelog_shell *shell, bool plain)
 {
+	struct line *line = shell->line;
+
+	shell->marking = line->mark_count < MARKS;
+	if (shell->marking)
+		line->marks[line->mark_count++] =
+			(struct mark){ (size_t)(shell->pos - line->text.data), shell->count,
+				       line->spelled.len, plain };
+}
+
+/* Adds a copy of a word to the command. */
+static void add_word(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	struct tr_buffer *spelled = &shell->line->spelled;
+
 	if (shell->count)
-		tr_buffer_put_literal(&shell->spelled, "\",\"");
-	if (spelled.data)
-		tr_buffer_put_text(&shell->spelled, spelled);
-	else
-		tr_string_escape(text, &shell->spelled);
-	text = tr_arena_copy(&shell->arena, text);
+		tr_buffer_put_literal(spelled, "\",\"");
+	tr_string_escape(text, spelled);
+	text = tr_arena_copy(shell->marking ? &shell->line->arena : &shell->arena, text);
 	if (shell->count >= TR_MAKELOG_WORDS)
-		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_LONG);
+		fail(shell, TR_MAKELOG_TOO_LONG);
 	else if (!text.data || !has_room(shell, 1))
 		shell->failed = true;
 	else
-		shell->words[shell->count] = (struct tr_word){ text, shell->count, false };
+		shell->line->words[shell->first + shell->count] =
+			(struct tr_word){ text, shell->count, false };
 	shell->count++;
-}
-
-/* The slot for an argument that begins at p. */
-static struct tr_makelog_seen *find_seen(struct tr_makelog_shell *shell, const char *p)
-{
-	uint64_t hash = 0, bytes;
-
-	for (size_t i = 0; i < 24; i += sizeof bytes) {
-		memcpy(&bytes, p + i, sizeof bytes);
-		hash = (hash ^ bytes) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
-	}
-	return &shell->seen[hash % (sizeof shell->seen / sizeof *shell->seen)];
-}
-
-/* Remembers the argument that begins at source and ends at pos. */
-static void remember(struct tr_makelog_shell *shell, const char *source, struct tr_text text,
-		     struct tr_text spelled)
-{
-	struct tr_makelog_seen *seen = find_seen(shell, source);
-	size_t len = (size_t)(shell->pos - source) + 1;
-
-	if (len > sizeof seen->source || spelled.len > sizeof seen->spelled || *shell->pos != ' ')
-		return;
-	seen->source_len = (uint8_t)len;
-	seen->len = (uint8_t)text.len;
-	seen->spelled_len = (uint8_t)spelled.len;
-	memcpy(seen->source, source, len);
-	memcpy(seen->bytes, text.data, text.len);
-	memcpy(seen->spelled, spelled.data, spelled.len);
 }
 
 /* Adds the word at pos to the command, unless it is syntax or the number of a redirection. */
 static void take_word(struct tr_makelog_shell *shell)
 {
-	const char *source = shell->pos;
-	const struct tr_makelog_seen *seen = find_seen(shell, source);
 	bool unexpanded = shell->unexpanded;
 	uint64_t number;
 
-	if (shell->count && seen->source_len && seen->source_len <= shell->end - source + 1 &&
-	    memcmp(source, seen->source, seen->source_len) == 0) {
-		shell->pos += seen->source_len - 1;
-		add_word(shell, (struct tr_text){ seen->bytes, seen->len },
-			 (struct tr_text){ seen->spelled, seen->spelled_len });
-		return;
-	}
 	shell->literal = true;
-	struct tr_text text = tr_makelog_shell_word(shell);
+	struct tr_text text = read_word(shell);
 	if (shell->syntax != TR_MAKELOG_FINE)
 		return;
+	shell->marking &= shell->literal && shell->pos < shell->end && *shell->pos == ' ';
 	bool redirects = *shell->pos == '<' || *shell->pos == '>';
 	bool dropped = redirects && !shell->quoted && tr_decimal_read(text, 99, &number);
-	if (dropped || (!shell->count && take_syntax(shell, text, shell->quoted))) {
+	if (dropped || (!shell->count && take_syntax(shell, text, shell->quoted)))
 		shell->unexpanded = unexpanded;
-		return;
-	}
-	size_t begin = shell->spelled.len + sizeof "\",\"" - 1;
-	add_word(shell, text, (struct tr_text){ NULL, 0 });
-	if (shell->literal && shell->count > 1 && !shell->spelled.failed)
-		remember(shell, source, text,
-			 tr_text_span(shell->spelled.data + begin,
-				      shell->spelled.data + shell->spelled.len));
+	else
+		add_word(shell, text);
+	shell->pos += shell->marking;
+	if (shell->marking)
+		put_mark(shell, false);
 }
 
 /* The plain bytes and the blanks of a block, one bit each. */
@@ -316,7 +797,7 @@ static inline struct marks find_marks(const char *p)
 	for (unsigned i = 0; i < BLOCK; i += sizeof(__m128i)) {
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
 		__m128i blanks = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' '));
-		marks.plain |= (uint64_t)tr_makelog_plain_mask(bytes) << i;
+		marks.plain |= (uint64_t)plain_mask(bytes) << i;
 		marks.blanks |= (uint64_t)(unsigned)_mm_movemask_epi8(blanks) << i;
 	}
 #else
@@ -336,17 +817,19 @@ static inline struct marks find_marks(const char *p)
 static bool take_plain_words(struct tr_makelog_shell *shell)
 {
 	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
+	const char *source = shell->pos;
 	uint64_t others, starts;
 	size_t at;
 
 	do {
-		char *begin = tr_buffer_room(&shell->spelled, MOST * SEPARATOR + BLOCK + PIECE);
+		struct tr_buffer *spelled = &shell->line->spelled;
+		char *begin = tr_buffer_room(spelled, MOST * SEPARATOR + BLOCK + PIECE);
 		char *to = begin;
 		size_t count = shell->count;
 		if (!begin || count + MOST > TR_MAKELOG_WORDS || !has_room(shell, MOST))
 			return false;
 		const char *block = shell->pos;
-		struct tr_word *word = shell->words + count;
+		struct tr_word *word = shell->line->words + shell->first + count;
 		struct marks marks = find_marks(block);
 		others = ~(marks.plain | marks.blanks);
 		uint64_t before = (others & -others) - 1;
@@ -369,12 +852,14 @@ static bool take_plain_words(struct tr_makelog_shell *shell)
 			*word++ = (struct tr_word){ text, count++, false };
 		}
 		at += at ? (size_t)__builtin_ctzll(~(marks.blanks >> at)) : 0;
-		tr_buffer_used(&shell->spelled, (size_t)(to - begin));
+		tr_buffer_used(spelled, (size_t)(to - begin));
 		shell->count = count;
 		shell->pos += at;
 	} while (at && !others && shell->pos < shell->end);
 	if (shell->pos > shell->end)
 		shell->pos = shell->end;
+	if (shell->marking && shell->pos > source)
+		put_mark(shell, true);
 	return starts && shell->pos < shell->end;
 }
 
@@ -417,12 +902,13 @@ static void skip_redirection(struct tr_makelog_shell *shell)
 	}
 	while (shell->pos < shell->end && (*shell->pos == ' ' || *shell->pos == '\t'))
 		shell->pos++;
-	struct tr_text target = tr_makelog_shell_word(shell);
+	struct tr_text target = read_word(shell);
 	if (tr_text_is(redirection, "<<<") && target.len && reads_script(shell))
-		tr_makelog_shell_script(shell, target);
+		take_script(shell, target);
 	if (here && target.len)
 		add_here(shell, target, tabs);
 	shell->unexpanded = unexpanded;
+	shell->marking = false;
 }
 
 /* The line in which a here-document ends. data NULL: there is none. */
@@ -452,7 +938,7 @@ static void skip_heres(struct tr_makelog_shell *shell)
 			break;
 		}
 		if (shell->heres[i].script)
-			tr_makelog_shell_script(shell, tr_text_span(shell->pos, last.data));
+			take_script(shell, tr_text_span(shell->pos, last.data));
 		shell->pos = last.data + last.len;
 		shell->pos += i + 1 < shell->here_count && shell->pos < shell->end;
 	}
@@ -465,11 +951,11 @@ static void open_subshell(struct tr_makelog_shell *shell)
 	struct tr_text directory = tr_buffer_text(&shell->directory);
 
 	if (shell->count) {
-		tr_makelog_shell_fail(shell, TR_MAKELOG_UNBALANCED);
+		fail(shell, TR_MAKELOG_UNBALANCED);
 		return;
 	}
 	if (shell->depth == TR_MAKELOG_DEPTH) {
-		tr_makelog_shell_fail(shell, TR_MAKELOG_TOO_DEEP);
+		fail(shell, TR_MAKELOG_TOO_DEEP);
 		return;
 	}
 	struct scope *scope = &shell->scopes[shell->depth++];
@@ -488,7 +974,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	}
 	end_command(shell);
 	if (!shell->depth) {
-		tr_makelog_shell_fail(shell, TR_MAKELOG_UNBALANCED);
+		fail(shell, TR_MAKELOG_UNBALANCED);
 		return;
 	}
 	struct scope *scope = &shell->scopes[shell->depth - 1];
@@ -558,7 +1044,7 @@ static void run(struct tr_makelog_shell *shell)
 			break;
 		case '(':
 			shell->pos++;
-			shell->dangling = false;
+			shell->dangling = shell->marking = false;
 			open_subshell(shell);
 			break;
 		case ')':
@@ -587,21 +1073,100 @@ static void run(struct tr_makelog_shell *shell)
 	}
 }
 
+/* The number of bytes with which both texts begin. */
+static size_t common_length(const char *a, const char *b, size_t len)
+{
+	uint64_t x, y;
+	size_t i = 0;
+
+	for (; i + sizeof x <= len; i += sizeof x) {
+		memcpy(&x, a + i, sizeof x);
+		memcpy(&y, b + i, sizeof y);
+		if (x != y)
+			break;
+	}
+	while (i < len && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* The place for a script: that of the last one with the same first bytes. */
+static struct line *find_line(struct tr_makelog_shell *shell, struct tr_text text)
+{
+	uint64_t first, second;
+
+	if (text.len < KEY || text.len > LONGEST)
+		return &shell->longer;
+	memcpy(&first, text.data, sizeof first);
+	memcpy(&second, text.data + sizeof first, sizeof second);
+	first = (first ^ second * 0x9e3779b97f4a7c15) * 0x9e3779b97f4a7c15;
+	return &shell->lines[first >> 32 & (LINES - 1)];
+}
+
+/*
+ * Removes the marks after the first `same` bytes, which a script shares with the one before.
+ * Returns a mark for the words in these bytes: after it, the parser can go on.
+ */
+static struct mark resume(struct line *line, size_t same)
+{
+	struct mark mark = { 0, 0, 0, false };
+	size_t count = line->mark_count;
+
+	while (count && line->marks[count - 1].taken > same)
+		count--;
+	if (count)
+		mark = line->marks[count - 1];
+	size_t words = mark.words;
+	if (count < line->mark_count && line->marks[count].plain)
+		words = line->marks[count].words;
+	for (; mark.words < words; mark.words++) {
+		struct tr_text word = line->words[mark.words].text;
+		size_t end = (size_t)(word.data - line->text.data) + word.len;
+		if (end >= same)
+			break;
+		mark.taken = end + 1;
+		mark.spelled += (mark.words ? sizeof "\",\"" - 1 : 0) + word.len;
+	}
+	line->mark_count = count;
+	return mark;
+}
+
+/* Begins to parse a script, after the words that it shares with the one before. False: memory. */
+static bool begin_script(struct tr_makelog_shell *shell, struct tr_text script)
+{
+	struct line *line = find_line(shell, script);
+	size_t room = script.len + BLOCK + PIECE, same = 0;
+
+	shell->line = line;
+	if (line->mark_count && room <= line->text.cap && line->arena.held <= ARENA_MOST)
+		same = common_length(line->text.data, script.data,
+				     line->len < script.len ? line->len : script.len);
+	struct mark mark = resume(line, same);
+	if (!line->mark_count)
+		tr_arena_reset(&line->arena);
+	char *text = tr_buffer_room(&line->text, room);
+	if (!text)
+		return false;
+	memcpy(text + mark.taken, script.data + mark.taken, script.len - mark.taken);
+	memset(text + script.len, ' ', BLOCK + PIECE);
+	line->len = script.len;
+	begin_command(shell);
+	shell->pos = text + mark.taken;
+	shell->end = text + script.len;
+	shell->marking = line != &shell->longer;
+	shell->first = shell->spelled = 0;
+	shell->count = mark.words;
+	line->spelled.len = mark.spelled;
+	return true;
+}
+
 bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_makelog_script *script,
 			    struct tr_makelog_parsed *parsed)
 {
-	size_t len = script->text.len;
-
 	while (shell->depth)
 		pop(shell);
-	shell->text.len = 0;
-	char *text = tr_buffer_room(&shell->text, len + BLOCK + PIECE);
-	if (!text)
+	if (!begin_script(shell, script->text))
 		return false;
-	memcpy(text, script->text.data, len);
-	memset(text + len, ' ', BLOCK + PIECE);
-	shell->pos = text;
-	shell->end = text + len;
 	shell->syntax = TR_MAKELOG_FINE;
 	shell->known = script->directory.data != NULL;
 	shell->directory.len = shell->depbase.len = shell->delimiters.len = 0;
@@ -613,10 +1178,11 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->fate = FATE_UNKNOWN;
 	shell->by_line = script->by_line;
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
-	begin_command(shell);
 	run(shell);
-	if (shell->failed)
+	if (shell->failed) {
+		shell->line->mark_count = 0;
 		return false;
+	}
 	parsed->program = shell->count ? word(shell, 0) : TR_TEXT("");
 	parsed->words = shell->count;
 	if (shell->syntax == TR_MAKELOG_FINE && shell->depth)
@@ -624,13 +1190,13 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	if (shell->syntax == TR_MAKELOG_FINE)
 		end_command(shell);
 	parsed->syntax = shell->syntax;
-	parsed->taken = (size_t)(shell->pos - text);
+	parsed->taken = (size_t)(shell->pos - shell->line->text.data);
 	parsed->quoting = shell->quoting;
 	parsed->moved = shell->moved;
-	parsed->directory = tr_makelog_shell_directory(shell);
+	parsed->directory = directory_of(shell);
 	parsed->open = shell->endless || shell->here_count || shell->braces ||
 		       (shell->moved && (shell->dangling || shell->bodies));
-	return !shell->failed && !shell->bytes.failed && !shell->spelled.failed &&
+	return !shell->failed && !shell->bytes.failed && !shell->line->spelled.failed &&
 	       !shell->directory.failed && !shell->previous.failed && !shell->depbase.failed &&
 	       !shell->delimiters.failed;
 }
