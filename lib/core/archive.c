@@ -386,6 +386,43 @@ static bool spool_all(struct tr_archive *archive, struct tr_error *err)
 	return !in->damaged;
 }
 
+/*
+ * Reads from the first 32 bytes of a 7z where its directory ends, which is the end of the archive.
+ * UINT64_MAX: these bytes are missing or not possible. False: err is filled.
+ */
+static bool stated_end(struct tr_archive *archive, uint64_t *end, struct tr_error *err)
+{
+	enum { START = 32, OFFSET_AT = 12, SIZE_AT = 20 };
+	char buf[START];
+	const char *start = buf;
+	size_t len = sizeof buf;
+
+	if (!tr_spool_read(archive->spool, 0, buf, &start, &len, err))
+		return false;
+	uint64_t offset = len < START ? UINT64_MAX : tr_wire_u64(start + OFFSET_AT, false);
+	uint64_t size = len < START ? 0 : tr_wire_u64(start + SIZE_AT, false);
+	bool possible = offset < INT64_MAX && size < INT64_MAX;
+	*end = possible ? START + offset + size : UINT64_MAX;
+	return true;
+}
+
+/*
+ * Spools a 7z and checks that its directory is complete: libarchive allocates as much as the first
+ * bytes state before it looks for it. False: err is filled.
+ */
+static bool spool_7z(struct tr_archive *archive, struct tr_error *err)
+{
+	uint64_t end;
+	if (!spool_all(archive, err) || !stated_end(archive, &end, err))
+		return false;
+	if (end <= tr_spool_size(archive->spool))
+		return true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "7z: truncated or damaged: the list of its members, which is at the end, is "
+		     "incomplete");
+	return false;
+}
+
 /* Begins to read an archive of this format at the position of the window. False: err is filled. */
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
@@ -395,7 +432,7 @@ static bool begin(struct tr_archive *archive, const char *format, struct tr_erro
 			 memcmp(archive->in->pos, "070702", 6) == 0);
 	archive->any_lost = false;
 	archive->seen = 0;
-	return (strcmp(format, "7z") != 0 || spool_all(archive, err)) && open_reader(archive, err);
+	return (strcmp(format, "7z") != 0 || spool_7z(archive, err)) && open_reader(archive, err);
 }
 
 struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *limits,
@@ -562,19 +599,12 @@ static bool skip_padding(struct tr_input *in)
 	return in->offset < most;
 }
 
-/* The first 32 bytes of a 7z state its length. */
+/* A 7z ends where its first bytes say, unless there is data after it. */
 static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *err)
 {
-	enum { START = 32, OFFSET_AT = 12, SIZE_AT = 20 };
-	char buf[START];
-	const char *start = buf;
-	size_t len = sizeof buf;
-	if (!tr_spool_read(archive->spool, 0, buf, &start, &len, err))
+	uint64_t end;
+	if (!stated_end(archive, &end, err))
 		return TR_FATAL;
-	if (len < sizeof buf)
-		return TR_END; /* libarchive has reported that */
-	uint64_t end =
-		START + tr_wire_u64(start + OFFSET_AT, false) + tr_wire_u64(start + SIZE_AT, false);
 	if (tr_spool_size(archive->spool) <= end)
 		return TR_END;
 	return end_badly(archive, "data after the end of the archive is not read", err);

@@ -230,6 +230,12 @@ cut_anywhere() {
 	{ cat a.7z b.cpio; } >all
 	run -2 --separate-stderr tr-parse all
 	[[ $stderr == *"7z: data after the end of the archive is not read"* ]]
+	# the list of members is at the end
+	for len in 31 $(($(stat -c %s a.7z) - 1)); do
+		head -c "$len" a.7z >short
+		run -2 --separate-stderr tr-parse short
+		[[ $stderr == *"7z: truncated or damaged: the list of its members"* ]]
+	done
 }
 
 @test "cpio: an impossible length of a name takes no memory, wherever the header is" {
