@@ -534,9 +534,11 @@ static bool count_kind(struct tool_diff *t, const struct tr_difference *differen
 	unsigned side = difference->a == TR_ALIGN_NONE;
 	struct tr_error err;
 
-	if (!tr_diff_read(&t->diff, side, side ? difference->b : difference->a, &err).data)
+	struct tr_text kind =
+		tr_diff_kind(&t->diff, side, side ? difference->b : difference->a, &err);
+	if (!kind.data)
 		return tr_cli_abort(&t->cli, &err);
-	struct kind_count *count = count_of(t, t->diff.sides[side].normal.kind);
+	struct kind_count *count = count_of(t, kind);
 	if (count)
 		count->differences[difference->what]++;
 	return count != NULL;

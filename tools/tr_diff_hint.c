@@ -50,7 +50,7 @@ static bool take_paths(struct tr_diff *diff, struct tr_buffer *paths, bool *foun
 			if (!differs(diff, i, k))
 				continue;
 			looks++;
-			if (!tr_diff_read(diff, i, k, err).data)
+			if (!tr_diff_split(diff, i, k, err).data)
 				return false;
 			*found = take_path(&diff->sides[i].normal, &paths[i]);
 		}
@@ -86,7 +86,7 @@ static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_norm
 		struct tr_record record;
 		if (!differs(diff, side, k))
 			continue;
-		struct tr_text line = tr_diff_read(diff, side, k, err);
+		struct tr_text line = tr_diff_split(diff, side, k, err);
 		tr_record_init(&record, NULL);
 		if (!line.data || !tr_record_from_line(&record, line, err)) {
 			fine = false;

@@ -14,21 +14,24 @@
 
 enum { PARTS_MAX = 1000 /* of a value whose parts are compared one by one */ };
 
-/* Reads one side of a difference. False: reported. */
-static bool load(struct tr_diff_show *show, unsigned side, uint32_t number)
+/* Reads one side of a difference. Normal texts are only needed for changes. False: reported. */
+static bool load(struct tr_diff_show *show, unsigned side, uint32_t number, bool changed)
 {
 	struct tr_shown *shown = &show->sides[side];
 	struct tr_error err;
 
 	shown->normal = &show->diff->sides[side].normal;
-	shown->line = tr_diff_read(show->diff, side, number, &err);
+	shown->line = changed ? tr_diff_read(show->diff, side, number, &err)
+			      : tr_diff_split(show->diff, side, number, &err);
 	return shown->line.data || tr_cli_abort(show->cli, &err);
 }
 
 static bool load_both(struct tr_diff_show *show, const struct tr_difference *difference)
 {
-	return (difference->a == TR_ALIGN_NONE || load(show, 0, difference->a)) &&
-	       (difference->b == TR_ALIGN_NONE || load(show, 1, difference->b));
+	bool changed = difference->what == TR_DIFF_CHANGED;
+
+	return (difference->a == TR_ALIGN_NONE || load(show, 0, difference->a, changed)) &&
+	       (difference->b == TR_ALIGN_NONE || load(show, 1, difference->b, changed));
 }
 
 /* Text. */

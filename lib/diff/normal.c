@@ -182,44 +182,41 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 	return text;
 }
 
-/* Reads the column at p, which is not empty, and returns its end. */
-static const char *put_field(struct tr_normal *n, const char *p, const char *end, bool first,
-			     bool *result)
+/* Adds the field of a column. NULL: it is left out, or memory is exhausted. */
+static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text column, bool result)
 {
-	struct tr_text column = { p, 0 };
-
-	while (*p != '=' && *p != '\t' && *p != '\n')
-		p++;
-	struct tr_text key = tr_text_span(column.data, p);
-	bool has_value = *p == '=';
-	if (!has_value && tr_text_is(key, "->")) {
-		*result = true;
-		return p;
-	}
-	const char *value = has_value ? p + 1 : key.data;
+	const char *end = column.data + column.len;
+	const char *equals = memchr(column.data, '=', column.len);
+	struct tr_text key = tr_text_span(column.data, equals ? equals : end);
+	struct tr_text value = equals ? tr_text_span(equals + 1, end) : column;
 	struct tr_normal_field *field = is_left_out(n, key) ? NULL : new_field(n);
-	if (!field) {
-		const char *tab = memchr(p, '\t', (size_t)(end - p));
-		p = tab ? tab : end;
-		if (n->known->module.data && tr_text_equal(key, n->known->module))
-			n->module = tr_text_span(value, p);
-		else if (tr_text_is(key, "dur"))
-			n->spent = tr_text_span(value, p);
-		else if (tr_text_is(key, "parent"))
-			n->parent = tr_text_span(value, p);
-		else if (tr_text_is(key, "child"))
-			n->child = tr_text_span(value, p);
-		return p;
+
+	if (field) {
+		field->key = key;
+		field->value = value;
+		field->result = result;
+	} else if (n->known->module.data && tr_text_equal(key, n->known->module)) {
+		n->module = value;
+	} else if (tr_text_is(key, "dur")) {
+		n->spent = value;
+	} else if (tr_text_is(key, "parent")) {
+		n->parent = value;
+	} else if (tr_text_is(key, "child")) {
+		n->child = value;
 	}
+	return field;
+}
+
+/* Sets the normal text of a field, and adds its names. end: of the line. */
+static void put_field(struct tr_normal *n, struct tr_normal_field *field, const char *end,
+		      bool first)
+{
 	size_t from = n->text.len;
-	field->key = key;
-	field->result = *result;
+
 	field->names = n->name_count;
-	n->copied = value;
-	p = tr_normal_put_value(n, field, value, end, first);
-	field->value = tr_text_span(value, p);
+	n->copied = field->value.data;
+	tr_normal_put_value(n, field, field->value.data, end, first);
 	set_text(n, field, from);
-	return p;
 }
 
 /* Prepares for the next record. */
@@ -270,7 +267,7 @@ static bool sort_fields(struct tr_normal *n)
 	return true;
 }
 
-bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+bool tr_normal_split(struct tr_normal *n, struct tr_text line)
 {
 	const char *end = line.data + line.len - 1;
 	struct tr_tabs tabs = tr_tabs_begin(line.data, line.data, end);
@@ -284,18 +281,31 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 	n->task = next_column(&tabs, &p);
 	n->name = next_column(&tabs, &p);
 	struct tr_normal_field *name = new_field(n);
-	if (!name)
+	if (name) {
+		name->key = TR_TEXT("name");
+		name->value = n->name;
+	}
+	while (p < end && !n->failed) {
+		struct tr_text column = next_column(&tabs, &p);
+		if (tr_text_is(column, "->"))
+			result = true;
+		else
+			add_field(n, column, result);
+	}
+	n->sorted = 0;
+	return !n->failed;
+}
+
+bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+{
+	if (!tr_normal_split(n, line))
 		return false;
-	name->key = TR_TEXT("name");
-	name->value = n->name;
-	name->text = read_name(n, first);
+	n->fields->text = read_name(n, first);
 	set_call(n);
 	if (n->text.len)
-		name->text.data = NULL; /* see set_text */
-	while (p < end && !n->failed) {
-		p = put_field(n, p, end, first, &result);
-		p += p < end;
-	}
+		n->fields->text.data = NULL; /* see set_text */
+	for (size_t i = 1; i < n->count; i++)
+		put_field(n, &n->fields[i], line.data + line.len - 1, first);
 	n->failed |= n->text.failed;
 	const char *text = tr_buffer_text(&n->text).data;
 	for (size_t i = 0; i < n->count; i++) {
@@ -390,18 +400,19 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		hash = memo->hash;
 	} else {
 		n->count = 0;
-		put_field(n, column.data, end, first, &columns->result);
-		if (n->failed || n->text.failed)
-			return;
-		if (!n->count) { /* it is left out */
+		struct tr_normal_field *field = add_field(n, column, columns->result);
+		if (!field) { /* it is left out */
 			columns->constant &= n->module.data > column.data &&
 					     n->module.data <= column.data + column.len;
 			return;
 		}
+		put_field(n, field, end, first);
+		if (n->failed || n->text.failed)
+			return;
 		uint64_t plain = text;
-		if ((!memo || n->call) && n->fields->text.data)
+		if ((!memo || n->call) && field->text.data)
 			plain = tr_text_hash(n->kind_hash, column);
-		hash = hash_field(n, n->fields, from, plain);
+		hash = hash_field(n, field, from, plain);
 		bool constant = n->name_count == names;
 		columns->constant &= constant;
 		if (memo && constant)

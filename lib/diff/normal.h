@@ -2,11 +2,12 @@
 /*
  * The normal text of a record: what is compared of it, without what differs between any two runs.
  *
+ *	line -> tr_normal_split (normal.c) -> fields
  *	line -> tr_normal_read (normal.c) -> fields, each with its normal text, and run-specific names
  *	line -> tr_normal_hash (normal.c) -> one hash of all fields, and the names; used while a trace
  *	                                     is read, for records in their order
  *
- * Both divide the line at its TABs and read the value of each field (normal_value.c) and the strings
+ * The last two read the value of each field (normal_value.c) and the strings
  * in it (normal_string.c). trec spells each value in one way (trec(5)), so no tree is needed.
  *
  * Fields that say when and where something ran are left out: times, tasks, and the numbers of
@@ -175,6 +176,9 @@ struct tr_normal {
  * exhausted.
  */
 bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
+
+/* As tr_normal_read, but the fields have no normal texts, and tr_normal_match does not find them. */
+bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 
 /*
  * As tr_normal_read, but provides no fields and no text, only hashes. The order of the variables of

@@ -840,24 +840,50 @@ static bool restore_names(struct tr_diff_side *side, uint32_t number, struct tr_
 	return true;
 }
 
-struct tr_text tr_diff_read(struct tr_diff *diff, unsigned which, uint32_t number,
-			    struct tr_error *err)
+/* tr_diff_read, or with `split` tr_diff_split. */
+static struct tr_text read_fields(struct tr_diff *diff, unsigned which, uint32_t number, bool split,
+				  struct tr_error *err)
 {
 	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_normal *normal = &side->normal;
 	struct tr_text line = look_at_line(side, number, err);
 
 	if (!line.data)
 		return line;
-	if (!tr_normal_read(&side->normal, line, which == 0) ||
-	    (diff->times > 0 && !add_duration(side, number)) ||
+	bool fine =
+		split ? tr_normal_split(normal, line) : tr_normal_read(normal, line, which == 0);
+	if (!fine || (diff->times > 0 && !add_duration(side, number)) ||
 	    (diff->add_fields && side->records[number].class == TR_DIFF_EXEC &&
-	     !diff->add_fields(diff->context, which, number, &side->normal))) {
+	     !diff->add_fields(diff->context, which, number, normal))) {
 		tr_error_memory(err);
 		line.data = NULL;
-	} else if (!restore_names(side, number, err)) {
+	} else if (!split && !restore_names(side, number, err)) {
 		line.data = NULL;
 	}
 	return line;
+}
+
+struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number,
+			    struct tr_error *err)
+{
+	return read_fields(diff, side, number, false, err);
+}
+
+struct tr_text tr_diff_split(struct tr_diff *diff, unsigned side, uint32_t number,
+			     struct tr_error *err)
+{
+	return read_fields(diff, side, number, true, err);
+}
+
+struct tr_text tr_diff_kind(struct tr_diff *diff, unsigned which, uint32_t number,
+			    struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+
+	if (side->records[number].block)
+		return TR_TEXT("block");
+	struct tr_text line = look_at_line(side, number, err);
+	return line.data ? tr_text_span(line.data, memchr(line.data, '\t', line.len)) : line;
 }
 
 bool tr_diff_put_program(struct tr_diff *diff, unsigned which, uint32_t number,
