@@ -51,6 +51,9 @@ struct tr_diff_show {
 	struct tr_diff_pattern *patterns;
 	size_t pattern_count, pattern_cap;
 	struct tr_index pattern_index;
+	/* of text: the pattern of each record that changed, in their order, which is visited twice */
+	uint32_t *changed;
+	size_t changed_count, changed_cap, shown_count;
 	struct tr_shown sides[2];
 	bool own; /* changes are spelled as in the traces, otherwise as they are compared */
 	struct tr_buffer text, changes;
@@ -58,7 +61,10 @@ struct tr_diff_show {
 		program; /* of an exit record: the name cell of its program, if it is known */
 };
 
-/* Counts a change, so that it is printed once if several records have it. False: reported. */
+/*
+ * Counts a change, so that text shows it once if several records have it: before all differences are
+ * printed, and in the same order. False: reported.
+ */
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference);
 
 /* Prints a difference. False: reported, or the tool stops. */

@@ -344,25 +344,25 @@ static uint64_t hash_at(const void *patterns, uint32_t number)
 
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference)
 {
+	uint32_t place = (uint32_t)show->pattern_count;
+
 	if (difference->what != TR_DIFF_CHANGED)
 		return true;
 	if (!load_both(show, difference))
 		return false;
 	compose_changes(show, false);
-	uint64_t hash = pattern_of(show);
-	uint32_t place;
-	if (tr_index_find(&show->pattern_index, show->patterns, hash, &place)) {
-		show->patterns[place].count++;
-		return true;
-	}
 	if (show->changes.failed ||
-	    !tr_array_room(show->patterns, show->pattern_count, show->pattern_cap))
+	    !tr_array_room(show->patterns, show->pattern_count, show->pattern_cap) ||
+	    !tr_array_room(show->changed, show->changed_count, show->changed_cap))
 		return tr_cli_out_of_memory(show->cli);
-	place = (uint32_t)show->pattern_count++;
-	show->patterns[place] = (struct tr_diff_pattern){ hash, 1, false };
+	show->patterns[place] = (struct tr_diff_pattern){ .hash = pattern_of(show) };
 	show->pattern_index.hash = hash_at;
-	return tr_index_put(&show->pattern_index, show->patterns, place) ||
-	       tr_cli_out_of_memory(show->cli);
+	if (!tr_index_add(&show->pattern_index, show->patterns, place, &place))
+		return tr_cli_out_of_memory(show->cli);
+	show->pattern_count += place == show->pattern_count;
+	show->patterns[place].count++;
+	show->changed[show->changed_count++] = place;
+	return true;
 }
 
 /* Appends the kind, seq and name of a record, and with `fields` the fields that are compared. */
@@ -401,24 +401,17 @@ static bool is_alone(const struct tr_diff_show *show, const struct tr_difference
 	return show->diff->sides[side].records[side ? difference->b : difference->a].alone;
 }
 
-static void put_text(struct tr_diff_show *show, const struct tr_difference *difference)
+/* count: of the records with this change, which is at least 1 unless nothing changed. */
+static void put_text(struct tr_diff_show *show, const struct tr_difference *difference,
+		     uint32_t count)
 {
 	static const char signs[] = { '-', '+', '~', '>' };
 	static const unsigned colors[] = { RED, GREEN, YELLOW, CYAN };
 	struct tr_buffer *to = &show->text;
 	bool changed = difference->what == TR_DIFF_CHANGED;
-	uint32_t place, count = 0;
 
-	if (changed) {
-		compose_changes(show, false);
-		if (!tr_index_find(&show->pattern_index, show->patterns, pattern_of(show),
-				   &place) ||
-		    show->patterns[place].shown)
-			return;
-		show->patterns[place].shown = true;
-		count = show->patterns[place].count;
+	if (changed)
 		compose_changes(show, true);
-	}
 	put_color(show, colors[difference->what], to);
 	tr_buffer_put_byte(to, signs[difference->what]);
 	tr_buffer_put_byte(to, ' ');
@@ -685,15 +678,23 @@ static bool find_program(struct tr_diff_show *show, const struct tr_difference *
 
 bool tr_diff_put_difference(struct tr_diff_show *show, const struct tr_difference *difference)
 {
+	struct tr_diff_pattern *pattern = NULL;
+
 	if (show->form == TR_DIFF_BRIEF)
 		return true;
+	if (show->form == TR_DIFF_TEXT && difference->what == TR_DIFF_CHANGED) {
+		pattern = &show->patterns[show->changed[show->shown_count++]];
+		if (pattern->shown)
+			return true;
+		pattern->shown = true;
+	}
 	if (!find_program(show, difference) || !load_both(show, difference))
 		return false;
 	tr_buffer_reset(&show->text);
 	if (show->form == TR_DIFF_JSON && !put_json(show, difference))
 		return false;
 	if (show->form == TR_DIFF_TEXT)
-		put_text(show, difference);
+		put_text(show, difference, pattern ? pattern->count : 0);
 	if (show->form == TR_DIFF_TREC)
 		put_trec(show, difference);
 	if (show->text.failed || show->changes.failed || show->program.failed)
@@ -706,6 +707,7 @@ void tr_diff_show_free(struct tr_diff_show *show)
 	for (unsigned i = 0; i < 2; i++)
 		tr_arena_free(&show->sides[i].arena);
 	free(show->patterns);
+	free(show->changed);
 	tr_index_free(&show->pattern_index);
 	tr_buffer_free(&show->text);
 	tr_buffer_free(&show->changes);

@@ -361,19 +361,26 @@ static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 	return len;
 }
 
-/* Finds the chain of anchors of a gap. False: memory is exhausted. */
-static bool find_anchors(const struct sequence *s, const struct gap *gap, struct anchor **anchors,
+/*
+ * Finds the chain of anchors of a gap. Empties the gap if no record is on both sides, which saves the
+ * search for a shortest path. False: memory is exhausted.
+ */
+static bool find_anchors(const struct sequence *s, struct gap *gap, struct anchor **anchors,
 			 size_t *count)
 {
 	struct occurrences table;
-	size_t found = 0;
+	size_t found = 0, common = 0;
 
 	*count = 0;
 	*anchors = NULL;
 	if (!count_occurrences(s, gap, &table))
 		return false;
-	for (size_t i = 0; i < table.count; i++)
+	for (size_t i = 0; i < table.count; i++) {
+		common += table.slots[i].at[0].place && table.slots[i].at[1].place;
 		found += is_anchor(&table.slots[i]);
+	}
+	if (!common)
+		gap->i = gap->i_end;
 	bool fine = !found || (*anchors = malloc(found * sizeof **anchors)) != NULL;
 	for (size_t i = gap->i; fine && i < gap->i_end && *count < found; i++) {
 		const struct occurrence *slot = find_slot(&table, hash_at(s, s->a, i));
