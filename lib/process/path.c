@@ -19,21 +19,16 @@ bool tr_path_is_absolute(struct tr_text path)
 
 struct tr_text tr_path_base(struct tr_text path)
 {
-	bool drive = tr_path_has_drive(path);
-	size_t begin = 0;
+	const char *last = path.len ? memrchr(path.data, '/', path.len) : NULL;
+	const char *begin = last ? last : path.data;
 
-	for (size_t i = path.len; i > 0; i--) {
-		char c = path.data[i - 1];
-		/* without a drive, a backslash separates only if the path contains no slash */
-		if (c == '\\' && !begin)
-			begin = i;
-		if (c == '/' || (drive && begin)) {
-			begin = begin && drive ? begin : i;
-			break;
-		}
+	/* without a drive, a backslash separates only if the path contains no slash */
+	if (path.len && (!last || tr_path_has_drive(path))) {
+		const char *backslash =
+			memrchr(begin, '\\', (size_t)(path.data + path.len - begin));
+		last = backslash ? backslash : last;
 	}
-	/* the path may have no bytes, and no address */
-	return begin ? (struct tr_text){ path.data + begin, path.len - begin } : path;
+	return last ? tr_text_span(last + 1, path.data + path.len) : path;
 }
 
 struct tr_text tr_path_extension(struct tr_text path)

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line of a log has in front of its command: times, progress, prompts, colours. */
+/*
+ * A line of a log apart from its command: the times, progress, prompts and colours in front of it,
+ * and messages about directories.
+ *
+ * The directory of a command is the one that the last make has entered and not left; outside of
+ * makes, the one in which the build began, or to which a session has changed. It changes with
+ * messages of make, ninja, waf and msbuild.
+ */
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/makelog/makelog.h"
+#include "process/directory.h"
 #include "process/path.h"
 
 static bool is_digit(char c)
@@ -207,4 +216,414 @@ size_t tr_makelog_stamp(struct tr_text line)
 	else if (line.len && is_digit(*line.data))
 		len = skip_time(line);
 	return len + (len && len < line.len && line.data[len] == ' ');
+}
+
+/* What a message says about a directory. */
+enum move { STAYS, ENTERS, LEAVES };
+
+/*
+ * The level in a message: of the make that prints it; -1: of ninja or waf; MSBUILD and below: of a
+ * node of msbuild, MSBUILD itself of any node.
+ */
+enum { MSBUILD = -2 };
+
+static const char *const makers[] = {
+	"make", "gmake", "mingw32-make", "ninja", "Waf", "waf", NULL
+};
+
+/* The length of the name of make, ninja or waf in front of a message. 0: it is no message. */
+static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
+{
+	size_t drive = tr_path_has_drive(line) ? 2 : 0;
+	size_t most = line.len < 200 ? line.len : 200;
+	const char *colon = memchr(line.data + drive, ':', most - drive);
+	size_t end = colon ? (size_t)(colon - line.data) : 0, at;
+	struct tr_text name = { line.data, end };
+
+	while (name.len && name.data[name.len - 1] == ' ')
+		name.len--; /* in French, a blank precedes the colon */
+	if (!name.len)
+		return 0;
+	*level = 0;
+	if (name.data[name.len - 1] == ']') {
+		for (at = name.len - 1; at > 0 && name.data[at - 1] != '[';)
+			at--;
+		uint64_t number;
+		if (!at || !tr_decimal_read((struct tr_text){ name.data + at, name.len - 1 - at },
+					    1 << 20, &number))
+			return 0;
+		*level = (int)number;
+		name.len = at - 1;
+	}
+	if (!tr_text_is_among(name, makers)) {
+		name = tr_tool_base(name);
+		if (!tr_text_is_among(name, makers))
+			return 0;
+	}
+	*ninja = *name.data != 'm' && *name.data != 'g';
+	return end + 1;
+}
+
+/* Finds a path between the quotes of one of make's languages. False: there is none. */
+static bool find_path(struct tr_text rest, struct tr_text *path)
+{
+	static const char *const quotes[][2] = {
+		{ "`", "'" },
+		{ "'", "'" },
+		{ "\"", "\"" },
+		{ "„", "“" },
+		{ "«\u00a0", "\u00a0»" },
+		{ "« ", " »" },
+		{ "«", "»" },
+		{ "“", "”" },
+		{ "”", "”" },
+		{ "「", "」" },
+	};
+
+	for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++) {
+		struct tr_text open = tr_text_from(quotes[i][0]),
+			       close = tr_text_from(quotes[i][1]);
+		const char *end = rest.data + rest.len, *last = NULL, *p, *q;
+		p = memmem(rest.data, rest.len, open.data, open.len);
+		if (!p)
+			continue;
+		p += open.len;
+		for (q = p; (q = memmem(q, (size_t)(end - q), close.data, close.len)); q++)
+			last = q;
+		if (!last || last == p)
+			continue;
+		*path = tr_text_span(p, last);
+		return true;
+	}
+	return false;
+}
+
+/* Finds the folder of the last project in quotes. False: there is none. */
+static bool find_project(struct tr_text text, struct tr_text *path)
+{
+	const char *end = memrchr(text.data, '"', text.len);
+	const char *begin = end ? memrchr(text.data, '"', (size_t)(end - text.data)) : NULL;
+
+	if (!begin)
+		return false;
+	struct tr_text file = tr_text_span(begin + 1, end);
+	size_t folder = file.len - tr_path_base(file).len;
+	if (!tr_path_is_absolute(file) || !folder)
+		return false;
+	/* without the separator, unless it is that of the root */
+	*path = (struct tr_text){ file.data, folder > 3 ? folder - 1 : folder };
+	return true;
+}
+
+/*
+ * Reads a message of msbuild about a project, which it builds in the folder of the project:
+ *
+ *	Project "C:\a\b.vcxproj" on node 1 (default targets).
+ *	Project "C:\a\b.vcxproj" (1) is building "C:\a\c\d.vcxproj" (2) on node 1 (default targets).
+ *	Done Building Project "C:\a\c\d.vcxproj" (default targets).
+ */
+static enum move move_of_project(struct tr_text line, int *level, struct tr_text *path)
+{
+	static const char on_node[] = "\" on node ", numbered[] = ") on node ";
+	size_t len = sizeof on_node - 1;
+	uint64_t node;
+
+	if (tr_text_starts(line, TR_TEXT("Done Building Project \""))) {
+		*level = MSBUILD;
+		return find_project(line, path) ? LEAVES : STAYS;
+	}
+	if (!tr_text_starts(line, TR_TEXT("Project \"")))
+		return STAYS;
+	const char *at = memmem(line.data, line.len, on_node, len);
+	if (!at)
+		at = memmem(line.data, line.len, numbered, len);
+	if (!at)
+		return STAYS;
+	const char *digits = at + len, *end = line.data + line.len, *p = digits;
+	while (p < end && is_digit(*p))
+		p++;
+	if (!tr_decimal_read(tr_text_span(digits, p), 1 << 20, &node) ||
+	    !find_project(tr_text_span(line.data, at + 1), path))
+		return STAYS;
+	*level = MSBUILD - (int)node;
+	return ENTERS;
+}
+
+/* The messages of make 4.3 in the languages that translate them. */
+static const struct {
+	enum move move;
+	const char *text;
+} messages[] = {
+	{ ENTERS, "Entering directory" },
+	{ LEAVES, "Leaving directory" },
+	{ ENTERS, "wird betreten" },
+	{ LEAVES, "wird verlassen" },
+	{ ENTERS, "on entre dans le " },
+	{ LEAVES, "on quitte le " },
+	{ ENTERS, "se entra en el " },
+	{ LEAVES, "se sale del " },
+	{ ENTERS, "ingresso nella " },
+	{ LEAVES, "uscita dalla " },
+	{ ENTERS, "Entrando no " },
+	{ LEAVES, "Saindo do " },
+	{ ENTERS, "a entrar na pasta" },
+	{ LEAVES, "a sair da pasta" },
+	{ ENTERS, "Går till katalog" },
+	{ LEAVES, "Lämnar katalogen" },
+	{ ENTERS, "Går til katalog" },
+	{ LEAVES, "Forlader katalog" },
+	{ ENTERS, "Siirrytään hakemistoon" },
+	{ LEAVES, "Poistutaan hakemistosta" },
+	{ ENTERS, "wordt binnengegaan" },
+	{ LEAVES, "wordt verlaten" },
+	{ ENTERS, "Wejście do " },
+	{ LEAVES, "Opuszczenie " },
+	{ ENTERS, "Vstupuje se do " },
+	{ LEAVES, "Opouští se " },
+	{ ENTERS, "вход в каталог" },
+	{ LEAVES, "выход из каталога" },
+	{ ENTERS, "входимо до каталогу" },
+	{ LEAVES, "Залишаю каталог" },
+	{ ENTERS, "влизане в " },
+	{ LEAVES, "излизане от " },
+	{ ENTERS, "Улазим у " },
+	{ LEAVES, "Напуштам " },
+	{ ENTERS, "Ulazi se u " },
+	{ LEAVES, "Izlazi se iz " },
+	{ ENTERS, "Memasuki direktori" },
+	{ LEAVES, "Meninggalkan direktori" },
+	{ ENTERS, "Ag dul isteach" },
+	{ LEAVES, "Ag dul amach" },
+	{ ENTERS, "Vào thư mục" },
+	{ LEAVES, "Rời khỏi thư mục" },
+	{ ENTERS, "に入ります" },
+	{ LEAVES, "から出ます" },
+	{ ENTERS, "들어감" },
+	{ LEAVES, "나감" },
+	{ ENTERS, "进入目录" },
+	{ LEAVES, "离开目录" },
+	{ ENTERS, "進入目錄" },
+	{ LEAVES, "離開目錄" },
+	{ LEAVES, "Rời thư mục" },
+};
+
+/*
+ * False for most lines: a message begins with the name or the path of make, ninja or waf, or it is
+ * one of msbuild about a project.
+ */
+static inline bool may_be_message(struct tr_text line)
+{
+	enum { LONGEST = 16 << 10 };
+
+	if (line.len < 2 || line.len >= LONGEST)
+		return false;
+	char next = line.data[1];
+	switch (*line.data) {
+	case 'm':
+	case 'w':
+	case 'W':
+		return next == 'a' || next == 'i';
+	case 'g':
+		return next == 'm';
+	case 'n':
+		return next == 'i';
+	case '/':
+	case '.':
+	case 'P':
+	case 'D':
+		return true;
+	default:
+		return next == ':'; /* a path with a drive */
+	}
+}
+
+/* Reads a message about a directory. STAYS: the line is no such message. */
+static enum move read_message(struct tr_text line, int *level, struct tr_text *path)
+{
+	bool ninja = false;
+
+	if (*line.data == 'P' || *line.data == 'D')
+		return move_of_project(line, level, path);
+	size_t at = skip_maker(line, level, &ninja);
+	if (!at)
+		return STAYS;
+	*level = ninja ? -1 : *level;
+	struct tr_text rest = { line.data + at, line.len - at }, quoted = rest;
+	/* nearly all logs are in English */
+	bool enters = tr_text_skip(&quoted, TR_TEXT(" Entering directory "));
+	if ((enters || tr_text_skip(&quoted, TR_TEXT(" Leaving directory "))) && quoted.len > 2 &&
+	    (*quoted.data == '\'' || *quoted.data == '`') && quoted.data[quoted.len - 1] == '\'') {
+		*path = (struct tr_text){ quoted.data + 1, quoted.len - 2 };
+		return enters ? ENTERS : LEAVES;
+	}
+	if (!find_path(rest, path))
+		return STAYS;
+	/* only ninja, which is English, prints relative paths; other relative ones are targets */
+	if (!tr_path_is_absolute(*path))
+		return STAYS;
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+		if (memmem(rest.data, rest.len, messages[i].text, strlen(messages[i].text)))
+			return messages[i].move;
+	return STAYS;
+}
+
+enum { MOST = 1000 }; /* directories that are open at a time */
+
+struct tr_text tr_makelog_where_now(const struct tr_makelog_where *where)
+{
+	if (!where->count)
+		return where->cwd.len ? tr_buffer_text(&where->cwd) : (struct tr_text){ NULL, 0 };
+	const struct tr_makelog_place *last = &where->list[where->count - 1];
+	return (struct tr_text){ last->path, last->len };
+}
+
+/* True if two makes of one level, or two nodes, are running, whose commands are mixed. */
+static bool is_ambiguous(const struct tr_makelog_where *where)
+{
+	if (where->count < 2)
+		return false;
+	const struct tr_makelog_place *last = &where->list[where->count - 1];
+	bool nodes = last->level <= MSBUILD && last[-1].level <= MSBUILD;
+	return (last[-1].level == last->level) != nodes &&
+	       !tr_text_equal((struct tr_text){ last->path, last->len },
+			      (struct tr_text){ last[-1].path, last[-1].len });
+}
+
+static void drop_place(struct tr_makelog_where *where, size_t i)
+{
+	free(where->list[i].path);
+	where->count--;
+	memmove(&where->list[i], &where->list[i + 1], (where->count - i) * sizeof *where->list);
+}
+
+/* Enters a directory. TR_WARN: it is not entered, or another one is forgotten. TR_FATAL: memory. */
+static enum tr_status enter(struct tr_makelog_where *where, int level, struct tr_text path,
+			    struct tr_error *err)
+{
+	struct tr_buffer joined = TR_BUFFER_INIT;
+	struct tr_text base = tr_makelog_where_now(where);
+	enum tr_status status = TR_OK;
+
+	if (where->count == MOST) {
+		drop_place(where, 0);
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "more than %d directories are entered and not left: the first of them "
+			     "is forgotten",
+			     MOST);
+		status = TR_WARN;
+	}
+	if (!tr_path_is_absolute(path) && !base.data)
+		return status;
+	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : base, path, &joined);
+	if (tr_path_has_drive(path)) {
+		joined.len = 0;
+		tr_buffer_put_text(&joined, path);
+	}
+	if (joined.len > TR_DIRECTORY_MAX) {
+		tr_buffer_free(&joined);
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "a directory whose path is longer than %d bytes is not entered",
+			     TR_DIRECTORY_MAX);
+		return TR_WARN;
+	}
+	char *copy = joined.failed ? NULL : malloc(joined.len + 1);
+	if (!copy || !tr_array_room(where->list, where->count, where->cap)) {
+		free(copy);
+		tr_buffer_free(&joined);
+		return tr_error_memory(err);
+	}
+	memcpy(copy, tr_buffer_text(&joined).data, joined.len);
+	where->list[where->count++] = (struct tr_makelog_place){ level, copy, joined.len };
+	where->guessed = is_ambiguous(where);
+	tr_buffer_free(&joined);
+	return status;
+}
+
+/* True if messages of both levels can be about the same directory. */
+static bool is_same_level(int a, int b)
+{
+	return a == b || (a <= MSBUILD && b <= MSBUILD);
+}
+
+/* Leaves a directory: the last one of that level with that path, else the last of that level. */
+static void leave(struct tr_makelog_where *where, int level, struct tr_text path)
+{
+	size_t found = where->count;
+
+	for (size_t i = 0; i < where->count; i++) {
+		const struct tr_makelog_place *place = &where->list[i];
+		if (is_same_level(place->level, level) &&
+		    tr_text_equal((struct tr_text){ place->path, place->len }, path))
+			found = i;
+	}
+	for (size_t i = where->count; i > 0 && found == where->count; i--)
+		if (is_same_level(where->list[i - 1].level, level))
+			found = i - 1;
+	if (found < where->count)
+		drop_place(where, found);
+	where->guessed = is_ambiguous(where);
+}
+
+bool tr_makelog_is_message(struct tr_text line)
+{
+	struct tr_text path;
+	int level;
+
+	return may_be_message(line) && read_message(line, &level, &path) != STAYS;
+}
+
+/* Follows a line that may be a message. */
+static enum tr_status follow(struct tr_makelog_where *where, struct tr_text line,
+			     struct tr_error *err)
+{
+	struct tr_text path;
+	int level;
+	enum move move = read_message(line, &level, &path);
+
+	if (move == ENTERS)
+		return enter(where, level, path, err);
+	if (move == LEAVES)
+		leave(where, level, path);
+	return move == STAYS ? TR_END : TR_OK;
+}
+
+enum tr_status tr_makelog_where_follow(struct tr_makelog_where *where, struct tr_text line,
+				       struct tr_error *err)
+{
+	return may_be_message(line) ? follow(where, line, err) : TR_END;
+}
+
+bool tr_makelog_where_is_about_next(const struct tr_makelog_where *where, char prompt,
+				    struct tr_text text)
+{
+	if (where->count)
+		return false;
+	if (prompt)
+		return tr_text_starts(text, TR_TEXT("cd ")) ||
+		       tr_text_starts(text, TR_TEXT("pushd "));
+	return (tr_text_starts(text, TR_TEXT("cd /")) || tr_text_starts(text, TR_TEXT("cd \"/")) ||
+		tr_text_starts(text, TR_TEXT("cd $"))) &&
+	       !memchr(text.data, ';', text.len) && !memchr(text.data, '&', text.len) &&
+	       !memchr(text.data, '|', text.len);
+}
+
+void tr_makelog_where_set(struct tr_makelog_where *where, char prompt, struct tr_text directory)
+{
+	tr_buffer_reset(&where->cwd);
+	if (directory.data)
+		tr_buffer_put_text(&where->cwd, directory);
+	where->traced = prompt != '$';
+}
+
+bool tr_makelog_where_is_guess(const struct tr_makelog_where *where)
+{
+	return where->guessed || (where->traced && !where->count);
+}
+
+void tr_makelog_where_free(struct tr_makelog_where *where)
+{
+	while (where->count)
+		free(where->list[--where->count].path);
+	free(where->list);
+	tr_buffer_free(&where->cwd);
 }

@@ -42,6 +42,7 @@ struct reader {
 	size_t delivered;		 /* bytes of the queue */
 	size_t last;			 /* where its last record begins */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
+	struct tr_counter seq;		 /* digits of the number of a record */
 	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
 	bool counted; /* the number of texts was reported */
@@ -112,64 +113,66 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	return true;
 }
 
-/* Appends the field cwd. Its text is kept, because most commands have the same directory. */
+/*
+ * Appends the field cwd and the key of the field argv. Their text is kept, because most commands
+ * have the same directory.
+ */
 static void put_directory(struct reader *reader, struct tr_text directory)
 {
-	if (!reader->cwd_field.len || !tr_text_equal(directory, tr_buffer_text(&reader->cwd))) {
+	struct tr_buffer *field = &reader->cwd_field;
+
+	if (!field->len || !tr_text_equal(directory, tr_buffer_text(&reader->cwd))) {
 		tr_buffer_reset(&reader->cwd);
 		tr_buffer_put_text(&reader->cwd, directory);
-		tr_buffer_reset(&reader->cwd_field);
-		tr_buffer_put_literal(&reader->cwd_field, "\tcwd=\"");
-		tr_string_escape(directory, &reader->cwd_field);
-		tr_buffer_put_byte(&reader->cwd_field, '"');
+		tr_buffer_reset(field);
+		tr_buffer_put_literal(field, "\tcwd=\"");
+		tr_string_escape(directory, field);
+		tr_buffer_put_literal(field, "\"\targv=[\"");
+		reader->queue.failed |= reader->cwd.failed || field->failed;
 	}
-	tr_buffer_put_text(&reader->queue, tr_buffer_text(&reader->cwd_field));
-	reader->queue.failed |= reader->cwd.failed || reader->cwd_field.failed;
+	tr_buffer_put_text(&reader->queue, tr_buffer_text(field));
 }
 
-/* Queues the record of a command if its program is a build tool. */
-static void take(void *context, const struct tr_makelog_found *found)
+/* Appends the columns before the name. */
+static void put_columns(struct reader *reader, struct tr_buffer *to)
 {
-	struct reader *reader = context;
-	struct tr_buffer *to = &reader->queue;
-	struct tr_makelog_program program;
-	bool unexpanded; /* also if xargs reads further words */
-	size_t first = tr_makelog_skip_wrappers(&reader->names, found, &program, &unexpanded);
+	static const char kind[] = "exec\t", none[] = "\t-\t-\t";
+	char *begin = tr_buffer_room(to, sizeof kind + TR_DECIMAL_MAX + 2 + sizeof none),
+	     *p = begin;
 
-	unexpanded |= found->unexpanded;
-	if (take_script(reader, found, first, program))
+	if (!begin)
 		return;
-	size_t begin = tr_makelog_find_tool(&reader->names, found, first, program);
-	to->failed |= reader->names.failed;
-	if (begin == found->count) {
-		if (first < found->count && !program.no_runner && !program.shell)
-			tr_unknown_compilers_count(&reader->tally.unknown, found->words + first,
-						   found->count - first);
-		return;
-	}
-	reader->tally.commands++;
+	p = mempcpy(p, kind, sizeof kind - 1);
+	p += tr_counter_write(&reader->seq, reader->base.seq, p);
+	p = mempcpy(p, none, sizeof none - 1);
+	tr_buffer_used(to, (size_t)(p - begin));
+}
+
+/* Queues the record of the command whose program is the word at begin. */
+static void put_record(struct reader *reader, const struct tr_makelog_found *found, size_t begin,
+		       bool unexpanded)
+{
+	struct tr_buffer *to = &reader->queue, joined = TR_BUFFER_INIT;
+	struct tr_text name = found->words[begin].text, directory = found->directory;
+
 	reader->last = to->len;
-	if (!to->len) {
-		tr_buffer_put_literal(to, "exec\t");
-		tr_buffer_put_decimal(to, reader->base.seq);
-		tr_buffer_put_literal(to, "\t-\t-\t");
-	}
-	struct tr_text name = found->words[begin].text;
+	if (!to->len)
+		put_columns(reader, to);
 	/* a text without escapes in a string has none in a cell either, except "-" */
 	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
 		tr_buffer_put_text(to, name);
 	else
 		tr_cell_escape(name, false, to);
-	struct tr_buffer joined = TR_BUFFER_INIT;
-	struct tr_text directory =
-		begin ? tr_makelog_directory_of(found, begin, &joined) : found->directory;
+	if (begin) {
+		directory = tr_makelog_directory_of(found, begin, &joined);
+		to->failed |= joined.failed;
+	}
 	if (directory.data)
 		put_directory(reader, directory);
-	if (begin) {
-		to->failed |= joined.failed;
+	else
+		tr_buffer_put_literal(to, "\targv=[\"");
+	if (begin)
 		tr_buffer_free(&joined);
-	}
-	tr_buffer_put_literal(to, "\targv=[\"");
 	if (begin == 0 && found->spelled.data)
 		tr_buffer_put_text(to, found->spelled);
 	for (size_t i = begin; i < found->count && (begin || !found->spelled.data); i++) {
@@ -185,8 +188,28 @@ static void take(void *context, const struct tr_makelog_found *found)
 	if (directory.data && tr_makelog_where_is_guess(&reader->where))
 		tr_buffer_put_literal(to, ",\"cwd-guessed\"");
 	tr_buffer_put_literal(to, "]\n");
+	reader->tally.commands++;
 	reader->tally.unexpanded += unexpanded;
 	reader->tally.unplaced += !directory.data;
+}
+
+/* Queues the record of a command if its program is a build tool. */
+static void take(void *context, const struct tr_makelog_found *found)
+{
+	struct reader *reader = context;
+	struct tr_makelog_program program;
+	bool reads_words; /* by xargs */
+	size_t first = tr_makelog_skip_wrappers(&reader->names, found, &program, &reads_words);
+
+	if (take_script(reader, found, first, program))
+		return;
+	size_t begin = tr_makelog_find_tool(&reader->names, found, first, program);
+	reader->queue.failed |= reader->names.failed;
+	if (begin < found->count)
+		put_record(reader, found, begin, found->unexpanded || reads_words);
+	else if (first < found->count && !program.no_runner && !program.shell)
+		tr_unknown_compilers_count(&reader->tally.unknown, found->words + first,
+					   found->count - first);
 }
 
 /* True for a line of source code in a message of GCC: a line number, a bar, the code. */

@@ -3,8 +3,8 @@
  * Private to the format makelog: the commands that make, ninja and libtool print while they run.
  * Only read. The path of the data:
  *
- *	line.c		a line -> its command, without the time, progress or prompt before it
- *	where.c		messages about directories, and cd -> the directory of the next command
+ *	line.c		a line -> its command, without the time, progress or prompt before it;
+ *			messages about directories, and cd -> the directory of the next command
  *	windows.c	a command line of Windows -> simple commands
  *	shell.c		a command line of a shell -> simple commands, with their directories
  *	command.c	a simple command -> the command of a build tool

@@ -11,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "format/makelog/makelog.h"
 #include "process/command.h"
 #include "process/directory.h"
 #include "process/path.h"
 #include "record/literal.h"
 
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* The bytes that are examined at a time, and those that are copied at a time. */
 enum { BLOCK = 64, PIECE = 32 };
@@ -789,7 +788,7 @@ struct marks {
 	uint64_t plain, blanks;
 };
 
-static inline struct marks find_marks(const char *p)
+ALWAYS_INLINE struct marks find_marks(const char *p)
 {
 	struct marks marks = { 0, 0 };
 
@@ -812,9 +811,10 @@ static inline struct marks find_marks(const char *p)
 /*
  * Adds the next words to the command, up to the first one that is longer than a block or has a byte
  * that is not plain. Nearly all words are plain: they stay in the text, and only their spelling is
- * copied. Returns true if that other word begins at pos.
+ * copied. Returns true if that other word begins at pos. find: find_marks or find_marks_wide.
  */
-static bool take_plain_words(struct tr_makelog_shell *shell)
+ALWAYS_INLINE bool take_plain_words_by(struct tr_makelog_shell *shell,
+				       struct marks (*find)(const char *p))
 {
 	enum { SEPARATOR = 3, MOST = BLOCK / 2 };
 	const char *source = shell->pos;
@@ -830,7 +830,7 @@ static bool take_plain_words(struct tr_makelog_shell *shell)
 			return false;
 		const char *block = shell->pos;
 		struct tr_word *word = shell->line->words + shell->first + count;
-		struct marks marks = find_marks(block);
+		struct marks marks = find(block);
 		others = ~(marks.plain | marks.blanks);
 		uint64_t before = (others & -others) - 1;
 		uint64_t ends = marks.blanks & marks.plain << 1 & before;
@@ -861,6 +861,45 @@ static bool take_plain_words(struct tr_makelog_shell *shell)
 	if (shell->marking && shell->pos > source)
 		put_mark(shell, true);
 	return starts && shell->pos < shell->end;
+}
+
+#ifdef TR_WIDE
+/* Like plain_mask, for 32 bytes. */
+TR_WIDE static inline unsigned plain_mask_wide(__m256i bytes)
+{
+	__m256i lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+	__m256i letter = _mm256_cmpgt_epi8(_mm256_add_epi8(lower, _mm256_set1_epi8(INT8_MAX - 'z')),
+					   _mm256_set1_epi8(INT8_MAX - 'z' + 'a' - 1));
+	__m256i sign = _mm256_cmpgt_epi8(_mm256_add_epi8(bytes, _mm256_set1_epi8(INT8_MAX - ':')),
+					 _mm256_set1_epi8(INT8_MAX - ':' + '+' - 1));
+
+	letter = _mm256_or_si256(letter, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('=')));
+	sign = _mm256_or_si256(sign, _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('_')));
+	return (unsigned)_mm256_movemask_epi8(_mm256_or_si256(letter, sign));
+}
+
+TR_WIDE static inline struct marks find_marks_wide(const char *p)
+{
+	struct tr_block64_wide block = tr_block64_wide_load(p);
+
+	return (struct marks){ plain_mask_wide(block.low) | (uint64_t)plain_mask_wide(block.high)
+								    << 32,
+			       tr_block64_wide_equal(block, ' ') };
+}
+
+TR_WIDE static bool take_plain_words_wide(struct tr_makelog_shell *shell)
+{
+	return take_plain_words_by(shell, find_marks_wide);
+}
+#endif
+
+static bool take_plain_words(struct tr_makelog_shell *shell)
+{
+#ifdef TR_WIDE
+	if (tr_wide_runs())
+		return take_plain_words_wide(shell);
+#endif
+	return take_plain_words_by(shell, find_marks);
 }
 
 /* True if the command is a shell that reads its script from standard input. */
