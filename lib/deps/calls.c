@@ -188,6 +188,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	task->process->command = command;
 	command->program = true;
 	command->owner = command;
+	command->running = 1;
 	before->became = command;
 	if (!tr_cell_number(&record->seq, &command->seq))
 		command->seq = TR_DEPS_NO_SEQ;
@@ -341,7 +342,7 @@ static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_fil
 
 	while (use && use->command == d->command && use->written)
 		use = use->next_of_version;
-	if (use || (!version->uses && !file->created && keeps))
+	if (use || version->dropped || (!version->uses && !file->created && keeps))
 		return tr_deps_add_version(d->graph, file, keeps);
 	if (!keeps)
 		version->older = NULL; /* and no other version is newer than that */

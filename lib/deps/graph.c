@@ -197,6 +197,17 @@ static struct tr_deps_use *find_use(struct tr_deps_graph *graph, struct tr_deps_
 	return use;
 }
 
+static struct tr_deps_use *new_use(struct tr_deps_graph *graph)
+{
+	struct tr_deps_use *use = graph->free_uses;
+
+	if (!use)
+		return add(graph, sizeof *use);
+	graph->free_uses = use->next_of_command;
+	*use = (struct tr_deps_use){ NULL };
+	return use;
+}
+
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path)
 {
@@ -205,7 +216,7 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 
 	if (use)
 		return use;
-	use = add(graph, sizeof *use);
+	use = new_use(graph);
 	if (use && graph->details)
 		use->details = add(graph, sizeof *use->details);
 	if (graph->failed)
@@ -231,6 +242,49 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 	graph->use_count++;
 	command->use_count++;
 	return graph->failed ? NULL : use;
+}
+
+/* Returns the pointer to a use in the list of its version or path. NULL: newer uses are too many. */
+static struct tr_deps_use **link_of(const struct tr_deps_use *use)
+{
+	enum { MANY = 64 };
+	struct tr_deps_use **link = use->version ? &use->version->uses : &use->path->missed;
+
+	for (int i = 0; i < MANY && *link; i++, link = &(*link)->next_of_version)
+		if (*link == use)
+			return link;
+	return NULL;
+}
+
+bool tr_deps_is_droppable(const struct tr_deps_use *use)
+{
+	return link_of(use);
+}
+
+void tr_deps_drop_uses(struct tr_deps_graph *graph, struct tr_deps_command *command,
+		       bool (*drop)(void *context, const struct tr_deps_use *use), void *context)
+{
+	struct tr_deps_use **place = &command->uses, **link, *use;
+
+	for (use = command->mapped; use; use = use->next_of_command)
+		tr_id_map_take(&graph->uses, id_of(command, use->version, use->path));
+	command->mapped = NULL;
+	while ((use = *place)) {
+		link = link_of(use);
+		if (!link || !drop(context, use)) {
+			place = &use->next_of_command;
+			continue;
+		}
+		*link = use->next_of_version;
+		if (use->version)
+			use->version->dropped = true;
+		*place = use->next_of_command;
+		use->command = NULL;
+		use->next_of_command = graph->free_uses;
+		graph->free_uses = use;
+		graph->use_count--;
+		command->use_count--;
+	}
 }
 
 void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
@@ -296,8 +350,7 @@ bool tr_deps_is_shell(const struct tr_deps_command *command)
 	return tr_command_is_shell(command->name);
 }
 
-/* Whether the command opened a file for itself, and not for a program that it runs as a shell. */
-static bool opened(const struct tr_deps_command *command)
+bool tr_deps_opens_for_itself(const struct tr_deps_command *command)
 {
 	const struct tr_deps_command *program = tr_deps_program(command);
 
@@ -311,9 +364,10 @@ bool tr_deps_is_reader(const struct tr_deps_use *use)
 	/* a command reads a file that it opens; a shell may only hold a pipe or pass on a descriptor */
 	if (use->version->file->pipe)
 		return use->read == use->version->read ||
-		       (use->read == TR_EVIDENCE_OPENED && use->path && opened(use->command));
+		       (use->read == TR_EVIDENCE_OPENED && use->path &&
+			tr_deps_opens_for_itself(use->command));
 	if (use->read == TR_EVIDENCE_OPENED && use->version->transferred)
-		return opened(use->command);
+		return tr_deps_opens_for_itself(use->command);
 	return use->read != TR_EVIDENCE_PASSED || use->version->read == TR_EVIDENCE_PASSED;
 }
 
@@ -322,7 +376,8 @@ bool tr_deps_is_writer(const struct tr_deps_use *use)
 	if (!use->written || !use->version || use->version->file->both)
 		return false;
 	if (use->version->file->pipe && use->path && use->written == TR_EVIDENCE_OPENED)
-		return opened(use->command) || use->version->written == TR_EVIDENCE_OPENED;
+		return tr_deps_opens_for_itself(use->command) ||
+		       use->version->written == TR_EVIDENCE_OPENED;
 	return use->written == use->version->written;
 }
 

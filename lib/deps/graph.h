@@ -12,7 +12,8 @@
  * that moment. Pairs of inputs and outputs are never stored: a search walks from version to use to
  * command (search.h).
  *
- * Memory grows with the number of commands, files, versions and uses, not with that of events.
+ * Memory grows with the number of commands, files, versions and uses, not with that of events; a user
+ * that only counts uses can drop those of programs that have ended (tr_deps_drop_uses).
  * Everything lives in one arena until tr_deps_graph_free. Not thread safe.
  */
 #ifndef TR_DEPS_GRAPH_H
@@ -71,6 +72,7 @@ struct tr_deps_command {
 	struct tr_text argv;		 /* the field's value, as trec spells it; data NULL: none */
 	struct tr_deps_use *uses;	 /* the newest first */
 	struct tr_deps_use *mapped;	 /* private: this and older ones are in graph->uses */
+	uint32_t running;		 /* of an owner: its commands that have not ended */
 	uint64_t bytes_read, bytes_written; /* by the calls that are in the trace */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
@@ -105,6 +107,7 @@ struct tr_deps_version {
 	struct tr_deps_use *uses;	/* the newest first */
 	enum tr_evidence read, written; /* the strongest of all uses */
 	bool transferred;		/* a call in the trace read from it */
+	bool dropped;			/* it had uses by commands that have ended */
 	uint32_t mark;			/* of a search: private to search.c */
 };
 
@@ -141,7 +144,8 @@ struct tr_deps_use {
 struct tr_deps_graph {
 	struct tr_deps_paths paths;
 	struct tr_arena arena;
-	struct tr_id_map uses; /* private: uses by commands that have many */
+	struct tr_id_map uses;	       /* private: uses by commands that have many */
+	struct tr_deps_use *free_uses; /* private: dropped ones */
 	struct tr_deps_command *first_command, *last_command;
 	struct tr_deps_file *first_file, *last_file;
 	struct tr_deps_use *first_use, *last_use; /* with details */
@@ -179,6 +183,15 @@ void tr_deps_unbind(struct tr_deps_path *path);
 struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
 				struct tr_deps_version *version, struct tr_deps_path *path);
 
+/*
+ * Removes those uses of a command that has ended for which `drop` returns true, so that their memory
+ * can be used again. For graphs without details in which no search is made. A use cannot be dropped
+ * while its version or path has many newer ones: `drop` is not called for it.
+ */
+bool tr_deps_is_droppable(const struct tr_deps_use *use);
+void tr_deps_drop_uses(struct tr_deps_graph *graph, struct tr_deps_command *command,
+		       bool (*drop)(void *context, const struct tr_deps_use *use), void *context);
+
 /* Marks that the use reads, or writes, now. */
 void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		       enum tr_evidence evidence);
@@ -199,6 +212,11 @@ const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *comm
 /* Whether the program is make or ninja, which only run others; whether it is a shell. */
 bool tr_deps_is_build_tool(const struct tr_deps_command *command);
 bool tr_deps_is_shell(const struct tr_deps_command *command);
+
+/*
+ * Whether the command opens files for itself, and not, as a shell does, for programs that it runs.
+ */
+bool tr_deps_opens_for_itself(const struct tr_deps_command *command);
 
 /*
  * Whether the use reads, or writes, the version. The evidence of all uses of the version decides: if

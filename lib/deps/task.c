@@ -218,6 +218,8 @@ void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		if (use->written && use->written_until == TR_DEPS_NEVER)
 			tr_deps_use_closes(tracker->graph, use);
+	if (--command->owner->running == 0 && command->owner->program && tracker->program_ended)
+		tracker->program_ended(tracker->context, command->owner);
 }
 
 /* Takes process, directory and descriptors from the task. */
@@ -257,12 +259,13 @@ bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 		task->process = parent->process;
 		task->process->references++;
 	} else {
+		struct tr_deps_command *command =
+			tr_deps_add_command(graph, parent ? parent->process->command : NULL);
 		task->process = malloc(sizeof *task->process);
 		if (task->process)
-			*task->process = (struct tr_deps_process){
-				1,
-				tr_deps_add_command(graph, parent ? parent->process->command : NULL)
-			};
+			*task->process = (struct tr_deps_process){ 1, command };
+		if (command)
+			command->owner->running++;
 	}
 	if (parent && fs) {
 		task->directory = parent->directory;

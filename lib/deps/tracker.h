@@ -44,7 +44,9 @@ struct tr_deps_tracker {
 
 	/* Receives the lines of all records in their order; NULL: only the graph is needed. */
 	bool (*emit)(void *context, struct tr_text line);
-	void *context;
+	/* Called when a program and all processes that it forked have ended; NULL: not needed. */
+	void (*program_ended)(void *context, struct tr_deps_command *program);
+	void *context; /* of both */
 
 	bool times; /* read the times of events, for `closed` in the details of uses */
 

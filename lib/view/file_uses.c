@@ -40,6 +40,8 @@ static bool start(struct tr_file_uses *uses)
 	tr_deps_graph_init(&uses->graph);
 	tr_deps_tracker_init(&uses->tracker, &uses->graph);
 	uses->tracker.times = uses->graph.details = uses->times;
+	uses->tracker.program_ended = uses->program_ended;
+	uses->tracker.context = uses->context;
 	uses->following = true;
 	fine = !uses->graph.failed;
 	while (fine && p < end) {
@@ -173,8 +175,12 @@ bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **lis
 
 void tr_file_uses_clear(struct tr_file_uses *uses)
 {
+	struct tr_file_uses old = *uses;
+
 	tr_file_uses_free(uses);
-	tr_file_uses_init(uses, uses->times);
+	tr_file_uses_init(uses, old.times);
+	uses->program_ended = old.program_ended;
+	uses->context = old.context;
 }
 
 void tr_file_uses_free(struct tr_file_uses *uses)

@@ -24,6 +24,9 @@ struct tr_file_uses {
 	struct tr_deps_tracker tracker;
 	struct tr_buffer held; /* lines before the first file call */
 	bool full;	       /* held has reached its limit */
+	/* as in deps/tracker.h; may be set after tr_file_uses_init */
+	void (*program_ended)(void *context, struct tr_deps_command *program);
+	void *context;
 };
 
 /* A file and what a program did with it. */

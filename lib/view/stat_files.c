@@ -9,9 +9,9 @@
 
 /*
  * Marks of a path: what its latest program did with it, and, multiplied by OF_TRACE, what any
- * program did.
+ * program did. KEPT: a use of it by the latest program is not counted until the end.
  */
-enum { READ = 1, WRITTEN = 2, OF_TRACE = 4 };
+enum { READ = 1, WRITTEN = 2, OF_TRACE = 4, KEPT = 16 };
 
 /* A program. While its segment is read, only the first members are set. */
 struct row {
@@ -21,15 +21,6 @@ struct row {
 	uint64_t seq;		       /* TR_DEPS_NO_SEQ: unknown */
 	struct tr_text makes, command; /* in the arena; data NULL: unknown */
 };
-
-void tr_stat_files_init(struct tr_stat_files *files, const struct tr_stat_config *config)
-{
-	*files = (struct tr_stat_files){ .top = config->top,
-					 .compilers = config->compilers,
-					 .rows = TR_BUFFER_INIT,
-					 .arena = TR_ARENA_INIT };
-	tr_file_uses_init(&files->uses, false);
-}
 
 bool tr_stat_files_put(struct tr_stat_files *files, struct tr_record *record)
 {
@@ -96,6 +87,90 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 }
 
 /*
+ * Uses of a program that has ended are counted at once and dropped, so that memory does not grow with
+ * them. But whether a use reads or writes can depend on later uses of the same content; such a use,
+ * and others of the same path by this program, are kept until the end of the segment.
+ */
+
+/* Makes `user` the latest user of the path. */
+static void set_user(struct tr_deps_path *path, void *user)
+{
+	if (path->user != user)
+		path->set &= ~(uint32_t)(READ | WRITTEN | KEPT);
+	path->user = user;
+}
+
+/*
+ * Whether a use can be dropped, because no later event changes what it counts for: *reads, or
+ * nothing.
+ */
+static bool is_decided(const struct tr_deps_use *use, bool *reads)
+{
+	*reads = false;
+	if (!tr_deps_is_droppable(use) || use->written ||
+	    use->does & (TR_DOES_RENAME | TR_DOES_LINK))
+		return false;
+	if (!use->path || !use->read)
+		return true;
+	if (use->version->file->pipe || use->path->directory || use->path->special)
+		return false;
+	if (use->read == TR_EVIDENCE_PASSED)
+		return use->version->read != TR_EVIDENCE_PASSED;
+	*reads = use->read == TR_EVIDENCE_SEEN || tr_deps_opens_for_itself(use->command);
+	return *reads || use->version->transferred;
+}
+
+/* Counts a use that is decided, unless another use of its path is kept. */
+static bool count_decided(void *context, const struct tr_deps_use *use)
+{
+	struct tr_stat_files *files = context;
+	struct tr_deps_path *path = use->path;
+	bool reads;
+
+	if (!is_decided(use, &reads))
+		return false;
+	if (!reads)
+		return true;
+	if (path->set & KEPT)
+		return false;
+	use->command->owner->place += !(path->set & READ);
+	files->read += !(path->set & READ * OF_TRACE);
+	path->set |= READ | READ * OF_TRACE;
+	return true;
+}
+
+/* Counts the decided uses of a program, and of the processes that it forked, in program->place. */
+static void count_ended(void *context, struct tr_deps_command *program)
+{
+	struct tr_stat_files *files = context;
+	const struct tr_deps_command *c;
+	bool reads;
+
+	for (c = program; c; c = tr_deps_next_fork(c)) {
+		for (const struct tr_deps_use *use = c->uses; use; use = use->next_of_command) {
+			if (use->path)
+				set_user(use->path, program);
+			if (use->path && !is_decided(use, &reads))
+				use->path->set |= KEPT;
+		}
+	}
+	for (c = program; c; c = tr_deps_next_fork(c))
+		tr_deps_drop_uses(&files->uses.graph, (struct tr_deps_command *)c, count_decided,
+				  files);
+}
+
+void tr_stat_files_init(struct tr_stat_files *files, const struct tr_stat_config *config)
+{
+	*files = (struct tr_stat_files){ .top = config->top,
+					 .compilers = config->compilers,
+					 .rows = TR_BUFFER_INIT,
+					 .arena = TR_ARENA_INIT };
+	tr_file_uses_init(&files->uses, false);
+	files->uses.program_ended = count_ended;
+	files->uses.context = files;
+}
+
+/*
  * Adds a file to the sums of its program, and the first time also to those of the trace. Several
  * uses of a file by one program count once: marks in the path show what its latest program has
  * counted.
@@ -107,9 +182,7 @@ static void count_file(struct tr_stat_files *files, struct row *row, const struc
 
 	if (!tr_file_use_counts(use, &reads, &writes))
 		return;
-	if (path->user != row)
-		path->set &= ~(uint32_t)(READ | WRITTEN);
-	path->user = row;
+	set_user(path, row);
 	unsigned does = (reads ? READ : 0) | (writes ? WRITTEN : 0), fresh = does & ~path->set;
 	row->read += fresh & READ ? 1 : 0;
 	row->written += fresh & WRITTEN ? 1 : 0;
@@ -148,7 +221,9 @@ static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *co
 	for (c = first; c; c = c->next) {
 		if (c->program) {
 			row++;
-			*row = (struct row){ .program = c, .order = (uint64_t)(row - *rows) };
+			*row = (struct row){ .program = c,
+					     .read = c->place, /* see count_ended */
+					     .order = (uint64_t)(row - *rows) };
 			count_command(files, row, c);
 		} else if (!c->parent) {
 			count_command(files, *rows, c);

@@ -527,9 +527,61 @@ static void test_searches(void)
 	}
 }
 
+static bool only_reads(void *context, const struct tr_deps_use *use)
+{
+	(void)context;
+	return tr_deps_is_droppable(use) && !use->written;
+}
+
+static void drop_reads(void *context, struct tr_deps_command *program)
+{
+	for (const struct tr_deps_command *c = program; c; c = tr_deps_next_fork(c))
+		tr_deps_drop_uses(context, (struct tr_deps_command *)c, only_reads, NULL);
+}
+
+/* Uses are dropped when their program and what it forked have ended, but their effects remain. */
+static void test_dropped_uses(void)
+{
+	struct tr_deps_graph graph;
+	struct tr_deps_tracker tracker;
+	struct tr_buffer log = TR_BUFFER_INIT;
+
+	tr_buffer_put_literal(&log, EXEC("1", "/sh"));
+	for (int i = 0; i < 500; i++) { /* programs with few uses and with many */
+		char text[128];
+		tr_buffer_put_literal(&log, FORK("1", "2", "SIGCHLD") EXEC("2", "/a"));
+		for (int k = 0; k < (i % 2 ? 40 : 2); k++) {
+			snprintf(text, sizeof text, READS("2", "/x%d", "3"), k);
+			tr_buffer_put_text(&log, tr_text_from(text));
+		}
+		tr_buffer_put_literal(&log, EXIT("2"));
+	}
+	tr_buffer_put_literal(&log, MAKES("1", "/x0", "3") CLOSE("1", "3") EXIT("1"));
+	tr_buffer_put_byte(&log, '\0');
+	tr_deps_graph_init(&graph);
+	tr_deps_tracker_init(&tracker, &graph);
+	tracker.program_ended = drop_reads;
+	tracker.context = &graph;
+	ok(log_put(&tracker, log.data), "a log of 500 programs");
+	ok(graph.use_count == 1, "only the use that writes is left: %d", (int)graph.use_count);
+	ok(graph.uses.count == 0, "none is found by its command");
+	const struct tr_deps_use *use = graph.first_command->became->uses;
+	ok(use && use->written && use->version->older == NULL &&
+		   use->version->file->version == use->version,
+	   "it writes the last content of its file");
+	int free_uses = 0;
+	for (use = graph.free_uses; use; use = use->next_of_command)
+		free_uses++;
+	ok(free_uses < 100, "the memory of dropped uses was used again: %d", free_uses);
+	tr_buffer_free(&log);
+	tr_deps_tracker_free(&tracker);
+	tr_deps_graph_free(&graph);
+}
+
 int main(void)
 {
 	test_rules();
+	test_dropped_uses();
 	test_many_uses();
 	test_searches();
 	return done_testing();
