@@ -174,5 +174,16 @@ void tr_instant_write_micro(int64_t instant, struct tr_buffer *to)
 {
 	uint64_t magnitude = magnitude_of(instant), part = magnitude % 1000;
 
-	put(instant < 0, magnitude / 1000, part, 100, part ? 3 : 0, to);
+	char text[1 + TR_DECIMAL_MAX + 4], *p = text;
+
+	if (instant < 0)
+		*p++ = '-';
+	p += tr_decimal_write(magnitude / 1000, p);
+	if (part) {
+		*p++ = '.';
+		*p++ = (char)('0' + part / 100);
+		*p++ = (char)('0' + part / 10 % 10);
+		*p++ = (char)('0' + part % 10);
+	}
+	tr_buffer_put(to, text, (size_t)(p - text));
 }

@@ -5,6 +5,7 @@
 #include "core/utf8.h"
 #include "record/ask.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 #include "view/json_value.h"
 
 bool tr_brief_cut(struct tr_buffer *to, size_t from, size_t limit)
@@ -50,9 +51,17 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 
 void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to)
 {
+	const char *end = cell->text.data + cell->text.len;
 	struct tr_error err;
-	struct tr_text bytes = tr_ask_cell(cell, arena, &err);
 
+	/* nearly all cells are JSON as they are spelled */
+	if (cell->type == TR_CELL_TEXT && tr_string_special(cell->text.data, end) == end) {
+		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_text(to, cell->text);
+		tr_buffer_put_byte(to, '"');
+		return;
+	}
+	struct tr_text bytes = tr_ask_cell(cell, arena, &err);
 	if (bytes.data)
 		tr_json_view_name(bytes, to);
 	else

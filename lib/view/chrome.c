@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/container.h"
+#include "core/heap.h"
 #include "core/map.h"
 #include "core/utf8.h"
 #include "process/command.h"
@@ -20,6 +21,7 @@
 #include "record/ask.h"
 #include "record/json.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 #include "record/vocabulary.h"
 #include "view/brief.h"
 #include "view/json_value.h"
@@ -52,17 +54,14 @@ struct tr_chrome {
 	struct tr_buffer origins; /* JSON: the first time of each segment */
 };
 
-/* The "pid" of a group, from 1. */
-static uint64_t group_number(const struct tr_chrome *chrome, enum group group)
-{
-	return chrome->segment * GROUPS + group + 1;
-}
-
 /* The row of the viewer in which an event is drawn. */
 static void put_place(struct tr_chrome *chrome, enum group group, uint64_t tid)
 {
+	/* the "pid" of a group, from 1 */
+	uint64_t number = chrome->segment * GROUPS + group + 1;
+
 	tr_buffer_put_literal(&chrome->line, ",\"pid\":");
-	tr_buffer_put_decimal(&chrome->line, group_number(chrome, group));
+	tr_buffer_put_decimal(&chrome->line, number);
 	tr_buffer_put_literal(&chrome->line, ",\"tid\":");
 	tr_buffer_put_decimal(&chrome->line, tid);
 }
@@ -85,9 +84,10 @@ static void end_event(struct tr_chrome *chrome)
 /* Every event begins with its name. */
 static void begin_name(struct tr_chrome *chrome, struct tr_text name_json)
 {
-	tr_buffer_put_text(&chrome->line,
-			   chrome->any ? TR_TEXT(",\n") : TR_TEXT("{\"traceEvents\":[\n"));
-	tr_buffer_put_literal(&chrome->line, "{\"name\":");
+	if (chrome->any)
+		tr_buffer_put_literal(&chrome->line, ",\n{\"name\":");
+	else
+		tr_buffer_put_literal(&chrome->line, "{\"traceEvents\":[\n{\"name\":");
 	tr_buffer_put_text(&chrome->line, name_json);
 	chrome->any = true;
 }
@@ -270,20 +270,35 @@ static bool put_fields(struct tr_record *record, struct tr_buffer *to)
 	return !to->failed;
 }
 
-/* Appends a field of an exec record as a member, after a comma; nothing if the record has none. */
-static void put_member(struct tr_record *record, const char *key, struct tr_buffer *text)
+/* Whether the text of a field is a string without escapes, which JSON spells in the same way. */
+static bool is_plain_string(struct tr_text text)
 {
+	const char *last = text.data + text.len - 1;
+
+	return text.len >= 2 && *text.data == '"' &&
+	       tr_string_special(text.data + 1, last) == last && *last == '"';
+}
+
+/* Appends a field of an exec record as a member, after a comma; nothing if it has no value. */
+static void put_member(struct tr_record *record, struct tr_text key, struct tr_field *field,
+		       struct tr_buffer *text)
+{
+	const struct tr_value *value = NULL;
+	bool plain = is_plain_string(field->text);
 	struct tr_error err;
 
 	tr_error_clear(&err);
-	const struct tr_value *value = tr_ask_any(record, key, &err);
-	text->failed |= err.cause == TR_CAUSE_MEMORY;
-	if (!value)
+	if (!plain && !(value = tr_ask_field(record, field, &err))) {
+		text->failed |= err.cause == TR_CAUSE_MEMORY;
 		return;
+	}
 	tr_buffer_put_literal(text, ",\"");
-	tr_buffer_put_text(text, tr_text_from(key));
+	tr_buffer_put_text(text, key);
 	tr_buffer_put_literal(text, "\":");
-	text->failed |= !tr_json_view_value(value, record->arena, text);
+	if (plain)
+		tr_buffer_put_text(text, field->text);
+	else
+		text->failed |= !tr_json_view_value(value, record->arena, text);
 }
 
 /*
@@ -293,14 +308,20 @@ static void put_member(struct tr_record *record, const char *key, struct tr_buff
  */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
+	const struct tr_text keys[] = { TR_TEXT("cwd"), TR_TEXT("output") };
 	const struct tr_cell name = tr_brief_program(&record->name);
+	struct tr_field *fields[2];
 
 	(void)context;
+	if (tr_record_split(record, NULL) == TR_FATAL)
+		return false;
 	tr_brief_cell(&name, record->arena, text);
 	tr_buffer_put_literal(text, "\n,\"task\":");
 	tr_brief_cell(&record->task, record->arena, text);
-	put_member(record, "cwd", text);
-	put_member(record, "output", text);
+	tr_record_fields(record, keys, 2, fields);
+	for (size_t i = 0; i < 2; i++)
+		if (fields[i])
+			put_member(record, keys[i], fields[i], text);
 	tr_buffer_put_byte(text, '\n');
 	return tr_command_show(record, 0, text);
 }
@@ -308,16 +329,22 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 /* Writes a text with escapes, one piece at a time. */
 static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
 {
+	flush_line(chrome);
 	while (text.len) {
 		size_t len = text.len < PIECE ? text.len : PIECE;
-		/*
-		 * the bytes of a character stay together, because all of them decide how it is
-		 * escaped
-		 */
-		while (len < text.len && tr_utf8_is_inside(text.data[len]))
-			len++;
-		tr_string_escape((struct tr_text){ text.data, len }, &chrome->line);
-		flush_line(chrome);
+		const char *end = text.data + len;
+		if (tr_string_special(text.data, end) == end) {
+			tr_output_put(chrome->out, text.data, len);
+		} else {
+			/*
+			 * the bytes of a character stay together, because all of them decide how it
+			 * is escaped
+			 */
+			while (len < text.len && tr_utf8_is_inside(text.data[len]))
+				len++;
+			tr_string_escape((struct tr_text){ text.data, len }, &chrome->line);
+			flush_line(chrome);
+		}
 		text = (struct tr_text){ text.data + len, text.len - len };
 	}
 }
@@ -329,21 +356,17 @@ static void put_escaped(struct tr_chrome *chrome, struct tr_text text)
 static void put_end(const struct tr_forest *forest, const struct tr_forest_node *node,
 		    const struct tr_span *span, struct tr_buffer *to)
 {
-	char memory[64];
-	struct tr_buffer end = tr_buffer_over(memory, sizeof memory);
-
 	if (node->seq != TR_RUN_NONE) {
 		tr_buffer_put_literal(to, "\"seq\":");
 		tr_buffer_put_decimal(to, node->seq);
 		tr_buffer_put_byte(to, ',');
 	}
-	if (!tr_forest_end(forest, node, &end))
-		tr_buffer_put_literal(&end, "unknown");
 	tr_buffer_put_literal(to, "\"exit\":\"");
-	tr_string_escape(tr_buffer_text(&end), to);
+	if (node->fate == TR_RUN_KILLED)
+		tr_string_escape(tr_text_from(forest->signals[node->end]), to);
+	else if (!tr_forest_end(forest, node, to))
+		tr_buffer_put_literal(to, "unknown");
 	tr_buffer_put_byte(to, '"');
-	to->failed |= end.failed;
-	tr_buffer_free(&end);
 	if (span->open)
 		tr_buffer_put_literal(to, ",\"end\":\"guessed\"");
 }
@@ -455,45 +478,38 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 	return !program || !lanes->timed || put_phases(chrome, members, span, err);
 }
 
-/* Sorts times. */
-static int by_number(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
- * A counter of the runs that are alive, with an event at each change. Beginnings (lanes->order)
- * and ends are sorted separately and merged. False: memory is exhausted.
+ * A counter of the runs that are alive, with an event at each change: a beginning (lanes->order), or
+ * the first end of those that are alive. False: memory is exhausted.
  */
 static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
 {
 	size_t count = chrome->forest.count, began = 0;
-	int64_t *ends = malloc((count + 1) * sizeof *ends), scale = lanes->timed ? 1 : 1000;
+	int64_t scale = lanes->timed ? 1 : 1000;
+	struct tr_heap alive = { NULL, 0, 0 }; /* by end */
+	bool fine = true;
 
-	if (!ends)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		ends[i] = lanes->spans[i].end;
-	qsort(ends, count, sizeof *ends, by_number);
-	for (size_t ended = 0; ended < count;) {
-		int64_t now = ends[ended];
+	while (fine && (began < count || alive.count)) {
+		int64_t now = alive.count ? alive.items[0].key : INT64_MAX;
 		if (began < count && lanes->spans[lanes->order[began]].begin < now)
 			now = lanes->spans[lanes->order[began]].begin;
-		while (began < count && lanes->spans[lanes->order[began]].begin <= now)
-			began++;
-		while (ended < count && ends[ended] <= now)
-			ended++;
+		for (; fine && began < count; began++) {
+			const struct tr_span *span = &lanes->spans[lanes->order[began]];
+			if (span->begin > now)
+				break;
+			fine = tr_heap_push(&alive, (struct tr_heap_item){ .key = span->end });
+		}
+		while (alive.count && alive.items[0].key <= now)
+			tr_heap_pop(&alive);
 		begin_event(chrome, 'C', TR_TEXT("\"alive\""), "process", now * scale, GROUP_RUNS,
 			    0);
 		tr_buffer_put_literal(&chrome->line, ",\"args\":{\"processes\":");
-		tr_buffer_put_decimal(&chrome->line, began - ended);
+		tr_buffer_put_decimal(&chrome->line, alive.count);
 		tr_buffer_put_byte(&chrome->line, '}');
 		end_event(chrome);
 	}
-	free(ends);
-	return true;
+	free(alive.items);
+	return fine;
 }
 
 /*
@@ -723,13 +739,16 @@ static void finish(struct tr_chrome *chrome)
 /* Handles a record: calls and others become events now, processes at the end of the segment. */
 static bool put_record(struct tr_chrome *chrome, struct tr_record *record, struct tr_error *err)
 {
+	bool process = is_process(record->kind);
+
 	/* these records describe the trace, and have no place on a timeline */
-	if (tr_context_kind(record->kind) >= 0)
+	if (!process && tr_context_kind(record->kind) >= 0)
 		return true;
 	tr_timeline_see(&chrome->timeline, record);
-	if (tr_kind_is_call(record->kind))
-		return tr_timeline_put(&chrome->timeline, record, err);
-	return is_process(record->kind) || put_other(chrome, record);
+	if (process)
+		return true;
+	return tr_kind_is_call(record->kind) ? tr_timeline_put(&chrome->timeline, record, err)
+					     : put_other(chrome, record);
 }
 
 /* Definitions and comments only reach the forest, which ignores them. */
