@@ -9,6 +9,7 @@
 #include "process/compilers.h"
 #include "record/ask.h"
 #include "record/literal.h"
+#include "record/string_scan.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -83,6 +84,40 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 	return TR_OK;
 }
 
+/*
+ * Splits the text of argv without making values of it, as for nearly all commands: a list of not too
+ * many strings without escapes. END: it is something else.
+ */
+static enum tr_status split_argv(struct tr_record *record, struct tr_text list,
+				 struct tr_command *command, struct tr_error *err)
+{
+	enum { MANY = 256 };
+	struct tr_text words[MANY];
+	const char *p = list.data + 1, *end = list.data + list.len;
+	size_t count = 0;
+
+	if (list.len < 4 || *list.data != '[')
+		return TR_END;
+	for (bool last = false; !last; p++) {
+		if (count == MANY || *p != '"')
+			return TR_END;
+		const char *stop = tr_string_special(p + 1, end);
+		if (end - stop < 2 || *stop != '"' || (stop[1] != ',' && stop[1] != ']'))
+			return TR_END;
+		words[count++] = tr_text_span(p + 1, stop);
+		p = stop + 1;
+		last = *p == ']';
+		if (last != (end - p == 1))
+			return TR_END;
+	}
+	command->argv = tr_arena_alloc(record->arena, count * sizeof *words);
+	if (!command->argv)
+		return tr_error_memory(err);
+	memcpy(command->argv, words, count * sizeof *words);
+	command->argc = count;
+	return TR_OK;
+}
+
 enum tr_status tr_command_read(struct tr_record *record, struct tr_command *command,
 			       struct tr_error *err)
 {
@@ -97,6 +132,11 @@ enum tr_status tr_command_read(struct tr_record *record, struct tr_command *comm
 	struct tr_field *field = tr_record_field(record, "argv");
 	if (!field)
 		return bad(err, "no argv in the record");
+	enum tr_status status = field->text.data && !field->value
+					? split_argv(record, field->text, command, err)
+					: TR_END;
+	if (status != TR_END)
+		return status;
 	struct tr_value *argv = tr_field_value(record, field, err);
 	if (!argv)
 		return tr_error_status(err);

@@ -600,8 +600,63 @@ static void test_places(void)
 	tr_tasks_free(&tasks);
 }
 
+/* Words without escapes are split from the text of argv, others from its value: with one result. */
+static void test_words(void)
+{
+	static const struct {
+		const char *argv, *words; /* words NULL: it is no list of strings */
+	} tests[] = {
+		{ "[]", "" },
+		{ "[\"\"]", "[]" },
+		{ "[\"cc\",\"\",\"a,b]\"]", "[cc][][a,b]]" },
+		{ "[\"cc\",\"a\\\"b\"]", "[cc][a\"b]" },
+		{ "[\"cc\",\"\xc3\xa4\"]", "[cc][\xc3\xa4]" },
+		{ "[\"cc\",0x7f]", "[cc][]" },
+		{ "[\"cc\",1]", NULL },
+		{ "[\"cc\"", NULL },
+		{ "[\"cc\",]", NULL },
+		{ "[\"cc\"]]", NULL },
+	};
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_buffer line = TR_BUFFER_INIT, got = TR_BUFFER_INIT;
+	struct tr_record record;
+	struct tr_command command;
+	struct tr_error err;
+
+	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+		tr_buffer_reset(&line);
+		tr_buffer_reset(&got);
+		tr_buffer_put_literal(&line, "exec\t-\t-\t-\t/cc\targv=");
+		put_string(tests[i].argv, &line);
+		tr_buffer_put_byte(&line, '\n');
+		bool fine = tr_record_from_buffer(&record, &arena, &line, &err) == TR_OK &&
+			    tr_command_read(&record, &command, &err) == TR_OK;
+		for (size_t k = 0; fine && k < command.argc; k++) {
+			tr_buffer_put_byte(&got, '[');
+			tr_buffer_put_text(&got, command.argv[k]);
+			tr_buffer_put_byte(&got, ']');
+		}
+		ok(fine == (tests[i].words != NULL) &&
+			   (!fine || tr_text_is(tr_buffer_text(&got), tests[i].words)),
+		   "the words of %s", tests[i].argv);
+	}
+	tr_buffer_reset(&line);
+	tr_buffer_put_literal(&line, "exec\t-\t-\t-\t/cc\targv=[\"cc\"");
+	for (int i = 0; i < 1000; i++)
+		tr_buffer_put_literal(&line, ",\"a.o\"");
+	tr_buffer_put_literal(&line, "]\n");
+	ok(tr_record_from_buffer(&record, &arena, &line, &err) == TR_OK &&
+		   tr_command_read(&record, &command, &err) == TR_OK && command.argc == 1001 &&
+		   tr_text_is(command.argv[1000], "a.o"),
+	   "a command of a thousand words");
+	tr_buffer_free(&line);
+	tr_buffer_free(&got);
+	tr_arena_free(&arena);
+}
+
 int main(void)
 {
+	test_words();
 	run_file("command.cases");
 	run_file("path.cases");
 	run_file("call.cases");
