@@ -441,6 +441,51 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 	return true;
 }
 
+enum { RECENT_LEAST = 8, RECENT_MOST = 64 << 10 /* bytes of a recent object */ };
+
+const struct tr_json_recent_object *tr_json_recent_find(const struct tr_json_recent *recent,
+							const char *p, const char *end,
+							unsigned depth)
+{
+	size_t left = (size_t)(end - p);
+
+	for (size_t i = 0; i < TR_JSON_RECENT; i++) {
+		const struct tr_json_recent_object *object = &recent->objects[i];
+		const char *data = object->text.data;
+		size_t len = object->text.len, tail = len - RECENT_LEAST;
+		/* most objects differ from others in the first bytes, or near the end */
+		if (len && len <= left && memcmp(p, data, RECENT_LEAST) == 0 &&
+		    memcmp(p + tail, data + tail, RECENT_LEAST) == 0 && depth <= object->depth &&
+		    memcmp(p, data, len) == 0)
+			return object;
+	}
+	return NULL;
+}
+
+void tr_json_recent_put(struct tr_json_recent *recent, struct tr_text text, unsigned depth,
+			struct tr_text spelling)
+{
+	struct tr_json_recent_object *object = &recent->objects[recent->next];
+
+	if (text.len < RECENT_LEAST || text.len > RECENT_MOST)
+		return;
+	recent->next = (recent->next + 1) % TR_JSON_RECENT;
+	tr_buffer_reset(&object->text);
+	tr_buffer_reset(&object->spelling);
+	object->depth = depth;
+	tr_buffer_put_text(&object->spelling, spelling);
+	if (!object->spelling.failed)
+		tr_buffer_put_text(&object->text, text);
+}
+
+void tr_json_recent_free(struct tr_json_recent *recent)
+{
+	for (size_t i = 0; i < TR_JSON_RECENT; i++) {
+		tr_buffer_free(&recent->objects[i].text);
+		tr_buffer_free(&recent->objects[i].spelling);
+	}
+}
+
 enum { LONGEST_WORD = 4096 }; /* bytes of a number; a longer one is not accepted */
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines)
@@ -464,6 +509,7 @@ struct search {
 	struct tr_json_walk walk;
 	size_t done;   /* bytes of the object that the walk has taken */
 	size_t string; /* bytes of the object that were searched for the end of an open string */
+	const struct tr_json_recent *recent; /* or NULL */
 };
 
 /* True if the text has all of the string that begins at search->done. */
@@ -515,6 +561,17 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 				continue;
 			}
 		}
+		if (*p == '{' && search->recent && search->walk.wants == TR_JSON_WANTS_VALUE) {
+			const struct tr_json_recent_object *known =
+				tr_json_recent_find(search->recent, p, end, search->walk.depth);
+			if (known) {
+				search->walk.wants = TR_JSON_WANTS_NEXT;
+				search->done += known->text.len;
+				if (!search->walk.depth)
+					return TR_JSON_OBJECT_END;
+				continue;
+			}
+		}
 		struct tr_json json = { p, end };
 		enum tr_json_token token = tr_json_next(&json, &text);
 		/* a long string is not scanned again from its start whenever more of it has come */
@@ -547,7 +604,7 @@ static enum tr_status report(struct tr_json_items *items, enum tr_cause cause, c
 static enum tr_status take_object(struct tr_json_items *items, struct tr_text *object,
 				  struct tr_error *err)
 {
-	struct search search = { .walk = TR_JSON_WALK_INIT };
+	struct search search = { .walk = TR_JSON_WALK_INIT, .recent = items->recent };
 	struct tr_input *in = items->in;
 	enum tr_json_token token;
 
@@ -761,12 +818,19 @@ static struct tr_json_member *grow(struct tr_json_member *members, size_t count,
 	return more;
 }
 
+/* How the members of an object are listed. */
+struct listing {
+	unsigned levels; /* of nested objects whose members are listed as well */
+	const struct tr_json_recent *recent; /* objects whose ends are known; or NULL */
+	struct tr_arena *arena;
+};
+
 /*
  * Lists the members of an object whose opening bracket was read, and steps to its end, or to the end of
- * a text that is cut. A nested value is a piece of the text; objects that are nested up to `levels`
- * deep are listed, too, which bounds the recursion.
+ * a text that is cut. A nested value is a piece of the text, unless it is an object less than `levels`
+ * deep, which bounds the recursion.
  */
-static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena *arena,
+static bool list_members(struct tr_json *json, const struct listing *listing, unsigned depth,
 			 struct tr_json_member **members, size_t *count)
 {
 	struct tr_text key, ignored;
@@ -782,8 +846,14 @@ static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena 
 		if (token == TR_JSON_CUT || token == TR_JSON_BAD)
 			break;
 		member.type = token;
-		if (token == TR_JSON_OBJECT && levels) {
-			if (!list_members(json, levels - 1, arena, &member.members, &member.count))
+		const struct tr_json_recent_object *known =
+			token == TR_JSON_OBJECT && listing->recent
+				? tr_json_recent_find(listing->recent, begin, json->end, depth)
+				: NULL;
+		if (known) {
+			json->pos = begin + known->text.len;
+		} else if (token == TR_JSON_OBJECT && depth <= listing->levels) {
+			if (!list_members(json, listing, depth + 1, &member.members, &member.count))
 				return false;
 		} else if (token == TR_JSON_OBJECT || token == TR_JSON_ARRAY) {
 			const char *after =
@@ -791,7 +861,7 @@ static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena 
 			json->pos = after ? after : json->end;
 		}
 		member.value = tr_text_span(begin, json->pos);
-		*members = grow(*members, *count, &cap, arena);
+		*members = grow(*members, *count, &cap, listing->arena);
 		if (!*members)
 			return false;
 		(*members)[(*count)++] = member;
@@ -804,36 +874,33 @@ static bool list_members(struct tr_json *json, unsigned levels, struct tr_arena 
 	return true;
 }
 
-/* Lists the members of an object that is known to be JSON, without a tree. */
-static bool members_of(struct tr_text object, unsigned levels, struct tr_arena *arena,
-		       struct tr_json_member **members, size_t *count)
+bool tr_json_members_deep(struct tr_text object, unsigned levels,
+			  const struct tr_json_recent *recent, struct tr_arena *arena,
+			  struct tr_json_member **members, size_t *count)
 {
+	const struct listing listing = { levels, recent, arena };
 	struct tr_json json = { object.data, object.data + object.len };
 	struct tr_text ignored;
 
 	*count = 0;
 	*members = NULL;
 	return tr_json_next(&json, &ignored) != TR_JSON_OBJECT ||
-	       list_members(&json, levels, arena, members, count);
+	       list_members(&json, &listing, 1, members, count);
 }
 
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count)
 {
-	return members_of(object, 0, arena, members, count);
-}
-
-bool tr_json_members_deep(struct tr_text object, unsigned levels, struct tr_arena *arena,
-			  struct tr_json_member **members, size_t *count)
-{
-	return members_of(object, levels, arena, members, count);
+	return tr_json_members_deep(object, 0, NULL, arena, members, count);
 }
 
 const struct tr_json_member *tr_json_member_find(const struct tr_json_member *members, size_t count,
 						 const char *key)
 {
+	struct tr_text wanted = tr_text_from(key);
+
 	for (size_t i = count; i > 0; i--)
-		if (tr_text_is(members[i - 1].key, key))
+		if (tr_text_equal(members[i - 1].key, wanted))
 			return &members[i - 1];
 	return NULL;
 }
@@ -878,7 +945,8 @@ bool tr_json_is_taken(const struct tr_json_object *object, const struct tr_json_
 bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *to,
 			struct tr_error *err)
 {
-	for (size_t i = 0; i < object->count; i++) {
+	/* each of the taken members is another one */
+	for (size_t i = 0; object->taken_count < object->count && i < object->count; i++) {
 		const struct tr_json_member *member = &object->members[i];
 		if (tr_json_is_taken(object, member))
 			continue;

@@ -179,6 +179,35 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 				struct tr_buffer *to, struct tr_error *err);
 
 /*
+ * The last objects of a kind that recurs in a trace, as the environments of processes do. Where one
+ * of them comes again, it is compared and not scanned. Begins all zero.
+ */
+enum { TR_JSON_RECENT = 8 };
+
+struct tr_json_recent {
+	struct tr_json_recent_object {
+		struct tr_buffer text;	   /* as it is written */
+		struct tr_buffer spelling; /* in trec, as the caller makes it */
+		unsigned depth;		   /* the number of objects around it */
+	} objects[TR_JSON_RECENT];
+	size_t next; /* the oldest one */
+};
+
+/*
+ * Returns the object that begins at p, inside of `depth` others, if it is a recent one; or NULL. No
+ * other object than that one can begin there.
+ */
+const struct tr_json_recent_object *tr_json_recent_find(const struct tr_json_recent *recent,
+							const char *p, const char *end,
+							unsigned depth);
+
+/* Copies a complete object and its spelling in place of the oldest ones, unless it is tiny or large. */
+void tr_json_recent_put(struct tr_json_recent *recent, struct tr_text text, unsigned depth,
+			struct tr_text spelling);
+
+void tr_json_recent_free(struct tr_json_recent *recent);
+
+/*
  * A sequence of JSON objects in an input: a list of them, or one a line. What may be between
  * objects (brackets of the list, commas, blanks, a byte order mark) is skipped. Anything else is
  * reported, and the search for an object goes on after it. An object that arrives in pieces is
@@ -192,6 +221,7 @@ struct tr_json_items {
 	size_t taken;  /* length of the last object, at the start of the window */
 	bool inside;   /* a list is open */
 	bool trouble;  /* an error was reported: skip to the next object */
+	const struct tr_json_recent *recent; /* set by the caller; NULL: none */
 };
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines);
@@ -227,7 +257,7 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 struct tr_json_member {
 	struct tr_text key, value;
 	enum tr_json_token type; /* first token of the value */
-	/* those of an object, after tr_json_members_deep */
+	/* those of an object, after tr_json_members_deep; NULL for a recent one */
 	struct tr_json_member *members;
 	size_t count;
 };
@@ -242,9 +272,10 @@ bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_js
 
 /*
  * The same for the object and those that are nested in it, up to `levels` deep (at most
- * TR_JSON_MAX_DEPTH), in one scan.
+ * TR_JSON_MAX_DEPTH), in one scan. recent may be NULL.
  */
-bool tr_json_members_deep(struct tr_text object, unsigned levels, struct tr_arena *arena,
+bool tr_json_members_deep(struct tr_text object, unsigned levels,
+			  const struct tr_json_recent *recent, struct tr_arena *arena,
 			  struct tr_json_member **members, size_t *count);
 
 /* Returns the last member of that key, or NULL. */

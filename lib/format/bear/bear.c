@@ -34,14 +34,18 @@ static void open_member(struct tr_json_object *object, const struct tr_json_memb
 	object->count = member ? member->count : 0;
 }
 
-/* The object's text has TR_INPUT_PAD after it. False: memory is exhausted. */
-static bool open_event(struct event *event, struct tr_text text, struct tr_arena *arena)
+/*
+ * The object's text has TR_INPUT_PAD after it; environments: the recent ones, or NULL. False: memory is
+ * exhausted.
+ */
+static bool open_event(struct event *event, struct tr_text text,
+		       const struct tr_json_recent *environments, struct tr_arena *arena)
 {
 	struct tr_json_object *top = &event->top, *outside = top, *in = &event->in_execution;
 
 	*event = (struct event){ .rid = NULL };
 	/* `started` and the execution in it, but not the environment */
-	if (!tr_json_members_deep(text, 2, arena, &top->members, &top->count))
+	if (!tr_json_members_deep(text, 2, environments, arena, &top->members, &top->count))
 		return false;
 	event->rid = tr_json_take(top, "rid", TR_JSON_STRING);
 	event->timestamp = tr_json_take(top, "timestamp", TR_JSON_STRING);
@@ -80,6 +84,8 @@ static bool put_others(const struct tr_json_object *object, struct tr_buffer *to
 		TR_TEXT("arguments"), TR_TEXT("working_dir"), TR_TEXT("environment"),
 	};
 
+	if (object->taken_count == object->count)
+		return true;
 	for (size_t i = 0; i < object->count; i++) {
 		if (tr_json_is_taken(object, &object->members[i]))
 			continue;
@@ -220,8 +226,6 @@ static bool put_variables(struct tr_text environment, bool strip, struct tr_aren
 	return true;
 }
 
-enum { ENVIRONMENTS = 8, ENVIRONMENT_MOST = 64 << 10 /* bytes of one that is kept */ };
-
 /*
  * The reader knows which process runs which execution, because only Bear's pid links an execution
  * to its children. Both tables forget the least recently used entries (process/recent.h).
@@ -229,13 +233,9 @@ enum { ENVIRONMENTS = 8, ENVIRONMENT_MOST = 64 << 10 /* bytes of one that is kep
 struct reader {
 	struct tr_reader base;
 	struct tr_json_items items;
-	/* the last environments, because most executions have the same as another one */
-	struct {
-		struct tr_buffer json, map; /* as Bear has it, and as the field env */
-	} environments[ENVIRONMENTS];
-	size_t next;		  /* the oldest of them */
-	struct tr_recent running; /* seq of the execution that each pid runs */
-	struct tr_recent pids;	  /* pid of each rid */
+	struct tr_json_recent environments; /* most executions have that of another one */
+	struct tr_recent running;	    /* seq of the execution that each pid runs */
+	struct tr_recent pids;		    /* pid of each rid */
 	struct tr_buffer extra, text;
 	bool strip, headed;
 	bool odd_time; /* the event's timestamp would be written differently */
@@ -254,7 +254,7 @@ static int bid(struct tr_input *in)
 	if (!tr_json_items_peek(in, MOST, &object))
 		return 0;
 	/* if memory is exhausted, the open that follows reports it */
-	if (!open_event(&event, object, &arena))
+	if (!open_event(&event, object, NULL, &arena))
 		bits = 1;
 	else if (is_execution(&event) && event.pid)
 		bits = BITS;
@@ -276,10 +276,7 @@ static void close_reader(struct tr_reader *base)
 	tr_recent_free(&reader->pids);
 	tr_buffer_free(&reader->extra);
 	tr_buffer_free(&reader->text);
-	for (size_t i = 0; i < ENVIRONMENTS; i++) {
-		tr_buffer_free(&reader->environments[i].json);
-		tr_buffer_free(&reader->environments[i].map);
-	}
+	tr_json_recent_free(&reader->environments);
 }
 
 /* Delivers the header with the version of Bear. */
@@ -368,25 +365,20 @@ static bool put_environment(struct reader *reader, const struct event *event, st
 	if (!event->environment)
 		return true;
 	struct tr_text json = event->environment->value;
+	unsigned depth = event->started ? 3 : 2;
 	tr_buffer_put_literal(line, "\tenv=");
-	for (size_t i = 0; i < ENVIRONMENTS; i++)
-		if (tr_text_equal(json, tr_buffer_text(&reader->environments[i].json))) {
-			tr_buffer_put_text(line, tr_buffer_text(&reader->environments[i].map));
-			return true;
-		}
+	const struct tr_json_recent_object *known =
+		tr_json_recent_find(&reader->environments, json.data, json.data + json.len, depth);
+	if (known) {
+		tr_buffer_put_text(line, tr_buffer_text(&known->spelling));
+		return true;
+	}
 	size_t begin = line->len;
 	if (!put_variables(json, reader->strip, &reader->base.arena, line, err))
 		return false;
-	if (line->failed || json.len > ENVIRONMENT_MOST)
-		return true;
-	struct tr_buffer *key = &reader->environments[reader->next].json;
-	struct tr_buffer *map = &reader->environments[reader->next].map;
-	reader->next = (reader->next + 1) % ENVIRONMENTS;
-	tr_buffer_reset(key);
-	tr_buffer_reset(map);
-	tr_buffer_put_text(map, (struct tr_text){ line->data + begin, line->len - begin });
-	if (!map->failed)
-		tr_buffer_put_text(key, json);
+	if (!line->failed)
+		tr_json_recent_put(&reader->environments, json, depth,
+				   tr_text_span(line->data + begin, line->data + line->len));
 	return true;
 }
 
@@ -552,7 +544,7 @@ static enum tr_status read_header(struct reader *reader, struct tr_record **reco
 	unsigned version = 3;
 
 	if (tr_json_items_peek(reader->base.in, MOST, &object)) {
-		if (!open_event(&event, object, &reader->base.arena))
+		if (!open_event(&event, object, NULL, &reader->base.arena))
 			return tr_arena_error(&reader->base.arena, err);
 		version = is_execution(&event) && !event.started ? 4 : 3;
 	}
@@ -575,7 +567,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
 	if (status != TR_OK)
 		return status;
-	if (!open_event(&event, object, &base->arena))
+	if (!open_event(&event, object, &reader->environments, &base->arena))
 		return tr_arena_error(&base->arena, err);
 	return make_record(reader, object, &event, record, err);
 }
@@ -589,6 +581,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	if (!reader)
 		return NULL;
 	tr_json_items_init(&reader->items, in, true);
+	reader->items.recent = &reader->environments;
 	reader->strip = tr_text_is(intercept, "strip");
 	return &reader->base;
 }

@@ -129,7 +129,7 @@ static void test_levels(void)
 	size_t count;
 	memcpy(copy, text, sizeof text);
 	struct tr_text object = { copy, sizeof text - 1 };
-	ok(tr_json_members_deep(object, 2, &arena, &top, &count) && count == 2 &&
+	ok(tr_json_members_deep(object, 2, NULL, &arena, &top, &count) && count == 2 &&
 		   top[0].count == 1 && top[0].members[0].count == 2,
 	   "two levels");
 	const struct tr_json_member *inner = top[0].members[0].members;
@@ -138,9 +138,63 @@ static void test_levels(void)
 		   !inner[0].members,
 	   "what is deeper is a text");
 	ok(tr_text_is(inner[1].value, "[\"i\",\"j\\\\\",\"k\"]"), "a list");
-	ok(tr_json_members_deep(object, 0, &arena, &top, &count) && count == 2 && !top[0].members &&
-		   tr_text_is(top[1].value, "2"),
+	ok(tr_json_members_deep(object, 0, NULL, &arena, &top, &count) && count == 2 &&
+		   !top[0].members && tr_text_is(top[1].value, "2"),
 	   "no level");
+	tr_arena_free(&arena);
+}
+
+/*
+ * An object that comes again is found without a scan: here it would not pass one, so the same bytes are no
+ * object where they are not recent, or deeper.
+ */
+static void test_recent(void)
+{
+	static const char broken[] = "{\"no\":json at all}";
+	struct tr_json_recent recent = { .next = 0 };
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_json_items items;
+	struct tr_json_member *members;
+	struct tr_text object;
+	struct tr_error err;
+	size_t count, found = 0, bad = 0;
+	uint64_t line;
+	enum tr_status status;
+	const struct tr_text text = TR_TEXT("{\"a\":{\"no\":json at all},\"b\":{\"c\":1}}\n"
+					    "{\"a\":[{\"no\":json at all}]}\n"
+					    "{\"a\":{\"no\":json at all]}}\n"
+					    "{\"a\":{\"b\":{\"no\":json at all}}}\n");
+
+	tr_json_recent_put(&recent, tr_text_from(broken), 1, TR_TEXT("spelling"));
+	struct tr_input *in = memory_input(text, text.len, false);
+	tr_json_items_init(&items, in, true);
+	items.recent = &recent;
+	while ((status = tr_json_items_next(&items, &object, &line, &err)) != TR_END) {
+		bad += status == TR_WARN;
+		if (status != TR_OK)
+			continue;
+		found++;
+		ok(line == 1 &&
+			   tr_json_members_deep(object, 3, &recent, &arena, &members, &count) &&
+			   count == 2 && tr_text_is(members[0].value, broken) &&
+			   !members[0].members && members[1].count == 1,
+		   "a recent object is not listed, others are");
+	}
+	ok(found == 1 && bad == 3,
+	   "a recent object is found, but not in a list, changed, or deeper");
+	tr_input_free(in);
+
+	const struct tr_json_recent_object *known =
+		tr_json_recent_find(&recent, broken, broken + sizeof broken - 1, 1);
+	ok(known && tr_text_is(tr_buffer_text(&known->spelling), "spelling"), "its spelling");
+	ok(!tr_json_recent_find(&recent, broken, broken + sizeof broken - 2, 1), "it is cut");
+	for (unsigned i = 0; i < TR_JSON_RECENT; i++) {
+		char other[] = "{\"other\":0}";
+		other[sizeof other - 3] = (char)('0' + i);
+		tr_json_recent_put(&recent, tr_text_from(other), 1, TR_TEXT(""));
+	}
+	ok(!tr_json_recent_find(&recent, broken, broken + sizeof broken - 1, 1), "it is forgotten");
+	tr_json_recent_free(&recent);
 	tr_arena_free(&arena);
 }
 
@@ -150,5 +204,6 @@ int main(void)
 	test_lines();
 	test_members();
 	test_levels();
+	test_recent();
 	return done_testing();
 }
