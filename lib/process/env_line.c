@@ -6,6 +6,7 @@
 #include "process/env_line.h"
 
 #include "record/record.h"
+#include "record/tabs.h"
 
 struct tr_field *tr_env_line_field(struct tr_record *record, enum tr_env_form *form)
 {
@@ -182,15 +183,32 @@ static bool is_environment(struct tr_text column)
 		tr_text_starts(column, TR_TEXT("envtop=")));
 }
 
-/* Takes the next column, each of which follows a TAB. False: there is none. */
-static bool next_column(struct tr_text *rest, struct tr_text *column)
+/* The columns of a line after the fixed ones; each follows a TAB. */
+struct columns {
+	struct tr_tabs tabs;
+	const char *tab; /* before the next column; the end of the line if there is none */
+};
+
+static struct columns columns_begin(struct tr_text line)
 {
-	if (!rest->len)
+	enum { FIXED = 5 };
+	const char *end = line.data + line.len - 1;
+	struct columns columns = { tr_tabs_begin(line.data, line.data, end), end };
+
+	for (unsigned i = 0; i < FIXED; i++)
+		columns.tab = tr_tabs_next(&columns.tabs);
+	return columns;
+}
+
+/* False: there is none. */
+static bool next_column(struct columns *columns, struct tr_text *column)
+{
+	const char *tab = columns->tab;
+
+	if (tab == columns->tabs.end)
 		return false;
-	const char *end = rest->data + rest->len;
-	const char *tab = memchr(rest->data + 1, '\t', rest->len - 1);
-	*column = tr_text_span(rest->data + 1, tab ? tab : end);
-	*rest = tr_text_span(tab ? tab : end, end);
+	columns->tab = tr_tabs_next(&columns->tabs);
+	*column = tr_text_span(tab + 1, columns->tab);
 	return true;
 }
 
@@ -203,17 +221,18 @@ static bool precedes_argv(struct tr_text column)
 
 /*
  * The column before which the field is inserted: the old field for the environment, the column
- * after argv, or the first column that argv would precede.
+ * after argv, or the first column that argv would precede. NULL: it is appended.
  */
-static const char *find_place(struct tr_text rest)
+static const char *find_place(struct columns columns)
 {
 	const char *after_argv = NULL, *after_others = NULL;
 	struct tr_text column;
-	while (next_column(&rest, &column)) {
+
+	while (next_column(&columns, &column)) {
 		if (is_environment(column))
 			return column.data;
 		if (tr_text_starts(column, TR_TEXT("argv=")))
-			after_argv = rest.data + 1;
+			after_argv = columns.tab + 1;
 		else if (!after_others && !precedes_argv(column))
 			after_others = column.data;
 	}
@@ -234,23 +253,24 @@ static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
 /* Fields with .raw are dropped: they contain the old environment. */
 bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, struct tr_buffer *to)
 {
-	struct tr_record record = { .arena = NULL };
+	struct columns columns = columns_begin(line);
+	const char *place = find_place(columns), *copied = line.data, *end = columns.tabs.end;
 	struct tr_text column;
 	bool put = false;
 
-	if (!tr_record_from_line(&record, line, NULL))
-		return false;
-	struct tr_text rest = record.rest;
-	const char *place = find_place(rest);
-	tr_buffer_put_text(to, tr_text_span(line.data, rest.data));
-	while (next_column(&rest, &column)) {
+	while (next_column(&columns, &column)) {
+		bool drop = is_environment(column) || tr_text_starts(column, TR_TEXT(".raw="));
+		const char *tab = column.data - 1;
+		if (!drop && column.data != place)
+			continue;
+		tr_buffer_put_text(to, tr_text_span(copied, tab));
+		copied = drop ? columns.tab : tab;
 		if (column.data == place) {
 			put = true;
 			put_new(key, map, to);
 		}
-		if (!is_environment(column) && !tr_text_starts(column, TR_TEXT(".raw=")))
-			tr_buffer_put(to, column.data - 1, column.len + 1);
 	}
+	tr_buffer_put_text(to, tr_text_span(copied, end));
 	if (!put)
 		put_new(key, map, to);
 	tr_buffer_put_byte(to, '\n');
