@@ -120,6 +120,14 @@ static bool decode_one(struct decoder *d)
 	return n == e.length;
 }
 
+/* Moves STRIDE bytes; the ranges may overlap. */
+static inline void move_stride(unsigned char *to, const unsigned char *from)
+{
+	unsigned char bytes[STRIDE];
+	memcpy(bytes, from, STRIDE);
+	memcpy(to, bytes, STRIDE);
+}
+
 /*
  * Moves at least the bytes before stop, and up to STRIDE - 1 more. The ranges may overlap if they
  * are STRIDE apart.
@@ -128,7 +136,7 @@ static inline void move_strides(unsigned char *to, const unsigned char *from,
 				const unsigned char *stop)
 {
 	do {
-		memcpy(to, from, STRIDE);
+		move_stride(to, from);
 		to += STRIDE;
 		from += STRIDE;
 	} while (to < stop);
@@ -136,14 +144,13 @@ static inline void move_strides(unsigned char *to, const unsigned char *from,
 
 /*
  * Moves from a nearer source: bytes that repeat at a distance repeat at every multiple of it, and
- * copying them doubles the distance.
+ * copying them doubles the distance. What a stride moves beyond them is overwritten by the next one.
  */
-static void repeat(unsigned char *to, size_t distance, const unsigned char *stop)
+static inline void repeat(unsigned char *to, size_t distance, const unsigned char *stop)
 {
 	const unsigned char *pattern = to - distance;
-	for (; distance < STRIDE && to < stop; distance *= 2) {
-		for (size_t i = 0; i < distance; i++)
-			to[i] = pattern[i];
+	for (; distance < STRIDE; distance *= 2) {
+		move_stride(to, pattern);
 		to += distance;
 	}
 	if (to < stop)
@@ -157,68 +164,63 @@ static inline uint32_t load_u32(const unsigned char *p)
 }
 
 /*
- * A match of more than LONGEST_COPY bytes is encoded as several equal copies of three bytes.
- * Returns their total length, as far as the margins permit.
+ * Decodes elements as long as both ends are so far away that strides may be moved without a check,
+ * up to a literal with a length of its own or an invalid offset. A match of more than LONGEST_COPY
+ * bytes is encoded as several equal copies of three bytes, which are joined.
  */
-static size_t join_copies(struct decoder *d, uint32_t copy)
+static void decode_far_from_ends(struct decoder *d)
 {
-	size_t length = LONGEST_COPY, room = (size_t)(d->out_end - d->out) - OUT_MARGIN;
-	while (d->in_end - d->in >= IN_MARGIN && ((load_u32(d->in) ^ copy) & 0xffffff) == 0 &&
-	       length < room) {
-		length += LONGEST_COPY;
-		d->in += 3;
+	const unsigned char *in = d->in;
+	unsigned char *out = d->out;
+	ptrdiff_t in_left = d->in_end - in, out_left = d->out_end - out;
+	if (in_left < IN_MARGIN || out_left < OUT_MARGIN)
+		return;
+	const unsigned char *in_stop = d->in_end - IN_MARGIN, *out_stop = d->out_end - OUT_MARGIN;
+	while (in <= in_stop && out <= out_stop) {
+		uint32_t word = load_u32(in);
+		unsigned tag = word & 0xff;
+		size_t length = (tag >> 2) + 1, offset;
+		const unsigned char *next;
+		switch (tag & 3) {
+		case LITERAL:
+			if (length > LONGEST_INLINE)
+				goto done;
+			move_strides(out, in + 1, out + length);
+			in += 1 + length;
+			out += length;
+			continue;
+		case COPY_1:
+			length = (tag >> 2 & 7) + 4;
+			offset = tag >> 5 << 8 | (word >> 8 & 0xff);
+			next = in + 2;
+			break;
+		case COPY_2:
+			offset = word >> 8 & 0xffff;
+			next = in + 3;
+			while (length % LONGEST_COPY == 0 && next <= in_stop &&
+			       ((load_u32(next) ^ word) & 0xffffff) == 0 &&
+			       length < (size_t)(out_stop - out)) {
+				length += LONGEST_COPY;
+				next += 3;
+			}
+			break;
+		default:
+			offset = load_u32(in + 1);
+			next = in + 5;
+			break;
+		}
+		if (offset == 0 || offset > (size_t)(out - d->begin))
+			break;
+		if (offset < STRIDE)
+			repeat(out, offset, out + length);
+		else
+			move_strides(out, out - offset, out + length);
+		in = next;
+		out += length;
 	}
-	return length;
-}
-
-/* Copies a literal far from the ends. False: it is too long for that, and was not read. */
-static inline bool put_literal(struct decoder *d)
-{
-	size_t length = (*d->in >> 2) + 1u;
-	if (length > LONGEST_INLINE)
-		return false;
-	move_strides(d->out, d->in + 1, d->out + length);
-	d->in += 1 + length;
-	d->out += length;
-	return true;
-}
-
-/* Executes a copy far from the ends. False: its offset is invalid. */
-static inline bool put_copy(struct decoder *d)
-{
-	unsigned tag = *d->in;
-	uint32_t word = load_u32(d->in);
-	struct element e = { .length = (tag >> 2) + 1 };
-	switch (tag & 3) {
-	case COPY_1:
-		e = (struct element){ (tag >> 2 & 7) + 4, tag >> 5 << 8 | (word >> 8 & 0xff) };
-		d->in += 2;
-		break;
-	case COPY_2:
-		e.offset = word >> 8 & 0xffff;
-		d->in += 3;
-		if (e.length == LONGEST_COPY)
-			e.length = join_copies(d, word);
-		break;
-	default:
-		e.offset = load_u32(d->in + 1);
-		d->in += 5;
-		break;
-	}
-	if (e.offset == 0 || e.offset > (size_t)(d->out - d->begin))
-		return false;
-	if (e.offset < STRIDE)
-		repeat(d->out, e.offset, d->out + e.length);
-	else
-		move_strides(d->out, d->out - e.offset, d->out + e.length);
-	d->out += e.length;
-	return true;
-}
-
-/* Whether STRIDE bytes may be moved without a check. */
-static inline bool is_far_from_ends(const struct decoder *d)
-{
-	return d->in_end - d->in >= IN_MARGIN && d->out_end - d->out >= OUT_MARGIN;
+done:
+	d->in = in;
+	d->out = out;
 }
 
 size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *whole)
@@ -234,12 +236,8 @@ size_t tr_snappy_decode(struct tr_text packed, char *plain, size_t size, bool *w
 	while (d.in < d.in_end && *d.in++ & 0x80)
 		; /* the size is known */
 	while (fine && d.in < d.in_end) {
-		if (!is_far_from_ends(&d))
-			fine = decode_one(&d);
-		else if ((*d.in & 3) != LITERAL)
-			fine = put_copy(&d);
-		else if (!put_literal(&d))
-			fine = decode_one(&d);
+		decode_far_from_ends(&d);
+		fine = d.in == d.in_end || decode_one(&d);
 	}
 	*whole = fine && d.out == d.out_end;
 	return (size_t)(d.out - d.begin);
