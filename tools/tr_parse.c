@@ -170,6 +170,7 @@ int main(int argc, char **argv)
 	cli.config.read.lines = chosen[LINES];
 	/* a record that is changed needs its fields */
 	cli.config.read.as_text = !chosen[JOIN] && !cli.changes_blobs;
+	cli.config.read.text_out = &cli.out;
 	cli.config.unknown_members = cli.config.apart = listing;
 	cli.config.tells_lost = !listing;
 	struct tr_join *join = chosen[JOIN] ? tr_join_new() : NULL;

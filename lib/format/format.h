@@ -128,6 +128,11 @@ struct tr_read_config {
 	/* *blocks takes plain blocks, and may change at any time; NULL: no block is taken. */
 	struct tr_block_taker *const *blocks;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
+	/*
+	 * With as_text: plain records may be written to *text_out as lines, in their order among the
+	 * records that come to the tool. *text_out may be NULL. NULL: all records come.
+	 */
+	struct tr_output *const *text_out;
 };
 
 struct tr_format;

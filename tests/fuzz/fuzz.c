@@ -83,21 +83,21 @@ static size_t copy_records(const struct tr_format *reads, struct tr_reader *read
 	}
 }
 
-size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
-		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to)
+static size_t convert(const struct tr_format *reads, const struct tr_format *writes,
+		      struct tr_text data, struct tr_read_config read, size_t piece,
+		      struct tr_buffer *to)
 {
 	struct tr_error err;
-	bool lines = exact && reads->flags & TR_FORMAT_LINES;
-	struct tr_read_config read = { .limits = fuzz_limits(),
-				       .exact = exact && !lines,
-				       .lines = lines };
 	struct tr_write_config write = { .strict = false };
 	size_t trouble = 0;
+	read.limits = fuzz_limits();
 	struct tr_source *source = memory_source(data, piece);
 	size_t window = piece == SIZE_MAX ? 0 : piece;
 	struct tr_input *in = source ? tr_input_new(source, &read.limits, window) : NULL;
 	struct tr_sink *sink = memory_sink(to, NULL);
 	struct tr_output *out = sink ? tr_output_new(sink) : NULL;
+	if (read.as_text)
+		read.text_out = &out;
 	struct tr_reader *reader = in ? reads->open(&read, in, &err) : NULL;
 	struct tr_writer *writer = out ? writes->create(&write, out, &err) : NULL;
 	if (reader && writer) {
@@ -115,4 +115,21 @@ size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *write
 	if (out && !tr_output_finish(out, &err))
 		trouble++;
 	return trouble;
+}
+
+size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
+		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to)
+{
+	bool lines = exact && reads->flags & TR_FORMAT_LINES;
+	struct tr_read_config read = { .exact = exact && !lines, .lines = lines };
+
+	return convert(reads, writes, data, read, piece, to);
+}
+
+void fuzz_read_as_text(const struct tr_format *reads, struct tr_text data, size_t piece,
+		       struct tr_buffer *to)
+{
+	struct tr_read_config read = { .as_text = true };
+
+	convert(reads, &tr_format_trec, data, read, piece, to);
 }

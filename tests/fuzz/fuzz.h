@@ -29,4 +29,8 @@ struct tr_limits fuzz_limits(void);
 size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
 		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to);
 
+/* Appends the stream, of records that come as text (as_text, text_out of tr_read_config). */
+void fuzz_read_as_text(const struct tr_format *reads, struct tr_text data, size_t piece,
+		       struct tr_buffer *to);
+
 #endif

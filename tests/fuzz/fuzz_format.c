@@ -108,6 +108,20 @@ static size_t check_reading(const struct tr_format *format, struct tr_text data,
 	return trouble;
 }
 
+/* Checks that records which come as text are the same. */
+static void check_text(const struct tr_format *format, struct tr_text data,
+		       const struct tr_buffer *stream)
+{
+	struct tr_buffer text = TR_BUFFER_INIT;
+
+	fuzz_read_as_text(format, data, SIZE_MAX, &text);
+	check_equal(stream, &text, "records as text are those of the stream");
+	tr_buffer_reset(&text);
+	fuzz_read_as_text(format, data, 5, &text);
+	check_equal(stream, &text, "records as text do not depend on how the input is cut");
+	tr_buffer_free(&text);
+}
+
 /* Checks that the stream is canonical, and that typed JSON gives it back. */
 static void check_stream(const struct tr_format *format, const struct tr_buffer *stream)
 {
@@ -187,6 +201,7 @@ static void check_any(const struct tr_format *format, struct tr_text data)
 
 	check_reading(format, data, false, &stream);
 	size_t trouble = check_reading(format, data, true, &exact);
+	check_text(format, data, &stream);
 	check_stream(format, &stream);
 	if (!trouble && is_exact(format) && data.len && !is_log(format, data))
 		check_identity(format, data, &exact);

@@ -348,7 +348,7 @@ static void remember_struct(struct tr_encoder *encoder, struct tr_apitrace_signa
 	if (signature && signature->count && (value->flags & TR_HAS_ID) &&
 	    signature == tr_apitrace_signature(&encoder->signatures.defined, TR_APITRACE_STRUCTS,
 					       value->id))
-		*recent_struct(encoder, signature->labels[0].lead) = signature;
+		*recent_struct(encoder, signature->leads[0]) = signature;
 }
 
 /*
@@ -722,7 +722,7 @@ static const char *structure(struct tr_encoder *encoder, const char *p, const ch
 	tr_encode_byte(encoder, TR_APITRACE_STRUCT);
 	encode_signature(encoder, recent);
 	for (size_t i = 0; i < recent->count; i++) {
-		struct tr_text lead = recent->labels[i].lead;
+		struct tr_text lead = recent->leads[i];
 		if ((size_t)(end - p) < lead.len || !tr_apitrace_same(p, lead.data, lead.len))
 			return NULL;
 		p = value(encoder, p + lead.len, end, depth + 1);
@@ -835,7 +835,7 @@ static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_sig
 	enum { NEAR = 8 };
 	static const struct tr_text returned = { "\treturn=", 8 };
 	for (size_t i = *due; i < function->count && i < *due + NEAR; i++) {
-		struct tr_text lead = function->labels[i].lead;
+		struct tr_text lead = function->leads[i];
 		if (!begins(p, end, lead))
 			continue;
 		*due = i + 1;

@@ -50,6 +50,12 @@ void tr_apitrace_parse_free(struct tr_apitrace_parse *parse)
 	tr_buffer_free(&parse->scratch);
 }
 
+void tr_apitrace_parse_restart(struct tr_apitrace_parse *parse)
+{
+	tr_apitrace_signatures_free(&parse->signatures);
+	memset(parse->spelled, 0, sizeof parse->spelled);
+}
+
 bool tr_apitrace_short(struct tr_apitrace_parse *parse, uint64_t more)
 {
 	uint64_t here = (uint64_t)(parse->p - parse->start);
@@ -990,7 +996,7 @@ static bool parse_argument(struct tr_apitrace_parse *parse, struct tr_apitrace_e
 	if (!tr_apitrace_uint(parse, &number))
 		return false;
 	if (event->function && number < event->function->count) {
-		lead = event->function->labels[number].lead;
+		lead = event->function->leads[number];
 		return tr_apitrace_name(parse, lead.len) && take_value(parse, event, lead);
 	}
 	if (!number_lead(parse, number, &lead))
@@ -1122,45 +1128,17 @@ static inline bool add_signature(struct tr_apitrace_parse *parse, struct tr_apit
 	       take_made(parse, event, TR_TEXT("\t.sig="), &id);
 }
 
-/* Copies a literal, whose length the compiler knows, without its NUL. Returns the end. */
-static char *put_block(char *to, const char *literal)
-{
-	size_t len = strlen(literal);
-	memcpy(to, literal, len);
-	return to + len;
-}
-
 /*
  * Begins the line with its fixed columns. An enter is written as " call" as long as its leave may
- * follow; make_line replaces that if none did. Names are copied in blocks of a constant size, which
- * are a few instructions each, while a call of memcpy for a short name takes longer than the copy.
+ * follow; make_line replaces that if none did.
  */
 static bool begin_line(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event)
 {
-	enum { NUMBERS = 16 + 2 * TR_DECIMAL_MAX, SLACK = TR_APITRACE_LEAD_SLACK };
-	struct tr_text name = event->function ? event->function->cell : TR_TEXT("-");
 	struct tr_buffer *line = event->speller.line;
 	tr_buffer_reset(line);
-	char *to = tr_buffer_room(line, NUMBERS + name.len + SLACK);
-	if (!to)
-		return tr_apitrace_no_memory(parse);
-	to = event->enter ? put_block(to, " call\t") : put_block(to, " leave\t");
-	to += tr_counter_write(&event->counter, event->call, to);
-	to = put_block(to, "\t-\t");
-	event->task = (size_t)(to - line->data);
-	if (!event->function || !event->has_thread)
-		*to++ = '-';
-	else if (event->thread < 10)
-		*to++ = (char)('0' + event->thread);
-	else
-		to += tr_decimal_write(event->thread, to);
-	*to++ = '\t';
-	for (size_t done = 0; event->function && done < name.len; done += SLACK)
-		memcpy(to + done, name.data + done, SLACK);
-	if (!event->function)
-		*to = '-';
-	line->len = event->rest = (size_t)(to - line->data) + name.len;
-	return true;
+	bool done = event->enter ? tr_apitrace_put_columns(event, " call\t", line)
+				 : tr_apitrace_put_columns(event, " leave\t", line);
+	return done || tr_apitrace_no_memory(parse);
 }
 
 /*

@@ -52,6 +52,19 @@ static inline const char *tr_wire_uint(const char *p, uint64_t *number)
 	return tr_wire_long_uint(p, number);
 }
 
+/*
+ * The text of a real number, or of a number with its names, in the notation that the reader uses:
+ * calls repeat a few of them very often.
+ */
+struct tr_apitrace_spelled {
+	uint64_t number;
+	uint32_t key; /* its kind and the id of its signature; 0: there is none */
+	uint32_t len;
+	char text[48];
+};
+
+enum { TR_APITRACE_SPELLED = 256 };
+
 enum tr_apitrace_outcome {
 	TR_APITRACE_WHOLE,     /* so far */
 	TR_APITRACE_SHORT,     /* `need` bytes from the unit's start on are not all there */
@@ -65,6 +78,7 @@ struct tr_apitrace_parse {
 	uint64_t version;
 	bool any_version; /* unknown versions are parsed like the newest known one */
 	unsigned max_depth;
+	struct tr_apitrace_spelled spelled[TR_APITRACE_SPELLED]; /* a hash table */
 
 	/* Of the unit. */
 	struct tr_arena arena;
@@ -100,6 +114,17 @@ static inline void tr_apitrace_parse_begin(struct tr_apitrace_parse *parse, cons
 	parse->outcome = TR_APITRACE_WHOLE;
 }
 
+/* Begins the next unit of the window, after a plain call. */
+static inline void tr_apitrace_parse_next(struct tr_apitrace_parse *parse)
+{
+	tr_arena_reset(&parse->arena);
+	parse->offset += (uint64_t)(parse->p - parse->start);
+	parse->start = parse->p;
+	parse->named = 0;
+}
+
+/* Forgets the signatures of a stream, before the next one begins. */
+void tr_apitrace_parse_restart(struct tr_apitrace_parse *parse);
 void tr_apitrace_parse_free(struct tr_apitrace_parse *parse);
 
 static inline uint64_t tr_apitrace_offset(const struct tr_apitrace_parse *parse, const char *p)
@@ -120,16 +145,19 @@ bool tr_apitrace_no_memory(struct tr_apitrace_parse *parse);
 /* The names in the unit have too many bytes. */
 bool tr_apitrace_bad_names(struct tr_apitrace_parse *parse);
 
+enum { TR_APITRACE_FREE_NAMES = 16 << 20 };
+
 /*
  * Counts bytes of names that the text of a value or an argument repeats. A use of a name takes a
  * few bytes of the stream and may add many to the text; the ratio is limited.
  */
 static inline bool tr_apitrace_name(struct tr_apitrace_parse *parse, size_t len)
 {
-	enum { FREE = 16 << 20, RATIO = 100 }; /* in real traces the ratio is about ten */
+	enum { RATIO = 100 }; /* in real traces the ratio is about ten */
 	parse->named += len;
-	return parse->named <= FREE ||
-	       (parse->named - FREE) / RATIO <= (size_t)(parse->p - parse->start) ||
+	return parse->named <= TR_APITRACE_FREE_NAMES ||
+	       (parse->named - TR_APITRACE_FREE_NAMES) / RATIO <=
+		       (size_t)(parse->p - parse->start) ||
 	       tr_apitrace_bad_names(parse);
 }
 
@@ -269,6 +297,26 @@ struct tr_apitrace_speller {
 bool tr_apitrace_spell(const struct tr_apitrace_speller *speller, struct tr_text lead,
 		       unsigned depth);
 
+/*
+ * A plain call is an enter with its leave directly after it. Its function is the only one of that
+ * name, it has neither definitions nor flaws, its details are arguments with a number and the
+ * returned value, and all of it is in the window. Nearly all calls are plain. The others are parsed
+ * again from their start, as units.
+ *
+ * Takes the beginning of a plain call: its thread (0 if it has none) and function. False: it is
+ * another unit.
+ */
+bool tr_apitrace_take_plain(struct tr_apitrace_parse *parse, bool *has_thread, uint64_t *thread,
+			    struct tr_apitrace_signature **function);
+
+/*
+ * Takes the rest of that call, and appends its values as text, each after its lead, of which there
+ * are `count`. call: its number. The dump prints the arguments only if they are all there, in their
+ * order. False: the call is not plain, or memory is exhausted, and the line is incomplete.
+ */
+bool tr_apitrace_spell_plain(const struct tr_apitrace_speller *speller, const struct tr_text *leads,
+			     size_t count, uint64_t call);
+
 /* An event, or a call: an enter with the leave directly after it. */
 struct tr_apitrace_event {
 	bool enter, leave;
@@ -287,6 +335,41 @@ struct tr_apitrace_event {
 };
 
 enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line, as `enter` is longer than `call` */
+
+/*
+ * Appends the columns of the event's line: its kind, which is a literal with a TAB, then call, time,
+ * thread and function. Names are copied in blocks of a constant size, which are a few instructions
+ * each, while a call of memcpy for a short name takes longer than the copy. False: memory is
+ * exhausted.
+ */
+static inline __attribute__((always_inline)) bool
+tr_apitrace_put_columns(struct tr_apitrace_event *event, const char *kind, struct tr_buffer *line)
+{
+	enum { NUMBERS = 16 + 2 * TR_DECIMAL_MAX, SLACK = TR_APITRACE_LEAD_SLACK };
+	struct tr_text name = event->function ? event->function->cell : TR_TEXT("-");
+	char *to = tr_buffer_room(line, NUMBERS + name.len + SLACK);
+	if (!to)
+		return false;
+	memcpy(to, kind, strlen(kind));
+	to += strlen(kind);
+	to += tr_counter_write(&event->counter, event->call, to);
+	memcpy(to, "\t-\t", 3);
+	to += 3;
+	event->task = (size_t)(to - line->data);
+	if (!event->function || !event->has_thread)
+		*to++ = '-';
+	else if (event->thread < 10)
+		*to++ = (char)('0' + event->thread);
+	else
+		to += tr_decimal_write(event->thread, to);
+	*to++ = '\t';
+	for (size_t done = 0; event->function && done < name.len; done += SLACK)
+		memcpy(to + done, name.data + done, SLACK);
+	if (!event->function)
+		*to = '-';
+	line->len = event->rest = (size_t)(to - line->data) + name.len;
+	return true;
+}
 
 /* Takes an enter after its first byte. The record gets its fields. */
 bool tr_apitrace_parse_enter(struct tr_apitrace_parse *parse, struct tr_apitrace_event *event);

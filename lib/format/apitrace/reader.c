@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/input.h"
+#include "core/output.h"
 #include "format/apitrace/apitrace.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/parse.h"
@@ -41,6 +42,8 @@ struct reader {
 	bool record_due;
 
 	struct tr_call_taker *const *taker; /* NULL: no call is taken */
+	struct tr_output *const *text_out;  /* NULL: no line goes there */
+	struct tr_buffer lines;		    /* plain calls that go to *text_out */
 
 	struct tr_encoder *exact; /* what the writer would write; NULL: without --exact */
 	bool begun;		  /* the head was read */
@@ -119,7 +122,7 @@ static bool at_stream(struct reader *reader)
 static void begin_stream(struct reader *reader)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
-	tr_apitrace_signatures_free(&parse->signatures);
+	tr_apitrace_parse_restart(parse);
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
 	reader->free = NULL;
@@ -319,18 +322,60 @@ static bool read_unit(struct reader *reader)
 }
 
 /*
- * Gives the call at the input's position to the taker. False: the call is not plain, and the position
- * is the same: the call is parsed again, and becomes a record.
+ * Plain calls (parse.h) need no records if the tool has given the reader a way past them. The next
+ * call that is not plain is parsed again, as a unit.
  */
-static bool take_plain_call(struct reader *reader, struct tr_call_taker *taker)
+
+/* Gives the plain calls of the window to the taker. */
+static void hand_over_calls(struct reader *reader, struct tr_call_taker *taker)
 {
 	struct tr_input *in = reader->base.in;
-	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, in->offset);
-	if (!tr_apitrace_text_take(taker, &reader->parse, reader->calls))
+	struct tr_apitrace_parse *parse = &reader->parse;
+	tr_apitrace_parse_begin(parse, in->pos, in->end, in->offset);
+	for (; tr_apitrace_text_take(taker, parse, reader->calls); reader->calls++)
+		tr_apitrace_parse_next(parse);
+	tr_input_skip(in, (size_t)(parse->start - in->pos));
+}
+
+/* Appends the line of the plain call at parse->p. False: it is not plain, or memory is exhausted. */
+static inline bool put_call_line(struct reader *reader, struct tr_buffer *lines)
+{
+	struct tr_apitrace_parse *parse = &reader->parse;
+	struct tr_apitrace_event *event = &reader->event;
+	const struct tr_apitrace_speller speller = { parse, &tr_apitrace_stream, lines };
+	size_t start = lines->len;
+	if (!tr_apitrace_take_plain(parse, &event->has_thread, &event->thread, &event->function))
 		return false;
-	tr_input_skip(in, (size_t)(reader->parse.p - in->pos));
-	reader->calls++;
-	return true;
+	event->call = reader->calls;
+	bool plain = tr_apitrace_put_columns(event, "call\t", lines) &&
+		     tr_apitrace_spell_plain(&speller, event->function->leads,
+					     event->function->count, event->call);
+	tr_buffer_put_byte(lines, '\n');
+	if (plain && !lines->failed)
+		return true;
+	lines->len = start;
+	return false;
+}
+
+/* Writes the plain calls of the window as lines, a block at a time. */
+static void write_calls(struct reader *reader, struct tr_output *out)
+{
+	enum { BLOCK = 64 << 10 };
+	struct tr_input *in = reader->base.in;
+	struct tr_buffer *lines = &reader->lines;
+	bool plain = true;
+	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, in->offset);
+	while (plain && !out->failed) {
+		tr_output_lend(out, lines);
+		while (lines->len < BLOCK && (plain = put_call_line(reader, lines))) {
+			tr_apitrace_parse_next(&reader->parse);
+			reader->calls++;
+			reader->base.handed_over++;
+		}
+		tr_output_put(out, lines->data, lines->len);
+		tr_output_record_end(out);
+	}
+	tr_input_skip(in, (size_t)(reader->parse.start - in->pos));
 }
 
 /* Live calls. */
@@ -626,12 +671,10 @@ static void close_reader(struct tr_reader *base)
 	tr_id_map_free(&reader->live);
 	tr_arena_free(&reader->live_arena);
 	tr_arena_free(&reader->definition_arena);
+	tr_buffer_free(&reader->lines);
 }
 
-/*
- * Returns what is due, then reads the next unit. Plain calls go to the taker as long as it wants
- * them.
- */
+/* Returns what is due, then reads the next unit that has to come as a record. */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
@@ -639,8 +682,10 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	if (status != TR_END)
 		return status;
 	struct tr_call_taker *taker = reader->taker && reader->begun ? *reader->taker : NULL;
-	while (taker && take_plain_call(reader, taker))
-		;
+	if (taker)
+		hand_over_calls(reader, taker);
+	if (reader->text_out && *reader->text_out && reader->begun)
+		write_calls(reader, *reader->text_out);
 	if (reader->ended || (!tr_input_available(reader->base.in) &&
 			      !tr_input_more(reader->base.in, 1) && reader->begun))
 		return TR_END;
@@ -678,6 +723,8 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 						      &reader->base.line };
 	if (!config->as_text && !config->exact)
 		reader->taker = config->taker;
+	if (config->as_text && !config->exact)
+		reader->text_out = config->text_out;
 	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
 		tr_error_memory(err);
 		tr_reader_free(&reader->base);

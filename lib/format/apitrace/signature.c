@@ -163,9 +163,11 @@ static bool spell_cell(struct tr_arena *arena, struct tr_apitrace_signature *sig
 static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature *function)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
-	bool done = true;
+	function->leads = tr_arena_alloc(arena, function->count * sizeof *function->leads);
+	bool done = function->leads;
 	for (size_t i = 0; i < function->count && done; i++) {
 		struct tr_apitrace_label *label = &function->labels[i];
+		struct tr_text *lead = &function->leads[i];
 		tr_buffer_put_byte(&text, '\t');
 		if (label->plain) {
 			tr_cell_escape(label->name, true, &text);
@@ -174,8 +176,8 @@ static bool spell_arguments(struct tr_arena *arena, struct tr_apitrace_signature
 			tr_buffer_put_decimal(&text, i);
 		}
 		tr_buffer_put_byte(&text, '=');
-		done = keep(arena, &text, &label->lead);
-		label->key = (struct tr_text){ label->lead.data + 1, label->lead.len - 2 };
+		done = keep(arena, &text, lead);
+		label->key = (struct tr_text){ lead->data + 1, lead->len - 2 };
 	}
 	tr_buffer_free(&text);
 	return done;
@@ -209,7 +211,10 @@ static bool spell_keys(struct tr_arena *arena, struct tr_apitrace_signature *sig
 static bool spell_members(struct tr_arena *arena, struct tr_apitrace_signature *structure)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
-	bool done = true;
+	size_t count = structure->count;
+	structure->leads = tr_arena_alloc(arena, 2 * count * sizeof *structure->leads);
+	structure->dump_leads = structure->leads ? structure->leads + count : NULL;
+	bool done = structure->leads;
 	structure->dumps_plainly = !tr_text_is(structure->name, "GUID");
 	for (size_t i = 0; i < structure->count && done; i++) {
 		struct tr_apitrace_label *label = &structure->labels[i];
@@ -221,11 +226,11 @@ static bool spell_members(struct tr_arena *arena, struct tr_apitrace_signature *
 		if (!word)
 			tr_buffer_put_byte(&text, '"');
 		tr_buffer_put_byte(&text, '=');
-		done = keep(arena, &text, &label->lead);
+		done = keep(arena, &text, &structure->leads[i]);
 		tr_buffer_put_text(&text, i ? TR_TEXT(", ") : TR_TEXT("{"));
 		tr_buffer_put_text(&text, label->name);
 		tr_buffer_put_literal(&text, " = ");
-		done = done && keep(arena, &text, &label->dump_lead);
+		done = done && keep(arena, &text, &structure->dump_leads[i]);
 		structure->dumps_plainly &= label->plain && label->name.len;
 		structure->named += label->key.len;
 	}

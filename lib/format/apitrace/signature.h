@@ -37,14 +37,7 @@ struct tr_apitrace_label {
 	 * constants: the string spelling of the name. Frames: none.
 	 */
 	struct tr_text key;
-	/*
-	 * what comes before its value, with slack after it: an argument's "\tkey=", a member's
-	 * ",key="
-	 */
-	struct tr_text lead;
-	struct tr_text
-		dump_lead; /* a member's in apitrace's dump: ", name = "; see dumps_plainly */
-	uint64_t number;   /* an enum's magnitude, a mask's flag, a frame's line or offset */
+	uint64_t number; /* an enum's magnitude, a mask's flag, a frame's line or offset */
 	/* an enum's: TR_APITRACE_SINT or _UINT, as it is tagged; a frame's: enum tr_apitrace_frame
 	 */
 	uint8_t tag;
@@ -59,6 +52,11 @@ struct tr_apitrace_signature {
 	struct tr_text cell; /* the name as a cell, with slack after it */
 	size_t count;
 	struct tr_apitrace_label *labels;
+	/*
+	 * The text before each value, with slack after it: "\tkey=" of an argument, ",key=" of a
+	 * member, and ", name = " of a member in apitrace's dump (see dumps_plainly).
+	 */
+	struct tr_text *leads, *dump_leads;
 	size_t named;	     /* bytes of the keys of a structure */
 	struct tr_text tail; /* what comes after the members of a structure: "}@S5" */
 	/* a structure that apitrace's dump prints as its members in braces, like nearly all */
@@ -72,6 +70,7 @@ struct tr_apitrace_signature {
 	struct tr_id_map values;	    /* see parse.c; the writer: write_signature.c */
 	struct tr_value
 		*ready; /* the id as a word: K1, F17; an enum's: its first number without a name */
+	struct tr_apitrace_recent *recent; /* a structure's: its last value, for spell.c */
 
 	/* For the writer. */
 	bool written;				 /* its definition is in the trace */

@@ -378,7 +378,7 @@ static bool put_arguments(struct tr_apitrace_text *text, struct tr_record *recor
 	for (size_t i = 0; i < shape->count; i++) {
 		struct tr_text lead = { "", 0 };
 		if (i < function->count)
-			lead = function->arguments[i].lead;
+			lead = function->leads[i];
 		else
 			put_extra_key(text, text->shown[i], i == 0);
 		if (text->shown[i]) {
@@ -534,11 +534,7 @@ static enum tr_status put_call(struct tr_apitrace_text *text, struct tr_record *
 	return tr_error_memory(err);
 }
 
-/*
- * Plain calls, printed directly from the bytes of the trace: each argument is there once and in
- * order, and nothing else is, except for the result. Such a call has no definition or flaw, and its
- * leave follows its enter.
- */
+/* Plain calls, printed directly from the bytes of the trace. */
 
 /* Appends a value that spell.c has no direct way for. */
 static bool put_parsed(const struct tr_apitrace_notation *notation, const struct tr_value *value,
@@ -550,64 +546,6 @@ static bool put_parsed(const struct tr_apitrace_notation *notation, const struct
 	return line == &text->line && tr_apitrace_text_value(text, value);
 }
 
-static bool is_byte(struct tr_apitrace_parse *parse, unsigned wanted)
-{
-	unsigned byte = 0;
-
-	return tr_apitrace_byte(parse, &byte) && byte == wanted;
-}
-
-/*
- * Takes the arguments from *next on that this half of the call has, up to another detail. False:
- * they are not in order.
- */
-static bool take_arguments(const struct tr_apitrace_speller *speller,
-			   const struct tr_apitrace_function *function, size_t *next,
-			   unsigned *detail)
-{
-	struct tr_apitrace_parse *parse = speller->parse;
-
-	for (;; ++*next) {
-		uint64_t number;
-		if (!tr_apitrace_byte(parse, detail))
-			return false;
-		if (*detail != TR_APITRACE_ARGUMENT)
-			return true;
-		if (*next == function->count || !tr_apitrace_uint(parse, &number) ||
-		    number != *next)
-			return false;
-		struct tr_text lead = function->arguments[*next].lead;
-		if (!tr_apitrace_name(parse, lead.len) || !tr_apitrace_spell(speller, lead, 0))
-			return false;
-	}
-}
-
-/*
- * Takes the arguments, of which the last ones come back with the leave, and the returned value if
- * there is one.
- */
-static bool take_values(const struct tr_apitrace_speller *speller,
-			const struct tr_apitrace_function *function, uint64_t call)
-{
-	static const char equals[4 + TR_APITRACE_SLACK] = ") = ";
-	struct tr_apitrace_parse *parse = speller->parse;
-	unsigned detail = 0;
-	uint64_t number;
-	size_t next = 0;
-
-	if (!take_arguments(speller, function, &next, &detail) || detail != TR_APITRACE_END ||
-	    !is_byte(parse, TR_APITRACE_LEAVE) || !tr_apitrace_uint(parse, &number) ||
-	    number != call || !take_arguments(speller, function, &next, &detail) ||
-	    next != function->count)
-		return false;
-	if (detail == TR_APITRACE_RETURN)
-		return tr_apitrace_spell(speller, (struct tr_text){ equals, 4 }, 0) &&
-		       is_byte(parse, TR_APITRACE_END);
-	tr_buffer_put_byte(speller->line, ')');
-	return detail == TR_APITRACE_END;
-}
-
-/* A function whose name an earlier one has needs .sig, so its calls are not plain. */
 bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse *parse,
 			   uint64_t call)
 {
@@ -615,12 +553,10 @@ bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse
 	struct tr_buffer *line = &text->line;
 	const struct tr_apitrace_speller speller = { parse, &text->notation, line };
 	struct tr_apitrace_signature *signature;
-	uint64_t thread = 0;
+	uint64_t thread;
+	bool has_thread;
 
-	if (!is_byte(parse, TR_APITRACE_ENTER) ||
-	    (parse->version >= TR_APITRACE_HAS_THREADS && !tr_apitrace_uint(parse, &thread)) ||
-	    !tr_apitrace_parse_signature(parse, TR_APITRACE_FUNCTIONS, &signature) ||
-	    parse->defined || signature->again)
+	if (!tr_apitrace_take_plain(parse, &has_thread, &thread, &signature))
 		return false;
 	const struct tr_apitrace_function *function = find_function(text, signature->cell);
 	if (!function || function->count != signature->count)
@@ -628,8 +564,7 @@ bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse
 	tr_output_lend(text->out, line);
 	put_numbers(text, call, thread);
 	put_short(line, function->head);
-	bool plain = take_values(&speller, function, call) && !parse->defined && !parse->deep &&
-		     !parse->flawed;
+	bool plain = tr_apitrace_spell_plain(&speller, function->leads, function->count, call);
 	tr_buffer_put_byte(line, '\n');
 	if (text->multiline && function->kinds & TR_CALL_END_FRAME)
 		tr_buffer_put_byte(line, '\n');

@@ -43,7 +43,6 @@ enum { TR_APITRACE_SLACK = 16 }; /* readable bytes after lead and head */
 struct tr_apitrace_argument {
 	struct tr_text key;  /* of the field in a record: the name, as keys are spelled */
 	struct tr_text name; /* its bytes, up to a NUL */
-	struct tr_text lead; /* the text before its value: ", name = " */
 };
 
 struct tr_apitrace_function {
@@ -52,6 +51,7 @@ struct tr_apitrace_function {
 	struct tr_text head; /* the text before the arguments: "name(" */
 	unsigned kinds;	     /* see calls.h */
 	struct tr_apitrace_argument *arguments;
+	struct tr_text *leads; /* of each argument, the text before its value: ", name = " */
 	size_t count;
 	struct tr_map by_key; /* argument of that key; only of functions with many */
 };

@@ -93,19 +93,20 @@ static bool render_function(struct tr_apitrace_text *text, struct tr_apitrace_fu
 }
 
 /* Makes the text before an argument's value. False: memory is exhausted. */
-static bool render_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
-			    bool first, struct tr_arena *arena)
+static bool render_argument(struct tr_apitrace_text *text,
+			    const struct tr_apitrace_function *function, size_t index,
+			    struct tr_arena *arena)
 {
 	struct tr_buffer *scratch = &text->tables.scratch;
 
-	if (!first)
+	if (index)
 		tr_buffer_put_literal(scratch, ", ");
 	if (text->arg_names) {
-		tr_buffer_put_text(scratch, argument->name);
+		tr_buffer_put_text(scratch, function->arguments[index].name);
 		tr_buffer_put_text(scratch, text->colors.normal);
 		tr_buffer_put_literal(scratch, " = ");
 	}
-	return keep_scratch(&text->tables, arena, &argument->lead);
+	return keep_scratch(&text->tables, arena, &function->leads[index]);
 }
 
 bool tr_apitrace_text_guess(struct tr_apitrace_text *text)
@@ -114,12 +115,13 @@ bool tr_apitrace_text_guess(struct tr_apitrace_text *text)
 	struct tr_arena *arena = &text->arena;
 
 	function->name = cell_name(function->cell, arena);
-	if (!function->name.data || !render_function(text, function, arena))
+	function->leads = tr_arena_alloc(arena, function->count * sizeof *function->leads);
+	if (!function->name.data || !function->leads || !render_function(text, function, arena))
 		return false;
 	for (size_t i = 0; i < function->count; i++) {
 		struct tr_apitrace_argument *argument = &function->arguments[i];
 		argument->name = cell_name(argument->key, arena);
-		if (!argument->name.data || !render_argument(text, argument, i == 0, arena))
+		if (!argument->name.data || !render_argument(text, function, i, arena))
 			return false;
 	}
 	return true;
@@ -158,9 +160,10 @@ static const struct tr_value *value_of(struct tr_apitrace_tables *tables, struct
 }
 
 /* Sets an argument by its name. Its key is that of signature.h: #N if the name cannot be a key. */
-static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_argument *argument,
+static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_function *function,
 			 struct tr_text spelling, size_t index)
 {
+	struct tr_apitrace_argument *argument = &function->arguments[index];
 	struct tr_buffer *scratch = &text->tables.scratch;
 	struct tr_arena *arena = &text->tables.arena;
 	struct tr_text bytes = tr_string_bytes(spelling, arena);
@@ -176,7 +179,7 @@ static bool set_argument(struct tr_apitrace_text *text, struct tr_apitrace_argum
 	if (!keep_scratch(&text->tables, arena, &argument->key))
 		return false;
 	argument->name = tr_arena_copy(arena, as_c_string(bytes));
-	return argument->name.data && render_argument(text, argument, index == 0, arena);
+	return argument->name.data && render_argument(text, function, index, arena);
 }
 
 /* Makes arguments findable by key, where there are many. False: memory is exhausted. */
@@ -210,10 +213,11 @@ static struct tr_apitrace_function *make_function(struct tr_apitrace_text *text,
 	if (!function->name.data || !render_function(text, function, arena))
 		return NULL;
 	function->arguments = tr_arena_alloc(arena, names->count * sizeof *function->arguments);
-	if (!function->arguments)
+	function->leads = tr_arena_alloc(arena, names->count * sizeof *function->leads);
+	if (!function->arguments || !function->leads)
 		return NULL;
 	for (size_t i = 0; i < names->count; i++, function->count++)
-		if (!set_argument(text, &function->arguments[i], names->as.items[i].text, i))
+		if (!set_argument(text, function, names->as.items[i].text, i))
 			return NULL;
 	return function;
 }
