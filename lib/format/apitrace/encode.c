@@ -824,13 +824,72 @@ static inline bool begins(const char *p, const char *end, struct tr_text lead)
 }
 
 /*
+ * The last value of an argument or of the returned value, as text and encoded. Calls of a function
+ * often repeat arguments, such as a display or a structure.
+ */
+struct tr_written_value {
+	uint16_t len, size; /* of the text, and of the bytes; 0: there is none */
+	char text[236], bytes[80];
+};
+
+/*
+ * The last value with this number; the returned value comes after all arguments. NULL: none is kept,
+ * because the function has many arguments, or many functions have been called.
+ */
+static struct tr_written_value *last_value(struct tr_encoder *encoder,
+					   struct tr_apitrace_signature *function, size_t number)
+{
+	enum { MOST_ARGUMENTS = 16, MOST_VALUES = 4096 };
+	struct tr_written_signatures *signatures = &encoder->signatures;
+	size_t count = function->count + 1;
+	if (!function->last && count <= MOST_ARGUMENTS &&
+	    signatures->last_values + count <= MOST_VALUES) {
+		signatures->last_values += count;
+		function->last =
+			tr_arena_alloc(&signatures->rebuilt.arena, count * sizeof *function->last);
+		if (function->last)
+			memset(function->last, 0, count * sizeof *function->last);
+	}
+	return function->last ? &function->last[number] : NULL;
+}
+
+/*
+ * Encodes a field of a function, which is the argument `number` or, after all of them, the returned
+ * value. A value is kept unless a signature was defined for the record so far, as that would be
+ * undone with it. NULL: see field.
+ */
+static const char *field_of(struct tr_encoder *encoder, struct tr_apitrace_signature *function,
+			    size_t number, const char *p, const char *end)
+{
+	struct tr_written_value *last = last_value(encoder, function, number);
+	struct tr_buffer *bytes = &encoder->bytes;
+	size_t start = bytes->len;
+	if (last && last->len && last->len <= (size_t)(end - p) &&
+	    (p + last->len == end || p[last->len] == '\t') &&
+	    tr_apitrace_same(p, last->text, last->len)) {
+		tr_buffer_put(bytes, last->bytes, last->size);
+		return p + last->len;
+	}
+	const char *stop = field(encoder, p, end);
+	size_t len = stop ? (size_t)(stop - p) : 0, size = bytes->len - start;
+	if (!last || !len || len > sizeof last->text || size > sizeof last->bytes ||
+	    encoder->fresh_count || bytes->failed)
+		return stop;
+	last->len = (uint16_t)len;
+	last->size = (uint16_t)size;
+	memcpy(last->text, p, len);
+	memcpy(last->bytes, bytes->data + start, size);
+	return stop;
+}
+
+/*
  * Encodes which part of a call the "\tkey=" at p begins: an argument or the returned value.
  * Arguments usually come in the order of the signature, so the search begins at the one that is due
- * and looks at a few after it, as some may be missing. NULL: another part, or an argument out of
- * order.
+ * and looks at a few after it, as some may be missing. *number: that of the argument, or their count.
+ * NULL: another part, or an argument out of order.
  */
 static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
-			size_t *due, const char *p, const char *end)
+			size_t *due, size_t *number, const char *p, const char *end)
 {
 	enum { NEAR = 8 };
 	static const struct tr_text returned = { "\treturn=", 8 };
@@ -839,12 +898,14 @@ static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_sig
 		if (!begins(p, end, lead))
 			continue;
 		*due = i + 1;
+		*number = i;
 		encode_tagged(encoder, TR_APITRACE_ARGUMENT, i);
 		return p + lead.len;
 	}
 	if (!begins(p, end, returned))
 		return NULL;
 	tr_encode_byte(encoder, TR_APITRACE_RETURN);
+	*number = function->count;
 	return p + returned.len;
 }
 
@@ -853,12 +914,12 @@ static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_sig
  * the arrow. False: a field is not spelled in the usual way, or the call has no arrow; the caller
  * undoes what was appended.
  */
-static bool encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
+static bool encode_fields(struct tr_encoder *encoder, struct tr_apitrace_signature *function,
 			  uint64_t call, struct tr_text fields)
 {
 	const char *p = fields.data, *end = p + fields.len;
 	bool entering = true;
-	size_t due = 0;
+	size_t due = 0, number;
 	while (p && end - p > 1) {
 		if (end - p >= 3 && memcmp(p, "\t->", 3) == 0 && entering) {
 			entering = false;
@@ -868,8 +929,8 @@ static bool encode_fields(struct tr_encoder *encoder, const struct tr_apitrace_s
 			encode_tagged(encoder, TR_APITRACE_LEAVE, call);
 			continue;
 		}
-		p = part(encoder, function, &due, p, end);
-		p = p ? field(encoder, p, end) : NULL;
+		p = part(encoder, function, &due, &number, p, end);
+		p = p ? field_of(encoder, function, number, p, end) : NULL;
 	}
 	tr_encode_byte(encoder, TR_APITRACE_END);
 	return p == end && !entering;
@@ -1267,14 +1328,16 @@ static bool begin_enter(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;
 	uint64_t thread = 0;
-	if (event->record->task.type != TR_CELL_ABSENT &&
-	    !tr_cell_number(&event->record->task, &thread)) {
+	const struct tr_cell *task = &event->record->task;
+	if (task->type != TR_CELL_ABSENT &&
+	    !(task->type == TR_CELL_TEXT && tr_decimal_id(task->text, &thread)) &&
+	    !tr_cell_number(task, &thread)) {
 		tr_error_set(encoder->err, TR_CAUSE_INPUT, "the task is not a thread number");
 		return false;
 	}
-	if (tr_written_function(&encoder->signatures, event->record,
-				event->has_id ? &event->id : NULL, &event->function,
-				encoder->err) != TR_OK)
+	if (!event->function && tr_written_function(&encoder->signatures, event->record,
+						    event->has_id ? &event->id : NULL,
+						    &event->function, encoder->err) != TR_OK)
 		return false;
 	tr_encode_byte(encoder, TR_APITRACE_ENTER);
 	if (encoder->version >= TR_APITRACE_HAS_THREADS)
@@ -1411,8 +1474,10 @@ static bool put_line(struct event *event)
 {
 	struct tr_encoder *encoder = event->encoder;
 	struct tr_record *record = event->record;
-	if (!record->line.data || record->split || !tr_text_is(record->kind, "call") ||
-	    !tr_written_is_recent(&encoder->signatures, record))
+	if (!record->line.data || record->split || !tr_text_is(record->kind, "call"))
+		return false;
+	event->function = tr_written_recent(&encoder->signatures, record);
+	if (!event->function)
 		return false;
 	encoder->marking = false;
 	if (begin_enter(event) &&
@@ -1423,6 +1488,7 @@ static bool put_line(struct event *event)
 	}
 	undo_bytes(encoder);
 	begin_bytes(encoder, record->arena, encoder->err);
+	event->function = NULL;
 	return false;
 }
 

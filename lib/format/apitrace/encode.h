@@ -45,7 +45,8 @@ struct tr_written_signatures {
 	struct tr_apitrace_signature *recent[TR_WRITTEN_RECENT];
 	/* recently used structures of the stream, by a hash of their first member's name */
 	struct tr_apitrace_signature *structs[TR_WRITTEN_STRUCTS];
-	size_t spared; /* bytes of rebuilt arguments; see MOST_SPARE in write_signature.c */
+	size_t last_values; /* that encode.c keeps */
+	size_t spared;	    /* bytes of rebuilt arguments; see MOST_SPARE in write_signature.c */
 
 	/* Tables by the names in them, filled only when a name comes alone */
 	struct tr_apitrace_signature *unlisted; /* tables defined since, the last one first */
@@ -67,8 +68,9 @@ enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 				   struct tr_record *record, const uint64_t *id,
 				   struct tr_apitrace_signature **function, struct tr_error *err);
 
-/* True if the record's name is that of a recently used function. */
-bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record);
+/* Returns the recently used function of the record's name. NULL: there is none. */
+struct tr_apitrace_signature *tr_written_recent(struct tr_written_signatures *signatures,
+						const struct tr_record *record);
 
 /*
  * Return the signature for the @S, @E or @M of a value, or for a word K3, rebuilt if its definition

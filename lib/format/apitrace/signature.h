@@ -75,6 +75,7 @@ struct tr_apitrace_signature {
 	/* For the writer. */
 	bool written;				 /* its definition is in the trace */
 	uint64_t wire;				 /* its id there */
+	struct tr_written_value *last;		 /* see encode.c */
 	const struct tr_apitrace_label **sorted; /* arguments by key; made by the first search */
 	struct tr_map names;			 /* constants by key; made by the first search */
 };

@@ -499,9 +499,9 @@ bool tr_apitrace_take_plain(struct tr_apitrace_parse *parse, bool *has_thread, u
 		return false;
 	const char *id_at = p;
 	p = tr_wire_uint(p, &id);
-	if (!p || p > parse->end || id >= TR_APITRACE_FEW)
+	if (!p || p > parse->end)
 		return false;
-	*function = parse->signatures.few[TR_APITRACE_FUNCTIONS][id];
+	*function = tr_apitrace_signature(&parse->signatures, TR_APITRACE_FUNCTIONS, id);
 	parse->p = p;
 	return *function && (*function)->offset != tr_apitrace_offset(parse, id_at) &&
 	       !(*function)->again;

@@ -89,8 +89,10 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
  */
 static void check_order(struct writer *writer, const struct tr_record *record)
 {
+	const struct tr_cell *cell = &record->seq;
 	uint64_t seq;
-	if (!tr_cell_number(&record->seq, &seq))
+	if (!(cell->type == TR_CELL_TEXT && tr_decimal_id(cell->text, &seq)) &&
+	    !tr_cell_number(cell, &seq))
 		return;
 	if (seq < writer->last && !(writer->reported & UNORDERED)) {
 		writer->late = seq;

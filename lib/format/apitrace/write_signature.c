@@ -857,13 +857,16 @@ static struct tr_apitrace_signature **recent_function(struct tr_written_signatur
 	return &signatures->recent[hash % TR_WRITTEN_RECENT];
 }
 
-bool tr_written_is_recent(struct tr_written_signatures *signatures, struct tr_record *record)
+struct tr_apitrace_signature *tr_written_recent(struct tr_written_signatures *signatures,
+						const struct tr_record *record)
 {
+	struct tr_text name = record->name.text;
 	if (record->name.type != TR_CELL_TEXT)
-		return false;
-	const struct tr_apitrace_signature *recent =
-		*recent_function(signatures, record->name.text);
-	return recent && tr_text_equal(recent->cell, record->name.text);
+		return NULL;
+	struct tr_apitrace_signature *recent = *recent_function(signatures, name);
+	bool same = recent && recent->cell.len == name.len &&
+		    tr_apitrace_same(recent->cell.data, name.data, name.len);
+	return same ? recent : NULL;
 }
 
 /*
@@ -880,8 +883,8 @@ enum tr_status tr_written_function(struct tr_written_signatures *signatures,
 		return TR_WARN;
 	}
 	struct tr_apitrace_signature **recent = recent_function(signatures, record->name.text);
-	*function = *recent;
-	if (!id && *function && tr_text_equal((*function)->cell, record->name.text))
+	*function = id ? NULL : tr_written_recent(signatures, record);
+	if (*function)
 		return TR_OK;
 	if (!tr_cell_bytes(record->name.text, record->arena, &name, err))
 		return tr_error_status(err);
