@@ -223,7 +223,7 @@ calls() {
 	[ "$(wc -c <out)" -lt 1000000 ]
 }
 
-@test "edited calls" {
+@test "edited calls are written, and what a trace cannot hold is reported" {
 	mangled "sed 's/count=3/count=4294967296/; s/GL_MINUS(-3/GL_QUADS(7/'"
 	[ "$status" -eq 0 ]
 	diff <(grep ^call mangled.trec | cut -f5-) <(tr-parse out | grep ^call | cut -f5-)

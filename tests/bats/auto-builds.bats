@@ -34,7 +34,7 @@ same() {
 	[ "$(jq length auto.compdb)" -ge 5 ]
 }
 
-@test "make -j" {
+@test "a parallel build of make has the same records as with strace" {
 	same make 40
 }
 

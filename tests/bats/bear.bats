@@ -42,7 +42,7 @@ setup() {
 	tr-parse some.json | grep -F $'exec\t1\t-\t3\ta\tparent=0\tppid=2\t'
 }
 
-@test "the database is that of the same build's other trace" {
+@test "both traces of a build give the same compilation database" {
 	tr-tojson --as=compdb bear.json | sort | cmp - <(sort "$data/zlib.compile_commands.json")
 	# as a Klocwork trace, too, with either meaning of its environments
 	for base in parent top; do
@@ -84,7 +84,7 @@ events() {
 	events back.json | cmp - want
 }
 
-@test "version 4" {
+@test "version 4 is read and written back, and its environments are flagged as trimmed" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	tr-repack -t bear -O version=4 kw.json >v4.json
 	jq -se 'length == 176 and all(.[]; keys == ["execution", "pid"])' v4.json
@@ -118,7 +118,7 @@ events() {
 	[[ $stderr == *"bad.json:1: an event in a form that Bear does not write (a key of Bear in the wrong place): "* ]]
 }
 
-@test "ends, signals and times of other traces" {
+@test "ends, signals and times of traces in other formats are written" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t1795220953.5\t7\t/bin/a\tcwd="/"\targv=["a"]\n' \
@@ -139,7 +139,7 @@ events() {
 	[[ $stderr == *"the tracer cut its arguments: left out"* ]]
 }
 
-@test "signals by name: real-time signals and unknown ones" {
+@test "names of real-time signals become numbers, and unknown signals are reported" {
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t7\t/bin/a\tcwd="/"\targv=["a"]\nexit\t1\t-\t7\t-\tsignal=SIGRT_5\n' \
 		'exec\t2\t-\t8\t/bin/b\tcwd="/"\targv=["b"]\nexit\t3\t-\t8\t-\tsignal=SIGFOO\n!end\t4\n' >trace

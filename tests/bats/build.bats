@@ -14,7 +14,7 @@ bats_require_minimum_version 1.5.0
 	done
 }
 
-@test "programs are hardened, unless configure was told otherwise" {
+@test "programs are hardened, unless configure has --disable-hardening" {
 	grep -q '^#define TREC_HARDENED 1' "$top_builddir/config.h" || skip "this build is not hardened"
 	# config.status has the flags of the user; without optimisation no function is fortified
 	optimised=$("$top_builddir/config.status" --config | grep -qE -- '-O0' || echo yes)

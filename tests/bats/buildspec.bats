@@ -25,7 +25,7 @@ names() {
 	tr-tojson --as=buildspec "$data/zlib.kw.json.gz" | cmp - spec
 }
 
-@test "-O tools: all of those programs" {
+@test "-O tools selects all of the given programs" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	[ "$(tr-tojson --as=buildspec -O tools=xcalbuild "$data/zlib.kw.json.gz" | names)" = 'ar 1 gcc 41 ld 7' ]
 	echo '[]' >every

@@ -75,7 +75,7 @@ END
 	[[ $output == *'timestamp takes seconds since 1970'* ]]
 }
 
-@test "names of any bytes" {
+@test "names with any bytes are valid XML" {
 	printf 'SF:/src/a&b"<c>\x01\xff\xed\xa0\x80\xc3\xa4.c\nFN:1,operator<<(T const&)\nFNDA:1,operator<<(T const&)\nDA:1,1\nend_of_record\n' >in
 	tr-repack -t cobertura in >out.xml
 	xmllint --nonet --noout --dtdvalid "$data/format/coverage-04.dtd" out.xml

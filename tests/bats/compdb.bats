@@ -110,7 +110,7 @@ nested() {
 	[ "$(jq -r '.[0].arguments | join(" ")' <<<"$output" | tr ' ' '\n' | grep -c -- -DX)" -eq 32 ]
 }
 
-@test "sources in a response file" {
+@test "each source in a response file has an entry" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	echo '-c -DY x.c y.c' >sub/all.rsp
 	build event 2 1 /usr/bin/gcc gcc @all.rsp -O2 | tr-repack -t compdb -O respfile-root=. >db
@@ -339,7 +339,7 @@ twice() {
 	tr-parse texts | tr-repack -q -t compdb | jq -c '.[0].arguments' | cmp - <(jq -c '.[0].arguments' list)
 }
 
-@test "-O unique" {
+@test "-O unique keeps the first of equal entries" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	count() { build twice | tr-repack -t compdb "$@" | jq length; }
 	[ "$(count)" -eq 4 ]
@@ -364,7 +364,7 @@ linking() {
 	printf '%s\n' '/usr/bin/gcc -c -O2 -pthread x.c -o prog' "$PWD/bin/gcc -L. -c u.c" | diff - got
 }
 
-@test "-O tools" {
+@test "-O tools selects programs and their response files" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	cat >tools.json <<-'END'
 		[{"binary":"mycc","responseFileArgs":[{"argument":"--via","argFormat":["equal","space"]}]}]
@@ -391,7 +391,7 @@ linking() {
 	[[ $stderr == *"tools.json: every tool needs the name of its binary"* ]]
 }
 
-@test "Windows" {
+@test "command lines of Windows have files, outputs and response files" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tC:\\\\VC\\\\CL.EXE\tcwd="C:\\\\src"\targv=["cl","/nologo","@a.rsp","b.cpp"]\trespfile="/c /DX=\\"a b\\" /Foobj\\\\b.obj"\n' \
@@ -675,7 +675,7 @@ case_record() {
 		"${directory//\\/\\\\}" "${argv:1}" "${env:1}" | tr '~' ' '
 }
 
-@test "the cases of Bear 4" {
+@test "the entries are those of Bear 4's own cases" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	local line title= count=0 bad=0 options=() word
 	: >want; : >trace

@@ -157,7 +157,7 @@ sources() {
 		'["mycl","/std:c++17","-c","a.c","/Fo/b/a.obj"]' ]
 }
 
-@test "errors in a user's table" {
+@test "errors in a user's table are reported with file and line" {
 	trace gcc -c a.c >trace
 	run -2 --separate-stderr tr-repack -t compdb -O compilers=none trace
 	[[ $stderr == "tr-repack: "*"compilers: none: No such file or directory"* ]]

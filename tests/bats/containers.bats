@@ -73,7 +73,7 @@ loaded() {
 	done
 }
 
-@test "compressed twice" {
+@test "a file that is compressed twice is read" {
 	gzip -c both | xz -c >packed
 	same packed
 }
@@ -339,7 +339,7 @@ cut_anywhere() {
 	[[ $stderr == *"dir/3.trec: the same file as dir/1.trec, skipped"* ]]
 }
 
-@test "archives in archives" {
+@test "archives in archives are read" {
 	need zip
 	mkdir logs
 	cp one.trec two.trec logs

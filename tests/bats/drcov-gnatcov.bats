@@ -52,7 +52,7 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 	tr-repack -t gnatcov many | tr-repack -t drcov -O text=yes | cmp - many
 }
 
-@test "a trace of drcov has a tag beside its modules" {
+@test "a trace made from drcov has a tag in addition to its modules" {
 	tr-repack -t gnatcov -O tag=run1 -O machine=x86_64 -o trace good-v2
 	[ "$(tr-parse trace | grep -c USER_DATA)" -eq 2 ]
 	tr-parse trace | grep -m 1 USER_DATA | grep -q 'data="run1"'
@@ -90,7 +90,7 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 		awk '{ print $2 "\t" $3 "\thits=" $1 }' | cmp - got
 }
 
-@test "-O module=PATH@BASE names what lies where, and the rest stays the program" {
+@test "-O module=PATH@BASE assigns blocks to modules, and the others stay in the program" {
 	printf 'block\t0\t-\t-\t%s\tsize=4\top=block\n' 0x0000000000401000 0x0000000000402000 \
 		0x00007f0000000010 0x00007f0000100020 0x00007f0000000010 0x00007ffff0000000 >blocks
 	named() { tr-repack -q -t drcov "$@" blocks | tr-parse -q; }

@@ -90,7 +90,7 @@ setup() {
 	run -2 tr-repack -O version=4 good-v2
 }
 
-@test "hit counts behind a table as text, whatever the flavor" {
+@test "hit counts after a table in text form are read, with any flavor" {
 	for flavor in drcov drcov-hits; do
 		tr-parse good-hits | sed "s/flavor=\"[a-z-]*\"/flavor=\"$flavor\"/" >stream
 		tr-repack -O text=yes stream >text
@@ -101,7 +101,7 @@ setup() {
 	done
 }
 
-@test "a stream without a header, a count or a module" {
+@test "a missing header is supplied, and blocks without a size or module are reported" {
 	tr-parse good-v2 | grep -E '^(module|block)' >bare
 	run -0 --separate-stderr bash -c 'tr-repack -t drcov bare | tr-parse | grep -c ^block'
 	[ "$output" = 4 ]

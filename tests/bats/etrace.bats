@@ -331,7 +331,7 @@ increasing() {
 		<(tr-filter -q --fields=task,ppid 'exec and has(ppid)' zlib.nfsdb)
 }
 
-@test "descriptors with paths" {
+@test "descriptors that strace prints with paths are numbers" {
 	cat >y.strace <<-'END'
 		10 1.0 execve("/bin/a", ["a"], ["A=b"]) = 0
 		10 1.1 close(3</etc/passwd>) = 0

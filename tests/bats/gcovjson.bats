@@ -9,7 +9,7 @@ setup() {
 	data=${top_srcdir:?}/tests/data
 }
 
-@test "the members are gcov's, and the values those of the tracefile" {
+@test "the members are those of gcov, and the values those of the tracefile" {
 	tr-repack -t gcovjson "$data/lcov/good-2.0.info" | jq -c . >got
 	[ "$(tr-tojson --as=gcovjson "$data/lcov/good-2.0.info" | jq -c .)" = "$(cat got)" ]
 	jq -c '.files[0].functions[]' got | diff - <(cat <<'END'

@@ -57,7 +57,7 @@ make_recipes() { # make_recipes PATTERN: NAME.trace for each NAME.recipe
 	done
 }
 
-@test "a list without end takes no memory without end" {
+@test "a list without an end takes a bounded amount of memory" {
 	awk 'BEGIN {
 		print "section INFO 32 little 40\nend\nsection FLAT 32 little 40\nblock 00001000 2 80"
 		for (i = 0; i < 5000; i++)
@@ -154,7 +154,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	if [ -e "$file" ]; then cat "$file"; else gzip -dc "$file.gz"; fi
 }
 
-@test "blocks that are given without records are those of the records" {
+@test "decoded blocks are the same as those of the records" {
 	# 4000 entries of 64 bits, some of them with padding and with unusual bits
 	{
 		printf '#QEMU-Traces\1\2\10\0\0\76\0\0\1\0\0\0\4\0\0\0prog\0\0\0\0\0\0\0\0'
@@ -191,7 +191,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	done
 }
 
-@test "the text is gnatcov's, from the trace and through the pipe" {
+@test "the text is that of gnatcov, from the trace and through the pipe" {
 	export TZ=UTC
 	for f in *.trace; do
 		for style in dump raw base; do
@@ -222,7 +222,7 @@ expected() { # expected NAME STYLE: what gnatcov prints
 	tr-totext -q bad-month.trace | grep -qx '       !Bad Format!'
 }
 
-@test "the base style adds up from file to file; an empty block is told" {
+@test "the base style adds up from file to file, and reports an empty block" {
 	tr-totext --style=gnatcov-base plain_32le.trace plain_32le.trace |
 		cmp - <(expected plain_32le base; expected plain_32le base)
 	run -2 --separate-stderr tr-totext --style=gnatcov-base ok_wrap.trace

@@ -55,7 +55,7 @@ setup() {
 	grep -v -e '-O0' edited.json | cmp - <(grep -v -e '-O3' blanks.json)
 }
 
-@test "however it comes: from a pipe, in pieces, two in one file" {
+@test "a trace is read from a pipe, in pieces, and with another one in the same file" {
 	tr-parse zlib.json >want
 	cmp want <(cat zlib.json | tr-parse)
 	cmp want <(dd bs=1 count=20000 if=zlib.json 2>/dev/null | cat - <(tail -c +20001 zlib.json) | tr-parse)
@@ -69,7 +69,7 @@ setup() {
 	cat zlib.json mc.json | tr-parse | tr-repack | cmp - <(cat zlib.json mc.json)
 }
 
-@test "damage is reported, kept, and known at the end of the pipeline" {
+@test "damage is kept, reported, and reported again at the end of the pipeline" {
 	{ head -n 5 zlib.json; echo 'make: *** [x] Error 1'; tail -n +6 zlib.json; } >bad.json
 	run -2 --separate-stderr tr-parse bad.json
 	[ "$stderr" = "tr-parse: bad.json:6: not a JSON object: kept as a raw record" ]

@@ -25,7 +25,7 @@ call() {
 		tr-repack -t kwspec | tail -n +2
 }
 
-@test "one call, many lines" {
+@test "a call with several sources gives a line for each, and one for the link" {
 	run -0 call /usr/bin/cc '"cc","-O2","-D","A=1","-I","inc","-isystem","/s","-include","p.h","-std=c99","-iquote","q","a.c","b.S","c.cc","d.o","-lz","-o","bin/x"'
 	flags='-DA=1;-Iinc;-J/s;-include;p.h;-std=c99;-Iq'
 	[ "${lines[0]}" = "compile;/b;/usr/bin/cc;/b/a.o;a.c;$flags" ]
@@ -42,7 +42,7 @@ call() {
 	[ "$(call gcc '"gcc","-o","x","a.o","-xc","-"')" = 'link;/b;/b/x;/b/a.o' ]
 }
 
-@test "archives" {
+@test "calls of ar that add members are links" {
 	[ "$(call ar '"ar","rcs","l.a","x.o","/y.o"')" = 'link;/b;/b/l.a;/b/x.o;/y.o' ]
 	[ "$(call ar '"ar","--plugin","p.so","-q","l.a","x.o"')" = 'link;/b;/b/l.a;/b/x.o' ]
 	[ "$(call gcc-ar-12 '"ar","ra","old.o","l.a","x.o"')" = 'link;/b;/b/l.a;/b/x.o' ]
@@ -124,7 +124,7 @@ flat() {
 	tr-repack -q -t kwspec lost.trec | tail -n +2 | LC_ALL=C sort | diff want -
 }
 
-@test "without parents, a driver's own linker is not another link, whoever comes first" {
+@test "without parents, a driver's own linker is not a second link, in either order" {
 	set -- '/u/gcc -c a.c -o a.o' '/u/gcc -o app a.o' '/g/collect2 -o app crt1.o a.o -lc' \
 		'/u/ld -o app crt1.o a.o -lc' '/u/g++ m.cc' '/u/ld -o a.out /tmp/m.o' \
 		'/g/lto-wrapper -flto a.o' '/g/collect2 -o alone a.o' '/u/ld -o alone a.o'
@@ -215,7 +215,7 @@ again() {
 	run ! clang-check -p . 'src dir/a.c'
 }
 
-@test "lines for Java" {
+@test "javac has the lines of Klocwork's examples" {
 	# the examples of Klocwork's page, and others
 	local java='/opt/jdk/bin/javac' record
 	record() {

@@ -391,7 +391,7 @@ END
 	done
 }
 
-@test "a line table that is far larger than its file takes no memory without end, and is named" {
+@test "a line table that is far larger than its file takes a bounded amount of memory, and is named" {
 	[ -z "$TREC_SANITIZED" ] || skip 'sanitizers reserve more memory than this limit'
 	compile -no-pie
 	trace FLAT main >main.trec
@@ -473,7 +473,7 @@ END
 	{ trace HISTORY main && tr-parse a.info; } | tr-repack -q -t lcov -O exe=a | grep -qx DA:13,2
 }
 
-@test "damage in a tracefile" {
+@test "damage in a tracefile is reported with its line, and all else is read" {
 	run -2 --separate-stderr tr-parse "$top_srcdir/tests/data/lcov/bad-lines.info"
 	grep -v '^[%!]' <<<"$output" | cut -f 1,5- | diff - <(cat <<'END'
 source	/src/a.c
@@ -504,7 +504,7 @@ END
 	[[ $output == *'line is not a line number'* ]]
 }
 
-@test "tr-stat has the figures of lcov, by file and by function" {
+@test "tr-stat prints the figures of lcov, by file and by function" {
 	info=$top_srcdir/tests/data/lcov/geninfo.info
 	tr-stat --json "$info" >figures.json
 	jq -r '.coverage.parts[] | [.of, .executed, .all] | @tsv' figures.json |

@@ -44,7 +44,7 @@ logs() {
 	grep -P '^!end\t20$' trec
 }
 
-@test "processes, system calls, times and callers" {
+@test "processes, system calls, times and callers are read" {
 	[ "$(tr-filter -c 'exec' "$data/fork.ltrace")" -eq 1 ]
 	tr-filter 'exit and signal == "SIGABRT"' "$data/fork.ltrace" | grep -P '^exit\t\d+\t-\t\d+\t-\t'
 	# the child returns from a fork that its parent called: not a loss
@@ -215,7 +215,7 @@ logs() {
 	run -2 tr-parse --identify text
 }
 
-@test "calls and ends of other formats" {
+@test "calls and ends of traces in other formats are written" {
 	printf '%b' '%trec\t1\tformat=x\ncall\t0\t1.5\t7\tdraw\tmode=GL_LINES(1@E1)\tn=2\t->\tout=[1]\n' \
 		'exit\t1\t-\t7\t-\tstatus=0\nexec\t2\t-\t7\t/bin/a\targv=["a"]\n!end\t3\n' >trec
 	run -0 --separate-stderr tr-repack --verbose -t ltrace trec

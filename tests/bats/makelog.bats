@@ -17,7 +17,7 @@ short() {
 		sed -E ':a; s/(] [^]]*)"([a-z-]+)",?([^]]*)$/\1\2 \3/; ta; s/ +$//'
 }
 
-@test "the commands of each case" {
+@test "each case gives its commands" {
 	local count=0 bad=0 line title=""
 	: >log; : >want
 	while IFS= read -r line; do
@@ -49,7 +49,7 @@ compiledb_case() {
 		made | diff want - >diff
 }
 
-@test "compiledb's cases" {
+@test "compiledb's cases give its commands" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	local count=0 bad=0 line title="" options=""
 	: >log; : >want; : >db
@@ -185,7 +185,7 @@ database() {
 	[[ $(tr-parse --identify console) == *srctrace* ]]
 }
 
-@test "hostile logs" {
+@test "hostile logs take a bounded amount of memory, and other commands are kept" {
 	printf 'cc -c "a.c\ncc -c b.c\n' >log
 	run -2 --separate-stderr tr-parse -f makelog log
 	[[ $stderr == *"log:1: a command with an unclosed quote or bracket: left out"* ]]

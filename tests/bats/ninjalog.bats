@@ -39,7 +39,7 @@ setup() {
 	{ cat ninja_log; printf '# end of ninja log\n{"cpus":2}'; } | tr-parse --strict | cmp - trec
 }
 
-@test "damage" {
+@test "damaged lines are reported and left out" {
 	printf '%s\n' '# ninja log v5' 'nothing' $'5\t1\t0\tend before start\tab' $'1\t5\t0\ta.o\tab' \
 		$'1\t5\t0\tb.o\txyz' $'1\t5\t0\t\tab' >ninja_log
 	printf '7\t8\t0\tc.o\tab' >>ninja_log

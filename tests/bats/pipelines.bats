@@ -135,7 +135,7 @@ execs() {
 	cat zlib.json mc.json | cmp out -
 }
 
-@test "grep ^exec leaves an anonymous segment: all execs, and what is missing is said" {
+@test "grep ^exec leaves an anonymous segment: all execs are read, and missing parts are reported" {
 	pipeline 0 "grep ^exec zlib.trec | tr-filter exec"
 	said nothing
 	cmp out <(grep ^exec zlib.trec)

@@ -24,7 +24,7 @@ setup() {
 	[ "$(grep -c '\.raw=' good-pads.trec)" -eq 2 ]
 }
 
-@test "the records of a trace" {
+@test "a trace becomes records for its header, information and units" {
 	run -0 tr-parse good-tiny
 	[ "${lines[0]}" = $'%trec\t1\tformat=srctrace\tversion=4\talign=8\tendian=little' ]
 	[ "${lines[1]}" = $'info\t0\t-\t-\tPROGRAM_NAME\tdata="tiny"' ]
@@ -57,7 +57,7 @@ setup() {
 	[[ $output == *'part: neither none, body, spec nor separate, nor a byte'* ]]
 }
 
-@test "the style gnatcov-src is what gnatcov prints, directly and through the pipe" {
+@test "the style gnatcov-src prints what gnatcov prints, directly and through the pipe" {
 	for f in good-tiny good-a2-be; do
 		echo $f
 		tr-totext --style=gnatcov-src $f | cmp - "$data/expected/$f.out"

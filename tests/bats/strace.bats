@@ -168,7 +168,7 @@ executions() {
 	printf '10\t/bin/a\t"/w"\t-\n10\t/w/sub/tool\t"/w/sub"\t-\n' | diff - got
 }
 
-@test "angles that are never closed" {
+@test "angle brackets that are never closed take linear time" {
 	{
 		printf '1 f('
 		for _ in {1..100}; do
@@ -210,19 +210,19 @@ executions() {
 	[ "$(tr-filter --fields=cwd 'exec and argv[0] == "gcc"' mc.strace | sort -u)" = '"/srv/lab/build/mc/sub"' ]
 }
 
-@test "it is recognised: plain, from a pipe, compressed, by its first line" {
+@test "the first line identifies a log: in a file, from a pipe, compressed" {
 	[ "$(tr-parse --identify zlib.strace)" = "zlib.strace: strace" ]
 	[ "$(head -n 1 zlib.strace | tr-parse --identify)" = "stdin: strace" ]
 	tr-parse "$top_srcdir/tests/data/build/zlib.strace.gz" | tail -n +2 | cmp - <(tr-parse zlib.strace | tail -n +2)
 	cat zlib.strace | tr-parse | cmp - <(tr-parse zlib.strace)
 }
 
-@test "records that are there are not kept back" {
+@test "records are returned without waiting for more input" {
 	{ cat zlib.strace; sleep 3; } | tr-parse | { timeout 2 grep -c -m 170 ^exec; } >count
 	[ "$(cat count)" -eq 170 ]
 }
 
-@test "lines of other programs are kept, reported, and known at the end of the pipeline" {
+@test "lines of other programs are kept, reported, and reported again at the end of the pipeline" {
 	{ head -n 20 zlib.strace; echo 'make: *** [x] Error 1'; tail -n +21 zlib.strace; } >bad.strace
 	run -2 --separate-stderr tr-parse -o bad.trec bad.strace
 	[ "$stderr" = "tr-parse: bad.strace:21: not a line of strace: kept as a raw record" ]

@@ -177,7 +177,7 @@ declared() {
 	[ "$output" = "used, not declared: $PWD/a.o  $PWD/three.h" ]
 }
 
-@test "the rules of --as=make make the files again" {
+@test "the rules of --as=make build the files again" {
 	project
 	trace ../log make CC=gcc
 	tr-deps --as=make --of=prog ../log >../rules.mk
@@ -473,7 +473,7 @@ declared() {
 	tr-deps -q --outputs others | diff want -
 }
 
-@test "calls of which the reader makes no records do the same as those records" {
+@test "decoded calls have the same effect as their records" {
 	local log question
 	gzip -dc "$data/etrace/hello.nfsdb.gz" >hello
 	sed '4000,5000{/!Close/d; s/!FN|./&\\/; s/flags=524288/flags=4259841/}' hello >damaged

@@ -25,7 +25,7 @@ run_case() {
 	tr-diff -q --json b a | jq -r '.what + " " + .key' | sort | diff forth -
 }
 
-@test "the rules" {
+@test "the rules of tests/data/diff" {
 	local count=0 name= options= line
 	: >a && : >b && : >want && : >notes
 	while IFS= read -r line; do
@@ -46,7 +46,7 @@ run_case() {
 	[ "$count" -ge 25 ]
 }
 
-@test "names of temporary files" {
+@test "names of temporary files are equal if they differ only in the random part" {
 	local what one other count=0
 	while read -r what one other; do
 		case $what in [=!]) ;; *) continue ;; esac
@@ -82,7 +82,7 @@ run_case() {
 	[[ $output == "15 pairs, "*" differ, 0 reported wrongly" ]]
 }
 
-@test "a trace is the same as itself" {
+@test "a trace is equal to itself" {
 	local file status
 	for file in "$data"/*/*; do
 		status=0
@@ -133,7 +133,7 @@ END
 	run -0 tr-diff --root=/srv/other:./one b a
 }
 
-@test "forms of output" {
+@test "each form of output shows the differences" {
 	printf 'call\t0\t-\t0\ta\tx=1\ty="\\u0001"\t->\n' >a
 	printf 'call\t7\t-\t0\ta\tx=2\tz=[1.5]\t->\ncall\t8\t-\t0\tb\t->\n' >b
 	run -1 tr-diff --brief a b
@@ -239,7 +239,7 @@ END
 }
 
 # the names of records are found again by a mark for every 64th record
-@test "names of many records" {
+@test "names that many records use are paired" {
 	# calls FIRST ADDRESS: 500 calls with two addresses each, but the 301st with one of the 101st
 	calls() {
 		awk -v first="$1" -v other="$2" -v OFS='\t' 'BEGIN {
@@ -265,7 +265,7 @@ END
 }
 
 # a search through all fields for each of them takes minutes
-@test "a record with many fields" {
+@test "a record with 100000 fields is compared in linear time" {
 	for first in 0 1; do
 		printf 'news\t0\t-\t-\tn'
 		seq -f "$first,%.0f" 100000 | awk -F, '{ printf "\tk%d=%d", $2, $2 % 1000 ? 1 : $1 }'
@@ -298,7 +298,7 @@ blocks() {
 		}'
 }
 
-@test "blocks that are given without records are compared as their records are" {
+@test "decoded blocks are compared like their records" {
 	local bits endian option status
 	mkdir direct through
 	for bits in 32 64; do

@@ -56,7 +56,7 @@ small() {
 	run ! cmp -s meant parent
 }
 
-@test "auto tells the readings apart, and on what evidence" {
+@test "auto distinguishes the readings, and reports the evidence" {
 	tr-parse zlib.json >parent
 	tr-envdiff --base=top parent | sed 's/\tenvtop=/\tenvdiff=/' >top
 	run -0 --separate-stderr tr-envdiff --input-base=auto -o got top
@@ -181,7 +181,7 @@ small() {
 	[ "$(grep -c $'\tenv=' got)" -eq 176 ]
 }
 
-@test "without a first environment" {
+@test "without an env line, --base=top takes the environment of the first record" {
 	stream w.trec '%trec>1>format=x' 'exec>0>->1>/a>env={"A":"1","B":"2"}' \
 		'exec>1>->2>/b>parent=0>env={"A":"1"}' 'exec>2>->3>/c>env={"C":"1"}' '!end>3'
 	tr-envdiff w.trec >got
@@ -343,7 +343,7 @@ env={"PATH":"/sbin","Path":"x"}' ]
 	[[ $output == *'c.trec: contains no environments'* ]]
 }
 
-@test "usage" {
+@test "errors in usage are reported" {
 	for bad in '--base=all' '--input-base=x' '--compare' '--compare a' '--compare top top zlib.json' \
 		'--compare seq:x 1 zlib.json' '--compare 1 zlib.json' '--names=y' \
 		'--compare --base=top 1 2 zlib.json'; do
@@ -431,7 +431,7 @@ END
 	[[ $output != *tok?EN* && $output == *$'-B=***'* ]]
 }
 
-@test "--mask: values are found behind all escapes of JSON in strings, and after them" {
+@test "--mask: values are found in strings with any escapes of JSON" {
 	python3 - <<-'END' >json.trec
 	import json
 	value, held = 'sec"ret<>&/\\\\val\u00e9', []

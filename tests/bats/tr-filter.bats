@@ -99,7 +99,7 @@ column() {
 	[[ $stderr == *"unknown option '->'"* ]]
 }
 
-@test "a file in the place of the expression is noticed" {
+@test "a file name where the expression should be is reported" {
 	run -2 --separate-stderr tr-filter z.trec
 	[[ $stderr == *"there is a file 'z.trec'"* ]]
 	cp z.trec build
@@ -117,7 +117,7 @@ column() {
 	[ "$(timeout 10 tr-filter -q -c --expr-file=names many)" = 1 ]
 }
 
-@test "an expression in the place of a file is noticed" {
+@test "an expression where a file name should be is reported" {
 	for expression in exec 'exec and seq > 1' '!exec'; do
 		run -2 --separate-stderr tr-filter --tree=100 "$expression" "$filter"
 		[ -z "$output" ]
@@ -305,7 +305,7 @@ column() {
 	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *'r.trec:8: '*'is unknown'* ]]
 }
 
-@test "--rebase: parents behind their children, in circles, left out" {
+@test "--rebase: parents may come after their children, form a circle, or be left out" {
 	stream r.trec '%trec>1>format=klocwork' 'env>0>->->->vars={"A":"1"}' \
 		'exec>4>->4>/c>parent=3>envdiff={"C":"1"}' '# remark' 'exec>9>->9>/z>parent=9>envdiff={"Z":"1"}' \
 		'exec>3>->3>/b>parent=2>envdiff={"B":"1"}' 'exec>2>->2>/a>envdiff={"A":null}' \
@@ -357,7 +357,7 @@ column() {
 	grep -q 'errors=' out
 }
 
-@test "damaged lines are left out, the others are not" {
+@test "damaged lines are left out, and the others are tested" {
 	{ printf '%%trec\t1\nexec\t0\t-\t1\t/a\nexec\t1\n\nexec\t2\t-\t1\t/b\n'
 	  printf 'exec\t3\t-\t1\t/\377\n!end\t5\n'; } >d.trec
 	run -2 --separate-stderr tr-filter exec d.trec
@@ -415,7 +415,7 @@ column() {
 	wait "$pid"
 }
 
-@test "help and version" {
+@test "--help and --version exit with 0" {
 	run -0 tr-filter --help
 	[[ $output == *'--definitions'* ]]
 	run -0 tr-filter --version

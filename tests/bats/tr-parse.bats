@@ -21,13 +21,13 @@ rows() {
 	sed '/^[^#]/,$!{/^# /d}' "$top_srcdir/tests/data/trec/$1"
 }
 
-@test "a stream is read as it is" {
+@test "a stream is passed on unchanged" {
 	tr-parse "$trec" | cmp - "$trec"
 	cat "$trec" | tr-parse | cmp - "$trec"
 	tr-parse -f trec "$trec" | cmp - "$trec"
 }
 
-@test "a stream is written in the one spelling" {
+@test "a stream is written in canonical form" {
 	printf 'exec\t0\t-\t-\t\\x67cc\targv=[ "a" , "\\u0062" ]\tn=0x0A\n' | tr-parse >out
 	printf 'exec\t0\t-\t-\tgcc\targv=["a","b"]\tn=0xa\n' | cmp - out
 }
@@ -39,7 +39,7 @@ rows() {
 	tr-parse -f trec good.trec | cmp - good.trec
 }
 
-@test "bad lines: of the line layer left out, else passed on untouched; exit 2 both ways" {
+@test "bad lines are left out, lines with bad values are passed on unchanged, and both exit with 2" {
 	rows lines-bad.tsv >rows
 	while IFS= read -r row; do
 		line=${row%%	*} layer=${row#*	}
@@ -91,7 +91,7 @@ rows() {
 	run -2 bash -c '{ cat "$1"; printf "\xef\xbb\xbf"; cat "$1"; } | tr-parse' _ "$trec"
 }
 
-@test "another version of trec is fatal, an unknown feature too" {
+@test "an unknown version or feature of trec is a fatal error" {
 	run -2 tr-parse -f trec <(printf '%%trec\t2\nexec\t0\t-\t-\tgcc\n')
 	[[ $output == *"version '2' is unknown"* ]]
 	[[ $output != *exec* ]]
@@ -100,7 +100,7 @@ rows() {
 	[[ $output != *exec* ]]
 }
 
-@test "damage travels" {
+@test "errors are reported again by every tool of a pipeline" {
 	sed '4s/^/ /' "$trec" >in
 	run -0 bash -c 'tr-parse in 2>/dev/null | tail -1 | cut -f3'
 	[ "$output" = "errors=1" ]
@@ -157,7 +157,7 @@ rows() {
 	[ "${lines[1]}" = "$(printf '!end\t0\terrors=1')" ]
 }
 
-@test "compressed streams are opened by themselves" {
+@test "compressed streams are recognised" {
 	for codec in 'gzip:gz' 'xz:xz' 'zstd:zst' 'bzip2:bz2' 'lz4:lz4'; do
 		tool=${codec%:*}
 		$tool -qc <"$trec" >"in.${codec#*:}"
@@ -220,7 +220,7 @@ rows() {
 	done
 }
 
-@test "the header says what it came from" {
+@test "the header names the format and version of the source" {
 	zcat "$zlib" >z.json
 	run -0 bash -c 'tr-parse z.json | head -1'
 	[ "$output" = "$(printf '%%trec\t1\tformat=klocwork')" ]

@@ -143,7 +143,7 @@ setup() {
 	[[ $output == *"no tool for apitrace reads bzip2: use -O foreign=yes to write it anyway" ]]
 }
 
-@test "--verify takes what is compressed beyond --max-ratio" {
+@test "--verify accepts output that is compressed beyond --max-ratio" {
 	{
 		printf '%%trec\t1\tformat=x\n'
 		yes "$(printf 'exec\t1\t-\t1\t/bin/make\targv=["make","-j8","-j8","-j8","-j8","-j8"]')" |

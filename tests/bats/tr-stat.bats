@@ -166,7 +166,7 @@ END
 	[[ $stderr == *'--by, byte'* ]]
 }
 
-@test "durations go by the field, too" {
+@test "--by with a field also groups durations" {
 	tr-stat --json --by='basename(name)' build.trec >by.json || [ $? = 2 ]
 	jq '.by[0].seconds == 3.65 and .by[0]."basename(name)" == "gcc"' by.json | grep -x true
 }
@@ -231,7 +231,7 @@ END
 	tr-stat --top=1 b | grep -A2 busiest-names | tail -n1 | grep -x ' *41  23.3 %  /usr/bin/gcc'
 }
 
-@test "names with control bytes and invalid UTF-8" {
+@test "names with control bytes and invalid UTF-8 are escaped" {
 	printf 'x\t0\t-\t1\ta\\x80\\nb\n' >odd
 	tr-stat odd | grep -F '  a\x80\nb'
 	json '."busiest-names"[0].name["$bytes"]' odd | base64 -d | cmp - <(printf 'a\x80\nb')

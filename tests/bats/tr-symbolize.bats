@@ -58,7 +58,7 @@ block() {
 	[ "$output" = "$(cat own)"$'\tfile="'"$PWD"$'/parser.c"' ]
 }
 
-@test "inlined calls" {
+@test "a block in an inlined call has the line and the functions of the call" {
 	for at in $(objdump -d prog | sed -n '/<twice>:/,/ret/s/^ *\([0-9a-f]*\):.*/\1/p'); do
 		printf 'block\t0\t-\t-\t0x%016x\tsize=1\n' "0x$at"
 	done >each
@@ -99,7 +99,7 @@ block() {
 	[[ $output == *'missing: cannot be opened'* ]]
 }
 
-@test "a program that was loaded elsewhere, modules, and no program" {
+@test "addresses are found in a program that was loaded elsewhere, and in modules" {
 	${CC:-gcc} -O0 -g -pie -fPIE -o prog parser.c
 	block 1 main size=4 | sed 's/0x00000000/0x00000055/' >moved
 	run -0 --separate-stderr tr-symbolize --exe=prog moved

@@ -95,7 +95,7 @@ END
 	printf 'call\t0\t-\t0\ta\tx=1\t.flags=1\t->\n' | tr-tohtml | part lines - | grep -xF '["0","a(x = 1)"]'
 }
 
-@test "calls without frames are calls; segments with times and without stand behind each other" {
+@test "calls without frames are shown; segments follow each other, with and without times" {
 	printf 'call\t0\t-\t0\tglFinish\t->\n' | tr-tohtml | part data - | jq '.calls' | grep -x true
 	tr-tohtml build.trec | part data - | jq '.calls | not' | grep -x true
 	printf '%%trec\t1\nexec\t0\t-\t1\t/a\n!end\t1\n' >bare

@@ -31,7 +31,7 @@ count_records() {
 	done
 }
 
-@test "columns and fields" {
+@test "an object has the columns and the fields of its record" {
 	run -0 tr-tojson small
 	[ "${#lines[@]}" -eq 2 ]
 	[ "${lines[0]}" = '{"kind":"exec","seq":0,"time":null,"task":"7","name":"/bin/a","argv":["a"]}' ]
@@ -187,7 +187,7 @@ count_records() {
 	[ -z "$output" ]
 }
 
-@test "usage" {
+@test "errors in usage are reported" {
 	run -2 tr-tojson --as=nothing small
 	[[ $output == *"--as takes records|array|chrome|klocwork|compdb|buildspec|bear|gcovjson, not 'nothing'"* ]]
 	run -2 tr-tojson --as=trec small

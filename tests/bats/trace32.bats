@@ -82,12 +82,12 @@ same_lines() {
 	same_lines C
 }
 
-@test "a run on PowerPC" {
+@test "a run on PowerPC: the lines of QEMU's own log" {
 	with_program qemu-ppc powerpc-linux-gnu-gcc
 	same_lines C
 }
 
-@test "a program that was loaded elsewhere" {
+@test "-O base gives the records of a program that was loaded elsewhere" {
 	[ "$(uname -m)" = x86_64 ] || skip 'the program is for x86-64'
 	with_program qemu-x86_64 "${CC:-gcc}" -no-pie
 	"$top_srcdir/tests/helper/qemu_flow" <run.log >run.txt

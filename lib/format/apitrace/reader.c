@@ -470,7 +470,7 @@ static bool make_cut(struct reader *reader, size_t size)
 	record->seq = (struct tr_cell){ .type = TR_CELL_NUMBER, .number = reader->event.call };
 	tr_input_skip(in, bytes.len);
 	reader->record_due = true;
-	return make_raw(reader, bytes, TR_TEXT("cut")) &&
+	return make_raw(reader, bytes, TR_TEXT("truncated")) &&
 	       tr_apitrace_add(&reader->parse, record, TR_TEXT(".offset"),
 			       tr_apitrace_number(offset));
 }
