@@ -111,7 +111,7 @@ AC_DEFUN([AX_TREC_PTHREAD], [
 
 # AX_TREC_TAR: make dist gives the same bytes whoever runs it, and when: names are sorted, owners
 # and modes fixed, times those of SOURCE_DATE_EPOCH, else of the last commit, and in an unpacked
-# tarball those that it has. Wants GNU tar.
+# tarball those that it has. Requires GNU tar.
 AC_DEFUN([AX_TREC_TAR], [
   am__tar='$${TAR-tar} --format=pax --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w --mtime=@"$${SOURCE_DATE_EPOCH:-$$(git -C "$(srcdir)" log -1 --format=%ct -- . 2>/dev/null | grep . || stat -c %Y "$(srcdir)/configure.ac")}" -chf - "$$tardir"'
 ])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What Bazel writes about the commands of a build: aquery, and the execution log.
+# The commands of a build as Bazel writes them: aquery and the execution log.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Bear's events, and the ways between them and other build traces.
+# Bear's events, and conversions between them and other build traces.
 
 bats_require_minimum_version 1.5.0
 

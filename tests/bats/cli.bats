@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What all tools promise on the command line, shown with tr-parse.
+# The parts of the command line that all tools share, tested with tr-parse.
 
 bats_require_minimum_version 1.5.0
 

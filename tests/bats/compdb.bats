@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Compilation databases out of build traces. The rules of recognition are in tests/unit/process.
+# Compilation databases made from build traces. The rules that recognise compilers are in tests/unit/process.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What each shell offers is what the tool's option table has, as --help=all and --help=formats print it: every option, the
+# Each shell offers the contents of the tool's option table, as --help=all and --help=formats print it: every option, the
 # choices of its argument, formats, the keys of -O with their choices, and files. Each shell is
 # driven through its own completion (tests/helper/complete.*), with one line for each of these.
 

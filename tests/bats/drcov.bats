@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# drcov files through the tools, and their way to execution traces and back; test_drcov.c tries
-# every cut and changed byte.
+# drcov files through the tools, and their conversion to execution traces and back; test_drcov.c
+# truncates them at every byte and changes every byte.
 
 bats_require_minimum_version 1.5.0
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every allocation, every write(2) and every other system call of some kinds fails once, one after the other.
 # A tool then ends in one of two ways: with status 0 and the right output, or
-# with status 2 and a message. The file of -o is right or not there, or the old one.
+# with status 2 and a message. The file of -o is complete, unchanged or absent.
 
 bats_require_minimum_version 1.5.0
 

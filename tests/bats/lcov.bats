@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# lcov tracefiles of programs that the test compiles. The blocks are whole functions, as nm knows
-# them; tests/peers/gcov.bats has real traces.
+# lcov tracefiles of programs that the test compiles. The blocks are whole functions, with the
+# addresses that nm prints; tests/peers/gcov.bats has real traces.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Every trace of tests/data is taken for its own format, and for no other one.
+# Every trace of tests/data is recognised as its own format, and as no other one.
 
 bats_require_minimum_version 1.5.0
 

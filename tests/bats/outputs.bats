@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Where the result goes: it replaces no input, and is whole or not there.
+# Output files: no input is replaced, and each file is complete or does not exist.
 
 bats_require_minimum_version 1.5.0
 

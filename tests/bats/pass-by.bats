@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a filter leaves out of a file is passed by without being read. Nobody may notice, and the
-# file may change meanwhile.
+# tr-filter skips the unselected records of a file without reading them. The results are the same as
+# with a pipe, also if the file changes meanwhile.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Whole pipelines, as their users build them: round trips, mangled streams,
-# damage on its way to the end, the same trace in every wrapping.
+# Complete pipelines, as users build them: round trips, mangled streams, errors that are reported at the
+# end, and the same trace in every compression and archive.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Input and output that do not behave, for each tool: pipes that are slow, short and interrupted, files that shrink or
-# grow while they are read, and readers that go away.
+# Difficult input and output, for each tool: slow, short and interrupted pipes, files that shrink or grow while they
+# are read, and readers that exit early.
 
 bats_require_minimum_version 1.5.0
 

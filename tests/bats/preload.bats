@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-record --backend=preload: programs report what they do, and are not disturbed.
+# tr-record --backend=preload: programs are recorded, and behave as without it.
 
 bats_require_minimum_version 1.5.0
 

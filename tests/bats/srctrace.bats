@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# GNATcoverage source traces through the tools; test_srctrace.c tries every cut and changed byte.
+# GNATcoverage source traces through the tools; test_srctrace.c truncates at and changes every byte.
 
 bats_require_minimum_version 1.5.0
 

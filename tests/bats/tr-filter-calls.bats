@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-filter on API calls: call sets and frames, calls that other threads' calls run into.
+# tr-filter on API calls: call sets and frames, calls that overlap calls of other threads.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Names that no record has, and points in time.
+# tr-filter: notes about names that no record has, and points in time.
 
 bats_require_minimum_version 1.5.0
 

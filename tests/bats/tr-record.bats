@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-record: a command is recorded and not disturbed.
+# tr-record: a command is recorded, and behaves as without it.
 
 bats_require_minimum_version 1.5.0
 

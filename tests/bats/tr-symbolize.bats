@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-symbolize on programs that the test compiles; nm knows the addresses.
+# tr-symbolize on programs that the test compiles; nm gives the addresses.
 
 bats_require_minimum_version 1.5.0
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds to the digits at p and writes them; returns what is behind them. */
+/* Adds to the digits at p and writes them; returns the position after them. */
 static char *put_more(char *p, unsigned long long more)
 {
 	char *end = p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gnatcov_loop FILE: the floor under the gnatcov rows. A loop over the entries that prints
- * dump-trace's lines by a table of hex digits; it knows one form of trace and checks nothing.
+ * gnatcov_loop FILE: measures the floor of the gnatcov rows. It loops over the entries and prints
+ * the lines of dump-trace with a table of hex digits. It reads one form of trace and checks nothing.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grow BYTES WORD [pids] <TRACE: repeats the events of a small Klocwork trace until BYTES are
- * written. Every round has ids, parents, directories and arguments of its own: ids go on counting,
- * or with "pids" jump about and wrap, and WORD, which stands in most paths of the trace, gets the
- * number of the round behind it.
+ * written. Every round has ids, parents, directories and arguments of its own: ids keep increasing,
+ * or with "pids" are random and wrap, and WORD, which occurs in most paths of the trace, gets the
+ * number of the round as a suffix.
  */
 #include <err.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int parse(const char *line, struct event *event)
 	return 1;
 }
 
-/* what is no event is written at once: it comes first in the trace */
+/* a line that is not an event is written at once: it precedes the events in the trace */
 static size_t load(void)
 {
 	size_t written = 0, room = 0, capacity = 0;

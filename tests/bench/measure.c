@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure COMMAND [ARG...]: runs it with its output in a pipe that cat(1) drains, so that nobody
- * gets away with noticing /dev/null, and prints what it took: CPU seconds, wall seconds, peak KiB.
+ * measure COMMAND [ARG...]: runs the command with its output in a pipe that cat(1) drains, because
+ * some programs skip work if they detect /dev/null. Prints CPU seconds, wall seconds and peak KiB.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What tests/bench/run prints, as a page of Markdown (-v md=FILE) and a plot (-v svg=FILE). -v note=TEXT says on which machine.
-# Before the rows comes a line of titles; between them, lines `floor WORK CPU-SECONDS WHAT`; after them, lines `growth TOOL MB
-# CPU-SECONDS PEAK-KIB`.
+# Converts the output of tests/bench/run to a page of Markdown (-v md=FILE) and a plot (-v svg=FILE). -v note=TEXT describes the
+# machine. The input begins with a line of titles; between the rows are lines `floor WORK CPU-SECONDS WHAT`, and after them lines
+# `growth TOOL MB CPU-SECONDS PEAK-KIB`.
 
 function trim(text) {
 	gsub(/^ +| +$/, "", text)
@@ -92,9 +92,9 @@ function plot(    i, y, x, height) {
 
 function page(    i, j) {
 	print "# Speed\n\n" note "\n" >md
-	print "CPU seconds (user and system) of these tools and of another program for the same work, in turn, as medians. A" >md
-	print "ratio above 1 means that we need less. Rows whose peer is one of our own tools compare what is done with reading" >md
-	print "alone. Ratios below their goal are in bold.\n" >md
+	print "Each row compares one of these tools with another program that does the same work. The two run in turn, and the" >md
+	print "seconds are medians of CPU time (user and system). The ratio is theirs divided by ours: above 1, our tool is faster." >md
+	print "If the other program is one of these tools, it only reads the same input. Ratios below their goal are in bold.\n" >md
 	print "![Ratios of all rows](benchmark.svg)\n" >md
 	print "| work | compared with | ours, s | theirs, s | MB/s | ratio | goal | peak, MiB |" >md
 	print "|---|---|---|---|---|---|---|---|" >md
@@ -102,15 +102,15 @@ function page(    i, j) {
 		printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", work[i], code(peer[i]), ours[i], theirs[i], rate[i],
 			goal[i] != "-" && ratio[i] + 0 < goal[i] + 0 ? "**" ratio[i] "**" : ratio[i], goal[i], memory[i] >md
 	print "\n## Below the goal\n" >md
-	print "The floor is what a program that does no more than the last column would reach: a part of the work that cannot be" >md
-	print "left out. [run.result](../tests/bench/run.result) says what takes the rest.\n" >md
-	print "| work | compared with | ratio | goal | floor | where this alone is done |\n|---|---|---|---|---|---|" >md
+	print "The floor is the ratio of a program that does only the work in the last column, which cannot be left out." >md
+	print "[run.result](../tests/bench/run.result) explains where the remaining time goes.\n" >md
+	print "| work | compared with | ratio | goal | floor | work of the floor |\n|---|---|---|---|---|---|" >md
 	for (i = 1; i <= rows; i++)
 		if (goal[i] != "-" && ratio[i] + 0 < goal[i] + 0)
 			printf "| %s | %s | %s | %s | %s | %s |\n", work[i], code(peer[i]), ratio[i], goal[i],
 				floor[work[i]] + 0 ? sprintf("%.2f", theirs[i] / floor[work[i]]) : "-",
 				does[work[i]] >md
-	print "\n## Growth\n\nSeconds of CPU and peak memory for traces of a growing size, from a pipe.\n" >md
+	print "\n## Growth\n\nCPU time and peak memory for traces of increasing size, read from a pipe.\n" >md
 	printf "| command |" >md
 	for (j = 1; j <= sizes; j++)
 		printf " %s MB |", size[j] >md

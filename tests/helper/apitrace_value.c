@@ -33,7 +33,7 @@ void apitrace_declare(char kind)
 	recipe.at += strcspn(recipe.at, "\n");
 }
 
-/* What follows are names up to the line's end: emitted with their count in front. */
+/* Reads names up to the end of the line, and emits their number and then the names. */
 static void names(void)
 {
 	const char *first = recipe.at;
@@ -95,8 +95,7 @@ static void define(const struct definition *d)
 	recipe.at = back;
 }
 
-/* An id, and its definition where this is the first time. One that is not declared is just an id.
- */
+/* Emits an id, followed by its definition if it is declared and this is its first use. */
 void apitrace_use(char kind)
 {
 	uint64_t id = recipe_number();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# For tests of tr-record: builds of six kinds, and what two recordings of one build have in common. To be
+# For tests of tr-record: builds of six kinds, and comparisons of two recordings of a build. To be
 # sourced after tests/helper/deps_builds.bash, whose projects these use.
 
 # Each function below makes a project of N sources in the current directory, and prints the command that
@@ -164,7 +164,7 @@ project_edges() {
 }
 
 # record_both KIND N BACKEND: the build, recorded with strace and with BACKEND, without and with --files.
-# What they have in common is in strace.WHAT and BACKEND.WHAT for each WHAT of $RECORDED. False: the
+# The compared parts are written to strace.WHAT and BACKEND.WHAT for each WHAT of $RECORDED. False: the
 # project cannot be built here.
 RECORDED='execs compdb uses edges outputs inputs'
 record_both() {

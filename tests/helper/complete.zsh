@@ -21,7 +21,7 @@ fpath=($COMPLETE_FOLDER/functions $fpath)
 autoload -Uz compinit
 compinit -u -D
 
-# Stands in for the builtin command: notes the matches that are added.
+# Replaces the builtin command: collects the matches that are added.
 compadd() {
 	local -a found
 	if [[ ${@[1,(i)(-|--)]} != *-(O|A|D)\ * ]]; then

@@ -4,7 +4,7 @@
  * after it succeed again, which reveals code that continues to write.
  *
  *	N:ENOSPC N:EPIPE N:EIO N:EINTR N:EAGAIN
- *	N:short		the N-th and all after it write a part of what they were given
+ *	N:short		the N-th and all after it write a part of their bytes
  *	0		none fails
  *
  * Counted from 1. stderr is left alone. At the end the number of writes is

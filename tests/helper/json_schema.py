@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# json_schema.py DIRECTORY NAME DOCUMENT: validates the document by the schema in the directory whose
-# file name begins with NAME; the others there are those that it may refer to. Prints what is wrong.
+# json_schema.py DIRECTORY NAME DOCUMENT: validates the document with the schema in the directory whose
+# file name begins with NAME. It may refer to the other schemas there. Prints the errors.
 import glob
 import json
 import os

@@ -54,7 +54,7 @@ static void opening(int directory)
 	close(open(".", O_TMPFILE | O_RDWR, 0600));
 	close(open("sub", O_PATH | O_DIRECTORY | O_NOFOLLOW));
 	close(open("a/b", O_RDONLY));
-	/* all flags, also the one that is 0 where all files are large, and one that is none */
+	/* all flags, including the one that is 0 if all files are large, and an unknown one */
 	close(open("no",
 		   O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |
 			   O_DIRECT | O_ASYNC | 0100000 | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |
@@ -222,7 +222,7 @@ static int message(void)
 	return !good || waitpid(pid, &status, 0) != pid || status;
 }
 
-/* What libc opens in the processes that it creates, and how they inherit it. */
+/* Files that libc opens in the processes that it creates, and inherited descriptors. */
 static int processes(void)
 {
 	char *const argv[] = { "cat", NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs do that a library in them must survive: preload_traps NAME [ARGUMENT...]. Each
+ * Programs that a preloaded library must survive: preload_traps NAME [ARGUMENT...]. Each
  * prints the result, or runs its arguments as a command, and exits with 0.
  */
 #include <dirent.h>
@@ -397,7 +397,7 @@ static int small_stack(void)
 	return (int)(long)result;
 }
 
-/* What a handler does on its alternate stack, with the path of the arguments. */
+/* The action of a handler on its alternate stack, with the path of the arguments. */
 static int form;
 static void act(int signal)
 {

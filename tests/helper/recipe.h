@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a recipe, and the bytes that come of it. What cannot be understood ends the program.
- */
+/* The words of a recipe, and the bytes that they describe. A malformed recipe ends the program. */
 #ifndef TESTS_HELPER_RECIPE_H
 #define TESTS_HELPER_RECIPE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program to be traced: it runs itself in every way in which a build runs
- * things, and worse. What really happened goes to standard output, one line for
- * each execution, in the words of the stream:
+ * programs, and in more difficult ones. It prints a line for each execution that happened, in
+ * the words of the stream:
  *
  *	DIRECTORY TAB ARGUMENTS TAB ENVIRONMENT TAB ARGUMENTS of the parent
  *

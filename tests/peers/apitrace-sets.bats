@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tr-filter beside Debian's apitrace: the same calls for the same sets and frames, and what is
-# selected is a trace that apitrace reads. The tables of the unit tests are asked for again.
+# Compares tr-filter with Debian's apitrace: both select the same calls for the same sets and frames,
+# including the tables of the unit tests, and apitrace reads the selected trace.
 
 bats_require_minimum_version 1.5.0
 

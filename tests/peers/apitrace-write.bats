@@ -76,7 +76,7 @@ bare() {
 @test "hand-made traces, in their version and in others" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
-		# apitrace wants as much memory as the largest id says, and reads no thread details
+		# apitrace allocates memory for the largest id, and does not read thread details
 		[[ $name != good-ids && $name != good-thread-details ]] || continue
 		"${top_builddir:?}/tests/helper/apitrace_make" <"$recipe" >"$name"
 		gzip -c "$name" >want.trace

@@ -10,7 +10,7 @@ setup() {
 	command -v apitrace >/dev/null || skip 'apitrace is not installed'
 }
 
-# make NAME: a trace of the recipe, in a container that apitrace knows
+# make NAME: a trace of the recipe, in a container that apitrace reads
 make_trace() {
 	"${top_builddir:?}/tests/helper/apitrace_make" <"$data/$1.recipe" | gzip >"$1.trace"
 }
@@ -62,7 +62,7 @@ every() {
 @test "hand-made traces of every version and every type" {
 	for recipe in "$data"/good-*.recipe; do
 		name=$(basename "$recipe" .recipe)
-		# apitrace wants as much memory as the largest id says, and reads no thread details
+		# apitrace allocates memory for the largest id, and does not read thread details
 		[[ $name = good-ids || $name = good-thread-details ]] && continue
 		make_trace "$name"
 		every "$name.trace"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Debian's bear and ours on a build that is run here: the same files in the same directories,
-# whichever of the two has watched. What Bear makes of our events is what it makes of its own.
+# Compares Debian's bear with tr-record on a build that is run here: both record the same files in the
+# same directories, and Bear makes the same database from our events as from its own.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,7 +15,7 @@ setup() {
 	project
 }
 
-# A project with what builds have: folders, a library, several sources in one call, a response
+# A project with the usual elements of a build: folders, a library, several sources in one call, a response
 # file, options in quotes, a compiler by another name, a call that only preprocesses.
 project() {
 	mkdir -p lib/deep bin

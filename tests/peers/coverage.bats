@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Programs that read our coverage by line: what they say of a run is what tr-stat says. diff-cover,
+# Other programs read our coverage by line, and report the same figures as tr-stat. diff-cover,
 # node-lcov-parse, gcovr and lcov are packages of Debian 12; pycobertura, fastcov and lcov 2 are not.
 
 bats_require_minimum_version 1.5.0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Coverage by line of the programs of tests/data/lines, each of which has the constructs of one kind,
-# and of tests/data/programs, which are ten of ordinary size: what qemu-user's log gives, and what gcov
-# says of the same sources, compiled with --coverage and run natively. On the lines that both know they
-# agree whether the line ran. Lines that only one of them knows have a named class.
+# and of tests/data/programs, ten programs of ordinary size. The coverage from qemu-user's log is
+# compared with gcov's for the same sources, compiled with --coverage and run natively. Both agree
+# whether a line ran if both list it. Lines that only one of them lists have a named class.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Programs that run under qemu-user, now: what its log says they did, as execution traces of both
-# widths and byte orders, and what the tools say of those.
+# Runs programs under qemu-user, converts its log to execution traces of both widths and byte orders,
+# and compares the output of the tools with the log.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The strace that is installed here, with every line of options, on a program that says itself what
-# it did.
+# Runs the installed strace with every line of options on a program that reports its own actions.
 
 bats_require_minimum_version 1.5.0
 

@@ -111,7 +111,7 @@ static const struct {
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
 	  "! 0x7 at call 0: truncated: at least 10 bytes needed, 7 left\n"
-	  "raw\t0\t-\t-\t-\ttext=b64:AQACBwV4eQ==\treason=\"cut\"\t.offset=7\n" },
+	  "raw\t0\t-\t-\t-\ttext=b64:AQACBwV4eQ==\treason=\"truncated\"\t.offset=7\n" },
 	{ "a number of more than 64 bits",
 	  BYTES("\x02\x00\x01\x01g\x00\x02\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00"),
 	  "%trec\t1\tversion=2\n"
