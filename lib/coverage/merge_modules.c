@@ -17,6 +17,7 @@
 
 #include "coverage/merge_private.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,10 +174,11 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 		return tr_error_memory(err);
 	struct tr_text key = tr_arena_copy(&merge->arena, tr_buffer_text(&merge->scratch));
 	uint64_t whole = tr_ask_number(record, "containing_id", UINT64_MAX, err);
-	size_t containing = whole == UINT64_MAX	 ? 0
-			    : whole == place->id ? number
-			    : whole < NO_MODULE	 ? merge->numbers[whole]
-						 : 0;
+	size_t containing = whole == place->id || whole >= NO_MODULE ? 0 : merge->numbers[whole];
+	bool unknown = !containing && whole != UINT64_MAX && whole != place->id;
+	/* a module that is in no other refers to itself */
+	if (!containing && whole != UINT64_MAX)
+		containing = number;
 	tr_buffer_reset(&merge->scratch);
 	tr_cell_write(&record->name, &merge->scratch);
 	tr_buffer_put_literal(&merge->scratch, "\tid=");
@@ -196,7 +198,16 @@ static enum tr_status add_module(struct merge *merge, struct tr_record *record,
 	uint64_t base = tr_module_number(&merge->columns, &row, TR_MODULE_BASE, 0);
 	merge->modules[merge->module_count++] =
 		(struct module){ .base = base, .line = line, .trace = merge->traces, .alike = 1 };
-	return TR_OK;
+	if (place->id < NO_MODULE)
+		merge->numbers[place->id] = (uint32_t)number;
+	if (!unknown)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "containing_id=%" PRIu64
+		     ": no earlier module has this id; the module is merged "
+		     "as one that no other contains",
+		     whole);
+	return TR_WARN;
 }
 
 /* Finds the module of the merged trace that equals a module of this trace, or adds it. */
@@ -213,13 +224,11 @@ static enum tr_status put_module(struct merge *merge, struct tr_record *record,
 	size_t number = find_module(merge);
 	if (merge->scratch.failed || tr_error_is_memory(err))
 		return tr_error_memory(err);
-	if (!number) {
-		status = add_module(merge, record, place, err);
-		number = merge->module_count;
-	}
-	if (status == TR_OK && place->id < NO_MODULE)
+	if (!number)
+		return add_module(merge, record, place, err);
+	if (place->id < NO_MODULE)
 		merge->numbers[place->id] = (uint32_t)number;
-	return status;
+	return TR_OK;
 }
 
 /* Orders blocks by module, start and size; equal ones are the same block. */

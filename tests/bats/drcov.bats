@@ -186,6 +186,12 @@ bad() {
 	[[ $stderr == *"left out: a block of a module that is not in the table" ]]
 	tr-parse good-v2 | tail -n +2 | tr-filter --merge | tr-repack >merged
 	tr-parse merged | grep -c ^block | grep -x 3
+	# in the merged table, the number would be that of another module
+	tr-parse good-v5-none | sed 's/containing_id=-1/containing_id=7/' >unknown.trec
+	grep -q containing_id=7 unknown.trec
+	run -2 --separate-stderr tr-filter --merge unknown.trec
+	[[ $stderr == *"containing_id=7: no earlier module has this id"* ]]
+	[[ $output != *containing_id=7* ]]
 }
 
 @test "a containing_id of -1 is legal, and stays" {
