@@ -521,11 +521,13 @@ bool tr_normal_hash_block(struct tr_normal *n, const struct tr_block *block)
 {
 	uint32_t rest = tr_block_rest(block);
 	struct tr_normal_tail *tail = &n->tails[rest * UINT32_C(0x9e3779b1) >> (32 - TR_TAIL_BITS)];
+	static const char kind[] = "block";
 	char name[] = "0x0123456789abcdef";
 
 	if (!n->memo && !(n->memo = calloc(TR_NORMAL_MEMOS, sizeof *n->memo)))
 		return false;
-	set_kind(n, TR_TEXT("block"));
+	if (n->kind.data != kind) /* the last one came as a record */
+		set_kind(n, (struct tr_text){ kind, sizeof kind - 1 });
 	if (tail->rest != rest) {
 		char text[TR_SPELL_MAX];
 		struct tr_buffer to = tr_buffer_over(text, TR_SPELL_MAX / 2);
