@@ -471,10 +471,9 @@ enum { MOST = 1000 }; /* directories that are open at a time */
 
 struct tr_text tr_makelog_where_now(const struct tr_makelog_where *where)
 {
-	if (!where->count)
-		return where->cwd.len ? tr_buffer_text(&where->cwd) : (struct tr_text){ NULL, 0 };
-	const struct tr_makelog_place *last = &where->list[where->count - 1];
-	return (struct tr_text){ last->path, last->len };
+	if (where->count)
+		return tr_buffer_text(&where->list[where->count - 1].path);
+	return where->cwd.len ? tr_buffer_text(&where->cwd) : (struct tr_text){ NULL, 0 };
 }
 
 /* True if two makes of one level, or two nodes, are running, whose commands are mixed. */
@@ -485,13 +484,12 @@ static bool is_ambiguous(const struct tr_makelog_where *where)
 	const struct tr_makelog_place *last = &where->list[where->count - 1];
 	bool nodes = last->level <= MSBUILD && last[-1].level <= MSBUILD;
 	return (last[-1].level == last->level) != nodes &&
-	       !tr_text_equal((struct tr_text){ last->path, last->len },
-			      (struct tr_text){ last[-1].path, last[-1].len });
+	       !tr_text_equal(tr_buffer_text(&last->path), tr_buffer_text(&last[-1].path));
 }
 
 static void drop_place(struct tr_makelog_where *where, size_t i)
 {
-	free(where->list[i].path);
+	tr_buffer_free(&where->list[i].path);
 	where->count--;
 	memmove(&where->list[i], &where->list[i + 1], (where->count - i) * sizeof *where->list);
 }
@@ -526,16 +524,12 @@ static enum tr_status enter(struct tr_makelog_where *where, int level, struct tr
 			     TR_DIRECTORY_MAX);
 		return TR_WARN;
 	}
-	char *copy = joined.failed ? NULL : malloc(joined.len + 1);
-	if (!copy || !tr_array_room(where->list, where->count, where->cap)) {
-		free(copy);
+	if (joined.failed || !tr_array_room(where->list, where->count, where->cap)) {
 		tr_buffer_free(&joined);
 		return tr_error_memory(err);
 	}
-	memcpy(copy, tr_buffer_text(&joined).data, joined.len);
-	where->list[where->count++] = (struct tr_makelog_place){ level, copy, joined.len };
+	where->list[where->count++] = (struct tr_makelog_place){ level, joined };
 	where->guessed = is_ambiguous(where);
-	tr_buffer_free(&joined);
 	return status;
 }
 
@@ -553,7 +547,7 @@ static void leave(struct tr_makelog_where *where, int level, struct tr_text path
 	for (size_t i = 0; i < where->count; i++) {
 		const struct tr_makelog_place *place = &where->list[i];
 		if (is_same_level(place->level, level) &&
-		    tr_text_equal((struct tr_text){ place->path, place->len }, path))
+		    tr_text_equal(tr_buffer_text(&place->path), path))
 			found = i;
 	}
 	for (size_t i = where->count; i > 0 && found == where->count; i--)
@@ -623,7 +617,7 @@ bool tr_makelog_where_is_guess(const struct tr_makelog_where *where)
 void tr_makelog_where_free(struct tr_makelog_where *where)
 {
 	while (where->count)
-		free(where->list[--where->count].path);
+		tr_buffer_free(&where->list[--where->count].path);
 	free(where->list);
 	tr_buffer_free(&where->cwd);
 }

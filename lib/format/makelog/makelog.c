@@ -13,6 +13,7 @@
 #include "process/command.h"
 #include "process/path.h"
 #include "process/unknown_compilers.h"
+#include "record/line.h"
 #include "record/literal.h"
 
 enum { PROBE = 64 << 10, DEPTH = 8 };
@@ -41,6 +42,7 @@ struct reader {
 	struct tr_buffer queue;
 	size_t delivered;		 /* bytes of the queue */
 	size_t last;			 /* where its last record begins */
+	size_t name, after_name;	 /* where the first record has its name, and its fields */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
 	struct tr_counter seq;		 /* digits of the number of a record */
 	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
@@ -146,6 +148,7 @@ static void put_columns(struct reader *reader, struct tr_buffer *to)
 	p += tr_counter_write(&reader->seq, reader->base.seq, p);
 	p = mempcpy(p, none, sizeof none - 1);
 	tr_buffer_used(to, (size_t)(p - begin));
+	reader->name = to->len;
 }
 
 /* Queues the record of the command whose program is the word at begin. */
@@ -163,6 +166,8 @@ static void put_record(struct reader *reader, const struct tr_makelog_found *fou
 		tr_buffer_put_text(to, name);
 	else
 		tr_cell_escape(name, false, to);
+	if (!reader->last)
+		reader->after_name = to->len + 1;
 	if (begin) {
 		directory = tr_makelog_directory_of(found, begin, &joined);
 		to->failed |= joined.failed;
@@ -612,6 +617,53 @@ static bool note_unknown_compilers(struct tr_reader *base, struct tr_error *err)
 static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts,
 					 note_unknown_compilers, NULL };
 
+/* Delivers the queue, which is a single record. Its columns are known, so they are not searched. */
+static enum tr_status deliver_queue(struct reader *reader, struct tr_record **record,
+				    struct tr_error *err)
+{
+	struct tr_buffer *queue = &reader->queue;
+	struct tr_reader *base = &reader->base;
+
+	/* wide loads read these bytes after the line */
+	if (!tr_buffer_room(queue, TR_INPUT_PAD))
+		return tr_error_memory(err);
+	const char *line = queue->data, *name = line + reader->name;
+	struct tr_columns columns = { .start = { [TR_COLUMN_KIND] = line,
+						 [TR_COLUMN_SEQ] = line + sizeof "exec\t" - 1,
+						 [TR_COLUMN_TIME] = name - sizeof "-\t-\t" + 1,
+						 [TR_COLUMN_TASK] = name - sizeof "-\t" + 1,
+						 [TR_COLUMN_NAME] = name,
+						 [TR_COLUMNS] = line + reader->after_name } };
+	*record = &base->record;
+	tr_record_from_columns(*record, tr_buffer_text(queue), &columns);
+	base->record.canonical = true;
+	base->record.source_line = base->source_line;
+	base->record.source_offset = base->source_offset;
+	base->seq++;
+	reader->delivered = queue->len;
+	return TR_OK;
+}
+
+/* Delivers the next record of the queue, which has several. Only the first one has its columns. */
+static enum tr_status deliver_next(struct reader *reader, struct tr_record **record,
+				   struct tr_error *err)
+{
+	struct tr_reader *base = &reader->base;
+	const char *p = reader->queue.data + reader->delivered;
+	const char *lf = memchr(p, '\n', reader->queue.len - reader->delivered);
+
+	if (reader->delivered) {
+		tr_reader_begin(base, "exec");
+		tr_buffer_put_literal(&base->line, "-\t-\t");
+	} else {
+		tr_buffer_reset(&base->line);
+		base->seq++;
+	}
+	tr_buffer_put(&base->line, p, (size_t)(lf - p));
+	reader->delivered += (size_t)(lf - p) + 1;
+	return tr_reader_deliver(base, record, err);
+}
+
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
@@ -635,29 +687,8 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		if (status != TR_OK)
 			return status;
 	}
-	size_t begin = reader->delivered;
-	const char *p = reader->queue.data + begin;
-	if (reader->last == 0) {
-		/* most lines have one record */
-		struct tr_buffer line = base->line;
-		base->line = reader->queue;
-		base->line.len--;
-		base->seq++;
-		reader->queue = line;
-		tr_buffer_reset(&reader->queue);
-		return tr_reader_deliver(base, record, err);
-	}
-	const char *lf = memchr(p, '\n', reader->queue.len - begin);
-	if (begin) {
-		tr_reader_begin(base, "exec");
-		tr_buffer_put_literal(&base->line, "-\t-\t");
-	} else {
-		tr_buffer_reset(&base->line);
-		base->seq++;
-	}
-	tr_buffer_put(&base->line, p, (size_t)(lf - p));
-	reader->delivered += (size_t)(lf - p) + 1;
-	return tr_reader_deliver(base, record, err);
+	return reader->last ? deliver_next(reader, record, err)
+			    : deliver_queue(reader, record, err);
 }
 
 static void close_reader(struct tr_reader *base)

@@ -76,8 +76,7 @@ struct tr_makelog_where {
 	struct tr_buffer cwd; /* the directory outside of makes; empty: unknown */
 	struct tr_makelog_place {
 		int level;
-		char *path;
-		size_t len;
+		struct tr_buffer path;
 	} * list; /* directories that makes have entered and not left */
 	size_t count, cap;
 	bool guessed; /* two makes of one level are running */

@@ -1106,7 +1106,8 @@ static void run(struct tr_makelog_shell *shell)
 			/* fall through */
 		default:
 			shell->dangling = false;
-			if (take_plain_words(shell) || shell->pos == begin)
+			if (!tr_makelog_is_plain(*begin) || take_plain_words(shell) ||
+			    shell->pos == begin)
 				take_word(shell);
 		}
 	}
