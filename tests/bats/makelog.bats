@@ -147,6 +147,16 @@ database() {
 	[[ $stderr == *'a directory whose path is longer than 16384 bytes is not entered'* ]]
 }
 
+@test "words are separated by any number of blanks, wherever they begin" {
+	local length fill
+	for ((length = 1; length < 140; length++)); do
+		printf -v fill '%*s' "$length" ''
+		printf "gcc -c a.c -I%s   -DX='\"y\"' -DZ  'b c.c'\n" "${fill// /f}"
+	done >log
+	tr-parse -q -f makelog log | grep -c '"-c","a.c","-If*","-DX=\\"y\\"","-DZ","b c.c"\]' >count
+	[ "$(cat count)" -eq 139 ]
+}
+
 @test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

@@ -210,8 +210,12 @@ static void take(void *context, const struct tr_makelog_found *found)
 		return;
 	size_t begin = tr_makelog_find_tool(&reader->names, found, first, program);
 	reader->queue.failed |= reader->names.failed;
+	/* the log does not name the directory on the other machine */
+	struct tr_makelog_found there = *found;
+	if (program.remote)
+		there.directory = (struct tr_text){ NULL, 0 };
 	if (begin < found->count)
-		put_record(reader, found, begin, found->unexpanded || reads_words);
+		put_record(reader, &there, begin, found->unexpanded || reads_words);
 	else if (first < found->count && !program.no_runner && !program.shell)
 		tr_unknown_compilers_count(&reader->tally.unknown, found->words + first,
 					   found->count - first);

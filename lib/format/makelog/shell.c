@@ -856,11 +856,12 @@ ALWAYS_INLINE bool take_plain_words_by(struct tr_makelog_shell *shell,
 		shell->count = count;
 		shell->pos += at;
 	} while (at && !others && shell->pos < shell->end);
-	if (shell->pos > shell->end)
-		shell->pos = shell->end;
+	/* before pos is limited, so that a mark after the end is in no other script */
 	if (shell->marking && shell->pos > source)
 		put_mark(shell, true);
-	return starts && shell->pos < shell->end;
+	if (shell->pos > shell->end)
+		shell->pos = shell->end;
+	return starts && shell->pos < shell->end && *shell->pos != ' ';
 }
 
 #ifdef TR_WIDE
