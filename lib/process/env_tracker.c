@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
+#include "core/spool.h"
 #include "process/env_line.h"
-#include "process/env_store.h"
 #include "process/parent.h"
 #include "process/path.h"
 #include "record/literal.h"
@@ -18,6 +19,7 @@
 
 enum {
 	MAX_HERE = 64 << 20,
+	MAX_WEIGHT = 128 << 20,
 	/*
 	 * After this many records in a row with rising seqs the stream counts as ordered: a lower
 	 * seq that has not come was left out, and will not come.
@@ -32,6 +34,205 @@ static const char own_parent[] = "it is its own parent";
 static const char own_ancestor[] = "it is its own ancestor";
 static const char no_trouble[] = ""; /* the record itself states that it is unknown */
 
+/*
+ * The environments of records, by seq. If all of them take much memory, those that nothing but this
+ * store refers to move to a temporary file: children of any record may still come, but most have
+ * come already.
+ *
+ * A value of the map is a pointer to an environment, or 2n + 1 for an environment at offset n of
+ * the file, which has its length and its map as a literal.
+ */
+struct store {
+	struct tr_environments *pool;
+	uint64_t max_spool; /* 0: everything stays in memory */
+	size_t max_weight;  /* bytes of environments in memory; 0: MAX_WEIGHT */
+	struct tr_id_map known;
+	struct tr_spool *spool;
+	struct tr_spool_window window;
+	struct tr_buffer scratch;
+	size_t spill_at;
+};
+
+/* True if a value of the map is an offset: pointers are even. */
+static bool is_spilled(const void *value)
+{
+	return (uintptr_t)value & 1;
+}
+
+/* The offset in a value that is spilled. */
+static uint64_t offset_of(const void *value)
+{
+	return (uintptr_t)value >> 1;
+}
+
+/* The n bytes of the file from there. NULL: the pool has the error. */
+static const char *look(struct store *store, uint64_t at, size_t n)
+{
+	struct tr_error err;
+	const char *bytes = tr_spool_look(store->spool, &store->window, at, n, &err);
+	if (!bytes)
+		tr_environments_fail(store->pool, &err);
+	return bytes;
+}
+
+/* Reads the environment at that offset; the caller owns a reference. NULL: failed. */
+static struct tr_environment *fetch(struct store *store, uint64_t at)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_environment *env = NULL;
+	const char *bytes = look(store, at, sizeof(size_t));
+	size_t len = 0;
+	if (bytes)
+		memcpy(&len, bytes, sizeof len);
+	bytes = bytes ? look(store, at + sizeof len, len) : NULL;
+	const struct tr_value *map =
+		bytes ? tr_literal_parse((struct tr_text){ bytes, len }, &arena, NULL) : NULL;
+	if (map)
+		env = tr_environment_whole(store->pool, NULL, map);
+	tr_arena_free(&arena);
+	return env;
+}
+
+/*
+ * The environment of a record, no reference for the caller. NULL: unknown, or *failed. One that is
+ * read back stays in memory, so that the next child of its record finds it there.
+ */
+static struct tr_environment *store_find(struct store *store, uint64_t seq, bool *failed)
+{
+	void *value = tr_id_map_get(&store->known, seq);
+	*failed = false;
+	if (!is_spilled(value))
+		return value;
+	struct tr_environment *env = fetch(store, offset_of(value));
+	*failed = !env || !tr_id_map_put(&store->known, seq, env);
+	if (!*failed)
+		return env;
+	tr_environment_release(store->pool, env);
+	return NULL;
+}
+
+/* Writes an environment to the file and sets *value to its offset. False: no space. */
+static bool spill(struct store *store, struct tr_environment *env, void **value)
+{
+	struct tr_buffer *text = &store->scratch;
+	struct tr_error ignored;
+	size_t len = 0;
+	if (!store->spool)
+		store->spool = tr_spool_new(store->max_spool);
+	if (!store->spool)
+		return false;
+	uint64_t at = tr_spool_size(store->spool);
+	tr_buffer_reset(text);
+	tr_buffer_put(text, (const char *)&len, sizeof len);
+	if (at > UINTPTR_MAX >> 1 || !tr_environment_write_plain(store->pool, env, text))
+		return false;
+	len = text->len - sizeof len;
+	memcpy(text->data, &len, sizeof len);
+	if (!tr_spool_write(store->spool, text->data, text->len, &ignored))
+		return false;
+	*value = (void *)(uintptr_t)(at << 1 | 1);
+	return true;
+}
+
+/*
+ * Counts the records of each environment, times two, because even values are not offsets. False:
+ * memory is exhausted.
+ */
+static bool count_holders(const struct tr_id_map *known, struct tr_id_map *holders)
+{
+	for (size_t i = 0; i < known->cap; i++) {
+		void *env = known->slots[i].value;
+		if (!env || is_spilled(env))
+			continue;
+		uintptr_t count = (uintptr_t)tr_id_map_get(holders, (uintptr_t)env);
+		if (!tr_id_map_put(holders, (uintptr_t)env, (void *)(count + 2)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Moves the environments that only this store refers to into the file. *any: some were moved.
+ * False: there is no more space.
+ */
+static bool spill_all(struct store *store, bool *any)
+{
+	struct tr_id_map *known = &store->known, holders = TR_ID_MAP_INIT;
+	bool fine = count_holders(known, &holders);
+	for (size_t i = 0; i < known->cap && fine; i++) {
+		struct tr_environment *env = known->slots[i].value;
+		if (!env || is_spilled(env) || !tr_environment_is_whole(env))
+			continue;
+		/* its offset, if another record of it came first */
+		void *value = tr_id_map_get(&holders, (uintptr_t)env);
+		if (!is_spilled(value)) {
+			if (tr_environment_references(env) != (uintptr_t)value / 2)
+				continue;
+			fine = spill(store, env, &value) &&
+			       tr_id_map_put(&holders, (uintptr_t)env, value);
+			if (!fine)
+				break;
+		}
+		known->slots[i].value = value;
+		tr_environment_release(store->pool, env);
+		*any = true;
+	}
+	tr_id_map_free(&holders);
+	return fine;
+}
+
+/* Spills repeatedly, because an environment that is a difference keeps a reference to its base. */
+static void spill_if_heavy(struct store *store)
+{
+	size_t max = store->max_weight ? store->max_weight : MAX_WEIGHT;
+	bool any = true, fine = true;
+	if (!store->spill_at)
+		store->spill_at = max;
+	if (!store->max_spool || tr_environments_weight(store->pool) < store->spill_at)
+		return;
+	while (fine && any && tr_environments_weight(store->pool) > max / 2) {
+		any = false;
+		fine = spill_all(store, &any);
+	}
+	/* the next attempt has to be worth its time; after a failure there is none */
+	size_t weight = tr_environments_weight(store->pool);
+	store->spill_at = !fine ? SIZE_MAX : 2 * weight > max ? 2 * weight : max;
+}
+
+/*
+ * Sets the environment of a record. Of several records with one seq, the last counts for those that
+ * follow. False: memory is exhausted.
+ */
+static bool store_put(struct store *store, uint64_t seq, struct tr_environment *env)
+{
+	void *old = tr_id_map_get(&store->known, seq);
+	if (!tr_id_map_put(&store->known, seq, env))
+		return false;
+	tr_environment_retain(env);
+	if (!is_spilled(old))
+		tr_environment_release(store->pool, old);
+	spill_if_heavy(store);
+	return true;
+}
+
+/* Forgets all records; the store can be used again. */
+static void store_free(struct store *store)
+{
+	size_t position = 0;
+	void *value;
+	while ((value = tr_id_map_next(&store->known, &position))) {
+		if (!is_spilled(value))
+			tr_environment_release(store->pool, value);
+	}
+	tr_id_map_free(&store->known);
+	tr_spool_free(store->spool);
+	store->spool = NULL;
+	tr_buffer_free(&store->scratch);
+	tr_buffer_free(&store->window.bytes);
+	store->window.at = 0;
+	store->spill_at = 0;
+}
+
 struct tr_env_tracker {
 	struct tr_env_tracker_config config;
 	struct tr_environments *pool;
@@ -44,7 +245,7 @@ struct tr_env_tracker {
 	bool any_exec;		/* since the trace began; a segment may have several traces */
 	bool names_settled;	/* whether they are folded: the first exec record has come */
 	bool any_top, only_top; /* some records, all of them, have differences to top */
-	struct tr_env_store store;
+	struct store store;
 	struct tr_pending pending; /* struct tr_exec_env *, with a reference each */
 	struct tr_id_map links;	   /* seq to 1 + its parent's, of those while some are pending */
 	bool any_seq;
@@ -255,7 +456,7 @@ static bool resolve(struct tr_env_tracker *tracker, uint64_t seq, struct tr_envi
 		fine = fine && finish_exec(tracker, exec);
 		if (fine && exec->own_pending && exec->has_seq) {
 			take_resolved(tracker, exec->seq, exec->own, NULL, &list);
-			fine = tr_env_store_put(&tracker->store, exec->seq, exec->own);
+			fine = store_put(&tracker->store, exec->seq, exec->own);
 		}
 		list.first = item->sibling;
 		tr_env_tracker_release(tracker, exec);
@@ -267,7 +468,7 @@ static bool resolve(struct tr_env_tracker *tracker, uint64_t seq, struct tr_envi
 /* The environment of record seq is known. False: memory is exhausted. */
 static bool add_known(struct tr_env_tracker *tracker, uint64_t seq, struct tr_environment *env)
 {
-	if (!tr_env_store_put(&tracker->store, seq, env))
+	if (!store_put(&tracker->store, seq, env))
 		return false;
 	if (!tracker->pending.count)
 		return true;
@@ -282,7 +483,7 @@ static struct tr_environment *add_missing(struct tr_env_tracker *tracker, uint64
 {
 	struct tr_environment *env = tr_environment_unknown(tracker->pool);
 	/* its children share it */
-	bool fine = env && tr_env_store_put(&tracker->store, seq, env);
+	bool fine = env && store_put(&tracker->store, seq, env);
 	tr_environment_release(tracker->pool, env);
 	return fine ? env : NULL;
 }
@@ -383,7 +584,7 @@ struct tr_env_tracker *tr_env_tracker_new(const struct tr_env_tracker_config *co
 static void end_segment(struct tr_env_tracker *tracker)
 {
 	abandon(tracker);
-	tr_env_store_free(&tracker->store);
+	store_free(&tracker->store);
 	tr_environment_release(tracker->pool, tracker->top);
 	tracker->top = NULL;
 }
@@ -512,7 +713,7 @@ static bool find_parent(struct tr_env_tracker *tracker, struct tr_record *record
 	}
 	exec->has_parent = true;
 	exec->wanted = parent.seq;
-	struct tr_environment *env = tr_env_store_find(&tracker->store, parent.seq, &failed);
+	struct tr_environment *env = store_find(&tracker->store, parent.seq, &failed);
 	bool self = exec->has_seq && exec->seq == parent.seq;
 	if (!env && !failed && !self && !has_passed(tracker, parent.seq)) {
 		*found = false;

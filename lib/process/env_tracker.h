@@ -4,7 +4,7 @@
  *
  *	tr_env_tracker_follow   every record, in the order of the stream; of an exec record, it
  *	                        returns the environment (struct tr_exec_env)
- *	env_store.h             the environments of the records so far, by seq
+ *	struct store            the environments of the records so far, by seq
  *	record/pending.h        exec records whose environment is a difference to that of a
  *	                        parent which comes later: they are pending on the parent's seq
  *	tr_env_tracker_settle   gives up, at the end, what is still pending

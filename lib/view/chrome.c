@@ -17,7 +17,6 @@
 #include "core/utf8.h"
 #include "process/command.h"
 #include "process/forest.h"
-#include "process/lanes.h"
 #include "record/ask.h"
 #include "record/json.h"
 #include "record/literal.h"

@@ -10,7 +10,6 @@
 #include "process/command.h"
 #include "process/env_line.h"
 #include "process/forest.h"
-#include "process/lanes.h"
 #include "process/env_tracker.h"
 #include "record/ask.h"
 #include "record/literal.h"

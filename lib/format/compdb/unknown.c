@@ -2,7 +2,7 @@
 /*
  * Finds drivers whose names are unknown. Either they start a compiler such as cc1, so the database
  * has the options that they made for it instead of their own; or their command line looks like that
- * of a compiler (process/unknown_compilers.h), and no known compiler runs below them or replaces
+ * of a compiler (process/call.h), and no known compiler runs below them or replaces
  * them. Recent programs are kept, because a record names its parent only by its seq.
  */
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 
 #include "format/compdb/compdb.h"
 #include "process/parent.h"
-#include "process/unknown_compilers.h"
 
 enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1, TASK = 24, CALLED = 64 };
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "format/reader_base.h"
+#include "process/call.h"
 #include "process/command.h"
 #include "process/path.h"
-#include "process/unknown_compilers.h"
 #include "record/line.h"
 #include "record/literal.h"
 
