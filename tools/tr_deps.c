@@ -947,10 +947,11 @@ static bool emit_event(void *context, struct tr_text line)
 
 /* Takes a call that the reader passes on without making a record. */
 static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *columns,
-		      const struct tr_file_call *call)
+		      int64_t time, const struct tr_file_call *call)
 {
 	struct tr_deps *deps = tr_container(taker, struct tr_deps, taker);
 
+	(void)time;
 	return tr_deps_take(&deps->tracker, columns, call);
 }
 

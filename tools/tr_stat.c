@@ -194,9 +194,10 @@ static void collect_lines(struct tool_stat *t, struct tr_record *record)
 
 /* Counts a call that the reader hands over without a record. */
 static bool take_call(struct tr_file_call_taker *taker, const struct tr_record *columns,
-		      const struct tr_file_call *call)
+		      int64_t time, const struct tr_file_call *call)
 {
-	return tr_stat_take(tr_container(taker, struct tool_stat, taker)->stat, columns, call);
+	return tr_stat_take(tr_container(taker, struct tool_stat, taker)->stat, columns, time,
+			    call);
 }
 
 /* Counts one record, with its value of --by. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "deps/file_call.h"
+#include "process/command.h"
 #include "record/ask.h"
 
 /* exec: the program inherits descriptors, and is known to use some of them. */
@@ -195,6 +196,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	command->time = tr_deps_keep_cell(tracker, &record->time);
 	command->task = tr_deps_keep_cell(tracker, &record->task);
 	command->name = tr_deps_keep_cell(tracker, &record->name);
+	command->shell = tr_command_is_shell(command->name);
 	struct tr_text argv = tr_deps_argument(record, "argv");
 	if (argv.data && !graph->without_arguments)
 		command->argv = tr_deps_keep_text(tracker, argv);
@@ -715,7 +717,7 @@ static void put_pipe(struct doing *d)
 		sockets ? NULL : tr_deps_use(d->graph, d->command, file->version, NULL);
 	const struct tr_deps_command *program = tr_deps_program(d->command);
 	/* the standard input that make passes to parallel commands is a pipe without a writer */
-	if (use && program && tr_deps_is_shell(program))
+	if (use && program && program->shell)
 		tr_deps_use_writes(use, TR_EVIDENCE_HELD);
 }
 

@@ -111,11 +111,12 @@ struct tr_file_call {
  */
 struct tr_file_call_taker {
 	/*
-	 * Takes a call; columns is a record without fields. Both are valid during the call. False:
-	 * it must come as a record.
+	 * Takes a call; columns is a record without fields, and time is that of its column in
+	 * nanoseconds (process/instant.h). Both are valid during the call. False: it must come as a
+	 * record.
 	 */
 	bool (*take)(struct tr_file_call_taker *taker, const struct tr_record *columns,
-		     const struct tr_file_call *call);
+		     int64_t time, const struct tr_file_call *call);
 	uint64_t taken; /* calls so far; counted by the reader */
 };
 

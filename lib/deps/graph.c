@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "process/command.h"
 #include "process/path.h"
 
 static const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
@@ -345,16 +344,11 @@ bool tr_deps_is_build_tool(const struct tr_deps_command *command)
 	return tr_text_is_among(tr_path_base(command->name), names);
 }
 
-bool tr_deps_is_shell(const struct tr_deps_command *command)
-{
-	return tr_command_is_shell(command->name);
-}
-
 bool tr_deps_opens_for_itself(const struct tr_deps_command *command)
 {
 	const struct tr_deps_command *program = tr_deps_program(command);
 
-	return !program || !tr_deps_is_shell(program);
+	return !program || !program->shell;
 }
 
 bool tr_deps_is_reader(const struct tr_deps_use *use)

@@ -62,6 +62,7 @@ struct tr_deps_command {
 	/* the command itself if it is a program, else its nearest ancestor that is one, or the top */
 	struct tr_deps_command *owner;
 	bool program;	   /* an exec record; otherwise a fork, or a task without one */
+	bool shell;	   /* the program is a shell */
 	uint64_t seq;	   /* of the exec record; or TR_DEPS_NO_SEQ */
 	uint64_t fork_seq; /* of the fork record that created it; or TR_DEPS_NO_SEQ */
 	struct tr_deps_command *became; /* the next program of its process; NULL: none */
@@ -209,9 +210,8 @@ const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *co
 /* Returns the program to which a command belongs; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
 
-/* Whether the program is make or ninja, which only run others; whether it is a shell. */
+/* Whether the program is make or ninja, which only run others. */
 bool tr_deps_is_build_tool(const struct tr_deps_command *command);
-bool tr_deps_is_shell(const struct tr_deps_command *command);
 
 /*
  * Whether the command opens files for itself, and not, as a shell does, for programs that it runs.

@@ -581,6 +581,12 @@ void tr_runs_finish(struct tr_runs *runs)
 	runs->oldest = runs->newest = runs->spare = NOWHERE;
 }
 
+void tr_runs_see(struct tr_runs *runs, int64_t time)
+{
+	runs->records++;
+	see_time(runs, time);
+}
+
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 {
 	bool (*put)(struct tr_runs * runs, struct tr_record * record, struct tr_text id) = NULL;
@@ -590,8 +596,7 @@ bool tr_runs_put(struct tr_runs *runs, struct tr_record *record)
 		tr_runs_finish(runs);
 	if (record->type != TR_RECORD)
 		return true;
-	runs->records++;
-	see_time(runs, tr_instant_from_cell(&record->time));
+	tr_runs_see(runs, tr_instant_from_cell(&record->time));
 	if (tr_text_is(record->kind, "exec"))
 		put = put_exec;
 	else if (tr_text_is(record->kind, "fork"))

@@ -103,6 +103,9 @@ void tr_runs_init(struct tr_runs *runs,
 /* Takes the next line. False: memory is exhausted. */
 bool tr_runs_put(struct tr_runs *runs, struct tr_record *record);
 
+/* Takes a record of a kind that has no effect on runs, by its time. */
+void tr_runs_see(struct tr_runs *runs, int64_t time);
+
 /* Ends all runs. */
 void tr_runs_finish(struct tr_runs *runs);
 

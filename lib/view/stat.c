@@ -190,19 +190,17 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 	       !stat->errors.failed && !stat->keys.failed && !stat->failed;
 }
 
-bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns,
+bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns, int64_t time,
 		  const struct tr_file_call *call)
 {
-	struct tr_record record = *columns;
-
 	if (stat->config.table != TR_STAT_BY_ALL ||
 	    !tr_file_uses_take(&stat->used.uses, columns, call))
 		return false;
 	stat->records++;
-	tr_tally_count(&stat->kinds, record.kind);
-	tr_tally_count(&stat->names, record.name.text);
-	tr_tally_count(&stat->tasks, record.task.text);
-	stat->failed |= !tr_stat_runs_put(&stat->runs, &record, TR_TALLY_NONE);
+	tr_tally_count(&stat->kinds, columns->kind);
+	tr_tally_count(&stat->names, columns->name.text);
+	tr_tally_count(&stat->tasks, columns->task.text);
+	tr_runs_see(&stat->runs.runs, time);
 	return true;
 }
 

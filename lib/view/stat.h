@@ -54,11 +54,11 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config);
 bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text key);
 
 /*
- * Counts a call that a reader hands over without a record (deps/file_call.h). False: it must come as
- * a record.
+ * Counts a call that a reader hands over without a record (deps/file_call.h), and its time. False: it
+ * must come as a record.
  */
 struct tr_file_call;
-bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns,
+bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns, int64_t time,
 		  const struct tr_file_call *call);
 
 /* A file or member that ends here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of texts: an array of entries, how to find them, and the entry of the last text, which is
- * often the next one too.
+ * Counts of texts: an array of entries, how to find them, and the entries of recent texts, of which
+ * one is often the next one too.
  */
 #include "view/tally.h"
 
@@ -59,20 +59,34 @@ static uint32_t find_or_add(struct tr_tally *tally, struct tr_text bytes)
 	return entry;
 }
 
+/* The place in `recent` for a text, which few of its neighbours share. */
+static uint32_t *recent_of(struct tr_tally *tally, struct tr_text bytes)
+{
+	enum { PLACES = sizeof tally->recent / sizeof *tally->recent };
+	const unsigned char *p = (const unsigned char *)bytes.data;
+	size_t place = bytes.len;
+
+	if (bytes.len > 1)
+		place += p[bytes.len - 1] + 10u * p[bytes.len - 2] + p[0];
+	return &tally->recent[place % PLACES];
+}
+
 uint32_t tr_tally_count(struct tr_tally *tally, struct tr_text bytes)
 {
+	uint32_t *recent = recent_of(tally, bytes), entry = *recent;
+
 	tally->total++;
-	if (!tally->count || !tr_text_equal(tr_tally_text(tally, tally->last), bytes)) {
-		uint32_t entry = find_or_add(tally, bytes);
+	if (!tally->count || !tr_text_equal(tr_tally_text(tally, entry), bytes)) {
+		entry = find_or_add(tally, bytes);
 		if (entry == TR_TALLY_NONE)
 			tally->failed = true;
 		tally->beyond += entry == TR_TALLY_BEYOND;
 		if (entry == TR_TALLY_NONE || entry == TR_TALLY_BEYOND)
 			return entry;
-		tally->last = entry;
+		*recent = entry;
 	}
-	tally->entries[tally->last].count++;
-	return tally->last;
+	tally->entries[entry].count++;
+	return entry;
 }
 
 void tr_tally_time(struct tr_tally *tally, uint32_t entry, int64_t duration)

@@ -44,9 +44,9 @@ struct tr_tally {
 	uint64_t seed;		/* 0: the tally is empty */
 	uint64_t total;		/* counts of all */
 	uint64_t beyond;	/* counts of the texts beyond the limits */
-	uint32_t last; /* of the last tr_tally_count, because the next text is often the same */
-	bool timed;    /* some of it has a duration */
-	bool failed;   /* memory was exhausted: counts are not complete */
+	uint32_t recent[64];	/* entries of texts that were counted recently; 0: any */
+	bool timed;		/* some of it has a duration */
+	bool failed;		/* memory was exhausted: counts are not complete */
 };
 
 /* Counts one more. NONE: memory is exhausted. */

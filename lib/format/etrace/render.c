@@ -19,6 +19,7 @@
 
 #include "core/buffer.h"
 #include "format/etrace/event.h"
+#include "process/instant.h"
 #include "record/literal.h"
 
 /* An event and the line that it becomes. */
@@ -576,6 +577,15 @@ static void put_name(struct render *r)
 	}
 }
 
+/* The time in nanoseconds, or TR_INSTANT_NONE. */
+static int64_t instant_of(struct tr_etrace_moment time)
+{
+	uint64_t seconds = TR_INSTANT_MAX / TR_INSTANT_SECOND;
+
+	return time.sec < seconds ? (int64_t)(time.sec * TR_INSTANT_SECOND + time.nsec)
+				  : TR_INSTANT_NONE;
+}
+
 /*
  * Gives a plain open or close, which most records would be, to the taker; the log has none that
  * failed. False: it wants a record, or there are records that come before this one.
@@ -614,7 +624,7 @@ static bool take_call(struct render *r)
 	columns->time.text = tr_text_span(time, put_time(events, event->time, time));
 	columns->task.text = tr_text_span(task, put_again(&events->task_text, event->upid, task));
 	columns->name.text = (struct tr_text){ r->shape->name, r->shape->name_len };
-	if (!events->files->take(events->files, columns, &call))
+	if (!events->files->take(events->files, columns, instant_of(event->time), &call))
 		return false;
 	events->files->taken++;
 	events->seq++;
