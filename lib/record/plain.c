@@ -9,6 +9,9 @@
  * exactly one separator between two strings.
  */
 
+#include <string.h>
+
+#include "core/buffer.h"
 #include "core/utf8.h"
 #include "record/json.h"
 #include "record/string_scan.h"
@@ -89,6 +92,26 @@ INLINED struct view look(const struct machine *machine, struct marks marks, bool
 	return v;
 }
 
+/*
+ * The marks of the last block of a text, from p to end, which has TR_UTF8_BLOCK bytes or more: the block
+ * is loaded with bytes that are done, which are shifted out.
+ */
+INLINED struct marks mark_last(const struct machine *machine, const char *p, const char *end,
+			       bool map)
+{
+	unsigned done = (unsigned)(TR_UTF8_BLOCK - (end - p));
+	struct marks marks = machine->mark(end - TR_UTF8_BLOCK, map);
+	return (struct marks){ marks.quotes >> done, marks.commas >> done, marks.colons >> done,
+			       marks.special >> done };
+}
+
+/* True if the block is the valid end of a text, after which `done` bytes of the view mean nothing. */
+INLINED bool is_end(const struct view *v, unsigned done, bool map)
+{
+	uint64_t last = (uint64_t)1 << (TR_UTF8_BLOCK - 1 - done);
+	return !(v->bad << done) && (v->closing & last) && (!map || (v->odd & last));
+}
+
 /* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
 INLINED bool is_plain(const struct machine *machine, const char *p, const char *end, bool map)
 {
@@ -98,14 +121,8 @@ INLINED bool is_plain(const struct machine *machine, const char *p, const char *
 		if (v.bad)
 			return false;
 	}
-	/* the last block is loaded with bytes that are done, which are shifted out */
-	unsigned done = (unsigned)(TR_UTF8_BLOCK - (end - p));
-	struct marks marks = machine->mark(end - TR_UTF8_BLOCK, map);
-	marks = (struct marks){ marks.quotes >> done, marks.commas >> done, marks.colons >> done,
-				marks.special >> done };
-	v = look(machine, marks, map, &v);
-	uint64_t last = (uint64_t)1 << (TR_UTF8_BLOCK - 1 - done);
-	return !(v.bad << done) && (v.closing & last) && (!map || (v.odd & last));
+	v = look(machine, mark_last(machine, p, end, map), map, &v);
+	return is_end(&v, (unsigned)(TR_UTF8_BLOCK - (end - p)), map);
 }
 
 INLINED bool is_container(const struct machine *machine, const char *p, const char *end)
@@ -134,6 +151,43 @@ INLINED const char *skip_items(const struct machine *machine, const char *p, con
 			break;
 	}
 	return after;
+}
+
+static inline char *copy(char *to, const char *from, const char *end)
+{
+	memcpy(to, from, (size_t)(end - from));
+	return to + (end - from);
+}
+
+/* Replaces the separators in the text of a map, from the first quote to after the last. */
+INLINED char *put_pairs(const struct machine *machine, const char *p, const char *end, char *to)
+{
+	struct view v = VIEW_INIT;
+	const char *from = p;
+	bool last;
+
+	*to++ = '[';
+	do {
+		last = end - p <= TR_UTF8_BLOCK;
+		unsigned done = last ? (unsigned)(TR_UTF8_BLOCK - (end - p)) : 0;
+		struct marks marks =
+			last ? mark_last(machine, p, end, true) : machine->mark(p, true);
+		v = look(machine, marks, true, &v);
+		if (last ? !is_end(&v, done, true) : v.bad)
+			return NULL;
+		for (uint64_t left = v.between & UINT64_MAX >> done; left; left &= left - 1) {
+			const char *separator = p + __builtin_ctzll(left);
+			bool colon = v.odd & left & (0 - left);
+			to = copy(to, from, separator);
+			memcpy(to, colon ? ",  " : "],[", 3);
+			to += colon ? 1 : 3;
+			from = separator + 1;
+		}
+		p += TR_UTF8_BLOCK;
+	} while (!last);
+	to = copy(to, from, end);
+	*to++ = ']';
+	return to;
 }
 
 static const struct machine narrow = { mark, tr_block64_parity };
@@ -165,6 +219,11 @@ TR_WIDE static bool is_container_wide(const char *p, const char *end)
 	return is_container(&wide, p, end);
 }
 
+TR_WIDE static char *put_pairs_wide(const char *p, const char *end, char *to)
+{
+	return put_pairs(&wide, p, end, to);
+}
+
 TR_WIDE static const char *skip_items_wide(const char *p, const char *end, bool map)
 {
 	return map ? skip_items(&wide, p, end, true) : skip_items(&wide, p, end, false);
@@ -178,6 +237,28 @@ bool tr_literal_is_plain(const char *p, const char *end)
 		return is_container_wide(p, end);
 #endif
 	return is_container(&narrow, p, end);
+}
+
+bool tr_literal_put_plain_pairs(struct tr_text map, struct tr_buffer *to)
+{
+	const char *p = map.data + 1, *end = map.data + map.len - 1;
+	char *room, *after;
+
+	if (map.len < TR_PLAIN_LEAST || p[-1] != '{' || *end != '}')
+		return false;
+	/* a pair of 6 bytes, with its comma, becomes 8 */
+	room = tr_buffer_room(to, map.len + map.len / 2);
+	if (!room)
+		return false;
+#ifdef TR_WIDE
+	if (tr_wide_runs())
+		after = put_pairs_wide(p, end, room);
+	else
+#endif
+		after = put_pairs(&narrow, p, end, room);
+	if (after)
+		tr_buffer_used(to, (size_t)(after - room));
+	return after;
 }
 
 const char *tr_json_plain_items(const char *p, const char *end, bool map)
@@ -194,6 +275,12 @@ const char *tr_json_plain_items(const char *p, const char *end, bool map)
 bool tr_literal_is_plain(const char *p, const char *end)
 {
 	(void)p, (void)end;
+	return false;
+}
+
+bool tr_literal_put_plain_pairs(struct tr_text map, struct tr_buffer *to)
+{
+	(void)map, (void)to;
 	return false;
 }
 

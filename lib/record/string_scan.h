@@ -18,6 +18,8 @@
 #include <emmintrin.h>
 #endif
 
+struct tr_buffer;
+
 /* True for bytes that end a fast copy: controls, quote, backslash, 7f, bytes from 80 on. */
 static inline bool tr_string_is_special(unsigned char c)
 {
@@ -145,6 +147,12 @@ enum { TR_PLAIN_LEAST = 64 + 2 }; /* a block and the brackets */
  * printable ASCII without a backslash. False means nothing.
  */
 bool tr_literal_is_plain(const char *p, const char *end);
+
+/*
+ * Appends the members of a map as JSON lists, ["key","value"] with commas between them, if
+ * tr_literal_is_plain accepts it. False: nothing was appended, which means nothing.
+ */
+bool tr_literal_put_plain_pairs(struct tr_text map, struct tr_buffer *to);
 
 /*
  * Steps over items of a compact list, or members of a map, that are strings (or pairs of them) with

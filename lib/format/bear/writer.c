@@ -17,9 +17,13 @@
 #include "record/json.h"
 #include "record/literal.h"
 
+/* The note in the cache of environments: JSON has the same text, so it is not kept. */
+enum { SAME };
+
 struct writer {
 	struct tr_writer base;
-	struct tr_buffer line, literal;
+	struct tr_buffer line; /* often in the output already: see tr_output_lend */
+	struct tr_buffer literal;
 	unsigned version_wanted; /* 0: the segment's own */
 
 	/* the segment */
@@ -275,23 +279,34 @@ static enum tr_status put_environment(struct writer *writer, const struct execut
 			     "times the size of the input");
 		return TR_WARN;
 	}
-	tr_buffer_put_literal(&writer->line, ",\"environment\":");
-	tr_buffer_reset(&writer->literal);
-	if (!tr_environment_write(writer->follow.pool, writer->follow.own, &writer->literal))
+	struct tr_buffer *line = &writer->line;
+	tr_buffer_put_literal(line, ",\"environment\":");
+	size_t begin = line->len;
+	if (!tr_environment_write(writer->follow.pool, writer->follow.own, line))
 		return tr_error_memory(err);
 	uint64_t id = tr_environment_id(writer->follow.own);
 	const struct tr_cached_text *known = tr_text_cache_find(&writer->environments, id, 0);
+	if (known && known->notes[SAME])
+		return TR_OK;
 	if (known) {
-		tr_buffer_put_text(&writer->line, known->text);
+		line->len = begin;
+		tr_buffer_put_text(line, known->text);
 		return TR_OK;
 	}
-	size_t begin = writer->line.len;
-	if (!tr_json_from_literal(tr_buffer_text(&writer->literal), execution->record->arena,
-				  &writer->line, err))
+	tr_buffer_reset(&writer->literal);
+	tr_buffer_put_text(&writer->literal,
+			   tr_text_span(line->data + begin, line->data + line->len));
+	if (writer->literal.failed)
+		return tr_error_memory(err);
+	line->len = begin;
+	struct tr_text literal = tr_buffer_text(&writer->literal);
+	if (!tr_json_from_literal(literal, execution->record->arena, line, err))
 		return tr_error_status(err);
-	struct tr_text line = tr_buffer_text(&writer->line);
-	tr_text_cache_put(&writer->environments, id, 0,
-			  tr_text_span(line.data + begin, line.data + line.len), NULL);
+	if (line->failed)
+		return tr_error_memory(err);
+	struct tr_text json = tr_text_span(line->data + begin, line->data + line->len);
+	const uint64_t notes[2] = { [SAME] = tr_text_equal(json, literal) };
+	tr_text_cache_put(&writer->environments, id, 0, notes[SAME] ? TR_TEXT("") : json, notes);
 	return TR_OK;
 }
 
@@ -366,7 +381,7 @@ static enum tr_status spell_exec(struct writer *writer, struct tr_record *record
 	uint64_t pid = pid_of(record), seq;
 	enum tr_status status;
 
-	tr_buffer_reset(line);
+	tr_output_lend(writer->base.out, line);
 	if (tr_cell_number(&record->seq, &seq) && !tr_recent_put(&writer->pids, seq, pid))
 		return tr_error_memory(err);
 	if (writer->version == 4) {
@@ -462,7 +477,7 @@ static enum tr_status spell_exit(struct writer *writer, struct tr_record *record
 	struct tr_field *signal = tr_record_field(record, "signal");
 	enum tr_status status;
 
-	tr_buffer_reset(&writer->line);
+	tr_output_lend(writer->base.out, &writer->line);
 	if ((!exit_status && !signal) || !put_end_rid(writer, record))
 		return TR_END;
 	if (signal) {
@@ -567,7 +582,7 @@ static enum tr_status put_raw(struct writer *writer, struct tr_record *record, s
 {
 	struct tr_text text = tr_command_string(record, "text");
 
-	tr_buffer_reset(&writer->line);
+	tr_output_lend(writer->base.out, &writer->line);
 	if (!writer->base.faithful || !text.data)
 		return TR_END;
 	tr_buffer_put_text(&writer->line, text);

@@ -406,7 +406,7 @@ static enum tr_status put(struct tr_writer *base, struct tr_record *record, stru
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 
-	tr_buffer_reset(&writer->text);
+	tr_output_lend(base->out, &writer->text);
 	enum tr_status status = tr_typed_put_record(record, &writer->text, err);
 	if (status == TR_FATAL)
 		return status;

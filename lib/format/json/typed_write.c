@@ -437,12 +437,32 @@ static void put_respelled(struct putting *p, struct tr_field *field)
 		tr_typed_put_value(tr_buffer_text(&p->scratch), p->to);
 }
 
+/* Appends a map of plain strings, as most environments are. False: the text is something else. */
+static bool put_plain_map(struct tr_text text, struct tr_buffer *to)
+{
+	size_t begin = to->len;
+
+	if (text.len < TR_PLAIN_LEAST || *text.data != '{')
+		return false;
+	tr_buffer_put_literal(to, "{\"$map\":[");
+	if (tr_literal_put_plain_pairs(text, to)) {
+		tr_buffer_put_literal(to, "]}");
+		return true;
+	}
+	to->len = begin;
+	return false;
+}
+
 /* Appends [KEY,VALUE]. The spelling decides how much work that is. */
 static void put_field(struct putting *p, struct tr_field *field)
 {
 	tr_buffer_put_byte(p->to, '[');
 	put_spelled(p, field->key, NULL);
 	tr_buffer_put_byte(p->to, ',');
+	if (field->text.data && put_plain_map(field->text, p->to)) {
+		tr_buffer_put_byte(p->to, ']');
+		return;
+	}
 	struct tr_error why;
 	unsigned traits = 0;
 	enum tr_spelling spelling = TR_NONCANONICAL;

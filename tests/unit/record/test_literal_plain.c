@@ -95,6 +95,48 @@ static void check(bool harmed, const char *name)
 	tr_buffer_free(&text);
 }
 
+/* The pairs of a map as lists, made from the parsed map. */
+static void put_pairs(struct tr_text map, struct tr_buffer *to)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	struct tr_value *value = tr_literal_parse(map, &arena, NULL);
+	for (size_t i = 0; value && i < value->count; i++) {
+		tr_buffer_put_text(to, i ? TR_TEXT(",[\"") : TR_TEXT("[\""));
+		tr_buffer_put_text(to, value->as.members[i].key);
+		tr_buffer_put_literal(to, "\",");
+		tr_literal_write(value->as.members[i].value, to);
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_arena_free(&arena);
+}
+
+/* Pairs are appended exactly if the map is plain, and nothing else. */
+static void check_pairs(void)
+{
+	struct tr_buffer text = TR_BUFFER_INIT, want = TR_BUFFER_INIT, got = TR_BUFFER_INIT;
+	unsigned wrong = 0, made = 0;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		tr_buffer_reset(&text);
+		tr_buffer_reset(&want);
+		tr_buffer_reset(&got);
+		put_container(&text, pick(8));
+		if (pick(2))
+			harm(&text);
+		struct tr_text map = tr_buffer_text(&text);
+		bool plain = map.len >= TR_PLAIN_LEAST && *map.data == '{' &&
+			     tr_literal_is_plain(map.data, map.data + map.len);
+		if (plain)
+			put_pairs(map, &want);
+		wrong += tr_literal_put_plain_pairs(map, &got) != plain ||
+			 !tr_text_equal(tr_buffer_text(&got), tr_buffer_text(&want));
+		made += plain;
+	}
+	ok(wrong == 0, "%u maps as pairs, %u wrong", made, wrong);
+	tr_buffer_free(&text);
+	tr_buffer_free(&want);
+	tr_buffer_free(&got);
+}
+
 /*
  * Command lines that a writer of JSON copies: strings only, with nothing that JSON spells
  * differently.
@@ -135,5 +177,6 @@ int main(void)
 	check_strings();
 	check(false, "right ones");
 	check(true, "with a byte changed");
+	check_pairs();
 	return done_testing();
 }
