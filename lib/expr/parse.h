@@ -2,10 +2,9 @@
 /*
  * Parsing of the filter language.
  *
- *	text -> tr_lex (lex.c) -> struct tr_token -> parse.c -> struct tr_expr (program.h)
+ *	text -> struct tr_token -> struct tr_path, struct tr_expr (program.h)
  *
- * The lexer does not know the grammar, except that it reads a regular expression or a point in time
- * only when the parser asks for one. Not thread safe.
+ * field_list.c uses the parser for its paths. Not thread safe.
  */
 #ifndef TR_EXPR_PARSE_H
 #define TR_EXPR_PARSE_H
@@ -64,19 +63,6 @@ struct tr_lexer {
 	struct tr_arena *arena; /* for decoded texts of tokens */
 	struct tr_expr_error *error;
 };
-
-/* Reads the next token. False: the error is filled. */
-bool tr_lex(struct tr_lexer *lexer, struct tr_token *token);
-
-/* Reads the regular expression whose first "/" is at that column. */
-bool tr_lex_regex(struct tr_lexer *lexer, size_t column, struct tr_token *token);
-
-/*
- * Returns the letters, digits and signs from that column on that may form a point in time, without
- * consuming them. If they do, the caller skips them with tr_lex_skip.
- */
-struct tr_text tr_lex_time(const struct tr_lexer *lexer, size_t column);
-void tr_lex_skip(struct tr_lexer *lexer, struct tr_text text);
 
 /* Fills error and returns false. column 0: memory is exhausted. */
 bool tr_expr_fail(struct tr_expr_error *error, size_t column, const char *format, ...)
