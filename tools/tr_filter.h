@@ -8,8 +8,8 @@
  *	tr_filter_queue.c        writes selected records as the bytes they came as, after those that
  *	                         are still open: an enter that only its leave can decide, an exec
  *	                         record whose environment is unknown (--rebase)
- *	tr_filter_blocks.c       judges blocks of execution traces without a record
- *	tr_filter_cover.c        compares it with other traces: --minus, --common
+ *	tr_filter_coverage.c     judges blocks of execution traces without a record, and compares
+ *	                         records with other traces: --minus, --common
  *	tr_filter_definitions.c  writes the definitions that a record uses before it
  */
 #ifndef TR_TOOLS_TR_FILTER_H
@@ -202,13 +202,11 @@ bool tr_filter_ends_frame(struct tr_filter *filter, unsigned kinds);
 /* At the end: notes fields, kinds, tasks and bounds of the user that no record has. */
 void tr_filter_note_unseen(struct tr_filter *filter);
 
-/* tr_filter_blocks.c */
+/* tr_filter_coverage.c */
 
 /* Takes blocks without records, if equal blocks are always selected or left out together. */
 void tr_filter_begin_blocks(struct tr_filter *filter);
 void tr_filter_free_blocks(struct tr_filter *filter);
-
-/* tr_filter_cover.c */
 
 /* Adds --minus or --common. The file is read first, as an operand. */
 void tr_filter_add_cover(struct tr_filter *filter, const char *path, bool common);
