@@ -52,9 +52,6 @@ enum tr_literal_trait {
  */
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
 
-/* The same without short cuts; tr_literal_examine calls it for texts that it cannot decide. */
-enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct tr_error *err);
-
 enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */
 
 /*

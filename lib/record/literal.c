@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses and checks the text of values. One scanner serves both: tr_literal_parse builds a tree, and
- * tr_literal_check has no arena and builds nothing, so the two agree.
+ * Parses, checks and writes the text of values.
  *
- * Every scan_ function begins at `pos`, where its token must begin, and moves pos after it. False:
- * the scan has failed, and err is filled.
+ * One scanner serves parsing and checking: tr_literal_parse builds a tree, and tr_literal_check has
+ * no arena and builds nothing, so the two agree. Every scan_ function begins at `pos`, where its
+ * token must begin, and moves pos after it. False: the scan has failed, and err is filled.
+ *
+ * Almost all values of a build trace are strings, small integers, and lists and maps of those in
+ * their canonical spelling. tr_literal_examine recognises them in one pass without the scanner,
+ * which checks all other texts from their beginning and reports every error.
  */
 
 #include "record/literal.h"
@@ -1021,7 +1025,7 @@ struct tr_value *tr_literal_parse(struct tr_text text, struct tr_arena *arena, s
 	return value;
 }
 
-enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct tr_error *err)
+static enum tr_spelling scan_spelling(struct tr_text text, unsigned *traits, struct tr_error *err)
 {
 	struct scan scan = scan_begin(text, NULL, err);
 	struct tr_value value;
@@ -1029,4 +1033,326 @@ enum tr_spelling tr_literal_scan(struct tr_text text, unsigned *traits, struct t
 		return TR_MALFORMED;
 	*traits = scan.traits;
 	return scan.canonical ? TR_CANONICAL : TR_NONCANONICAL;
+}
+
+/*
+ * Checks without the scanner: the skip_ functions return the end of the value at p, or NULL if the
+ * scanner has to decide.
+ */
+
+/* A string in its canonical spelling. */
+static inline const char *skip_string(const char *p, const char *end)
+{
+	for (p++;;) {
+		p = tr_string_special(p, end);
+		if (p == end)
+			return NULL;
+		if (*p == '"')
+			return p + 1;
+		if (*p == '\\') {
+			/* escapes that have no other spelling; no string ends after them */
+			char c = end - p > 2 ? p[1] : 0;
+			if (c != '"' && c != '\\' && c != 'n' && c != 't' && c != 'r')
+				return NULL;
+			p += 2;
+			continue;
+		}
+		unsigned length = (unsigned char)*p < 0x80 ? 0 : tr_utf8_length(p, end);
+		if (length == 0)
+			return NULL;
+		p += length;
+	}
+}
+
+/* An integer that JSON certainly holds. The caller checks the byte after it. */
+static const char *skip_integer(const char *p, const char *end)
+{
+	enum { SAFE_DIGITS = 15 };
+	if (*p == '-' && (++p == end || *p == '0'))
+		return NULL;
+	if (*p == '0')
+		return p + 1;
+	const char *start = p;
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
+}
+
+/* A string, a small integer or null. */
+static inline const char *skip_scalar(const char *p, const char *end)
+{
+	if (p == end)
+		return NULL;
+	if (*p == '"')
+		return skip_string(p, end);
+	if ((*p >= '0' && *p <= '9') || *p == '-')
+		return skip_integer(p, end);
+	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
+}
+
+/* A list of scalars. */
+static const char *skip_list(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == ']')
+		return p + 2;
+	do {
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == ']' ? p + 1 : NULL;
+}
+
+/* A map of scalars. */
+static const char *skip_map(const char *p, const char *end)
+{
+	if (end - p >= 2 && p[1] == '}')
+		return p + 2;
+	do {
+		p++;
+		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end || *p != ':')
+			return NULL;
+		p = skip_scalar(p + 1, end);
+		if (!p || p == end)
+			return NULL;
+	} while (*p == ',');
+	return *p == '}' ? p + 1 : NULL;
+}
+
+bool tr_literal_is_json_strings(struct tr_text text)
+{
+	const char *p = text.data, *end = p + text.len;
+
+	if (text.len < 2 || *p != '[')
+		return text.len >= 2 && *p == '"' && skip_string(p, end) == end;
+	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end))
+		return true;
+	do {
+		p++;
+		if (p == end || *p != '"' || !(p = skip_string(p, end)) || p == end)
+			return false;
+	} while (*p == ',');
+	return *p == ']' && p + 1 == end;
+}
+
+enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err)
+{
+	const char *p = text.data, *end = p + text.len;
+	if (text.len >= TR_PLAIN_LEAST && tr_literal_is_plain(p, end)) {
+		*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+		return TR_CANONICAL;
+	}
+	if (text.len > 0) {
+		const char *after = *p == '['	? skip_list(p, end)
+				    : *p == '{' ? skip_map(p, end)
+						: skip_scalar(p, end);
+		if (after == end) {
+			*traits = *p == '{' ? TR_TRAIT_MAP : 0;
+			return TR_CANONICAL;
+		}
+	}
+	return scan_spelling(text, traits, err);
+}
+
+enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_error *err)
+{
+	unsigned traits = 0;
+	enum tr_spelling spelling = tr_literal_examine(text, &traits, err);
+	if (json)
+		*json = spelling == TR_CANONICAL && !(traits & TR_TRAIT_NO_JSON);
+	return spelling;
+}
+
+/* Writing. */
+
+/* Appends a spelling between quotes, with room for both made once: strings are most of a trace. */
+static void put_quoted(struct tr_text spelling, struct tr_buffer *to)
+{
+	char *room = tr_buffer_room(to, spelling.len + 2);
+	if (!room)
+		return;
+	*room = '"';
+	if (spelling.len)
+		memcpy(room + 1, spelling.data, spelling.len);
+	room[spelling.len + 1] = '"';
+	tr_buffer_used(to, spelling.len + 2);
+}
+
+/* A name needs quotes only where it would be read as something else. */
+static void put_name(struct tr_text name, bool before_parenthesis, struct tr_buffer *to)
+{
+	if (tr_is_word(name, before_parenthesis))
+		tr_buffer_put_text(to, name);
+	else
+		put_quoted(name, to);
+}
+
+/* Appends @E12 and the like. */
+static void put_id(char letter, uint64_t id, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '@');
+	tr_buffer_put_byte(to, letter);
+	tr_buffer_put_decimal(to, id);
+}
+
+/* Appends 0xHEX. */
+static void put_hex(uint64_t number, struct tr_buffer *to)
+{
+	tr_buffer_put_literal(to, "0x");
+	tr_buffer_put_hex(to, number, 1);
+}
+
+/* Appends a symbol: the spelling that it has already, or its names and its number. */
+static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
+{
+	const struct tr_symbol *symbol = value->as.symbol;
+	/* readers of binary formats prepare the text of a symbol once for all of its uses */
+	if (value->text.data) {
+		tr_buffer_put_text(to, value->text);
+		return;
+	}
+	bool numbered = symbol->numbered != TR_SYMBOL_WORDS;
+	bool hex = symbol->numbered == TR_SYMBOL_MASK;
+	if (!numbered && symbol->count == 1 && !symbol->unknown_bits &&
+	    tr_text_is(symbol->names[0].text, "none")) {
+		tr_buffer_put_literal(to, "none");
+		return;
+	}
+	/* a number without a name */
+	if (symbol->count == 0)
+		tr_buffer_put_byte(to, '?');
+	for (size_t i = 0; i < symbol->count; i++) {
+		bool last = i + 1 == symbol->count && !symbol->unknown_bits;
+		if (i > 0)
+			tr_buffer_put_byte(to, '|');
+		put_name(symbol->names[i].text, last && numbered, to);
+	}
+	if (symbol->unknown_bits) {
+		tr_buffer_put_byte(to, '|');
+		put_hex(symbol->unknown_bits, to);
+	}
+	if (!numbered)
+		return;
+	tr_buffer_put_byte(to, '(');
+	if (value->flags & TR_NEGATIVE)
+		tr_buffer_put_byte(to, '-');
+	if (hex)
+		put_hex(symbol->number, to);
+	else
+		tr_buffer_put_decimal(to, symbol->number);
+	if (value->flags & TR_HAS_ID)
+		put_id(hex ? 'M' : 'E', symbol->id, to);
+	tr_buffer_put_byte(to, ')');
+}
+
+/* Recursion is bounded by the 60 open brackets that a value may have. */
+static void write_list(const struct tr_value *value, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '[');
+	for (size_t i = 0; i < value->count; i++) {
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		tr_literal_write(&value->as.items[i], to);
+	}
+	tr_buffer_put_byte(to, ']');
+}
+
+/* A map or a structure. */
+static void write_members(const struct tr_value *value, struct tr_buffer *to)
+{
+	bool map = value->type == TR_MAP;
+	tr_buffer_put_byte(to, '{');
+	if (!map && value->count == 0)
+		tr_buffer_put_byte(to, '=');
+	for (size_t i = 0; i < value->count; i++) {
+		const struct tr_member *member = &value->as.members[i];
+		if (i > 0)
+			tr_buffer_put_byte(to, ',');
+		if (map)
+			put_quoted(member->key, to);
+		else
+			put_name(member->key, false, to);
+		tr_buffer_put_byte(to, map ? ':' : '=');
+		tr_literal_write(member->value, to);
+	}
+	tr_buffer_put_byte(to, '}');
+	if (value->flags & TR_HAS_ID)
+		put_id('S', value->id, to);
+}
+
+/* Each type has one spelling, so equal values are equal texts. A failure is kept in the buffer. */
+void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
+{
+	char *room;
+
+	switch ((enum tr_type)value->type) {
+	case TR_NULL:
+		tr_buffer_put_literal(to, "null");
+		return;
+	case TR_FALSE:
+		tr_buffer_put_literal(to, "false");
+		return;
+	case TR_TRUE:
+		tr_buffer_put_literal(to, "true");
+		return;
+	case TR_INT:
+		tr_buffer_put_byte(to, value->flags & TR_NEGATIVE ? '-' : '+');
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
+	case TR_UINT:
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
+	case TR_POINTER:
+		put_hex(value->as.number, to);
+		return;
+	case TR_REAL64:
+	case TR_REAL32:
+		room = tr_buffer_room(to, TR_REAL_MAX);
+		if (!room)
+			return;
+		tr_buffer_used(to, value->type == TR_REAL64
+					   ? tr_real64_write(value->as.number, room)
+					   : tr_real32_write((uint32_t)value->as.number, room));
+		return;
+	case TR_WSTRING:
+		tr_buffer_put_byte(to, 'L');
+		put_quoted(value->text, to);
+		return;
+	case TR_STRING:
+		put_quoted(value->text, to);
+		break;
+	case TR_BLOB:
+		tr_buffer_put_literal(to, "b64:");
+		tr_base64_write(value->text, to);
+		return;
+	case TR_BLOB_LEFT:
+		tr_buffer_put_literal(to, "blob:");
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
+	case TR_BLOB_FILE:
+		tr_buffer_put_literal(to, "file:");
+		tr_buffer_put_text(to, value->text);
+		tr_buffer_put_byte(to, ':');
+		tr_buffer_put_decimal(to, value->as.number);
+		return;
+	case TR_SYMBOL:
+		write_symbol(value, to);
+		return;
+	case TR_LIST:
+		write_list(value, to);
+		break;
+	case TR_MAP:
+	case TR_STRUCT:
+		write_members(value, to);
+		return;
+	case TR_REPR:
+		tr_buffer_put_byte(to, '<');
+		tr_literal_write(&value->as.items[0], to);
+		tr_buffer_put_byte(to, ';');
+		tr_literal_write(&value->as.items[1], to);
+		tr_buffer_put_byte(to, '>');
+		return;
+	}
+	if (value->flags & TR_CUT) /* of a string or a list */
+		tr_buffer_put_literal(to, "...");
 }
