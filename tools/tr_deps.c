@@ -43,7 +43,7 @@ enum {
 };
 
 static const struct tr_option options[] = {
-	{ INPUTS, 0, "inputs", NULL, "list files that were read and not made before" },
+	{ INPUTS, 0, "inputs", NULL, "list files that were read, but not written before" },
 	{ OUTPUTS, 0, "outputs", NULL, "list files that were written and exist at the end" },
 	{ TEMPORARY, 0, "temporary", NULL, "list files that were created and deleted" },
 	{ OF, 0, "of", "GLOB", "list files that were needed to make these files" },
@@ -53,13 +53,15 @@ static const struct tr_option options[] = {
 	{ WHO_WRITES, 0, "who-writes", "GLOB", "list the commands that wrote these files" },
 	{ WHO_READS, 0, "who-reads", "GLOB", "list the commands that read these files" },
 	{ THROUGH, 0, "through", "none|wrappers|all",
-	  "parents whose reads count, too (wrappers: all except make and ninja)" },
+	  "parents whose reads count as reads of a command (wrappers: all except make "
+	  "and ninja)" },
 	{ CUT, 0, "cut", "GLOB", "stop at these files, such as a cache" },
 	{ OUTSIDE, 0, "outside", "DIR", "find uses of files outside this directory" },
 	{ DECLARED, 0, "declared", "GLOB", "compare with the rules in these .d files" },
 	{ CYCLES, 0, "cycles", NULL, "find files that depend on each other" },
 	{ OVERLAPS, 0, "overlaps", NULL, "find commands that use a file while another writes it" },
-	{ EVENTS, 0, "events", NULL, "pass the stream on; add path1, path2, does, by to calls" },
+	{ EVENTS, 0, "events", NULL,
+	  "write the stream, and add the fields path1, path2, does and by to file calls" },
 	{ PROJECT, 0, "project", "DIR",
 	  "the project (default: the directory of the first "
 	  "command)" },

@@ -42,17 +42,19 @@ static const struct tr_option options[] = {
 	  "print the differences as text (default), as JSON, or the records that differ, with the "
 	  "field diff" },
 	{ BY, 0, "by", "FIELD",
-	  "records with the same value of FIELD match, wherever they are; several fields with "
+	  "match records that have the same value of FIELD, in any order; several fields with "
 	  "commas" },
 	{ IGNORE, 0, "ignore", "FIELD",
 	  "do not compare these fields; several with commas; env: environments" },
 	{ ROOT, 0, "root", "DIR:DIR",
-	  "paths below the first directory in A are those below the second one in B (repeatable)" },
+	  "compare paths below the first directory in A with those below the second one in B "
+	  "(repeatable)" },
 	{ SAME, 0, "same", "REGEX=TEXT",
 	  "replace what REGEX matches by TEXT before strings are compared (repeatable)" },
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
-	  "compare these as they are (repeatable); by default, each of the first five may have "
-	  "another name throughout B, and readings of clocks and of the system are not compared" },
+	  "compare these literally (repeatable); by default, each name of the first five kinds "
+	  "may be replaced by another throughout B, and readings of clocks and of the system "
+	  "are not compared" },
 	{ TIMES, 0, "times", "FACTOR",
 	  "compare durations, too: they differ if one is longer by this factor and by 0.01 s" },
 	{ TOLERANCE, 0, "tolerance", "NUMBER[ulp]",

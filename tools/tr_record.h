@@ -52,7 +52,7 @@ struct tr_capture {
 	pid_t supervisor; /* ends with the status of the command */
 	int log;	  /* read end of the pipe that the log is written to */
 	bool files;	  /* record the calls that concern files */
-	bool stat;	  /* also those that only look at files */
+	bool stat;	  /* also those that only query files */
 	bool alone;	  /* record the command, and not what it starts */
 	bool attaches;	  /* with the library: attach strace to programs that cannot load it */
 	bool no_wait;	  /* do not wait for processes that the command leaves running */

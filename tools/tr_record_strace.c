@@ -43,7 +43,7 @@ enum {
 
 /*
  * The calls of --files: those that open, name and pass on files, and transfers without their data
- * (RAW). Most file calls only look at files; these are recorded with --stat.
+ * (RAW). Most file calls only query files; these are recorded with --stat.
  */
 #define FILES \
 	",?open,openat,?openat2,?creat,?rename,renameat,?renameat2,?link,linkat,?symlink," \
@@ -544,7 +544,7 @@ bool tr_capture_begin(struct tr_cli *cli, struct tr_capture *capture, const char
 	struct tr_start start = { .command = command, .divert = divert };
 
 	*status = TROUBLE;
-	/* the library does not record calls that only look at files */
+	/* the library does not record calls that only query files */
 	if (capture->backend == TR_BACKEND_AUTO && capture->stat)
 		capture->backend = TR_BACKEND_STRACE;
 	if (capture->backend == TR_BACKEND_STRACE && !can_strace(cli)) {
