@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/collect.h"
+#include "preload/decode.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

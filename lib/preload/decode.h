@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts the records of the journal to a log in the format of strace, so that the same reader makes
- * the stream, with the same kinds and fields, whatever has watched the command.
+ * Converts the records of the journal and the file calls of the lanes to a log in the format of
+ * strace, so that the same reader makes the stream, with the same kinds and fields, whatever has
+ * watched the command:
+ *
+ *	journal ----------> decode.c: processes and their programs, in the order of time
+ *	lanes -> collect.c ---^  |      the file calls of all lanes, sorted
+ *	         links.c --------+      paths without symbolic links
+ *	                         +----> print.c: lines of the log
  */
 #ifndef TR_PRELOAD_DECODE_H
 #define TR_PRELOAD_DECODE_H
@@ -12,8 +18,83 @@
 
 #include "core/buffer.h"
 #include "core/map.h"
-#include "preload/collect.h"
-#include "preload/links.h"
+#include "preload/lanes.h"
+
+/*
+ * collect.c: the file calls of all lanes, in the order of their times. Calls are collected in passes.
+ * If a pass finds no record that is still being written, all calls up to the time at which the pass
+ * began are known, because a process that saw the effect of such a call began its own record later.
+ */
+
+struct tr_collected {
+	uint64_t time;
+	size_t place; /* in bytes */
+};
+
+/* Zero it, and set fd, page and mark. */
+struct tr_collect {
+	int fd;			    /* of the file; not closed */
+	struct tr_lanes_page *page; /* a mapping of its beginning; not unmapped */
+	uint32_t mark;
+	struct tr_buffer bytes;	   /* records that were read */
+	struct tr_collected *list; /* by time; the calls from next to count were not taken yet */
+	size_t next, count, cap;
+	uint64_t horizon;	/* all calls up to this time are known */
+	uint64_t stuck;		/* the time since which a record is incomplete; 0: none is */
+	uint32_t at[TR_LANES];	/* how many bytes of each lane were read */
+	bool torn_in[TR_LANES]; /* a writer may complete its record later: the lane is not freed */
+	uint64_t torn;		/* records that were never completed */
+	bool failed;		/* memory is exhausted, or the file cannot be read */
+};
+
+/* Reads new records. now: a time before this call; final: no process writes any more. */
+void tr_collect_pass(struct tr_collect *collect, uint64_t now, bool final);
+
+/* Returns the next call up to that time, which is valid until the next pass. NULL: none. */
+const struct tr_call_record *tr_collect_next(struct tr_collect *collect, uint64_t until);
+
+/* Returns a string of a call by its number, from 0. NULL: it has fewer. */
+const char *tr_call_string(const struct tr_call_record *call, unsigned number);
+
+void tr_collect_free(struct tr_collect *collect);
+
+/*
+ * links.c: resolves the symbolic links in paths that programs open, which strace finds in /proc. They
+ * are resolved a moment after the call, in the file system of the recorder, and each result is kept
+ * until a call of a recorded program changes it.
+ */
+
+struct link;
+
+/* Zero it. */
+struct tr_links {
+	struct tr_map known;   /* struct link, by path */
+	struct link *symbolic; /* the symbolic links among them */
+	struct tr_buffer rest, real, target;
+};
+
+/*
+ * Returns the path without links, for a process whose directory is cwd. follow: the last component
+ * may be a link, too. NULL: it is unknown, as below /proc. Valid until the next call.
+ */
+const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char *path,
+			     bool follow);
+
+/* Forgets what the path leads to, because a call has changed it. */
+void tr_links_changed(struct tr_links *links, const char *cwd, const char *path);
+/* The same for a path in an unknown directory; removed: nothing has taken its place. */
+void tr_links_changed_somewhere(struct tr_links *links, const char *path);
+void tr_links_removed_somewhere(struct tr_links *links, const char *path);
+
+/* Notes that a link to target was made at that path. */
+void tr_links_made(struct tr_links *links, const char *cwd, const char *path, const char *target);
+
+/* Forgets everything. */
+void tr_links_clear(struct tr_links *links);
+
+void tr_links_free(struct tr_links *links);
+
+/* decode.c: the log. */
 
 struct tr_decode_process;
 

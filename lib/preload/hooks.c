@@ -27,7 +27,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/gather.h"
 #include "preload/hooks.h"
 
 extern char **environ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/links.h"
+#include "preload/decode.h"
 
 #include <errno.h>
 #include <limits.h>

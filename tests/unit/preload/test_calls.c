@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* File calls: shared memory, whatever happens to those who write to it, and a log of the calls. */
-#include "preload/collect.h"
+#include "preload/decode.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "preload/decode.h"
 #include "preload/journal.h"
-#include "preload/links.h"
 #include "tap.h"
 
 enum { MARK = 0x80c1f2a3, SECOND = 1000000000, LOST = 5 };
