@@ -1033,6 +1033,66 @@ static void read_records(struct tr_deps *deps)
 		put_uses(deps, NULL);
 }
 
+/* Answers a question about the whole trace, after the last record. */
+static void answer_after_input(struct tr_deps *deps)
+{
+	struct tr_cli *cli = &deps->cli;
+
+	deps->project = deps->tracker.directory;
+	if (deps->project_option)
+		deps->project = tr_deps_paths_spelled(&deps->graph.paths, deps->tracker.directory,
+						      tr_text_from(deps->project_option));
+	if (deps->no_removals && deps->mode == TEMPORARY)
+		tr_cli_fail(cli,
+			    "an etrace log does not record deletions, so it is unknown which files "
+			    "were temporary");
+	else if (deps->no_removals && deps->mode == OUTPUTS)
+		tr_cli_note(cli,
+			    "an etrace log does not record deletions: some of these files may not "
+			    "exist at the end");
+	anchor(deps, &deps->wanted);
+	anchor(deps, &deps->cut);
+	/* all other problems are reported where they are found */
+	if (!cli->stop && !answer(deps) && cli->status < 2)
+		tr_cli_out_of_memory(cli);
+}
+
+/* Reports uses of files that the trace has but that could not be followed. */
+static void report_gaps(struct tr_deps *deps)
+{
+	struct tr_cli *cli = &deps->cli;
+
+	deps->unknown += deps->tracker.unknown;
+	deps->mounts += deps->tracker.mounts;
+	deps->cut_pipes += deps->tracker.cut_pipes;
+	if (deps->cut_pipes)
+		tr_cli_fail(cli,
+			    "%" PRIu64 " pipes are not followed, because the trace lacks their "
+			    "descriptors: record it with a larger strace -s",
+			    deps->cut_pipes);
+	if (deps->unwatched)
+		tr_cli_note(cli,
+			    "programs that were not watched (flagged \"unwatched\"): %" PRIu64
+			    "; the files that they used are missing",
+			    deps->unwatched);
+	if (deps->mounts)
+		tr_cli_note(cli,
+			    "%" PRIu64
+			    " calls of mount or pivot_root are not followed: later paths "
+			    "may mean other files",
+			    deps->mounts);
+	if (deps->too_long || deps->graph.paths.too_long)
+		tr_cli_fail(cli,
+			    "uses of paths longer than %d bytes are left out, and those that are "
+			    "relative to them",
+			    TR_DEPS_PATH_MAX);
+	else if (deps->unknown)
+		tr_cli_fail(cli,
+			    "%" PRIu64 " uses of relative paths are left out, because the working "
+			    "directory is not known (for strace, add -O cwd=DIR)",
+			    deps->unknown);
+}
+
 int main(int argc, char **argv)
 {
 	struct tr_deps deps = { .as = AS_DEFAULT,
@@ -1054,58 +1114,9 @@ int main(int argc, char **argv)
 		read_records(&deps);
 		if (!cli->stop && !(deps.calls + deps.tracker.calls) && !tr_cli_read_nothing(cli))
 			tr_cli_fail(cli, "the trace has no file calls: %s", TR_DEPS_ADVICE);
-		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC)) {
-			deps.project = deps.tracker.directory;
-			if (deps.project_option)
-				deps.project = tr_deps_paths_spelled(
-					&deps.graph.paths, deps.tracker.directory,
-					tr_text_from(deps.project_option));
-			if (deps.no_removals && deps.mode == TEMPORARY)
-				tr_cli_fail(cli,
-					    "an etrace log does not record deletions, so it is "
-					    "unknown which files were temporary");
-			else if (deps.no_removals && deps.mode == OUTPUTS)
-				tr_cli_note(
-					cli,
-					"an etrace log does not record deletions: some of these "
-					"files may not exist at the end");
-			anchor(&deps, &deps.wanted);
-			anchor(&deps, &deps.cut);
-			/* all other problems are reported where they are found */
-			if (!cli->stop && !answer(&deps) && cli->status < 2)
-				tr_cli_out_of_memory(cli);
-		}
-		deps.unknown += deps.tracker.unknown;
-		deps.mounts += deps.tracker.mounts;
-		deps.cut_pipes += deps.tracker.cut_pipes;
-		if (deps.cut_pipes)
-			tr_cli_fail(cli,
-				    "%" PRIu64 " pipes are not followed, because the trace lacks "
-				    "their descriptors: record it with a larger "
-				    "strace -s",
-				    deps.cut_pipes);
-		if (deps.unwatched)
-			tr_cli_note(
-				cli,
-				"programs that were not watched (flagged \"unwatched\"): %" PRIu64
-				"; the files that they used are missing",
-				deps.unwatched);
-		if (deps.mounts)
-			tr_cli_note(cli,
-				    "%" PRIu64 " calls of mount or pivot_root are not followed: "
-				    "later paths may mean other files",
-				    deps.mounts);
-		if (deps.too_long || deps.graph.paths.too_long)
-			tr_cli_fail(cli,
-				    "uses of paths longer than %d bytes are left out, and those "
-				    "that are relative to them",
-				    TR_DEPS_PATH_MAX);
-		else if (deps.unknown)
-			tr_cli_fail(
-				cli,
-				"%" PRIu64 " uses of relative paths are left out, because "
-				"the working directory is not known (for strace, add -O cwd=DIR)",
-				deps.unknown);
+		else if (!cli->stop && deps.mode != EVENTS && (deps.mode || deps.as != AS_TREC))
+			answer_after_input(&deps);
+		report_gaps(&deps);
 	}
 	tr_deps_tracker_free(&deps.tracker);
 	tr_deps_graph_free(&deps.graph);

@@ -43,16 +43,10 @@ static const struct tr_tool tool = {
 	.examples = examples,
 };
 
-/* The value of an option. */
-struct value {
-	int id;
-	const char *text;
-};
-
 struct symbolize {
 	struct tr_cli cli;
-	struct value *values;
-	size_t value_count, value_cap;
+	struct tr_setting *settings; /* the options as the -O of other tools */
+	size_t setting_count, setting_cap;
 	struct tr_programs programs;
 	struct tr_buffer scratch; /* the spelling of a record */
 	struct tr_buffer line;	  /* the line that is written */
@@ -265,37 +259,28 @@ static void put_record(struct symbolize *s, struct tr_record *record)
 	tr_cli_put_line(&s->cli, record);
 }
 
-/* Calls a function for each value of an option. */
-static void take_each(struct symbolize *s, int id,
-		      bool (*take)(struct tr_programs *programs, struct tr_text value,
-				   struct tr_error *err))
-{
-	struct tr_error err;
-	for (size_t i = 0; i < s->value_count && !s->cli.stop; i++) {
-		tr_error_clear(&err);
-		if (s->values[i].id == id &&
-		    !take(&s->programs, tr_text_from(s->values[i].text), &err))
-			tr_cli_abort(&s->cli, &err);
-	}
-}
-
 /* Opens the programs after all options: --base names them, and --demangle changes them. */
 static void take_options(struct symbolize *s)
 {
+	static const char *const keys[] = {
+		[EXE] = "exe", [BASE] = "base", [PATH] = "path", [DEMANGLE] = "demangle"
+	};
 	struct tr_cli *cli = &s->cli;
+	struct tr_error err;
 	for (int id; (id = tr_cli_option(cli)) != 0;) {
 		if (id == EXE)
 			tr_cli_reads(cli, tr_text_from(cli->argument));
-		s->programs.demangles |= id == DEMANGLE;
-		if (!tr_array_room(s->values, s->value_count, s->value_cap)) {
+		if (!tr_array_room(s->settings, s->setting_count, s->setting_cap)) {
 			tr_cli_out_of_memory(cli);
 			return;
 		}
-		s->values[s->value_count++] = (struct value){ id, cli->argument };
+		s->settings[s->setting_count++] =
+			(struct tr_setting){ tr_text_from(keys[id]),
+					     tr_text_from(id == DEMANGLE ? "yes" : cli->argument) };
 	}
-	take_each(s, PATH, tr_programs_search);
-	take_each(s, EXE, tr_programs_add);
-	take_each(s, BASE, tr_programs_base);
+	struct tr_settings settings = { s->settings, s->setting_count };
+	if (!cli->stop && !tr_setting_programs(&settings, &s->programs, &err))
+		tr_cli_abort(cli, &err);
 	if (!cli->stop && !s->programs.count && !s->programs.path_count)
 		tr_cli_usage(cli, "no program given: --exe=PROG, or --path=DIR for traces with "
 				  "modules");
@@ -319,6 +304,6 @@ int main(int argc, char **argv)
 	tr_programs_free(&s.programs);
 	tr_buffer_free(&s.scratch);
 	tr_buffer_free(&s.line);
-	free(s.values);
+	free(s.settings);
 	return tr_cli_end(&s.cli);
 }
