@@ -128,7 +128,7 @@ struct tool_diff {
 	unsigned side; /* that is read */
 	struct tr_join *join;
 	struct tr_buffer line;
-	struct tr_block_taker taker, *block_taker; /* block_taker NULL: blocks come as records */
+	struct tr_block_taker taker, *block_taker; /* of blocks that come without records */
 
 	struct kind_count *kinds;
 	size_t kind_count, kind_cap, last_kind;
@@ -159,7 +159,7 @@ static void choose_ignored(struct tool_diff *t)
 {
 	struct tr_text rest = tr_text_from(t->cli.argument);
 
-	while (!t->cli.stop && rest.len) {
+	do {
 		const char *comma = memchr(rest.data, ',', rest.len);
 		struct tr_text key = tr_text_span(rest.data, comma ? comma : rest.data + rest.len);
 		rest.data += key.len + (comma != NULL);
@@ -172,7 +172,7 @@ static void choose_ignored(struct tool_diff *t)
 		/* an environment can also be in one of these fields, which show_all expects here */
 		add_ignored(t, TR_TEXT("envdiff"));
 		add_ignored(t, TR_TEXT("envtop"));
-	}
+	} while (!t->cli.stop && rest.len);
 }
 
 /* Removes the slash at the end of a directory. */
@@ -467,19 +467,6 @@ static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *b
 		kind->totals[t->side] += taken;
 	t->last_known = NULL;
 	return taken;
-}
-
-/*
- * Lets the reader give blocks without records, unless an option needs each record, or can make the
- * hashes of equal blocks different.
- */
-static void begin_blocks(struct tool_diff *t)
-{
-	if (t->by || t->same_count || t->compare_files)
-		return;
-	t->taker.take = take_blocks;
-	t->block_taker = &t->taker;
-	t->cli.config.read.blocks = &t->block_taker;
 }
 
 static void take(struct tool_diff *t, struct tr_record *record)
@@ -814,7 +801,9 @@ int main(int argc, char **argv)
 	read_options(&t);
 	t.cli.config.apart = true; /* A and B are not parts of one trace */
 	t.cli.config.read.as_text = true;
-	begin_blocks(&t);
+	t.taker.take = take_blocks;
+	t.block_taker = &t.taker;
+	t.cli.config.read.blocks = &t.block_taker;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false)) {
 		if (!prepare(&t))
 			tr_cli_out_of_memory(&t.cli);

@@ -31,7 +31,7 @@
 struct tr_diff_record {
 	uint64_t content;     /* hash of all that is compared */
 	uint64_t key;	      /* hash of what identifies the record, even if it has changed */
-	uint64_t offset : 48; /* of its line, or its block, in the spool */
+	uint64_t offset : 48; /* of its line in the spool; of a block tr_block_rest */
 	uint64_t class : 4;   /* enum tr_diff_class */
 	uint64_t named : 1;   /* it has names that the run chose, in a spool of their own */
 	uint64_t late : 1;    /* its names became known later: they are found by reading its line */
@@ -42,8 +42,9 @@ struct tr_diff_record {
 	uint64_t wanted : 1;  /* it is needed for programs without a match (side.c) */
 	uint64_t segment : 1; /* it is the first one of a segment */
 	uint64_t rewritten : 1; /* its environment was replaced (side.c) */
-	uint64_t block : 1;	/* the spool has a block instead of its line (side.c) */
-	uint32_t group;		/* its image, thread or kind, later its sequence (compare.c) */
+	uint64_t block : 1;	/* it is a block that has no line (side.c) */
+	uint32_t group;		/* its image, thread or kind, later its sequence (compare.c); of a
+				 * block its seq */
 	uint32_t match;		/* the number of the matching record; TR_ALIGN_NONE: none */
 };
 

@@ -136,8 +136,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, 
 
 /*
  * Takes blocks without padding, the first of which has the number seq, as tr_diff_put would take their
- * records, but much faster. Returns how many it took; tr_diff_put takes the others, and reports what was
- * wrong. Only if neither key nor rules.replace is set.
+ * records, but much faster: they have no lines. Returns how many it took; tr_diff_put takes the others.
  */
 size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_block *blocks,
 			  size_t count, uint64_t seq);

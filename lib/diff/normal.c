@@ -129,6 +129,15 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 	return false;
 }
 
+bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
+{
+	for (size_t i = 0; i < rules->ignored_count; i++) {
+		if (tr_text_is(rules->ignored[i].key, "name"))
+			return false;
+	}
+	return !rules->replace;
+}
+
 /* Returns the column that begins at *p, and moves it to the next one. */
 static inline struct tr_text next_column(struct tr_tabs *tabs, const char **p)
 {
@@ -484,6 +493,21 @@ static inline struct columns hash_columns(struct tr_normal *n, struct tr_text re
 	return columns;
 }
 
+/* An odd number and its inverse modulo 2^64. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+#define UNSPREAD UINT64_C(0xf1de83e19937733d)
+
+/* Returns the hash of the name of a block, which tr_normal_address turns into the address again. */
+static uint64_t hash_address(const struct tr_normal *n, uint64_t address, uint8_t digits)
+{
+	return (address + n->rules->seed + digits) * SPREAD;
+}
+
+uint64_t tr_normal_address(const struct tr_normal *n, uint64_t name_hash, uint8_t digits)
+{
+	return name_hash * UNSPREAD - n->rules->seed - digits;
+}
+
 bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct tr_text line,
 		    bool first)
 {
@@ -500,7 +524,12 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	n->name = cell_column(&record->name, &p);
 	p = p < end ? p : end; /* there may be no fields */
 	/* in a number, only the user can replace something (--same) */
-	if (record->name.type == TR_CELL_TEXT || n->rules->ignored_count || n->rules->replace)
+	uint64_t address;
+	uint8_t digits;
+	if (tr_normal_takes_blocks(n->rules) && tr_text_is(n->kind, "block") &&
+	    tr_address_read(&record->name, &address, &digits))
+		n->name_hash = hash_address(n, address, digits);
+	else if (record->name.type == TR_CELL_TEXT || n->rules->ignored_count || n->rules->replace)
 		read_name(n, first);
 	else
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);
@@ -522,7 +551,6 @@ bool tr_normal_hash_block(struct tr_normal *n, const struct tr_block *block)
 	uint32_t rest = tr_block_rest(block);
 	struct tr_normal_tail *tail = &n->tails[rest * UINT32_C(0x9e3779b1) >> (32 - TR_TAIL_BITS)];
 	static const char kind[] = "block";
-	char name[] = "0x0123456789abcdef";
 
 	if (!n->memo && !(n->memo = calloc(TR_NORMAL_MEMOS, sizeof *n->memo)))
 		return false;
@@ -541,14 +569,7 @@ bool tr_normal_hash_block(struct tr_normal *n, const struct tr_block *block)
 		tr_buffer_put_byte(&to, '\n');
 		*tail = (struct tr_normal_tail){ rest, hash_columns(n, columns, false).hash };
 	}
-	if (block->digits == 8)
-		tr_hex_write8((uint32_t)block->address, name + 2);
-	else
-		tr_hex_write16(block->address, name + 2);
-	bool unnamed = n->rules->ignored_count && is_left_out(n, TR_TEXT("name"));
-	n->name_hash = unnamed ? n->kind_hash
-			       : tr_text_hash(n->kind_hash,
-					      (struct tr_text){ name, 2 + (size_t)block->digits });
+	n->name_hash = hash_address(n, block->address, block->digits);
 	n->content = tr_number_hash(n->name_hash, tail->hash);
 	return !n->failed;
 }

@@ -187,11 +187,14 @@ bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
 		    bool first);
 
-/*
- * As tr_normal_hash for the line of a block without padding, which need not be spelled; not if
- * rules->replace is set.
- */
+/* True if tr_normal_hash_block can be used: the user neither replaces nor ignores names. */
+bool tr_normal_takes_blocks(const struct tr_normal_rules *rules);
+
+/* As tr_normal_hash for the line of a block without padding, which need not be spelled. */
 bool tr_normal_hash_block(struct tr_normal *normal, const struct tr_block *block);
+
+/* Returns the address of a block with this name_hash and this number of digits. */
+uint64_t tr_normal_address(const struct tr_normal *normal, uint64_t name_hash, uint8_t digits);
 
 /*
  * Adds the classes of objects that the other struct knows. True: some were new, so the records that

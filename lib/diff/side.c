@@ -226,14 +226,17 @@ static uint64_t field_key(const struct tr_diff_side *side)
 	return path ? tr_number_hash(hash, path) : hash;
 }
 
-/* Returns the key of a record of a set: as above, and for a block also of its module. */
+/*
+ * Returns the key of a record of a set: as above, but for a block its name, or its name and module. A
+ * block that has no line is spelled from its key.
+ */
 static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
 	const struct tr_normal *normal = &side->normal;
 	uint64_t hash = field_key(side);
 
 	if (!normal->module.data)
-		return hash;
+		return tr_text_is(normal->kind, "block") ? normal->name_hash : hash;
 	uint64_t module = name_hash(side, 'm', normal->module);
 	if (tr_text_is(normal->kind, "block"))
 		return tr_number_hash(hash, (uintptr_t)tr_id_map_get(&side->ids, module));
@@ -454,48 +457,28 @@ exhausted:
 	return false;
 }
 
-/* A block in the spool, instead of the line of its record. */
-struct spooled_block {
-	uint64_t address;
-	uint32_t rest; /* tr_block_rest */
-	uint32_t seq;
-};
-
 size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned which, const struct tr_block *blocks,
 			  size_t count, uint64_t seq)
 {
-	enum { AT_ONCE = 256 };
 	struct tr_diff_side *side = &diff->sides[which];
 	struct tr_normal *normal = &side->normal;
-	struct spooled_block spooled[AT_ONCE];
-	uint64_t offset = tr_spool_size(side->spool);
-	struct tr_error err;
 	size_t taken = 0;
 
-	count = count < AT_ONCE ? count : AT_ONCE;
-	if (seq > UINT32_MAX - AT_ONCE || side->count > TR_ALIGN_MOST - AT_ONCE)
+	if (diff->key || !tr_normal_takes_blocks(&diff->rules) || seq > UINT32_MAX - count)
 		return 0;
 	if (which == 1 && !side->count)
 		begin_second(diff);
-	for (; taken < count; taken++, offset += sizeof *spooled) {
-		const struct tr_block *block = &blocks[taken];
-		if (!make_room(side) || !tr_normal_hash_block(normal, block))
-			break;
-		struct tr_diff_record entry = { .content = normal->content,
-						.key = name_key(side),
-						.offset = offset,
+	for (; taken < count && side->count < TR_ALIGN_MOST && make_room(side); taken++) {
+		struct tr_diff_record entry = { .offset = tr_block_rest(&blocks[taken]),
 						.class = TR_DIFF_SET,
-						.block = 1 };
+						.block = 1,
+						.group = (uint32_t)(seq + taken) };
+		if (!tr_normal_hash_block(normal, &blocks[taken]))
+			break;
+		entry.content = normal->content;
+		entry.key = normal->name_hash;
 		if (!add_record(side, entry))
 			break;
-		spooled[taken] = (struct spooled_block){ block->address, tr_block_rest(block),
-							 (uint32_t)(seq + taken) };
-	}
-	if (!tr_spool_write(side->spool, (const char *)spooled, taken * sizeof *spooled, &err)) {
-		/* tr_diff_put cannot write either, and reports it */
-		side->count -= taken;
-		side->counts[TR_DIFF_SET] -= taken;
-		taken = 0;
 	}
 	return taken;
 }
@@ -509,24 +492,20 @@ static const struct tr_diff_rewritten *find_rewritten(const struct tr_diff_side 
 	return &side->rewritten[at];
 }
 
-/* Spells the line of a block that is in the spool; otherwise as look_at_line. */
-static struct tr_text look_at_block(struct tr_diff_side *side, uint64_t offset,
-				    struct tr_error *err)
+/* Spells the line of a block; otherwise as look_at_line. */
+static struct tr_text spell_block(struct tr_diff_side *side, const struct tr_diff_record *record,
+				  struct tr_error *err)
 {
-	struct spooled_block spooled;
+	struct tr_block block = tr_block_from_rest(0, (uint32_t)record->offset);
 	struct tr_buffer *to = &side->line;
-	const char *at = tr_spool_look(side->spool, &side->windows[0], offset, sizeof spooled, err);
 
-	if (!at)
-		return (struct tr_text){ NULL, 0 };
-	memcpy(&spooled, at, sizeof spooled);
-	struct tr_block block = tr_block_from_rest(spooled.address, spooled.rest);
+	block.address = tr_normal_address(&side->normal, record->key, block.digits);
 	if (!side->ops && (side->ops = tr_op_values_new()))
 		side->speller.ops = side->ops;
 	tr_buffer_reset(to);
 	char *line = side->ops ? tr_buffer_room(to, TR_SPELL_MAX + TR_INPUT_PAD) : NULL;
 	if (line) {
-		to->len = tr_block_line(&side->speller, &block, spooled.seq, line);
+		to->len = tr_block_line(&side->speller, &block, record->group, line);
 		return tr_buffer_text(to);
 	}
 	tr_error_memory(err);
@@ -541,7 +520,9 @@ static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, s
 	size_t next = number + 1;
 
 	if (record->block)
-		return look_at_block(side, begin, err);
+		return spell_block(side, record, err);
+	while (next < side->count && side->records[next].block)
+		next++;
 	uint64_t end = next < side->count ? side->records[next].offset : side->lines_end;
 	if (record->rewritten) {
 		const struct tr_diff_rewritten *line = find_rewritten(side, number);

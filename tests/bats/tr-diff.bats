@@ -219,6 +219,8 @@ END
 	run -0 tr-diff empty empty
 	[ "$output" = "tr-diff: note: both traces are empty" ]
 	# options that change nothing, or cannot be applied
+	run -2 tr-diff --ignore= a a
+	[ "${lines[0]}" = "tr-diff: --ignore: an empty name" ]
 	run -0 tr-diff --ignore=name,nothing a a
 	[ "$output" = "tr-diff: note: --ignore=nothing: no compared field has this name" ]
 	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/srv/a"\targv=["/srv/one/"]\n' >b
