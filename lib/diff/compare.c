@@ -650,21 +650,21 @@ static bool align_equal_programs(struct tr_diff *diff, uint64_t *const *sums)
 }
 
 /*
- * Pairs programs. Most are equal, so environments are reduced and keys are computed only for the rest.
- * False: err is filled.
+ * Pairs programs. Most are equal, so environments are reduced and keys are computed only for the rest;
+ * but without their arguments, programs that make other files would be equal. False: err is filled.
  */
 static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 {
 	if (!diff->sides[0].counts[TR_DIFF_EXEC] || !diff->sides[1].counts[TR_DIFF_EXEC])
 		return true;
-	bool fine = false;
+	bool fine = false, by_key = tr_normal_ignores(&diff->rules, "argv");
 	uint64_t *sums[2] = { NULL, NULL };
 	if (!sum_contents(&diff->sides[0], &sums[0]) || !sum_contents(&diff->sides[1], &sums[1]) ||
-	    !align_equal_programs(diff, sums))
+	    (!by_key && !align_equal_programs(diff, sums)))
 		goto exhausted;
 	if (!tr_diff_compare_environments(diff, err))
 		goto finish;
-	if ((diff->sides[0].rewritten_count || diff->sides[1].rewritten_count) &&
+	if (!by_key && (diff->sides[0].rewritten_count || diff->sides[1].rewritten_count) &&
 	    !align_equal_programs(diff, sums))
 		goto exhausted;
 	if (!tr_diff_set_keys(diff, err))

@@ -129,13 +129,18 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 	return false;
 }
 
-bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
+bool tr_normal_ignores(const struct tr_normal_rules *rules, const char *key)
 {
 	for (size_t i = 0; i < rules->ignored_count; i++) {
-		if (tr_text_is(rules->ignored[i].key, "name"))
-			return false;
+		if (tr_text_is(rules->ignored[i].key, key))
+			return true;
 	}
-	return !rules->replace;
+	return false;
+}
+
+bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
+{
+	return !rules->replace && !tr_normal_ignores(rules, "name");
 }
 
 /* Returns the column that begins at *p, and moves it to the next one. */

@@ -187,6 +187,9 @@ bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, struct tr_text line,
 		    bool first);
 
+/* True if the user leaves out the fields with this key. */
+bool tr_normal_ignores(const struct tr_normal_rules *rules, const char *key);
+
 /* True if tr_normal_hash_block can be used: the user neither replaces nor ignores names. */
 bool tr_normal_takes_blocks(const struct tr_normal_rules *rules);
 

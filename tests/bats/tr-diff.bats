@@ -278,6 +278,16 @@ END
 	[[ ${lines[1]} == "    k1000: - 0 + 1" ]]
 }
 
+@test "without their arguments, commands still match by the files that they make" {
+	command() { printf 'exec\t%d\t-\t%d\t/usr/bin/gcc\targv=["gcc","-c","%s.c","-o","%s.o"]\tcwd="/b"\tstatus=%d\n' "$1" "$1" "$2" "$2" "$3"; }
+	{ command 0 one 0 && command 1 two 0; } >a
+	{ command 0 two 0 && command 1 one 1; } >b
+	run -1 tr-diff --ignore=argv --json a b
+	[ "$output" = '{"what":"changed","kind":"exec","key":"/usr/bin/gcc","seq":[0,1],"fields":{"status":[0,1]}}' ]
+	run -1 tr-diff --ignore=argv --json b a
+	[ "$output" = '{"what":"changed","kind":"exec","key":"/usr/bin/gcc","seq":[1,0],"fields":{"status":[1,0]}}' ]
+}
+
 # blocks CHANGED BITS ENDIAN: a trace of 4000 blocks, of which few are distinct and some have padding
 blocks() {
 	awk -v changed="$1" -v bits="$2" -v endian="$3" '
