@@ -8,7 +8,7 @@
  *	compile;DIRECTORY;COMPILER;OBJECT;SOURCE;FLAG;...
  *	link;DIRECTORY;OUTPUT;INPUT;...
  *
- * and for Java lines of java.c. The vendor's pages show "%3B" for a ";" in a field, and nothing
+ * and lines for Java (put_javac). The vendor's pages show "%3B" for a ";" in a field, and nothing
  * else of that kind; "%25", "%0A" and "%0D" follow from it.
  *
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
@@ -47,7 +47,8 @@ void tr_kwspec_put_field(struct tr_buffer *to, struct tr_text bytes)
 	put_bytes(to, bytes);
 }
 
-void tr_kwspec_put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
+/* Appends a path as a field, made absolute with the directory of the call. */
+static void put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path)
 {
 	struct tr_buffer whole = TR_BUFFER_INIT;
 
@@ -214,18 +215,18 @@ static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct 
 		object = tr_invocation_object(invocation, source, arena);
 	if (!object.data)
 		return false;
-	tr_kwspec_put_path(to, call->command.directory, object);
+	put_path(to, call->command.directory, object);
 	return true;
 }
 
-/* The compiler of a call, as the call names it. */
-void tr_kwspec_put_compiler(struct tr_buffer *to, const struct tr_call *call)
+/* Appends the compiler of a call as a field, as the call names it. */
+static void put_compiler(struct tr_buffer *to, const struct tr_call *call)
 {
 	struct tr_text compiler = call->path;
 
 	/* a name alone was found in PATH */
 	if (compiler.len && memchr(compiler.data, '/', compiler.len))
-		tr_kwspec_put_path(to, call->command.directory, compiler);
+		put_path(to, call->command.directory, compiler);
 	else
 		tr_kwspec_put_field(to, compiler);
 }
@@ -241,7 +242,7 @@ static bool put_compile(struct tr_buffer *to, const struct tr_call *call, struct
 
 	tr_buffer_put_literal(to, "compile");
 	tr_kwspec_put_field(to, directory);
-	tr_kwspec_put_compiler(to, call);
+	put_compiler(to, call);
 	if (!put_object(to, call, source, arena))
 		return false;
 	tr_kwspec_put_field(to, source);
@@ -266,7 +267,7 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 	if (product.len)
 		tr_kwspec_put_field(to, product);
 	else
-		tr_kwspec_put_path(to, directory, TR_TEXT("a.out"));
+		put_path(to, directory, TR_TEXT("a.out"));
 	size_t files = to->len;
 	for (size_t i = 1; i < invocation->count; i++) {
 		const struct tr_part *part = &invocation->parts[i];
@@ -274,7 +275,7 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 			if (!put_object(to, call, part->file, arena))
 				return false;
 		} else if (part->role == TR_ROLE_INPUT && !tr_text_is(part->text, "-")) {
-			tr_kwspec_put_path(to, directory, part->text);
+			put_path(to, directory, part->text);
 		}
 	}
 	if (to->len == files)
@@ -282,6 +283,173 @@ static bool put_link(struct tr_buffer *to, const struct tr_call *call, struct tr
 	else
 		tr_buffer_put_byte(to, '\n');
 	return true;
+}
+
+/*
+ * Lines for Java (Klocwork's pages, "Format of the build specification file for Java projects"):
+ *
+ *	jconfig;COMPILER;-classpath;PATHS;-source;VERSION
+ *	jcompile;COMPILER;DIRECTORY;SOURCE
+ *	jar;ARCHIVE;INPUT;...
+ *
+ * A jconfig line applies to the lines that follow. ant runs javac within its own process unless its
+ * task has fork="true", so a trace of it has no calls otherwise.
+ */
+
+static bool is_javac(const struct tr_call *call)
+{
+	const struct tr_program *program = &call->program;
+
+	return call->stage == TR_STAGE_DRIVER && program->section &&
+	       tr_text_is(tr_compilers_text(program->table, program->section->family), "java");
+}
+
+static bool is_jar(struct tr_text program)
+{
+	return tr_text_is(tr_tool_base(program), "jar");
+}
+
+/* The value of the option that begins at a part, if it has one of these names; data NULL: none. */
+static struct tr_text value_of(const struct tr_invocation *invocation, size_t i,
+			       const char *const *names)
+{
+	const struct tr_part *part = &invocation->parts[i];
+	const char *mark = memchr(part->text.data, '=', part->text.len);
+	const char *end = part->text.data + part->text.len;
+	struct tr_text none = { NULL, 0 };
+
+	if (!tr_text_is_among(tr_text_span(part->text.data, mark ? mark : end), names))
+		return none;
+	if (mark)
+		return tr_text_span(mark + 1, end);
+	return i + 1 < invocation->count && part[1].value ? part[1].text : none;
+}
+
+/* Appends a jconfig line, and a jcompile line for each source; or none. */
+static void put_javac(struct tr_buffer *to, const struct tr_call *call)
+{
+	static const char *const paths[] = { "-cp", "-classpath", "--class-path", NULL };
+	static const char *const sources[] = { "-source", "--source", "--release", NULL };
+	const struct tr_invocation *invocation = &call->invocation;
+	struct tr_text classpath = { NULL, 0 }, source = { NULL, 0 };
+
+	if (!invocation->sources || invocation->mode > TR_MODE_SYNTAX)
+		return;
+	for (size_t i = 1; i < invocation->count; i++) {
+		if (invocation->parts[i].value)
+			continue;
+		struct tr_text found = value_of(invocation, i, paths);
+		classpath = found.data ? found : classpath;
+		found = value_of(invocation, i, sources);
+		source = found.data ? found : source;
+	}
+	tr_buffer_put_literal(to, "jconfig");
+	put_compiler(to, call);
+	if (classpath.data) {
+		tr_kwspec_put_field(to, TR_TEXT("-classpath"));
+		tr_kwspec_put_field(to, classpath);
+	}
+	if (source.data) {
+		tr_kwspec_put_field(to, TR_TEXT("-source"));
+		tr_kwspec_put_field(to, source);
+	}
+	tr_buffer_put_byte(to, '\n');
+	for (size_t i = 1; i < invocation->count; i++) {
+		if (invocation->parts[i].role != TR_ROLE_SOURCE)
+			continue;
+		tr_buffer_put_literal(to, "jcompile");
+		put_compiler(to, call);
+		tr_kwspec_put_field(to, call->command.directory);
+		tr_kwspec_put_field(to, invocation->parts[i].file);
+		tr_buffer_put_byte(to, '\n');
+	}
+}
+
+/* The options of jar that matter, and the index of the first word after them. */
+struct jar {
+	bool writes; /* it creates or updates */
+	struct tr_text archive;
+	size_t next;
+};
+
+/* Takes letters, whose values are the next words in their order: cfm ARCHIVE MANIFEST. */
+static void take_letters(struct jar *jar, const struct tr_command *command, struct tr_text letters)
+{
+	for (size_t i = 0; i < letters.len; i++) {
+		char c = letters.data[i];
+		jar->writes |= c == 'c' || c == 'u';
+		if (c != 'f' && c != 'm' && c != 'e')
+			continue;
+		if (c == 'f' && jar->next < command->argc)
+			jar->archive = command->argv[jar->next];
+		jar->next++;
+	}
+}
+
+/* Takes an option with two dashes. */
+static void take_long(struct jar *jar, const struct tr_command *command, struct tr_text word)
+{
+	static const char *const valued[] = { "--manifest",	  "--main-class",
+					      "--module-version", "--hash-modules",
+					      "--module-path",	  "--release",
+					      "--date",		  NULL };
+	const char *mark = memchr(word.data, '=', word.len), *end = word.data + word.len;
+	struct tr_text name = tr_text_span(word.data, mark ? mark : end);
+	bool file = tr_text_is(name, "--file");
+
+	jar->writes |= tr_text_is(name, "--create") || tr_text_is(name, "--update");
+	if (file && mark)
+		jar->archive = tr_text_span(mark + 1, end);
+	else if (file && jar->next < command->argc)
+		jar->archive = command->argv[jar->next];
+	jar->next += !mark && (file || tr_text_is_among(name, valued));
+}
+
+/* Appends a jar line if the command writes an archive. */
+static void append_jar(struct tr_buffer *to, const struct tr_command *command)
+{
+	struct tr_text directory = command->directory;
+	struct jar jar = { .next = 1 };
+	size_t begin = to->len, inputs = 0;
+
+	/* the first word may have no dash */
+	for (bool first = true; jar.next < command->argc; first = false) {
+		struct tr_text word = command->argv[jar.next];
+		bool dash = word.len > 1 && *word.data == '-';
+		if ((!dash && !first) || tr_text_is(word, "-C"))
+			break;
+		jar.next++;
+		if (tr_text_starts(word, TR_TEXT("--")))
+			take_long(&jar, command, word);
+		else
+			take_letters(&jar, command, word);
+	}
+	if (!jar.writes || !jar.archive.data)
+		return;
+	tr_buffer_put_literal(to, "jar");
+	put_path(to, directory, jar.archive);
+	for (size_t i = jar.next; i < command->argc; i++) {
+		struct tr_text word = command->argv[i];
+		struct tr_buffer folder = TR_BUFFER_INIT;
+		if (tr_text_is(word, "--release") && i + 1 < command->argc) {
+			i++;
+			continue;
+		}
+		/* -C FOLDER INPUT */
+		bool moved = tr_text_is(word, "-C") && i + 2 < command->argc;
+		if (moved)
+			tr_path_join(directory, command->argv[i + 1], &folder);
+		else
+			tr_buffer_put_text(&folder, directory);
+		i += moved ? 2 : 0;
+		put_path(to, tr_buffer_text(&folder), command->argv[i]);
+		to->failed |= folder.failed;
+		tr_buffer_free(&folder);
+		inputs++;
+	}
+	tr_buffer_put_byte(to, '\n');
+	if (!inputs)
+		to->len = begin;
 }
 
 /* Appends a link line for a call that puts files into an archive. */
@@ -295,7 +463,7 @@ static void put_archive(struct tr_buffer *to, const struct tr_call *call)
 	tr_buffer_put_literal(to, "link");
 	tr_kwspec_put_field(to, directory);
 	for (; i < count; i++)
-		tr_kwspec_put_path(to, directory, call->expansion.words[i].text);
+		put_path(to, directory, call->expansion.words[i].text);
 	tr_buffer_put_byte(to, '\n');
 }
 
@@ -339,8 +507,8 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 
 	if (call->tool == TR_TOOL_ARCHIVER)
 		put_archive(to, call);
-	if (tr_kwspec_is_javac(call))
-		tr_kwspec_put_javac(to, call);
+	if (is_javac(call))
+		put_javac(to, call);
 	if (driver && invocation->mode <= TR_MODE_SYNTAX && !invocation->program.section->foreign)
 		status = put_compiles(to, call, arena, err);
 	if (status == TR_OK && product.data && (invocation->inputs || invocation->sources) &&
@@ -493,7 +661,7 @@ static enum tr_status put_jar(struct writer *writer, struct tr_record *record,
 
 	if (status != TR_OK || !tr_command_is_whole(command))
 		return status;
-	tr_kwspec_put_jar(&writer->lines, command);
+	append_jar(&writer->lines, command);
 	return writer->lines.failed ? tr_error_memory(err) : TR_OK;
 }
 
@@ -520,7 +688,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return tr_error_memory(err);
 	if (whole && call.tool != TR_TOOL_NONE)
 		status = append_lines(&call, product, record->arena, &writer->lines, err);
-	else if (call.tool == TR_TOOL_NONE && tr_kwspec_is_jar(tr_command_executable(record)))
+	else if (call.tool == TR_TOOL_NONE && is_jar(tr_command_executable(record)))
 		status = put_jar(writer, record, &call.command, err);
 	if (status == TR_FATAL)
 		return status;

@@ -16,20 +16,6 @@ bool tr_kwspec_is_kept(struct tr_text word);
 /* Appends a field after its separator. */
 void tr_kwspec_put_field(struct tr_buffer *to, struct tr_text bytes);
 
-/* Appends a path as a field, made absolute with the directory of the call. */
-void tr_kwspec_put_path(struct tr_buffer *to, struct tr_text directory, struct tr_text path);
-
-/* Appends the compiler of a call as a field. */
-void tr_kwspec_put_compiler(struct tr_buffer *to, const struct tr_call *call);
-
-/* java.c: appends a jconfig line, and a jcompile line for each source; or none. */
-bool tr_kwspec_is_javac(const struct tr_call *call);
-void tr_kwspec_put_javac(struct tr_buffer *to, const struct tr_call *call);
-
-/* Appends a jar line if the command writes an archive. */
-bool tr_kwspec_is_jar(struct tr_text program);
-void tr_kwspec_put_jar(struct tr_buffer *to, const struct tr_command *command);
-
 /*
  * probe.c: runs a compiler with the options of GCC, and appends its config line. NULL: done; else
  * the reason why there is no line. Check to->failed for exhausted memory.
