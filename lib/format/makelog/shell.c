@@ -587,14 +587,14 @@ static void change(struct tr_makelog_shell *shell)
 /* Passes the command to take. */
 static void deliver(struct tr_makelog_shell *shell)
 {
+	struct tr_text spelled = tr_buffer_text(&shell->line->spelled);
 	struct tr_makelog_found found = {
 		.words = shell->line->words + shell->first,
 		.count = shell->count,
 		.directory = directory_of(shell),
 		.unexpanded = shell->unexpanded,
 		.conditional = shell->conditional || shell->bodies || shell->cases,
-		.spelled = { shell->line->spelled.data + shell->spelled,
-			     shell->line->spelled.len - shell->spelled },
+		.spelled = { spelled.data + shell->spelled, spelled.len - shell->spelled },
 	};
 	shell->take(shell->context, &found);
 }
