@@ -2,7 +2,7 @@
 /*
  * The reader of strace's logs. The facts are in trace-formats(5), "strace". The path of the data:
  *
- *	bytes of the log, or of the files of -ff, merged into one (parts.c)
+ *	bytes of the log, or of the files of -ff, merged into one (strace.c)
  *	  | tr_input_line
  *	line ------ joined with its rest if strace printed a message into it (strace.c)
  *	  | with the stack frames after it (frames.c)
@@ -201,11 +201,6 @@ struct tr_strace_reader {
 	bool ended; /* the input */
 	bool out_of_memory;
 };
-
-/* Hooks of the format. tr_strace_part: the pid in the name of a file of -ff, -1 for others. */
-int64_t tr_strace_part(const struct tr_read_config *config, struct tr_input *in);
-struct tr_source *tr_strace_merge(struct tr_input *const *parts, const int64_t *numbers,
-				  size_t count);
 
 /* call_table.c: system calls by name. */
 
