@@ -5,11 +5,12 @@
  * calls with frames and blobs, blocks of code, coverage by source line.
  *
  * The path of the data: tr_stat_put counts a line of the stream in the tallies of stat.c and
- * passes the record to the part for its kind (stat_runs.c, stat_calls.c, stat_blocks.c); at the
+ * passes the record to the part for its kind (stat_runs.c, stat_calls.c, stat_coverage.c); at the
  * end, tr_stat_write lets each part fill a report (report.h), which is written at once.
  *
  * Memory grows with the number of distinct names, tasks, block addresses and frames, up to
- * limits (tally.h), and with the processes and calls that have not ended.
+ * limits (tally.h), and with the processes and calls that have not ended. If the trace has file calls,
+ * it grows with all programs and the files that they write, too (deps/graph.h).
  */
 #ifndef TR_VIEW_STAT_H
 #define TR_VIEW_STAT_H

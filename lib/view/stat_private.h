@@ -73,11 +73,8 @@ void tr_stat_calls_report(struct tr_stat_calls *calls, struct tr_report *report)
 bool tr_stat_frames_report(struct tr_stat_calls *calls, struct tr_report *report, size_t top);
 void tr_stat_calls_free(struct tr_stat_calls *calls);
 
-/* stat_lines.c: coverage by source line. */
+/* stat_coverage.c: blocks of code, and coverage by source line. */
 struct tr_sources;
-bool tr_stat_lines_report(const struct tr_sources *sources, struct tr_report *report, size_t top);
-
-/* stat_blocks.c: blocks of code. */
 struct tr_stat_block;
 
 struct tr_stat_blocks {
@@ -93,6 +90,7 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 bool tr_stat_blocks_report(const struct tr_stat_blocks *blocks, struct tr_report *report,
 			   size_t top);
 void tr_stat_blocks_free(struct tr_stat_blocks *blocks);
+bool tr_stat_lines_report(const struct tr_sources *sources, struct tr_report *report, size_t top);
 
 /* stat_files.c: the files that programs read and wrote, if the trace has file calls. */
 struct tr_stat_files {
