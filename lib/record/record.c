@@ -539,18 +539,14 @@ enum tr_status tr_record_split(struct tr_record *record, struct tr_error *err)
 	struct columns columns = columns_begin(record);
 	struct tr_text column;
 	while (next_column(&columns, &column)) {
-		struct tr_field read;
-		const char *reason;
-		enum column what = read_column(column, record->type, record->arrow != TR_NO_ARROW,
-					       &read, &reason);
-		if (what == ARROW) {
-			record->arrow = record->count;
-			continue;
-		}
 		struct tr_field *field = new_field(record);
+		const char *reason;
 		if (!field)
 			return tr_arena_error(record->arena, err);
-		*field = read;
+		enum column what = read_column(column, record->type, record->arrow != TR_NO_ARROW,
+					       field, &reason);
+		if (what == ARROW)
+			record->arrow = --record->count;
 		if (what == NO_FIELD && status == TR_OK) {
 			report(&columns, reason, err);
 			status = TR_WARN;
