@@ -405,6 +405,29 @@ symbols() {
 	EOF
 }
 
+@test "values that recur are written with their definitions, also after a call that was left out" {
+	cat >records <<-'EOF'
+		%trec	1	format=apitrace	version=6	semantic=6	properties=[]
+		%fn	F1	set	args=["mode","data"]
+		%fn	F2	get	args=["mode"]
+		%enum	E1	-	LINES=1	POINTS=2
+		call	0	-	0	get	mode=1	->	return=2
+		call	1	-	0	set	mode=0	data=1	->
+		call	2	-	0	set	mode=LINES(1@E1)	data="cut"...	->
+		call	3	-	0	set	mode=LINES(1@E1)	data=1	->
+		call	4	-	0	set	mode=LINES(1@E1)	data=12	->
+		call	5	-	0	set	mode=LINES(1@E1)	data=1	->
+		call	6	-	0	get	mode=LINES(1@E1)	->	return=2
+		call	7	-	0	set	data=1	mode=LINES(1@E1)	->
+		call	8	-	0	get	mode=1	->	return=1
+		!end	9
+	EOF
+	run -2 --separate-stderr tr-repack -z none -o out records
+	[[ $stderr == *"cannot hold a string that was cut"* ]]
+	tr-parse out | grep ^call | cut -f5- >have
+	grep ^call records | grep -v cut | cut -f5- | diff - have
+}
+
 @test "real traces: names alone give the same stream" {
 	trace=$data/gears.trace
 	tr-repack -z none "$trace" >want
