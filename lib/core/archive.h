@@ -77,18 +77,4 @@ const char *tr_archive_by_extension(struct tr_text path);
 /* Returns "libarchive 3.6.2 zlib/1.2.13 …", or a text that it cannot be loaded. */
 const char *tr_archive_version(void);
 
-/*
- * For archive.c: how to continue in a zip of which libarchive cannot read a member, and how to
- * check its end.
- */
-
-/* Skips to the next local file header, at least one byte ahead. False: there is none. */
-bool tr_zip_find_member(struct tr_input *in);
-
-/*
- * Skips the directory at the end of a zip. Returns the number of members that it lists (65535 means
- * any larger number), or -1 if the window does not begin with a complete directory.
- */
-int tr_zip_skip_directory(struct tr_input *in);
-
 #endif
