@@ -17,9 +17,9 @@
  * are the fields of the record (with them, an argument that was not recorded is "?"),
  * frames are ids, and a GUID is a structure like any other.
  *
- * text.c has the style and the -O keys, and prints calls: those that come as records, and plain
- * ones directly from the bytes of the trace, with spell.c. text_tables.c keeps the definitions, and
- * text_value.c prints values.
+ * text.c has the style and the -O keys, keeps the definitions, and prints calls: those that come as
+ * records, and plain ones directly from the bytes of the trace, with spell.c. text_value.c prints
+ * values.
  */
 #ifndef TR_FORMAT_APITRACE_TEXT_H
 #define TR_FORMAT_APITRACE_TEXT_H
@@ -126,24 +126,6 @@ struct tr_apitrace_text {
  */
 bool tr_apitrace_text_take(struct tr_call_taker *taker, struct tr_apitrace_parse *parse,
 			   uint64_t call);
-
-/* text_tables.c: adds a definition; a repeated one is ignored. TR_WARN: it is not valid. */
-enum tr_status tr_apitrace_text_define(struct tr_apitrace_text *text, struct tr_record *record,
-				       struct tr_error *err);
-
-/*
- * Makes text->guess a whole function, in text->arena; its cell and the keys of its arguments are
- * set. False: memory is exhausted. A cell with bad escapes is its own name.
- */
-bool tr_apitrace_text_guess(struct tr_apitrace_text *text);
-
-/* The argument of a key; count if there is none. */
-size_t tr_apitrace_function_argument(const struct tr_apitrace_function *function,
-				     struct tr_text key);
-
-/* Removes all definitions. */
-void tr_apitrace_tables_reset(struct tr_apitrace_tables *tables);
-void tr_apitrace_tables_free(struct tr_apitrace_tables *tables);
 
 /*
  * text.c: keeps a blob of the call in a file, and appends its name to text->line. False: it failed,
