@@ -555,7 +555,7 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
 	return next_of_join(cli, join, record);
 }
 
-/* Continues with the places that follow; not in line, so that the loop of tr_cli_next is none. */
+/* Continues with the next places. It is not inlined, so that tr_cli_next stays small. */
 static __attribute__((noinline)) bool next_place(struct tr_cli *cli, struct tr_record **record)
 {
 	struct tr_cli_private *p = cli->private;

@@ -68,13 +68,13 @@ struct tr_tool {
 	unsigned shared;     /* TR_CLI_… */
 	const struct tr_option *options;
 	const struct tr_format_option *settings; /* -O keys of its own; may be NULL */
-	const struct tr_format *format;		 /* what it reads, where that is always the same */
+	const struct tr_format *format;		 /* the only format that it reads; NULL: any */
 	bool command; /* operands are a command with its arguments: options end before them */
-	bool arrow;   /* its first operand may begin with "->", which is no option: TR_CLI_ARROW */
+	bool arrow; /* its first operand may begin with "->", which is not an option: TR_CLI_ARROW */
 	const char *status;	     /* the exit status in --help; NULL: 0, perhaps 1, and 2 */
 	const char *status_one;	     /* what exit status 1 means; NULL: does not occur */
 	const char *const *hints;    /* pairs: an option it lacks, what to use; NULL-terminated */
-	const char *const *examples; /* pairs: what it does, the command; NULL-terminated */
+	const char *const *examples; /* pairs: a description, the command; NULL-terminated */
 	const char *(*const *libraries)(void); /* versions besides those of lib/core; may be NULL */
 };
 
@@ -113,7 +113,7 @@ struct tr_cli {
 	bool packed;
 
 	int status;	    /* the exit status so far: tr_cli_status raises it */
-	int command_status; /* not 0: what the tool returns instead, for --report */
+	int command_status; /* not 0: the tool returns this instead; for --report */
 	bool stop;	    /* nothing more is to be done but tr_cli_end */
 	struct tr_cli_private *private;
 };
@@ -244,7 +244,7 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
  *
  * Children are started when reading has turned out to be slow; before, and where they would not
  * help, this process reads. A child that crashes loses the place that it was reading; the others are
- * read by another child. What a child reports, the parent prints and counts.
+ * read by another child. The parent prints and counts the messages of its children.
  */
 struct tr_cli_jobs {
 	unsigned count; /* of processes that work at the same time, at most 256 */
@@ -264,7 +264,7 @@ struct tr_cli_jobs {
 	/* In this process: all of it, for a place that no other process reads. */
 	void (*here)(void *context, struct tr_trace_place *place);
 
-	bool muted; /* set by take: what the child reports further of this place is not printed */
+	bool muted; /* set by take: further messages of the child about this place are not printed */
 };
 void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context);
 
@@ -311,7 +311,7 @@ static inline bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
 }
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
-/* Whether the bytes of the place, which is in a known format, equal what its records become. */
+/* Whether the bytes of the place, which is in a known format, equal those that its records give. */
 bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place);
 
 /*
@@ -334,7 +334,7 @@ bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer);
  */
 void tr_cli_put_blocks(struct tr_cli *cli, struct tr_writer *writer);
 
-/* The settings of tools that look for compilers, and what they set: NULL if nothing, or reported. */
+/* The -O of tools that search for compilers, and the table that they give. NULL: none, or reported. */
 extern const struct tr_format_option tr_cli_compiler_settings[];
 struct tr_compilers *tr_cli_compilers(struct tr_cli *cli);
 
@@ -356,7 +356,7 @@ void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_c
 		   enum tr_severity severity, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Reports err, stops, and discards the output, which is not what the user asked for. False. */
+/* Reports err, stops, and discards the incomplete output. False. */
 bool tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
 bool tr_cli_out_of_memory(struct tr_cli *cli);
 
@@ -378,12 +378,12 @@ struct tr_cli_tally {
 };
 struct tr_cli_tally tr_cli_tally(const struct tr_cli *cli);
 
-/* Sets the last line of all messages, with totals for people. It is no message of --report. */
+/* Sets the last line of all messages, with totals for people. It is not a message for --report. */
 void tr_cli_last_line(struct tr_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A view shows nothing of the input: an error that names the kinds that came. shows: what it
+ * Reports that a view shows nothing of the input, with the kinds of its records. shows: what it
  * would show ("API calls"); style: --style=STYLE of tr-totext that shows them, or NULL.
  */
 void tr_cli_nothing_shown(struct tr_cli *cli, const struct tr_unsupported_kinds *kinds,

@@ -38,7 +38,7 @@ enum {
 	START_NS = 10000000,	 /* the time after which workers are started */
 	GAUGED = 256 << 10,	 /* weight after which the cost is measured again */
 	GAUGED_FIRST = 64 << 10, /* the same for the first time */
-	PLACE_WEIGHT = 16 << 10, /* what a place costs beside its bytes, as a number of bytes */
+	PLACE_WEIGHT = 16 << 10, /* the fixed cost of a place, as a number of bytes */
 	FRAME_MAX = 256 << 10,	 /* bytes of a message of the tool, after which it is cut */
 	RESULT_BUFFER = 1 << 20, /* bytes that a worker keeps before it writes them */
 	MAX_JOBS = 256,		 /* of -j */
@@ -50,7 +50,7 @@ static const double least_cost = 2, heavy_cost = 50;
 
 enum frame_kind { FRAME_MESSAGE, FRAME_MESSAGE_NOWHERE, FRAME_TOOL, FRAME_END };
 
-/* What is before each frame in the file. It is read by the same program. */
+/* The head of each frame in the file. It is read by the same program. */
 struct frame {
 	uint32_t kind, len;
 };
@@ -212,7 +212,7 @@ static void work(const struct run *run, const struct order *order)
 	}
 }
 
-/* Fulfils orders until there are none, or after a stop. */
+/* Works on orders until there are no more, or after a stop. */
 static __attribute__((noreturn)) void be_worker(const struct run *run, int fd)
 {
 	struct tr_cli_private *p = run->cli->private;
@@ -292,7 +292,7 @@ static void bury(struct run *run, struct worker *worker)
 	*worker = run->workers[--run->worker_count];
 }
 
-/* Takes what a worker reports: the end of its first order, or its own. */
+/* Handles the report of a worker: the end of its first order, or its own end. */
 static void take_report(struct run *run, struct worker *worker)
 {
 	struct batch *batch = &run->batches[worker->batches[0]];
@@ -314,7 +314,7 @@ static void take_report(struct run *run, struct worker *worker)
 	memmove(worker->batches, worker->batches + 1, --worker->count * sizeof *worker->batches);
 }
 
-/* Takes the reports that are there. wait: waits for one if there is none. */
+/* Handles the available reports. wait: waits if there is none. */
 static void take_reports(struct run *run, bool wait)
 {
 	struct pollfd list[MAX_JOBS];
@@ -660,7 +660,7 @@ static bool is_worth(struct run *run, const struct tr_trace_place *place)
 	if (!run->begun)
 		run->begun = run->ns = cpu_time(); /* libraries have been loaded */
 	if (run->worker_count && run->cost < run->least) {
-		/* what is slow are the outputs, which are written here in any case */
+		/* the outputs are slow, and they are written here in any case */
 		run->least *= 4;
 		finish_batch(run);
 		take_all(run);

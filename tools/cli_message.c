@@ -173,7 +173,7 @@ static int describe(const struct tr_cli *cli, char *to, size_t cap)
 
 /*
  * The length of the line that fits on the terminal, whose width may have changed: a line that
- * wraps cannot be erased. Facts are shown whole or not at all.
+ * wraps cannot be erased. A fact is shown completely or left out.
  */
 static size_t fit(const char *line, size_t len)
 {
@@ -396,12 +396,12 @@ static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 	struct tr_cli_log *log = &cli->private->log;
 	bool note = err->severity >= TR_NOTE;
 
-	/* what concerns the report alone is skipped without one */
+	/* without a report, the rest is not needed */
 	if (!log->path)
 		return;
 	log->all.errors += !note;
 	log->all.notes += note;
-	/* a cut input is no result, even if it was decoded without another error */
+	/* truncated input is an error, even if it was decoded without another one */
 	if (place && log->in_member) {
 		log->member.errors += !note;
 		log->member.notes += note;
@@ -567,7 +567,7 @@ static void print_line(struct tr_cli *cli, const struct tr_trace_place *place,
 	tr_buffer_reset(to);
 	tr_buffer_put_text(to, tr_text_from(cli->tool->name));
 	tr_buffer_put_literal(to, ": ");
-	if (place && place->name && !cli->tool->command) { /* of a command there is no input */
+	if (place && place->name && !cli->tool->command) { /* a command is not an input */
 		escape(tr_text_from(place->name), to);
 		put_position(err, to);
 	}

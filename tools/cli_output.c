@@ -133,7 +133,7 @@ static bool running;
 
 /*
  * libarchive calls exit(1) when it finds no memory. Status 1 means something
- * else here, and what is half written has to go as after a signal.
+ * else here, and an incomplete file is removed as after a signal.
  */
 static void end_by_library(void)
 {

@@ -192,7 +192,7 @@ struct name {
 	struct tr_deps_path *path, *spelled;
 };
 
-/* What a target was made from according to the trace, and under which names that was used. */
+/* The files that a target was made from according to the trace, and their names there. */
 struct used {
 	struct tr_deps *deps;
 	struct tr_deps_set resolved;
@@ -344,7 +344,7 @@ static bool check_file(struct tr_deps *deps, struct tr_deps_path *path)
 		bool compiler = wrote && reads(command, rule.needs.paths[0]);
 		for (size_t i = 0; fine && i < rule.targets.count; i++) {
 			struct tr_deps_path *target = rule.targets.paths[i];
-			/* only what the compiler had read when it closed its .d file */
+			/* only files that the compiler had read when it closed its .d file */
 			const struct tr_deps_file *file = compiler ? path->file : target->file;
 			if (compiler || tr_deps_was_written(target))
 				fine = compare_rule(deps, &rule, file->version, target);

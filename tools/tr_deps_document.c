@@ -53,7 +53,7 @@ struct document {
 	struct tr_deps *deps;
 	struct entry *entries;
 	size_t count;
-	struct tr_buffer body; /* what the serial number is made from */
+	struct tr_buffer body; /* the input of the serial number */
 };
 
 static void put(struct document *document, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tr-record: runs a command and writes records of what it did.
+ * tr-record: runs a command and records what it does.
  *
  *	command with the library (tr_record_preload.c), or under strace (tr_record_strace.c)
  *	  | pipe, read as a log of strace
@@ -254,7 +254,7 @@ static void put_unknown_end(const struct tr_record *record, struct tr_buffer *to
 	tr_buffer_put_literal(to, "\t-\n");
 }
 
-/* Adds to a record what the note about it says. */
+/* Adds the content of its note to a record. */
 static bool complete(struct recorder *recorder, struct tr_record *record)
 {
 	const struct tr_preload_note *note = recorder->note;

@@ -103,7 +103,7 @@ bool tr_preload_begin(struct tr_capture *capture, const struct tr_start *start,
  */
 struct tr_tracers {
 	const char *directory;	      /* for their logs */
-	struct tr_journal_page *page; /* tells a process that strace cannot watch it */
+	struct tr_journal_page *page; /* notifies a process that strace cannot watch it */
 	struct tr_decode *decode;     /* the records of the library, and the requests for strace */
 	sigset_t signals;	      /* the signal mask for strace */
 	bool incomplete; /* records are missing: a strace was killed, or memory was exhausted */
@@ -114,7 +114,7 @@ struct tr_tracers {
 	/* private */
 	struct tr_tracer *list;
 	size_t cap;
-	struct tr_id_map known; /* what is known of processes, by their pids */
+	struct tr_id_map known; /* how much the logs contain of a process, by its pid */
 	int messages[2];	/* a pipe with the error messages of the straces */
 	struct tr_buffer message;
 };

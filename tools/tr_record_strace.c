@@ -74,7 +74,7 @@ static void pass_on(int signal_number)
 }
 
 /*
- * The terminal also sends its signals to the command, which decides what they do. Signals that are
+ * The terminal also sends its signals to the command, which handles them. Signals that are
  * sent to this process alone go to handler.
  */
 void tr_mind_signals(void (*handler)(int))

@@ -161,7 +161,7 @@ static void look_at_settings(struct repack *r)
 	const struct tr_settings *given = &r->cli.config.read.settings;
 
 	r->foreign = tr_text_is(tr_setting_get(given, "foreign", "no"), "yes");
-	/* "foreign" is about the codec alone */
+	/* "foreign" concerns only the codec */
 	for (size_t i = 0; i < given->count; i++)
 		if (!tr_text_is(given->list[i].key, "foreign"))
 			r->by_records = true;
@@ -425,7 +425,7 @@ static bool is_made(int dir, const char *name, const struct tr_trace_place *plac
 {
 	struct stat st;
 
-	/* nothing is known of a stream on standard input */
+	/* the properties of a stream on standard input are unknown */
 	return (place->file || place->member) &&
 	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
 	       st.st_mtime >= place->mtime;

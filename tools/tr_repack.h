@@ -6,7 +6,7 @@
  *	                    archive or a file below a directory, with its codec
  *	tr_repack_place.c   names it, and copies its bytes or writes its records
  *	tr_repack_split.c   --split and --join: parts of one trace
- *	tr_repack_verify.c  --verify: notes what is written, and compares it when it is complete
+ *	tr_repack_verify.c  --verify: computes digests of the output, and compares them when it is complete
  *
  * With -j, tr_repack_jobs.c lets child processes write the outputs, and the parent opens them.
  */

@@ -11,7 +11,7 @@
 
 #include "tr_repack.h"
 
-/* What a child reports of an output. */
+/* A message of a child about an output. */
 enum step { OPEN, DATA, FINISH, DROP };
 
 /* The head of each message. */
@@ -157,7 +157,7 @@ static void open_for_child(struct repack *r, const struct tr_trace_place *place,
 	if (jobs->failed)
 		return;
 	jobs->failed = !r->open_as(r, &name, place, head->codec);
-	/* without -j, what is not written is not read */
+	/* as without -j, input for an output that is not written is not read */
 	jobs->base.muted = jobs->failed || r->made;
 }
 

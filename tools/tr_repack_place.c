@@ -481,7 +481,7 @@ void repack_place(struct repack *r, struct tr_trace_place *place)
 	bool is_trace =
 		format && !(format->flags & TR_FORMAT_STREAM) && (format->flags & TR_FORMAT_READS);
 	bool log = is_trace && is_log(r, format, place);
-	/* a container with nothing in it: its reader reports what is missing */
+	/* an empty container: its reader reports that data is missing */
 	bool hollow = place->codec && is_empty(place->in);
 	bool same = is_trace && !r->by_records && !hollow && !becomes_stream(r, format) &&
 		    (!r->target || (r->target == format && !log)) &&

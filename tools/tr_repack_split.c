@@ -129,7 +129,7 @@ void split_free(struct split *split)
 	free(split);
 }
 
-/* A leave whose enter was counted is none. */
+/* A leave is not counted if its enter was. */
 static bool counts(const struct tr_record *record)
 {
 	return !tr_text_is(record->kind, "leave") || record->name.type == TR_CELL_ABSENT;
@@ -336,7 +336,7 @@ static bool is_full(const struct repack *r)
 	}
 }
 
-/* Counts a record of the part, and what it opens and ends. */
+/* Counts a record of the part, and the calls and tasks that it opens or ends. */
 static void count_record(struct split *s, const struct tr_record *record)
 {
 	bool enter = tr_text_is(record->kind, "enter");

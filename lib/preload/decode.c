@@ -498,7 +498,7 @@ static void put_unknown_end(struct tr_decode *decode, uint32_t pid, struct tr_bu
 	put_end(out, pid, decode->now, 0);
 }
 
-/* Ends the old process whose number a new one has. */
+/* Ends the old process if a new one has its number. */
 static struct tr_decode_process *replace(struct tr_decode *decode, uint32_t pid,
 					 struct tr_buffer *out)
 {

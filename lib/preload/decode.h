@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Converts the records of the journal and the file calls of the lanes to a log in the format of
- * strace, so that the same reader makes the stream, with the same kinds and fields, whatever has
- * watched the command:
+ * strace, so that the same reader makes the stream, with the same kinds and fields as with
+ * --backend=strace:
  *
  *	journal ----------> decode.c: processes and their programs, in the order of time
  *	lanes -> collect.c ---^  |      the file calls of all lanes, sorted

@@ -102,7 +102,7 @@ static int run(const struct tr_launch_program *program, int flags, bool by_fexec
 	}
 	if (program->search)
 		REAL(execvpe)(program->path, program->argv, env);
-	else if (by_fexecve) /* libc refuses what the kernel would take */
+	else if (by_fexecve) /* libc rejects arguments that the kernel accepts */
 		REAL(fexecve)(program->directory, program->argv, env);
 	else if (program->directory == AT_FDCWD && !flags)
 		REAL(execve)(program->path, program->argv, env);
@@ -149,7 +149,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return run(&(struct tr_launch_program){ fd, "", false, false, argv, env, 0 }, 0, true);
 }
 
-/* What is recorded of a process. */
+/* The recorded state of a process. */
 enum { PROGRAMS = 1, FILES = 2 };
 
 /* The operations of seccomp(2) that restrict the process. */
@@ -215,7 +215,7 @@ HOOK long syscall(long number, ...)
 
 	va_start(list, number);
 	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
-		a[i] = va_arg(list, long); /* as many as the kernel could want */
+		a[i] = va_arg(list, long); /* the maximum that the kernel uses */
 	va_end(list);
 	switch (number) {
 	case SYS_prctl:

@@ -55,7 +55,7 @@ struct tr_files_pipe {
  */
 #ifdef TREC_FILE_CALLS
 
-/* Begins to record file calls, if the session wants it, and the objects that are loaded already. */
+/* Begins to record file calls, if the session includes them, and the objects that are loaded already. */
 void tr_files_begin(const struct tr_journal *session);
 /* This is the child of a fork. */
 void tr_files_forked(void);
@@ -72,7 +72,7 @@ struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *
 void tr_files_popened(const struct tr_files_pipe *pipe, bool good);
 /* A descriptor is closed by libc itself. */
 void tr_files_closed(int fd);
-/* Makes the call if it is one that concerns files. False: it is another. */
+/* Makes the call if it is one that concerns files. False: it is not. */
 bool tr_files_syscall(long number, const long *a, long *result);
 
 #else

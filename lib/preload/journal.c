@@ -61,7 +61,7 @@ long tr_journal_syscall(long number, ...)
 
 	va_start(list, number);
 	for (size_t i = 0; i < sizeof a / sizeof *a; i++)
-		a[i] = va_arg(list, long); /* as many as the kernel could want */
+		a[i] = va_arg(list, long); /* the maximum that the kernel uses */
 	va_end(list);
 	register long fourth __asm__("r10") = a[3], fifth __asm__("r8") = a[4],
 			     sixth __asm__("r9") = a[5];

@@ -15,7 +15,7 @@
  * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c, real.c,
  * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not
  * wait, and preserves errno: it may run in a signal handler, in the child of a vfork, or on a stack
- * of 8 KiB, of which the kernel and libc need more than half.
+ * of 8 KiB, more than half of which the kernel and libc need.
  */
 #ifndef TR_PRELOAD_JOURNAL_H
 #define TR_PRELOAD_JOURNAL_H
@@ -99,7 +99,7 @@ struct tr_journal_record {
 	int32_t value;
 	uint64_t time; /* nanoseconds since the epoch */
 	uint32_t child;
-	uint32_t token_pid, token; /* who announced an exec, and its number there */
+	uint32_t token_pid, token; /* the process that announced an exec, and its number there */
 	uint32_t strings, argc, envc;
 	uint32_t files; /* strings of files: two of each */
 	uint32_t unused;
@@ -202,7 +202,7 @@ void tr_journal_set_given(const void *first, const void *last);
 bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
 bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);
 
-/* Memory for as long as a hook runs, which must give it back; NULL: there is none. */
+/* Memory for a hook, which must return it; NULL: there is none. */
 void *tr_journal_borrow(size_t size);
 void tr_journal_return(void *memory, size_t size);
 

@@ -138,7 +138,7 @@ void tr_launch_mark(char *value, unsigned flags)
 	put_hex(&text, flags);
 }
 
-/* What is known about a program from its file. */
+/* The properties of a program, from its file. */
 
 enum { LEVELS = 5 /* of scripts whose interpreter is a script */ };
 
@@ -254,7 +254,7 @@ static bool gains_rights(int fd, const struct stat64 *st)
 				  sizeof capabilities) > 0;
 }
 
-/* Finds the interpreter that a script names after "#!". False: the file is no script. */
+/* Finds the interpreter that a script names after "#!". False: the file is not a script. */
 static bool read_interpreter(char *head, size_t len, char **name)
 {
 	char *p = head + 2, *end = memchr(head, '\n', len);
@@ -848,7 +848,7 @@ static bool is_known(const struct tr_gathered *files, const char *name, size_t l
 	return false;
 }
 
-/* Reads a file as a string into the free memory. False: it is no regular file, or too long. */
+/* Reads a file as a string into the free memory. False: it is not a regular file, or too long. */
 static bool read_file(struct tr_gathered *files, const char *path)
 {
 	struct stat64 st;

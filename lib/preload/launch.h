@@ -20,7 +20,7 @@ struct tr_launch {
 	bool announced; /* false: the program is missing or not watched, and env is the caller's */
 	bool keeps;	/* the memory stays for the next child of vfork */
 	struct tr_journal_record record;
-	struct tr_launch_room *room; /* what is too large for a small stack; NULL: none */
+	struct tr_launch_room *room; /* data that is too large for a small stack; NULL: none */
 	char *start;  /* with `instead`: the variable that holds the path of the program */
 	void *memory; /* for many variables; NULL: none, or it is kept */
 	size_t size;

@@ -12,10 +12,10 @@ enum {
 	DEEP = 40,     /* links in a path, as for the kernel */
 };
 
-/* What a path names. */
+/* The file that a path names. */
 struct link {
 	bool directory;	   /* other paths lead through it */
-	size_t len;	   /* of the target; 0: it is no link */
+	size_t len;	   /* of the target; 0: it is not a link */
 	struct link *next; /* the next symbolic link */
 	char text[];	   /* the path and the target, each with a NUL */
 };
@@ -102,7 +102,7 @@ static struct link *keep(struct tr_links *links, struct tr_text target)
 	return link;
 }
 
-/* Looks up what links->real is, and keeps it. NULL: there is no file, or memory is exhausted. */
+/* Looks up the path in links->real, and keeps the result. NULL: there is no file, or memory is exhausted. */
 static struct link *look(struct tr_links *links)
 {
 	struct tr_text path = tr_buffer_text(&links->real);
@@ -127,7 +127,7 @@ static void leave(struct tr_buffer *real)
 		;
 }
 
-/* Continues with this path and then the rest of the one that led here. */
+/* Continues with this path, followed by the remaining components. */
 static void begin(struct tr_links *links, const char *path, size_t len, struct tr_text rest)
 {
 	struct tr_buffer next = links->target;

@@ -137,7 +137,7 @@ static uint32_t put_string(struct extraction *x, const char *string)
 	return (uint32_t)at;
 }
 
-/* Adds the name of a function, demangled if that is wanted; returns its offset. */
+/* Adds the name of a function, demangled if requested, and returns its offset. */
 static uint32_t put_name(struct extraction *x, const char *name)
 {
 	uint32_t string = put_string(x, x->demangles ? tr_demangle(&x->names, name, x->ada) : name);

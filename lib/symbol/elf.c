@@ -17,7 +17,7 @@
 #include "symbol/dwarf.h"
 #include "symbol/statements.h"
 
-/* What the child sends first. */
+/* The head of the data that the child sends. */
 enum { TABLES = 'T', FAILURE = 'F' };
 
 struct message {
@@ -52,7 +52,7 @@ static uint64_t memory_limit(uint64_t size)
 	return small < large ? small : large;
 }
 
-/* The address space that this process has already, with what the parent keeps of its trace. */
+/* The size of the address space of this process, including the data of the parent. */
 static uint64_t address_space(void)
 {
 	unsigned long long pages = 0;
@@ -66,7 +66,7 @@ static uint64_t address_space(void)
 }
 #endif
 
-/* Limits what the child may use. */
+/* Limits the resources of the child. */
 static void limit_child(uint64_t size)
 {
 	struct rlimit no_core = { 0, 0 }, seconds = { CHILD_SECONDS, CHILD_SECONDS };

@@ -52,7 +52,7 @@ struct tr_code_function {
 	uint64_t first, end;
 	uint64_t returns_at; /* the last instruction, if TR_FUNCTION_RETURNS */
 	uint32_t name;	     /* in the strings, as in the source */
-	uint32_t linkage;    /* mangled, unless asked otherwise; the name where there is none */
+	uint32_t linkage;    /* mangled, unless names are demangled; or the plain name */
 	uint32_t file, line; /* of the declaration; 0: unknown */
 	uint32_t flags;
 	uint32_t unused;

@@ -12,7 +12,7 @@
  *    objects, thunks. The operator() of a lambda has some.
  *  - The rows at the entry of a function belong to the line of its declaration. So do those that
  *    follow at the same line and column: the opening brace, where the stack protector begins.
- *  - The closing brace of a function that returns a value is no statement: the last rows at the
+ *  - The closing brace of a function that returns a value is not a statement: the last rows at the
  *    highest line and column, if the function ends in a return instruction. It is one where their
  *    code calls functions: variables are destroyed there, on return or after an exception.
  *  - The closing brace of a function without a value is a statement at each of its rows, because the
