@@ -596,31 +596,10 @@ static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
 	pair_places(&contents, front, back);
 }
 
-/*
- * True if the sides are exchanged before they are aligned. Where there is a choice, it must not depend
- * on which trace is the first one. Lengths of lines decide, because the hashes are seeded at random.
- */
-static bool are_exchanged(const struct tr_align_side *a, const struct tr_align_side *b)
-{
-	if (a->count != b->count)
-		return b->count < a->count;
-	for (size_t i = 1; i < a->count; i++) {
-		uint64_t left = a->records[a->list[i]].offset - a->records[a->list[i - 1]].offset;
-		uint64_t right = b->records[b->list[i]].offset - b->records[b->list[i - 1]].offset;
-		if (left != right)
-			return right < left;
-	}
-	return false;
-}
-
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 {
-	if (are_exchanged(a, b)) {
-		struct tr_align_side *swap = a;
-		a = b;
-		b = swap;
-	}
 	struct sequence contents = { a, b, false };
+
 	if (!align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0))
 		return false;
 	prefer_places(a, b);

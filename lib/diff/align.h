@@ -57,7 +57,7 @@ struct tr_align_side {
 
 /*
  * Both functions set match and moved of the listed records. equal: only equal records are paired.
- * False: memory is exhausted.
+ * Where a sequence leaves a choice, the result depends on which side is a. False: memory is exhausted.
  */
 void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b);

@@ -498,7 +498,32 @@ static bool sort_sequences(const struct tr_diff_side *side, size_t count, uint32
 	return true;
 }
 
-static bool align_sequences(struct tr_diff *diff, size_t count)
+/*
+ * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a choice,
+ * it must not depend on which trace is the first one. The first lines that are not equal decide,
+ * because the hashes are seeded at random. False: err is filled.
+ */
+static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
+			 struct tr_error *err)
+{
+	const struct tr_align_side *a = &sides[0], *b = &sides[1];
+	int order = (a->count > b->count) - (a->count < b->count);
+
+	for (size_t i = 0; order == 0 && i < a->count; i++) {
+		uint32_t p = a->list[i], q = b->list[i];
+		if (a->records[p].content == b->records[q].content)
+			continue;
+		struct tr_text left = tr_diff_split(diff, 0, p, err);
+		struct tr_text right = left.data ? tr_diff_split(diff, 1, q, err) : left;
+		if (!right.data)
+			return false;
+		order = tr_text_compare(left, right);
+	}
+	*exchanged = order > 0;
+	return true;
+}
+
+static bool align_sequences(struct tr_diff *diff, size_t count, struct tr_error *err)
 {
 	uint32_t *begins[2] = { NULL, NULL };
 	uint32_t *lists[2] = { NULL, NULL };
@@ -506,20 +531,25 @@ static bool align_sequences(struct tr_diff *diff, size_t count)
 
 	if (!count)
 		return true;
+	tr_error_clear(err);
 	for (unsigned i = 0; fine && i < 2; i++)
 		fine = sort_sequences(&diff->sides[i], count, &begins[i], &lists[i]);
 	for (size_t k = 0; fine && k < count; k++) {
 		struct tr_align_side sides[2];
+		bool exchanged;
 		for (unsigned i = 0; i < 2; i++)
 			sides[i] = (struct tr_align_side){ diff->sides[i].records,
 							   lists[i] + begins[i][k],
 							   begins[i][k + 1] - begins[i][k] };
-		fine = tr_align_sequence(&sides[0], &sides[1]);
+		fine = choose_first(diff, sides, &exchanged, err) &&
+		       tr_align_sequence(&sides[exchanged], &sides[!exchanged]);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		free(begins[i]);
 		free(lists[i]);
 	}
+	if (!fine && err->cause == TR_CAUSE_NONE)
+		tr_error_memory(err);
 	return fine;
 }
 
@@ -691,10 +721,9 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 		return false;
 	size_t sequences;
 	if (!mark_implied(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
-	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences) ||
-	    !align_sequences(diff, sequences))
+	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences))
 		goto exhausted;
-	if (!vote(diff, err))
+	if (!align_sequences(diff, sequences, err) || !vote(diff, err))
 		return false;
 	if (!tr_renames_decide(&diff->renames))
 		goto exhausted;
@@ -704,8 +733,8 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!hash_names(diff, err))
 		return false;
 	unpair_records(diff);
-	if (align_set(diff, TR_DIFF_SET, false) && align_sequences(diff, sequences))
-		return tr_diff_apply_tolerances(diff, err);
+	if (align_set(diff, TR_DIFF_SET, false))
+		return align_sequences(diff, sequences, err) && tr_diff_apply_tolerances(diff, err);
 exhausted:
 	tr_error_memory(err);
 	return false;
