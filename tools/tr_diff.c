@@ -210,11 +210,19 @@ static void add_root(struct tool_diff *t)
 	}
 	struct tr_normal_root root = { absolute(tr_text_span(t->cli.argument, colon)),
 				       absolute(tr_text_from(colon + 1)) };
-	if (root.from.data && tr_text_is(root.from, "/"))
+	bool everything = root.from.data && tr_text_is(root.from, "/");
+	if (everything && root.to.data && tr_text_is(root.to, "/"))
+		tr_cli_usage(&t->cli, "--root=%s: the directories are the same", t->cli.argument);
+	else if (everything)
 		tr_cli_usage(&t->cli,
 			     "--root=%s: every path is below /; exchange the traces, and use "
 			     "--root=%s:/",
 			     t->cli.argument, colon + 1);
+	for (size_t i = 0; root.from.data && i < t->root_count; i++) {
+		if (tr_text_equal(t->roots[i].from, root.from))
+			tr_cli_usage(&t->cli, "--root=%s: another --root has the same directory",
+				     t->cli.argument);
+	}
 	/* the paths below it start with a slash of their own */
 	if (root.to.data && tr_text_is(root.to, "/"))
 		root.to.len = 0;

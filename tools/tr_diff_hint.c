@@ -110,6 +110,15 @@ static bool are_mostly_equal(const struct contents *a, const struct contents *b)
 	return 2 * same > a->count && 2 * same > b->count;
 }
 
+/*
+ * True for /a/b and /a, which rarely contain copies of each other. An empty directory is the root of
+ * the file system, where a copy of another directory can be (chroot).
+ */
+static bool is_below(struct tr_text path, struct tr_text directory)
+{
+	return directory.len && tr_text_skip(&path, directory) && (!path.len || *path.data == '/');
+}
+
 bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *found,
 		       struct tr_error *err)
 {
@@ -133,6 +142,7 @@ bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *foun
 		for (unsigned i = 0; fine && i < 2; i++)
 			fine = hash_again(diff, i, &rules, &contents[i], err);
 		*found = fine && !tr_text_equal(root.from, root.to) &&
+			 !is_below(root.from, root.to) && !is_below(root.to, root.from) &&
 			 are_mostly_equal(&contents[0], &contents[1]);
 	}
 	free(contents);

@@ -210,6 +210,10 @@ END
 	run -2 tr-diff --root=x: a a
 	run -2 tr-diff --root=/:/x a a
 	[ "${lines[0]}" = "tr-diff: --root=/:/x: every path is below /; exchange the traces, and use --root=/x:/" ]
+	run -2 tr-diff --root=/:/ a a
+	[ "${lines[0]}" = "tr-diff: --root=/:/: the directories are the same" ]
+	run -2 tr-diff --root=/a:/b --root=/a:/c a a
+	[ "${lines[0]}" = "tr-diff: --root=/a:/c: another --root has the same directory" ]
 	run -2 tr-diff --times=0.5 a a
 	run -2 tr-diff --tolerance=ulp a a
 	run -2 tr-diff --tolerance=-1 a a
