@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "../unit/memory.h"
 
-enum { CHOICES = 5, FLUSH = 1, THREADS = 2, REPEATS = 64, SLOWEST = 1 << 20 };
+enum { CHOICES = 5, FLUSH = 1, THREADS = 2, REPEATS = 64, SLOWEST = 1 << 20, MOST_FLUSHES = 50 };
 
 struct choice {
 	const struct tr_codec *codec;
@@ -84,9 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	choose(data, &choice);
 	for (unsigned i = 0; i <= data[4] % REPEATS && plain.len < SLOWEST; i++)
 		tr_buffer_put(&plain, (const char *)data + CHOICES, size - CHOICES);
-	/* flushing after every byte of a long text exceeds any limit of the ratio */
-	if (choice.flush && plain.len / choice.piece > 1000)
-		choice.piece = plain.len / 1000;
+	/* a flush of threads with large windows takes tens of milliseconds */
+	if (choice.flush && plain.len / choice.piece > MOST_FLUSHES)
+		choice.piece = plain.len / MOST_FLUSHES;
 	encode(&choice, tr_buffer_text(&plain), &packed);
 	compare(&choice, tr_buffer_text(&packed), tr_buffer_text(&plain));
 	tr_buffer_free(&plain);
