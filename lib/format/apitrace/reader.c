@@ -372,7 +372,7 @@ static void write_calls(struct reader *reader, struct tr_output *out)
 			reader->calls++;
 			reader->base.handed_over++;
 		}
-		tr_output_put(out, lines->data, lines->len);
+		tr_output_put_text(out, tr_buffer_text(lines));
 		tr_output_record_end(out);
 	}
 	tr_input_skip(in, (size_t)(reader->parse.start - in->pos));
