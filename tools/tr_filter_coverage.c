@@ -19,12 +19,22 @@
 #include "coverage/block.h"
 #include "coverage/covered.h"
 
+enum { SET_BITS = 13, SET_SIZE = 4 };
+
+/* Whether a block without padding is selected. */
+struct answer {
+	uint64_t address;
+	uint32_t rest; /* tr_block_rest; 0: there is no answer */
+	bool selected;
+};
+
 struct tr_filter_blocks {
 	struct tr_op_values *ops;
 	struct tr_block_speller speller;
 	struct tr_block_record built; /* for judging a block */
 	struct tr_arena arena;
-	struct tr_latest_blocks answers; /* numbers: 1: the block is selected */
+	struct answer answers[1 << SET_BITS]
+			     [SET_SIZE]; /* of the latest blocks; the last one first */
 };
 
 /* Not before the first block, because other traces have no use for it. NULL: memory. */
@@ -43,12 +53,33 @@ static struct tr_filter_blocks *make_blocks(void)
 	return blocks;
 }
 
+/* Returns the set in which the answer for a block is kept. */
+static inline struct answer *set_of(struct tr_filter_blocks *blocks, const struct tr_block *block)
+{
+	uint64_t mixed = block->address ^ (uint64_t)tr_block_rest(block) << 32;
+
+	return blocks->answers[mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SET_BITS)];
+}
+
+/* NULL: there is no answer. */
+static inline const struct answer *find_answer(struct tr_filter_blocks *blocks,
+					       const struct tr_block *block)
+{
+	const struct answer *set = set_of(blocks, block);
+	uint32_t rest = tr_block_rest(block);
+
+	for (size_t i = 0; i < SET_SIZE; i++)
+		if (set[i].address == block->address && set[i].rest == rest)
+			return &set[i];
+	return NULL;
+}
+
 /*
- * Judges a block by all expressions, and keeps the answer. NULL: a message is due, which needs the
+ * Judges a block by all expressions, and keeps the answer in place of the oldest one of its set. NULL: a message is due, which needs the
  * record of the block.
  */
-static __attribute__((noinline)) const struct tr_latest_block *judge(const struct tr_filter *filter,
-								     const struct tr_block *block)
+static __attribute__((noinline)) const struct answer *judge(const struct tr_filter *filter,
+							    const struct tr_block *block)
 {
 	struct tr_filter_blocks *blocks = filter->blocks;
 	enum tr_match match = TR_MATCH_YES;
@@ -61,7 +92,11 @@ static __attribute__((noinline)) const struct tr_latest_block *judge(const struc
 			return NULL;
 	}
 	tr_arena_reset(&blocks->arena);
-	return tr_latest_add(&blocks->answers, block, (match == TR_MATCH_YES) != filter->invert);
+	struct answer *set = set_of(blocks, block);
+	memmove(set + 1, set, (SET_SIZE - 1) * sizeof *set);
+	*set = (struct answer){ block->address, tr_block_rest(block),
+				(match == TR_MATCH_YES) != filter->invert };
+	return set;
 }
 
 /* Whether selected blocks can be written here: nothing is to be written before them, or counted. */
@@ -85,13 +120,12 @@ static size_t take(struct tr_block_taker *taker, const struct tr_block *list, si
 		return 0; /* it is slower without */
 	for (; taken < count && !out->failed; taken++) {
 		const struct tr_block *block = &list[taken];
-		const struct tr_latest_block *answer =
-			tr_latest_find(&filter->blocks->answers, block);
+		const struct answer *answer = find_answer(filter->blocks, block);
 		if (!answer)
 			answer = judge(filter, block);
-		if (!answer || (answer->number && !writes))
+		if (!answer || (answer->selected && !writes))
 			break;
-		if (!answer->number)
+		if (!answer->selected)
 			continue;
 		selected++;
 		if (!filter->count_only)

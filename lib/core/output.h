@@ -132,7 +132,8 @@ static inline void tr_output_used(struct tr_output *out, size_t n)
 
 /*
  * Empties a buffer and lends it the free part of the output, if that is large enough: text that is
- * composed there is written without a copy. Repeat it after every write to the output.
+ * composed there is written without a copy. Repeat it after every write to the output, and do not empty
+ * the buffer in another way: it still begins where the output was.
  */
 void tr_output_lend(struct tr_output *out, struct tr_buffer *b);
 

@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "core/buffer.h"
 #include "record/record.h"
@@ -79,23 +78,6 @@ static inline uint64_t tr_block_last(const struct tr_block *block)
 	return block->digits == 8 ? (uint32_t)last : last;
 }
 
-/*
- * The latest blocks of a trace, each with a number that the user chooses, such as that of a record.
- * Programs execute the same blocks again and again, so most blocks are found here. Blocks with padding
- * are not kept. All zero at first; 512 KiB.
- */
-enum { TR_LATEST_BITS = 13, TR_LATEST_SET = 4 };
-
-struct tr_latest_block {
-	uint64_t address;
-	uint32_t rest; /* size, op and digits; 0: there is no block */
-	uint32_t number;
-};
-
-struct tr_latest_blocks {
-	struct tr_latest_block sets[1 << TR_LATEST_BITS][TR_LATEST_SET]; /* the last one first */
-};
-
 /* Returns all but the address of a block without padding as one number, which is not 0. */
 static inline uint32_t tr_block_rest(const struct tr_block *block)
 {
@@ -109,38 +91,6 @@ static inline struct tr_block tr_block_from_rest(uint64_t address, uint32_t rest
 				  .size = (uint16_t)rest,
 				  .op = (uint8_t)(rest >> 16),
 				  .digits = (uint8_t)(rest >> 24) };
-}
-
-/* Returns the set for a block. */
-static inline size_t tr_latest_place(const struct tr_block *block)
-{
-	uint64_t mixed = block->address ^ (uint64_t)tr_block_rest(block) << 32;
-
-	return (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TR_LATEST_BITS));
-}
-
-/* Returns an equal block; NULL: there is none. */
-static inline const struct tr_latest_block *tr_latest_find(const struct tr_latest_blocks *latest,
-							   const struct tr_block *block)
-{
-	const struct tr_latest_block *set = latest->sets[tr_latest_place(block)];
-	uint32_t rest = tr_block_rest(block);
-
-	for (size_t i = 0; i < TR_LATEST_SET; i++)
-		if (set[i].address == block->address && set[i].rest == rest)
-			return &set[i];
-	return NULL;
-}
-
-/* Adds a block that is not there, in the place of the oldest one of its set. Returns it. */
-static inline const struct tr_latest_block *
-tr_latest_add(struct tr_latest_blocks *latest, const struct tr_block *block, uint32_t number)
-{
-	struct tr_latest_block *set = latest->sets[tr_latest_place(block)];
-
-	memmove(set + 1, set, (TR_LATEST_SET - 1) * sizeof *set);
-	*set = (struct tr_latest_block){ block->address, tr_block_rest(block), number };
-	return set;
 }
 
 enum { TR_BLOCK_DIGITS = 20 }; /* maximum for a number of 64 bits */

@@ -82,7 +82,11 @@ const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char
 
 /* Forgets what the path leads to, because a call has changed it. */
 void tr_links_changed(struct tr_links *links, const char *cwd, const char *path);
-/* The same for a path in an unknown directory; removed: nothing has taken its place. */
+
+/*
+ * Forget what paths lead to that contain the last component of `path`, because a call has changed or
+ * removed it in an unknown directory.
+ */
 void tr_links_changed_somewhere(struct tr_links *links, const char *path);
 void tr_links_removed_somewhere(struct tr_links *links, const char *path);
 

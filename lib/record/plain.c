@@ -5,8 +5,8 @@
  *
  * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
  * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
- * the parity of the quotes up to a byte tells whether it is inside a string; outside there is
- * exactly one separator between two strings.
+ * a byte is inside a string if the number of quotes up to it is odd. Outside of strings, there is
+ * exactly one separator between two of them.
  */
 
 #include <string.h>
@@ -27,7 +27,7 @@ struct marks {
 	uint64_t special; /* bytes that a plain string does not contain */
 };
 
-/* What depends on the machine. */
+/* The functions that exist for each kind of machine: with and without AVX2. */
 struct machine {
 	struct marks (*mark)(const char *p, bool map);
 	uint64_t (*parity)(uint64_t bits); /* see tr_block64_parity */

@@ -229,6 +229,25 @@ static inline char *copy_lead(char *to, struct tr_text lead)
 	return to + lead.len;
 }
 
+/*
+ * Writes a lead and the short value at *p, if both have room before `full`, and moves *p and *to to
+ * their ends. False: nothing was written that counts.
+ */
+static inline __attribute__((always_inline)) bool
+put_short(const struct tr_apitrace_speller *speller, struct tr_text lead, const char **p, char **to,
+	  const char *full)
+{
+	if ((size_t)(full - *to) < lead.len + SHORT_ROOM)
+		return false;
+	char *after = copy_lead(*to, lead);
+	const char *next = write_short(speller, *p, &after);
+	if (!next)
+		return false;
+	*p = next;
+	*to = after;
+	return true;
+}
+
 /* Appends a value by way of its tree, for the types that have no direct way. */
 static bool spell_parsed(const struct tr_apitrace_speller *speller, unsigned depth)
 {
@@ -319,15 +338,8 @@ static bool spell_items(const struct tr_apitrace_speller *speller, const struct 
 	*all_short = true;
 	for (size_t i = 0; i < count; i++) {
 		struct tr_text lead = leads[list ? i > 0 : i];
-		if (p < end && (size_t)(full - to) >= lead.len + SHORT_ROOM) {
-			char *after = copy_lead(to, lead);
-			const char *next = write_short(speller, p, &after);
-			if (next) {
-				p = next;
-				to = after;
-				continue;
-			}
-		}
+		if (p < end && put_short(speller, lead, &p, &to, full))
+			continue;
 		*all_short = false;
 		parse->p = p;
 		line->len = (size_t)(to - line->data);
@@ -564,15 +576,8 @@ bool tr_apitrace_spell_plain(const struct tr_apitrace_speller *speller, const st
 		if (p >= end)
 			return false;
 		named += lead.len;
-		if ((size_t)(full - to) >= lead.len + SHORT_ROOM) {
-			char *after = copy_lead(to, lead);
-			const char *value_end = write_short(speller, p, &after);
-			if (value_end) {
-				p = value_end;
-				to = after;
-				continue;
-			}
-		}
+		if (put_short(speller, lead, &p, &to, full))
+			continue;
 		parse->p = p;
 		line->len = (size_t)(to - line->data);
 		if (named > TR_APITRACE_FREE_NAMES || !tr_apitrace_spell(speller, lead, 0))

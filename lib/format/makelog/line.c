@@ -218,7 +218,7 @@ size_t tr_makelog_stamp(struct tr_text line)
 	return len + (len && len < line.len && line.data[len] == ' ');
 }
 
-/* What a message says about a directory. */
+/* A message about a directory: make enters it, leaves it, or does neither. */
 enum move { STAYS, ENTERS, LEAVES };
 
 /*
