@@ -203,7 +203,7 @@ static struct tr_deps_use *new_use(struct tr_deps_graph *graph)
 	if (!use)
 		return add(graph, sizeof *use);
 	graph->free_uses = use->next_of_command;
-	*use = (struct tr_deps_use){ NULL };
+	*use = (struct tr_deps_use){ 0 };
 	return use;
 }
 

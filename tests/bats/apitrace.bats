@@ -55,7 +55,7 @@ records() {
 		if [[ $trace == *.recipe ]]; then
 			"$make" <"$trace" >in
 		else
-			cp "$trace" in
+			cat "$trace" >in
 		fi
 		tr-parse in >whole
 		tr-filter 'kind != ""' in | cmp - whole
