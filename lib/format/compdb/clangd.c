@@ -115,7 +115,7 @@ static const char *const unknown[] = {
 	/* clang-format on */
 };
 
-/* Clang has no option that begins so, except for those in known. */
+/* Clang has no option that begins with one of these, except for those in known. */
 static const char *const prefixes[] = {
 	/* clang-format off */
 	"fanalyzer", "fargument-", "fbranch-", "fbtr-", "fcallgraph-", "fchkp-", "fcompare-",
@@ -141,11 +141,12 @@ static bool has_prefix(struct tr_text name)
 	return false;
 }
 
-bool tr_compdb_is_unknown_to_clang(struct tr_text word)
+/* True for an option of GCC that Clang refuses, or ignores with a warning. */
+static bool is_unknown(struct tr_text word)
 {
 	/*
-	 * Of GCC's driver; of the assembler, which does not run; options of which Clang has the
-	 * other form. Whole words, or with a value.
+	 * Whole words, or with a value after "=": options of GCC's driver, options of the assembler,
+	 * which does not run, and options of which Clang has only the opposite form.
 	 */
 	static const char *const others[] = { "-pass-exit-codes",
 					      "-Xassembler",
@@ -184,8 +185,13 @@ bool tr_compdb_is_unknown_to_clang(struct tr_text word)
 	       tr_text_is_among_sorted(name, unknown, sizeof unknown / sizeof *unknown);
 }
 
-struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text value,
-				      struct tr_arena *arena)
+/*
+ * Converts an option of a user's table to the option of Clang with the same role, such as -D for a
+ * definition. value: the word after it; data NULL: the value is part of the option, or there is
+ * none. Returns an empty text if Clang has no such option; data NULL: memory is exhausted.
+ */
+static struct tr_text convert(const struct tr_part *part, struct tr_text value,
+			      struct tr_arena *arena)
 {
 	struct tr_text name = part->text, word;
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -221,6 +227,25 @@ struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text
 			   : tr_arena_copy(arena, tr_buffer_text(&text));
 	tr_buffer_free(&text);
 	return word;
+}
+
+bool tr_compdb_replace_for_clang(const struct tr_part *part, const struct tr_part *end,
+				 struct tr_arena *arena, struct tr_text *word, size_t *replaced)
+{
+	bool has_value = part + 1 < end && part[1].value && part[1].role != TR_ROLE_SOURCE;
+
+	*replaced = 0;
+	if (part->value || part->role == TR_ROLE_SOURCE)
+		return true;
+	if (is_unknown(part->text))
+		*word = TR_TEXT("");
+	else if (part->own)
+		*word = convert(part, has_value ? part[1].text : (struct tr_text){ NULL, 0 },
+				arena);
+	else
+		return true;
+	*replaced = has_value ? 2 : 1;
+	return word->data != NULL;
 }
 
 const char tr_compdb_clang_word[] = "-Wno-unknown-warning-option";

@@ -5,11 +5,10 @@
  *	compdb.c	    names, options, helpers of both writers; the reader of both formats:
  *			    bytes -> object (json_items) -> record
  *	writer.c	    record -> call -> entries -> call filter -> JSON; -O append
- *	sources.c	    call -> an entry for each source
+ *	sources.c	    call -> an entry for each source, with the words that its environment adds
  *	entry.c		    entry -> its paths in the form of the settings -> JSON
  *	unknown.c	    notes about drivers with unknown names
  *	clangd.c	    options of GCC that Clang does not accept
- *	variables.c	    environment -> the words that it adds to a command
  *	headers.c	    calls and all records -> entries for headers
  *	buildspec_writer.c  record -> call -> item -> call filter -> JSON
  *
@@ -100,16 +99,13 @@ struct tr_compdb_head {
 bool tr_compdb_entry_append(const struct tr_compdb_entry *entry, struct tr_compdb_style *style,
 			    bool fallback, struct tr_arena *arena, struct tr_buffer *to);
 
-/* True for an option of GCC that Clang refuses, or ignores with a warning. */
-bool tr_compdb_is_unknown_to_clang(struct tr_text word);
-
 /*
- * Converts an option of a user's table to the option of Clang with the same role, such as -D for a
- * definition. value: the word after it; data NULL: the value is part of the option, or there is
- * none. Returns an empty text if Clang has no such option; data NULL: memory is exhausted.
+ * Finds out what replaces a part of a command line for Clang. *replaced: the number of parts, with
+ * the value of the option; 0: the part stays. *word replaces them; empty: they are left out. end:
+ * of the parts. False: memory is exhausted.
  */
-struct tr_text tr_compdb_clang_option(const struct tr_part *part, struct tr_text value,
-				      struct tr_arena *arena);
+bool tr_compdb_replace_for_clang(const struct tr_part *part, const struct tr_part *end,
+				 struct tr_arena *arena, struct tr_text *word, size_t *replaced);
 
 /* Turns off the message about unknown warnings, which have too many names for a table. */
 extern const char tr_compdb_clang_word[];
@@ -139,14 +135,6 @@ struct tr_compdb_variables {
 bool tr_compdb_variables_read(struct tr_environments *pool, struct tr_environment *env,
 			      const struct tr_call *call, struct tr_arena *arena,
 			      struct tr_compdb_variables *variables);
-
-/*
- * Sets the words for a source of that call, which follow all other options. language: from
- * tr_compdb_headers_line. False: memory is exhausted.
- */
-bool tr_compdb_variables_words(struct tr_compdb_variables *variables, const struct tr_call *call,
-			       const char *language, struct tr_arena *arena,
-			       struct tr_call_words *words);
 
 /*
  * Appends an entry for each source that the call compiles. inlined: replace the names of all

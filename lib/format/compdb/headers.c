@@ -293,10 +293,10 @@ bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program, 
 			    struct tr_arena *arena, struct tr_compdb_header_line *line)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	const struct tr_part *parts = invocation->parts;
+	const struct tr_part *parts = invocation->parts, *end = parts + invocation->count;
 	bool cl = invocation->tool == TR_TOOL_DRIVER_CL;
-	struct tr_text named = { NULL, 0 };
-	size_t sources = 0;
+	struct tr_text named = { NULL, 0 }, word;
+	size_t sources = 0, replaced = 0;
 
 	*line = (struct tr_compdb_header_line){
 		.words = tr_arena_alloc(arena, (invocation->count + 2) * sizeof *line->words),
@@ -320,18 +320,15 @@ bool tr_compdb_headers_line(const struct tr_call *call, struct tr_text program, 
 			line->sources[sources++].language = language_of(invocation, part, named);
 		} else if (!is_shared(invocation, part, has_value)) {
 			continue;
-		} else if (writes_file(invocation, part) ||
-			   (for_clang && tr_compdb_is_unknown_to_clang(part->text))) {
+		} else if (writes_file(invocation, part)) {
 			i += has_value;
-		} else if (for_clang && part->own && !part->value) {
-			struct tr_text value =
-				has_value ? part[1].text : (struct tr_text){ NULL, 0 };
-			struct tr_text word = tr_compdb_clang_option(part, value, arena);
-			if (!word.data)
-				return false;
+		} else if (for_clang &&
+			   !tr_compdb_replace_for_clang(part, end, arena, &word, &replaced)) {
+			return false;
+		} else if (replaced) {
 			if (word.len)
 				line->words[line->count++] = word;
-			i += has_value;
+			i += replaced - 1;
 		} else {
 			line->words[line->count++] = part->text;
 		}

@@ -224,7 +224,7 @@ static bool parse_entry(const struct tr_compilers *compilers, const struct tr_co
 static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invocation *invocation,
 			   struct tr_arena *arena)
 {
-	const struct tr_part *parts = invocation->parts;
+	const struct tr_part *parts = invocation->parts, *end = parts + invocation->count;
 	bool warns = tr_compdb_has_warnings(invocation);
 	struct tr_text *argv;
 	size_t argc = 0;
@@ -234,26 +234,21 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 	argv = tr_arena_alloc(arena, (entry->argc + 1) * sizeof *argv);
 	if (!argv)
 		return false;
-	for (size_t i = 0; i < invocation->count; i++) {
-		if (i && !parts[i].value && tr_compdb_is_unknown_to_clang(parts[i].text)) {
-			i += i + 1 < invocation->count && parts[i + 1].value;
-			continue;
-		}
-		if (i && parts[i].own && !parts[i].value && parts[i].role != TR_ROLE_SOURCE) {
-			bool has_value = i + 1 < invocation->count && parts[i + 1].value;
-			struct tr_text word = tr_compdb_clang_option(
-				&parts[i],
-				has_value ? parts[i + 1].text : (struct tr_text){ NULL, 0 }, arena);
-			if (!word.data)
-				return false;
+	argv[argc++] = parts->text;
+	for (const struct tr_part *part = parts + 1; part < end; part++) {
+		struct tr_text word;
+		size_t replaced;
+		if (!tr_compdb_replace_for_clang(part, end, arena, &word, &replaced))
+			return false;
+		if (replaced) {
 			if (word.len)
 				argv[argc++] = word;
-			i += has_value && parts[i + 1].role != TR_ROLE_SOURCE;
+			part += replaced - 1;
 			continue;
 		}
 		/* an entry that was made for Clang already has the word */
-		warns &= !tr_text_is(parts[i].text, tr_compdb_clang_word);
-		argv[argc++] = parts[i].text;
+		warns &= !tr_text_is(part->text, tr_compdb_clang_word);
+		argv[argc++] = part->text;
 	}
 	if (warns) {
 		memmove(argv + 2, argv + 1, (argc - 1) * sizeof *argv);
