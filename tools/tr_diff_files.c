@@ -71,7 +71,7 @@ static bool name_commands(struct file_side *side)
 		uintptr_t number = (uintptr_t)tr_id_map_get(&side->numbers, command->seq);
 		if (!command->program || command->seq == TR_DEPS_NO_SEQ || !number)
 			continue;
-		command->place = (uint32_t)number;
+		command->record = (uint32_t)number;
 		if (!tr_id_map_put(&side->commands, number - 1, command))
 			return false;
 	}
@@ -350,7 +350,7 @@ bool tr_diff_files_add(struct tr_diff_files *files, unsigned which, uint32_t num
 /* Returns the match of a step of the second trace; TR_ALIGN_NONE: it is new. */
 static uint32_t match_of(const struct tr_diff_files *files, const struct tr_deps_command *step)
 {
-	return step->place ? files->diff->sides[1].records[step->place - 1].match : TR_ALIGN_NONE;
+	return step->record ? files->diff->sides[1].records[step->record - 1].match : TR_ALIGN_NONE;
 }
 
 /* True if a step of the second trace is in the first one and has not changed. */
@@ -360,7 +360,7 @@ static bool is_unchanged(const struct tr_diff_files *files, const struct tr_deps
 	uint32_t match = match_of(files, step);
 
 	return match != TR_ALIGN_NONE &&
-	       sides[0].records[match].content == sides[1].records[step->place - 1].content;
+	       sides[0].records[match].content == sides[1].records[step->record - 1].content;
 }
 
 enum { ARGUMENTS_MAX = 200 /* of a command whose arguments are compared one by one */ };

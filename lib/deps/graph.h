@@ -77,8 +77,12 @@ struct tr_deps_command {
 	uint64_t bytes_read, bytes_written; /* by the calls that are in the trace */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
-	bool chosen;				    /* for the user of the graph, as place */
-	uint32_t place;
+	bool chosen;				    /* for the user of the graph */
+	union {					    /* each user of the graph sets one of these */
+		uint32_t node;			    /* in a forest: see tr_critical_set_nodes */
+		uint32_t files_read;		    /* counted by view/stat_files.c */
+		uint32_t record; /* 1 + number of the record that tr-diff compares; 0: none */
+	};
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
 	uint32_t use_count, at, sorted_count;

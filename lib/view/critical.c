@@ -19,10 +19,17 @@ struct child {
 	uint32_t head, tail; /* its first and its last run */
 };
 
-/* A use that wrote a version, at a time that is known, by a command that is in the forest. */
+/* A command of the graph that is in the forest, and the position of its node. */
+struct command {
+	const struct tr_deps_command *command;
+	uint32_t position;
+};
+
+/* A use that wrote a version, at a time that is known. */
 struct writer {
 	const struct tr_deps_use *use;
 	const struct writer *next; /* of the same version */
+	uint32_t position;	   /* of the command */
 };
 
 struct walk {
@@ -38,16 +45,16 @@ struct walk {
 	int64_t *begins; /* of the same children, rising */
 	uint32_t *left;	 /* by node: its children after these ended too late, or are on the path */
 	bool *taken;	 /* the path has come to the end of this run, or to a pipe of it */
-	struct tr_deps_command **commands; /* by position of their nodes */
+	struct command *commands; /* by position */
 	size_t command_count;
 	struct writer *list;	  /* all writers; a version can have a thousand readers for each */
 	struct tr_id_map writers; /* the first one by the address of its version */
 	size_t looks;
 };
 
-/* An event that lets a run go on: its node, and its time. */
+/* An event that lets a run go on. */
 struct event {
-	uint32_t node;
+	uint32_t node; /* TR_FOREST_NONE: there is none */
 	int64_t time;
 	enum tr_critical_cause cause;
 	const struct tr_deps_path *file;
@@ -65,7 +72,7 @@ const char *tr_critical_word(enum tr_critical_cause cause)
 	return words[cause];
 }
 
-bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *graph)
+bool tr_critical_set_nodes(const struct tr_forest *forest, struct tr_deps_graph *graph)
 {
 	struct tr_id_map by_seq = TR_ID_MAP_INIT;
 	bool fine = true;
@@ -80,7 +87,7 @@ bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *gra
 			seq == TR_DEPS_NO_SEQ ? NULL : tr_id_map_get(&by_seq, seq);
 		if (!node && !c->program && c->became && c->became->seq != TR_DEPS_NO_SEQ)
 			node = tr_id_map_get(&by_seq, c->became->seq);
-		c->place = node ? (uint32_t)(node - forest->nodes) : TR_FOREST_NONE;
+		c->node = node ? (uint32_t)(node - forest->nodes) : TR_FOREST_NONE;
 	}
 	tr_id_map_free(&by_seq);
 	return fine;
@@ -216,14 +223,13 @@ static void list_children(struct walk *walk)
 }
 
 /* Sorts commands by their position, and those of one node by their beginning. */
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
-	const struct tr_deps_command *x = *(struct tr_deps_command *const *)a;
-	const struct tr_deps_command *y = *(struct tr_deps_command *const *)b;
+	const struct command *x = a, *y = b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return x->began < y->began ? -1 : x->began > y->began;
+	if (x->position != y->position)
+		return x->position < y->position ? -1 : 1;
+	return x->command->began < y->command->began ? -1 : x->command->began > y->command->began;
 }
 
 /* The writers of a version of a file; NULL: none of them has closed it. */
@@ -242,7 +248,7 @@ static bool list_writers(struct walk *walk)
 	size_t count = 0;
 
 	for (size_t i = 0; i < walk->command_count; i++)
-		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		for (const struct tr_deps_use *use = walk->commands[i].command->uses; use;
 		     use = use->next_of_command)
 			count += use->written != 0;
 	walk->list = malloc((count + 1) * sizeof *walk->list);
@@ -250,12 +256,13 @@ static bool list_writers(struct walk *walk)
 		return false;
 	count = 0;
 	for (size_t i = 0; i < walk->command_count; i++) {
-		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		for (const struct tr_deps_use *use = walk->commands[i].command->uses; use;
 		     use = use->next_of_command) {
 			if (!tr_deps_is_writer(use) || use->details->closed == TR_INSTANT_NONE)
 				continue;
 			struct writer *writer = &walk->list[count++];
-			*writer = (struct writer){ use, writers_of(walk, use->version) };
+			*writer = (struct writer){ use, writers_of(walk, use->version),
+						   walk->commands[i].position };
 			if (!tr_id_map_put(&walk->writers, (uintptr_t)use->version, writer))
 				return false;
 		}
@@ -263,33 +270,31 @@ static bool list_writers(struct walk *walk)
 	return true;
 }
 
-/* Lists the commands of the graph in the order of the tree: place is their position here. */
+/* Lists the commands of the graph in the order of the tree. False: memory is exhausted. */
 static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
 {
 	size_t count = 0;
 
-	if (!tr_critical_place(walk->forest, graph))
+	if (!tr_critical_set_nodes(walk->forest, graph))
 		return false;
-	for (struct tr_deps_command *c = graph->first_command; c; c = c->next)
+	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next)
 		count++;
-	walk->commands = calloc(count + 1, sizeof(void *));
+	walk->commands = calloc(count + 1, sizeof *walk->commands);
 	if (!walk->commands)
 		return false;
-	for (struct tr_deps_command *c = graph->first_command; c; c = c->next) {
-		if (c->place == TR_FOREST_NONE)
-			continue;
-		walk->commands[walk->command_count++] = c;
-		c->place = walk->position[c->place];
-	}
+	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next)
+		if (c->node != TR_FOREST_NONE)
+			walk->commands[walk->command_count++] =
+				(struct command){ c, walk->position[c->node] };
 	if (walk->command_count)
-		qsort(walk->commands, walk->command_count, sizeof(void *), by_place);
+		qsort(walk->commands, walk->command_count, sizeof *walk->commands, by_position);
 	return list_writers(walk);
 }
 
 /* The first command at this position or after it. */
 static size_t seek(const struct walk *walk, uint32_t position)
 {
-	return tr_array_search(i, 0, walk->command_count, walk->commands[i]->place < position);
+	return tr_array_search(i, 0, walk->command_count, walk->commands[i].position < position);
 }
 
 /* Finds the child of a node (NONE: the root) that ended last by then and is not on the path yet. */
@@ -350,8 +355,8 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 	uint32_t position = walk->position[node];
 
 	for (size_t i = seek(walk, position);
-	     i < walk->command_count && walk->commands[i]->place == position; i++) {
-		const struct tr_deps_command *command = walk->commands[i];
+	     i < walk->command_count && walk->commands[i].position == position; i++) {
+		const struct tr_deps_command *command = walk->commands[i].command;
 		/* make reads and writes the pipe of its job server, and outputs of its children */
 		if (command->program && tr_deps_is_build_tool(command))
 			continue;
@@ -363,32 +368,34 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 				continue;
 			for (const struct writer *w = writers_of(walk, use->version); w;
 			     w = w->next) {
-				uint32_t at = w->use->command->place;
+				uint32_t at = w->position;
 				int64_t closed = w->use->details->closed;
 				walk->looks++;
 				if ((at >= position && at <= walk->last[node]) || closed > until ||
 				    closed <= walk->began[node] ||
 				    (best.node != TR_FOREST_NONE && closed <= best.time))
 					continue;
-				best = (struct event){ at, closed, TR_CRITICAL_PIPE, NULL };
+				best = (struct event){ w->use->command->node, closed,
+						       TR_CRITICAL_PIPE, NULL };
 			}
 		}
 	}
 	return best;
 }
 
-/* Makes a use the best one if it completed its file later. */
-static void take_later(struct event *best, const struct tr_deps_use *w, struct tr_deps_path *path)
+/* Makes a writer the best event if it completed its file later. */
+static void take_later(struct event *best, const struct writer *w, struct tr_deps_path *path)
 {
-	if (best->node == TR_FOREST_NONE || w->details->closed > best->time)
-		*best = (struct event){ w->command->place, w->details->closed, TR_CRITICAL_FILE,
-					path };
+	int64_t closed = w->use->details->closed;
+
+	if (best->node == TR_FOREST_NONE || closed > best->time)
+		*best = (struct event){ w->use->command->node, closed, TR_CRITICAL_FILE, path };
 }
 
 /*
  * Finds, of the files that the process or a descendant reads, and that another process wrote before
  * it began, the one that was completed last: *of_child among those that the child or a descendant
- * of it wrote, and *of_any among all. Their nodes are positions.
+ * of it wrote, and *of_any among all.
  */
 static void last_files(struct walk *walk, uint32_t head, const struct child *child,
 		       struct event *of_child, struct event *of_any)
@@ -399,35 +406,35 @@ static void last_files(struct walk *walk, uint32_t head, const struct child *chi
 
 	of_child->node = of_any->node = TR_FOREST_NONE;
 	for (size_t i = seek(walk, begin);
-	     i < walk->command_count && walk->commands[i]->place <= end && walk->looks < LOOKS_MAX;
+	     i < walk->command_count && walk->commands[i].position <= end &&
+	     walk->looks < LOOKS_MAX;
 	     i++) {
 		walk->looks++;
-		for (const struct tr_deps_use *use = walk->commands[i]->uses; use;
+		for (const struct tr_deps_use *use = walk->commands[i].command->uses; use;
 		     use = use->next_of_command) {
 			walk->looks++;
 			if (!use->version || !use->path || !tr_deps_is_reader(use))
 				continue;
 			for (const struct writer *w = writers_of(walk, use->version); w;
 			     w = w->next) {
-				uint32_t at = w->use->command->place;
+				uint32_t at = w->position;
 				walk->looks++;
 				if ((at >= begin && at <= end) ||
 				    w->use->details->closed > walk->began[head])
 					continue;
-				take_later(of_any, w->use, use->path);
+				take_later(of_any, w, use->path);
 				if (at >= from && at <= to)
-					take_later(of_child, w->use, use->path);
+					take_later(of_child, w, use->path);
 			}
 		}
 	}
 }
 
-/* True if the run at that position is the node or an ancestor of it. */
-static bool is_above(const struct walk *walk, uint32_t position, uint32_t node)
+/* True if the run is the node or an ancestor of it. */
+static bool is_above(const struct walk *walk, uint32_t run, uint32_t node)
 {
-	uint32_t above = walk->node_at[position];
-
-	return position <= walk->position[node] && walk->last[above] >= walk->position[node];
+	return walk->position[run] <= walk->position[node] &&
+	       walk->last[run] >= walk->position[node];
 }
 
 /*
@@ -454,9 +461,9 @@ static struct event reason(struct walk *walk, uint32_t head, struct event *next)
 			: parent == TR_FOREST_NONE ? INT64_MIN
 						   : walk->began[parent];
 	if (file.node == TR_FOREST_NONE || file.time <= since || is_above(walk, file.node, head) ||
-	    walk->taken[walk->node_at[file.node]])
+	    walk->taken[file.node])
 		return why;
-	*next = (struct event){ walk->node_at[file.node], file.time, TR_CRITICAL_FILE, file.file };
+	*next = file;
 	return file;
 }
 
@@ -482,11 +489,9 @@ static bool walk_back(struct walk *walk)
 			event = next;
 		else if (node != TR_FOREST_NONE && walk->command_count) {
 			struct event pipe = last_pipe(walk, node, now);
-			if (pipe.node != TR_FOREST_NONE && !walk->taken[walk->node_at[pipe.node]] &&
-			    (!child || pipe.time > event.time)) {
+			if (pipe.node != TR_FOREST_NONE && !walk->taken[pipe.node] &&
+			    (!child || pipe.time > event.time))
 				event = pipe;
-				event.node = walk->node_at[pipe.node];
-			}
 		}
 		next.node = TR_FOREST_NONE;
 		if (event.node != TR_FOREST_NONE) {

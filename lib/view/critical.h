@@ -50,14 +50,14 @@ struct tr_critical {
 const char *tr_critical_word(enum tr_critical_cause cause);
 
 /*
- * Finds the path; the forest is linked. graph: NULL if the trace has no file calls. place of its
- * commands is set to their nodes. False: memory is exhausted.
+ * Finds the path; the forest is linked. graph: NULL if the trace has no file calls; the nodes of its
+ * commands are set. False: memory is exhausted.
  */
 bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *forest,
 		      struct tr_deps_graph *graph);
 
-/* Sets place of each command to its node, TR_FOREST_NONE if there is none. False: memory. */
-bool tr_critical_place(const struct tr_forest *forest, struct tr_deps_graph *graph);
+/* Sets the node of each command, TR_FOREST_NONE if it has none. False: memory is exhausted. */
+bool tr_critical_set_nodes(const struct tr_forest *forest, struct tr_deps_graph *graph);
 
 void tr_critical_free(struct tr_critical *critical);
 

@@ -450,48 +450,44 @@ static bool put_files(struct tr_html *html, const struct tr_file_use *uses, size
 	return fine && !to->failed;
 }
 
-/* What the runs of a segment did with files, by node. All zero: the segment has no file calls. */
+/* What the runs of a segment did with files. All zero: the segment has no file calls. */
 struct node_uses {
 	struct tr_file_use *list;
-	size_t *first; /* by node: of its uses in the list; the next one's are after them */
-	uint64_t *read, *written; /* bytes, by node */
+	struct {
+		size_t first, count;	/* of its uses in the list */
+		uint64_t read, written; /* bytes */
+	} * nodes;
 };
 
 static void free_node_uses(struct node_uses *uses)
 {
 	free(uses->list);
-	free(uses->first);
-	free(uses->read);
-	free(uses->written);
+	free(uses->nodes);
 }
 
 static bool make_node_uses(struct tr_html *html, struct node_uses *uses)
 {
 	struct tr_deps_graph *graph = &html->uses.graph;
-	size_t count, nodes = html->forest.count;
+	size_t count;
 
-	uses->first = calloc(2 * nodes + 2, sizeof *uses->first);
-	uses->read = calloc(nodes + 1, sizeof *uses->read);
-	uses->written = calloc(nodes + 1, sizeof *uses->written);
-	if (!uses->first || !uses->read || !uses->written ||
-	    !tr_file_uses_list(&html->uses, &uses->list, &count) ||
-	    !tr_critical_place(&html->forest, graph))
+	uses->nodes = calloc(html->forest.count + 1, sizeof *uses->nodes);
+	if (!uses->nodes || !tr_file_uses_list(&html->uses, &uses->list, &count) ||
+	    !tr_critical_set_nodes(&html->forest, graph))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t node =
-			uses->list[i].program ? uses->list[i].program->place : TR_FOREST_NONE;
+			uses->list[i].program ? uses->list[i].program->node : TR_FOREST_NONE;
 		if (node == TR_FOREST_NONE)
 			continue;
-		if (!uses->first[2 * node + 1])
-			uses->first[2 * node] = i;
-		uses->first[2 * node + 1]++;
+		if (!uses->nodes[node].count++)
+			uses->nodes[node].first = i;
 	}
 	for (const struct tr_deps_command *c = graph->first_command; c; c = c->next) {
 		const struct tr_deps_command *program = tr_deps_program(c);
-		if (!program || program->place == TR_FOREST_NONE)
+		if (!program || program->node == TR_FOREST_NONE)
 			continue;
-		uses->read[program->place] += c->bytes_read;
-		uses->written[program->place] += c->bytes_written;
+		uses->nodes[program->node].read += c->bytes_read;
+		uses->nodes[program->node].written += c->bytes_written;
 	}
 	return true;
 }
@@ -502,8 +498,9 @@ static bool add_uses(struct tr_html *html, const struct node_uses *uses, uint32_
 {
 	const struct tr_deps_graph *graph = &html->uses.graph;
 	struct tr_buffer *to = &html->use_line;
-	size_t count = uses->first[2 * node + 1];
-	const struct tr_file_use *list = uses->list + uses->first[2 * node];
+	size_t count = uses->nodes[node].count;
+	const struct tr_file_use *list = uses->list + uses->nodes[node].first;
+	uint64_t read = uses->nodes[node].read, written = uses->nodes[node].written;
 
 	if (!html->use_lines)
 		html->use_lines = tr_spool_new(html->config.max_spool);
@@ -513,15 +510,15 @@ static bool add_uses(struct tr_html *html, const struct node_uses *uses, uint32_
 	for (; html->use_line_count + 1 < tr_html_spans(html); html->use_line_count++)
 		tr_buffer_put_byte(to, '\n'); /* spans of segments without file calls */
 	html->use_line_count++;
-	if (count || uses->read[node] || uses->written[node]) {
+	if (count || read || written) {
 		tr_buffer_put_byte(to, '[');
 		if (graph->has_reads)
-			tr_buffer_put_decimal(to, uses->read[node]);
+			tr_buffer_put_decimal(to, read);
 		else
 			tr_buffer_put_literal(to, "null");
 		tr_buffer_put_byte(to, ',');
 		if (graph->has_writes)
-			tr_buffer_put_decimal(to, uses->written[node]);
+			tr_buffer_put_decimal(to, written);
 		else
 			tr_buffer_put_literal(to, "null");
 		if (!put_files(html, list, count, false, to) ||

@@ -133,13 +133,13 @@ static bool count_decided(void *context, const struct tr_deps_use *use)
 		return true;
 	if (path->set & KEPT)
 		return false;
-	use->command->owner->place += !(path->set & READ);
+	use->command->owner->files_read += !(path->set & READ);
 	files->read += !(path->set & READ * OF_TRACE);
 	path->set |= READ | READ * OF_TRACE;
 	return true;
 }
 
-/* Counts the decided uses of a program, and of the processes that it forked, in program->place. */
+/* Counts the decided uses of a program, and of the processes that it forked, in files_read of the program. */
 static void count_ended(void *context, struct tr_deps_command *program)
 {
 	struct tr_stat_files *files = context;
@@ -222,7 +222,7 @@ static bool make_rows(struct tr_stat_files *files, struct row **rows, size_t *co
 		if (c->program) {
 			row++;
 			*row = (struct row){ .program = c,
-					     .read = c->place, /* see count_ended */
+					     .read = c->files_read, /* by uses that were dropped */
 					     .order = (uint64_t)(row - *rows) };
 			count_command(files, row, c);
 		} else if (!c->parent) {
