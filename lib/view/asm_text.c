@@ -147,7 +147,7 @@ static bool take_head(struct tr_asm_text *view, struct tr_text line)
 	return true;
 }
 
-/* The mark of an instruction. */
+/* Returns the mark of an instruction. */
 static char mark_of(const struct tr_loaded_program *loaded, const struct tr_ranges *ranges,
 		    uint64_t address, uint64_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short forms. A text is cut only between characters, so that the result stays valid UTF-8. */
+/* Shortens values. A text is cut only between characters, so that the result stays valid UTF-8. */
 #include "view/brief.h"
 
 #include "core/utf8.h"
@@ -54,7 +54,7 @@ void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr
 	const char *end = cell->text.data + cell->text.len;
 	struct tr_error err;
 
-	/* nearly all cells are JSON as they are spelled */
+	/* trec and JSON spell nearly all cells in the same way */
 	if (cell->type == TR_CELL_TEXT && tr_string_special(cell->text.data, end) == end) {
 		tr_buffer_put_byte(to, '"');
 		tr_buffer_put_text(to, cell->text);

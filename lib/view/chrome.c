@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records as Chrome trace events. An event is composed in chrome->line, from its name to its
- * closing bracket, and written when it is complete; a long command is written in pieces meanwhile.
- * Runs and calls have arguments of their own (describe, begin_call), which are JSON before the
- * event begins.
+ * closing bracket, and written when it is complete, except that a long command is written in
+ * pieces. The arguments of runs and calls are converted to JSON before their event begins
+ * (describe, begin_call).
  */
 #include "view/chrome.h"
 
@@ -27,9 +27,9 @@
 #include "view/timeline.h"
 
 enum {
-	VALUE_SHOWN = 1000,	   /* bytes of a value; the rest of a longer one is left out */
-	STRANGE_TASK = 1000000000, /* the first number given to tasks whose id is not a number */
-	PIECE = 64 << 10,	   /* bytes of a command that are escaped at a time */
+	VALUE_SHOWN = 1000,	  /* bytes of a value; the rest of a longer one is left out */
+	FIRST_GIVEN = 1000000000, /* the first number for tasks whose id is not a small number */
+	PIECE = 64 << 10,	  /* bytes of a command that are escaped at a time */
 };
 
 /* The viewer shows these groups as "processes"; each segment has its own. */
@@ -48,12 +48,12 @@ struct tr_chrome {
 	uint64_t segment;
 	bool named[GROUPS];
 	struct tr_map tasks;	  /* struct task, by id */
-	uint64_t strange_tasks;	  /* tasks whose id is not a small number */
+	uint64_t given_numbers;	  /* to tasks whose id is not a small number */
 	struct tr_arena arena;	  /* of tasks */
 	struct tr_buffer origins; /* JSON: the first time of each segment */
 };
 
-/* The row of the viewer in which an event is drawn. */
+/* Appends the row of the viewer in which an event is drawn. */
 static void put_place(struct tr_chrome *chrome, enum group group, uint64_t tid)
 {
 	/* the "pid" of a group, from 1 */
@@ -158,7 +158,7 @@ static void begin_event(struct tr_chrome *chrome, char phase, struct tr_text nam
 	put_place(chrome, group, tid);
 }
 
-/* The duration of an event, in microseconds. */
+/* Appends the duration of an event, in microseconds. */
 static void put_duration(struct tr_chrome *chrome, int64_t duration)
 {
 	tr_buffer_put_literal(&chrome->line, ",\"dur\":");
@@ -189,8 +189,8 @@ static struct task *find_task(struct tr_chrome *chrome, const struct tr_cell *ce
 	    (task = tr_arena_alloc(&chrome->arena, sizeof *task + id.len))) {
 		*task = (struct task){ .len = id.len };
 		memcpy(task->id, id.data, id.len);
-		if (!tr_cell_number(&number, &task->number) || task->number >= STRANGE_TASK)
-			task->number = STRANGE_TASK + chrome->strange_tasks++;
+		if (!tr_cell_number(&number, &task->number) || task->number >= FIRST_GIVEN)
+			task->number = FIRST_GIVEN + chrome->given_numbers++;
 		if (!tr_map_put(&chrome->tasks, (struct tr_text){ task->id, id.len }, task))
 			task = NULL;
 	}
@@ -222,7 +222,7 @@ static bool get_task(struct tr_chrome *chrome, struct tr_record *record, enum gr
 	return true;
 }
 
-/* Appends a value as JSON; of a long one, its beginning as a string. False: memory. */
+/* Appends a value as JSON, a long one as a string of its beginning. False: memory is exhausted. */
 static bool put_value(struct tr_record *record, struct tr_field *field, struct tr_buffer *to)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -278,7 +278,7 @@ static bool is_plain_string(struct tr_text text)
 	       tr_string_special(text.data + 1, last) == last && *last == '"';
 }
 
-/* Appends a field of an exec record as a member, after a comma; nothing if it has no value. */
+/* Appends a field of an exec record as a member, after a comma, if it has a value. */
 static void put_member(struct tr_record *record, struct tr_text key, struct tr_field *field,
 		       struct tr_buffer *text)
 {
@@ -386,7 +386,7 @@ static bool split_text(struct tr_text text, struct tr_text *name, struct tr_text
 	return true;
 }
 
-/* Where the phases of a run are drawn. */
+/* The run within which phases are drawn. */
 struct phase_place {
 	struct tr_chrome *chrome;
 	uint64_t lane;
@@ -478,8 +478,8 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 }
 
 /*
- * A counter of the runs that are alive, with an event at each change: a beginning (lanes->order), or
- * the first end of those that are alive. False: memory is exhausted.
+ * Writes a counter of the runs that are alive. It changes when a run begins (lanes->order), or when
+ * the first of those that are alive ends. False: memory is exhausted.
  */
 static bool put_alive(struct tr_chrome *chrome, const struct tr_lanes *lanes)
 {
@@ -617,14 +617,14 @@ static const struct tr_timeline_steps timeline_steps = {
 	.end_frame = end_frame,
 };
 
-/* The next segment may give the same ids to other tasks. */
+/* Frees the tasks: the next segment may give the same ids to others. */
 static void forget_tasks(struct tr_chrome *chrome)
 {
 	tr_map_clear(&chrome->tasks);
 	tr_arena_reset(&chrome->arena);
 }
 
-/* A system call, a signal or any other record: with its duration, else as an instant. */
+/* Writes a system call, a signal or any other record, as an instant if it has no duration. */
 static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 {
 	struct tr_buffer name = TR_BUFFER_INIT;
@@ -664,7 +664,7 @@ static bool put_other(struct tr_chrome *chrome, struct tr_record *record)
 	return fine;
 }
 
-/* Kinds that the forest turns into runs. */
+/* True for the kinds that the forest turns into runs. */
 static bool is_process(struct tr_text kind)
 {
 	return tr_text_is(kind, "exec") || tr_text_is(kind, "fork") || tr_text_is(kind, "exit") ||

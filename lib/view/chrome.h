@@ -13,10 +13,10 @@
  *  - phases of compilers (phases.h), within the runs of their processes
  *  - counters: processes that are alive; calls and draws of each frame
  *
- * The viewer shows each of the first three as a "process", each lane or task as a
- * thread of it; a segment has its own. Times are microseconds since the first
- * one of the segment, which otherData keeps. A trace without times is shown as
- * a sequence, a microsecond for each record, and says so.
+ * The viewer shows each of the first three as a "process" and each lane or task as a thread of it;
+ * each segment has "processes" of its own. Times are microseconds since the first time of the
+ * segment, which is stored in otherData. A trace without times is shown as a sequence in which each
+ * record takes a microsecond; the names of the "processes" and otherData state that.
  *
  * The path of the data: calls and other records become events at once, an enter with its leave;
  * exec records go to a forest (process/forest.h), whose runs become events at the end of the
@@ -39,10 +39,10 @@ struct tr_chrome;
 struct tr_chrome *tr_chrome_new(uint64_t max_spool, unsigned (*call_kinds)(struct tr_text name),
 				struct tr_output *out);
 
-/* Draws phases of compilers within the runs that they belong to; borrowed. */
+/* Sets the phases of compilers, which are drawn within their runs. They are borrowed. */
 void tr_chrome_set_phases(struct tr_chrome *chrome, struct tr_phases *phases);
 
-/* The next line of the stream, NULL at its end. TR_WARN: err states what was not shown. */
+/* Takes the next line of the stream, or NULL at its end. TR_WARN: err states what was not shown. */
 enum tr_status tr_chrome_put(struct tr_chrome *chrome, struct tr_record *record,
 			     struct tr_error *err);
 

@@ -45,10 +45,13 @@ const char *tr_computed_records(struct tr_text name)
 	return NULL;
 }
 
-/* A beginning or a frame, kept under its key. */
+/* The beginning of a process, or the definition of a stack frame, under its key. */
 struct entry {
 	struct tr_text key;
-	int64_t began;	      /* the time of a process; of a frame: the serial of its definition */
+	union {
+		int64_t began;	/* of a process */
+		int64_t serial; /* of the definition of a frame */
+	};
 	struct tr_text value; /* of a frame: its map, as trec spells it */
 	char data[];
 };
@@ -148,8 +151,8 @@ struct tr_computed_fields *tr_computed_fields(struct tr_computed *c)
 	return &c->fields;
 }
 
-/* Replaces the entry of the key. False: memory is exhausted. */
-static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct tr_text value)
+/* Adds or replaces an entry; number is its time or serial. False: memory is exhausted. */
+static bool keep(struct tr_map *map, struct tr_text key, int64_t number, struct tr_text value)
 {
 	struct entry *entry = malloc(sizeof *entry + key.len + value.len);
 
@@ -157,7 +160,7 @@ static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct t
 		return false;
 	entry->key = (struct tr_text){ entry->data, key.len };
 	entry->value = (struct tr_text){ entry->data + key.len, value.len };
-	entry->began = began;
+	entry->began = number;
 	memcpy(entry->data, key.data, key.len);
 	if (value.len)
 		memcpy(entry->data + key.len, value.data, value.len);
@@ -168,7 +171,7 @@ static bool keep(struct tr_map *map, struct tr_text key, int64_t began, struct t
 	return false;
 }
 
-/* Removes an entry and returns its time. */
+/* Removes the entry of a process and returns its time. */
 static int64_t take(struct tr_map *map, struct tr_text key)
 {
 	struct entry *entry = tr_map_take(map, key);
@@ -206,7 +209,7 @@ static bool define_frame(struct tr_computed *c, struct tr_record *record)
 	       keep(&c->frames, record->task.text, c->serial, tr_buffer_text(to));
 }
 
-/* A cell as text: that of a task may be kept as a number. Valid until the next call. */
+/* Returns the text of a cell, which may hold a number. Valid until the next call. */
 static struct tr_text cell_text(struct tr_computed *c, const struct tr_cell *cell)
 {
 	if (cell->type == TR_CELL_TEXT)
@@ -233,7 +236,7 @@ static bool follow_fork(struct tr_computed *c, struct tr_record *record, int64_t
 	       keep(&c->processes, tr_buffer_text(&c->text), now, (struct tr_text){ NULL, 0 });
 }
 
-/* Keeps the time of an enter, or sets began to that of the enter of a leave. */
+/* Keeps the time of an enter. For a leave, sets c->began to the time of its enter. */
 static bool follow_call(struct tr_computed *c, struct tr_record *record, int64_t now)
 {
 	struct timed_call *call;
@@ -278,8 +281,8 @@ static bool follow_time(struct tr_computed *c, struct tr_record *record)
 }
 
 /*
- * Follows where programs are loaded. A module whose file cannot be read is like one that is not
- * known. False: memory is exhausted.
+ * Follows where programs are loaded. A module whose file cannot be read counts as unknown. False:
+ * memory is exhausted.
  */
 static bool follow_programs(struct tr_computed *c, struct tr_record *record)
 {
@@ -387,7 +390,7 @@ static struct tr_value *get_backtrace(const struct tr_computed *c, struct tr_rec
 		const struct entry *entry = NULL;
 		if (id->type == TR_SYMBOL && id->as.symbol->count == 1)
 			entry = tr_map_get(&c->frames, id->as.symbol->names[0].text);
-		if (entry && entry->began < c->first)
+		if (entry && entry->serial < c->first)
 			entry = NULL; /* defined in an earlier segment */
 		struct tr_text copy = entry ? tr_arena_copy(arena, entry->value) : TR_TEXT("");
 		struct tr_value *frame = entry ? tr_literal_parse(copy, arena, err) : NULL;
@@ -426,7 +429,10 @@ static struct tr_value *seconds(struct tr_arena *arena, int64_t from, int64_t to
 	return number(arena, TR_REAL64, bits, err);
 }
 
-/* How long the thing that the record ends took. NULL: unknown, or err is filled. */
+/*
+ * Returns the duration of the process or call that the record ends. NULL: unknown, or err is
+ * filled.
+ */
 static struct tr_value *get_duration(const struct tr_computed *c, struct tr_record *record,
 				     const struct tr_record *leave, struct tr_error *err)
 {

@@ -31,11 +31,13 @@
 enum { TR_COMPUTED_NAMES = 6 };
 extern const char *const tr_computed_names[TR_COMPUTED_NAMES];
 
-/* The names of those that need programs. */
+/* How many of the names need programs. */
 enum { TR_COMPUTED_SYMBOLS = 4 };
 extern const char *const tr_computed_symbols[TR_COMPUTED_SYMBOLS];
 
-/* The records that have the computed field ("block records"); NULL: it is none. */
+/*
+ * Describes the records that have the computed field ("block records"); NULL: it is not computed.
+ */
 const char *tr_computed_records(struct tr_text name);
 
 struct tr_compilers;
@@ -43,8 +45,8 @@ struct tr_computed;
 struct tr_programs; /* coverage/programs.h */
 
 /*
- * call_kinds: as in struct tr_format. compilers: borrowed, or NULL for those that are built in. NULL:
- * memory is exhausted.
+ * call_kinds: as in struct tr_format. compilers: borrowed, or NULL for those that are built in.
+ * NULL: memory is exhausted.
  */
 struct tr_computed *tr_computed_new(unsigned (*call_kinds)(struct tr_text name),
 				    struct tr_compilers *compilers);

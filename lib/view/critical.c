@@ -3,14 +3,17 @@
  * The critical path. number_nodes gives each node a position in the order of the tree, so that the
  * runs below a node are a range of positions; list_children sorts the children of each node by
  * their ends, and list_commands the commands of the graph by position. walk_back then goes from
- * the last end to the first beginning. Each child is passed over once (left).
+ * the last end to the first beginning. The children of a node are taken from the end of their list
+ * (left), so that each is looked at once.
  */
 #include "view/critical.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A use is looked at once for each level of the tree that is on the path; damaged traces have many. */
+/*
+ * A use is looked at once for each level of the tree on the path; damaged traces have many levels.
+ */
 enum { LOOKS_MAX = 100000000 };
 
 /* A process among the children of a run: the ends of its last program, by rising ends. */
@@ -42,9 +45,9 @@ struct walk {
 	/* the children of a node, and those of no node at forest->count, begin at first[node] */
 	uint32_t *first;
 	struct child *children;
-	int64_t *begins; /* of the same children, rising */
-	uint32_t *left;	 /* by node: its children after these ended too late, or are on the path */
-	bool *taken;	 /* the path has come to the end of this run, or to a pipe of it */
+	int64_t *begins;	  /* of the same children, rising */
+	uint32_t *left;		  /* by node: how many of its children may still be on the path */
+	bool *taken;		  /* the path has come to the end of this run, or to a pipe of it */
 	struct command *commands; /* by position */
 	size_t command_count;
 	struct writer *list;	  /* all writers; a version can have a thousand readers for each */
@@ -170,7 +173,7 @@ static bool can_wait(const struct walk *walk, uint32_t parent, uint32_t tail)
 	return !is_open(&nodes[tail]) || parent == TR_FOREST_NONE || is_open(&nodes[parent]);
 }
 
-/* The last program of a process, which called exec without a fork. */
+/* Returns the last program of a process, whose programs called exec without a fork. */
 static uint32_t tail_of(const struct walk *walk, uint32_t node)
 {
 	while (walk->forest->nodes[node].successor != TR_FOREST_NONE)
@@ -178,7 +181,7 @@ static uint32_t tail_of(const struct walk *walk, uint32_t node)
 	return node;
 }
 
-/* The list of the children of a node; that of the roots is the last one. */
+/* Returns the number of the list of the children of a node; that of the roots is the last one. */
 static size_t list_of(const struct walk *walk, uint32_t node)
 {
 	return node == TR_FOREST_NONE ? walk->forest->count : node;
@@ -186,7 +189,7 @@ static size_t list_of(const struct walk *walk, uint32_t node)
 
 /*
  * Lists the children of each node by their ends, and separately when they began. The first pass
- * counts, the second fills; left then is the number of children that are left to look at.
+ * counts, the second fills.
  */
 static void list_children(struct walk *walk)
 {
@@ -232,7 +235,7 @@ static int by_position(const void *a, const void *b)
 	return x->command->began < y->command->began ? -1 : x->command->began > y->command->began;
 }
 
-/* The writers of a version of a file; NULL: none of them has closed it. */
+/* Returns the writers of a version of a file; NULL: none of them has closed it. */
 static const struct writer *writers_of(const struct walk *walk,
 				       const struct tr_deps_version *version)
 {
@@ -291,7 +294,7 @@ static bool list_commands(struct walk *walk, struct tr_deps_graph *graph)
 	return list_writers(walk);
 }
 
-/* The first command at this position or after it. */
+/* Returns the index of the first command at this position or after it. */
 static size_t seek(const struct walk *walk, uint32_t position)
 {
 	return tr_array_search(i, 0, walk->command_count, walk->commands[i].position < position);
@@ -348,7 +351,7 @@ static bool add_step(struct walk *walk, uint32_t node, int64_t began, int64_t en
 	return true;
 }
 
-/* The last close, after the run began and until then, of a pipe that it reads. */
+/* Finds the last close of a pipe that the run reads, after it began and until the given time. */
 static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 {
 	struct event best = { .node = TR_FOREST_NONE };
@@ -438,8 +441,8 @@ static bool is_above(const struct walk *walk, uint32_t run, uint32_t node)
 }
 
 /*
- * Why a process began. Sets *next to a command that had to complete a file, but that its parent did
- * not wait for.
+ * Finds why a process began. If it needed a file of a command for which its parent did not wait,
+ * *next is the completion of that file.
  */
 static struct event reason(struct walk *walk, uint32_t head, struct event *next)
 {

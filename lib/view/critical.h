@@ -5,14 +5,15 @@
  *
  *	forest (process/forest.h), graph (view/file_uses.h) -> tr_critical_find -> steps
  *
- * The search goes backwards. A command at a moment was kept from going on by what came last before:
- * the end of one of its children, the last close of a pipe that it reads, or else its own beginning.
- * There the search continues with the child, with the writer of the pipe, or with its parent. Each
- * piece of time belongs to one step, so the steps follow each other without a gap.
+ * The search goes backwards. What a command waited for at a moment is the latest of these events:
+ * the end of one of its children, the last close of a pipe that it reads, or else its own
+ * beginning. The search continues there with the child, the writer of the pipe, or the parent. Each
+ * step begins when the step before it ends, so there are no gaps.
  *
- * Why a command began: its parent had been waiting for the child that ended last. That child wrote
- * a file which the command (or a program below it) reads: FILE. Otherwise, other children ran on,
- * as with make -j: SLOT. Otherwise: EXIT. The parent had not waited for any child: PARENT.
+ * A command began because its parent had been waiting for the child that ended last. The cause is
+ * FILE if that child wrote a file which the command (or a program below it) reads; otherwise SLOT
+ * if other children continued to run, as with make -j; otherwise EXIT. It is PARENT if the parent
+ * had not waited for any child.
  *
  * Time grows with commands and uses, memory with commands. Thread safe on different graphs.
  */
@@ -46,12 +47,12 @@ struct tr_critical {
 	bool cut;			/* the last command has no end: the trace ends before it */
 };
 
-/* The word for a cause: "job slot". */
+/* Returns the word for a cause, such as "job slot". */
 const char *tr_critical_word(enum tr_critical_cause cause);
 
 /*
- * Finds the path; the forest is linked. graph: NULL if the trace has no file calls; the nodes of its
- * commands are set. False: memory is exhausted.
+ * Finds the path; the forest is linked. graph: NULL if the trace has no file calls; the nodes of
+ * its commands are set. False: memory is exhausted.
  */
 bool tr_critical_find(struct tr_critical *critical, const struct tr_forest *forest,
 		      struct tr_deps_graph *graph);

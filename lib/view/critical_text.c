@@ -65,7 +65,7 @@ struct tr_critical_text *tr_critical_text_new(const struct tr_critical_text_conf
 	return text;
 }
 
-/* The text of a node in two parts. False: err is filled. */
+/* Sets the two texts of a row from the text of its node. False: err is filled. */
 static bool set_texts(struct tr_critical_text *text, uint32_t at, struct row *row,
 		      struct tr_error *err)
 {
@@ -158,7 +158,7 @@ bool tr_critical_text_has_files(const struct tr_critical_text *text)
 	return text->has_files;
 }
 
-/* The longest steps first; equal ones in their order. */
+/* Sorts the longest steps first, and steps of the same length in their order. */
 static int longest_first(const void *a, const void *b)
 {
 	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
@@ -185,7 +185,9 @@ static bool choose(struct tr_critical_text *text, struct row *rows, size_t count
 	return true;
 }
 
-/* One row of the table. Times count from the first step, seconds is how long the step took. */
+/*
+ * Adds a row to the table. Its time counts from the first step; its seconds are those of the step.
+ */
 static void report_row(struct tr_critical_text *text, const struct row *row, int64_t origin,
 		       struct tr_report *report)
 {
@@ -201,7 +203,7 @@ static void report_row(struct tr_critical_text *text, const struct row *row, int
 	tr_report_cell_program(report, row->makes, row->command);
 }
 
-/* Of many steps the longest are shown, in the order of time. */
+/* If there are many steps, only the longest are shown, in the order of time. */
 bool tr_critical_text_write(struct tr_critical_text *text, struct tr_output *out)
 {
 	static const char *const columns[] = { "from", "seconds", "share",   "seq", "waited-for",

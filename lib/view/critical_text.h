@@ -4,8 +4,8 @@
  *
  *	records -> tr_critical_text_put -> at the end of each segment, its steps -> a report (report.h)
  *
- * Memory: about 200 bytes for each process, and what view/file_uses.h takes; the commands of the
- * path. Not thread safe.
+ * Memory: about 200 bytes for each process, the commands on the path, and what view/file_uses.h
+ * takes. Not thread safe.
  */
 #ifndef TR_VIEW_CRITICAL_TEXT_H
 #define TR_VIEW_CRITICAL_TEXT_H
@@ -15,7 +15,7 @@
 #include "record/record.h"
 
 struct tr_critical_text_config {
-	size_t top; /* the longest steps that are shown; 0: all */
+	size_t top; /* how many steps are shown, the longest ones; 0: all */
 	bool json;
 	uint64_t max_spool;		/* as in struct tr_limits */
 	struct tr_compilers *compilers; /* NULL: those that are built in; borrowed */
@@ -30,7 +30,7 @@ struct tr_critical_text *tr_critical_text_new(const struct tr_critical_text_conf
 enum tr_status tr_critical_text_put(struct tr_critical_text *text, struct tr_record *record,
 				    struct tr_error *err);
 
-/* Whether some segment has a path, and whether some has file calls: after the end. */
+/* Return, after the end, whether any segment has a path, and whether any has file calls. */
 bool tr_critical_text_found(const struct tr_critical_text *text);
 bool tr_critical_text_has_files(const struct tr_critical_text *text);
 

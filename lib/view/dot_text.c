@@ -67,7 +67,7 @@ static void put_quoted(struct tr_text text, struct tr_buffer *to)
 	}
 }
 
-/* The name of a node in the graph. */
+/* Appends the name of a node in the graph. */
 static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *node,
 		   struct tr_buffer *to)
 {
@@ -75,7 +75,9 @@ static void put_id(const struct tr_dot_text *dot, const struct tr_forest_node *n
 	tr_buffer_put_decimal(to, (uint64_t)(node - dot->forest.nodes));
 }
 
-/* The longest run is the darkest; each lighter shade is half the duration. */
+/*
+ * Returns the shade of a run. The longest is the darkest; half its duration is one shade lighter.
+ */
 static unsigned shade(int64_t duration, int64_t longest)
 {
 	unsigned shade = SHADES;
@@ -87,7 +89,7 @@ static unsigned shade(int64_t duration, int64_t longest)
 	return shade;
 }
 
-/* Shortens in the middle, because compilers are named first and sources last. */
+/* Appends a command, shortened in its middle: its compiler comes first and its source last. */
 static void put_command(struct tr_text command, size_t width, struct tr_buffer *to)
 {
 	if (!width || command.len <= width) {
@@ -104,7 +106,7 @@ static void put_command(struct tr_text command, size_t width, struct tr_buffer *
 	put_quoted(tr_text_span(command.data + tail, command.data + command.len), to);
 }
 
-/* The text in the box: the command, how long it took, and how it failed. */
+/* Appends the text in the box: the command, its duration, and how it failed. */
 static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node)
 {
 	struct tr_buffer *to = &dot->line;
@@ -126,7 +128,7 @@ static void put_label(struct tr_dot_text *dot, const struct tr_forest_node *node
 	}
 }
 
-/* Writes the node of a run. Its shade is its duration, and a red border is a failure. */
+/* Writes the node of a run. Its shade shows its duration, and a red border that it failed. */
 static void put_node(struct tr_dot_text *dot, const struct tr_forest_node *node, int64_t longest)
 {
 	struct tr_buffer *to = &dot->line;
@@ -178,7 +180,7 @@ static bool write_line(struct tr_dot_text *dot)
 	return true;
 }
 
-/* The longest duration, to which shades are relative. */
+/* Returns the longest duration, to which shades are relative. */
 static int64_t longest_of(const struct tr_forest *forest)
 {
 	int64_t longest = 0;

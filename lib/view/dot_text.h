@@ -23,7 +23,7 @@ struct tr_dot_text;
 /* Borrows out. NULL: memory is exhausted. */
 struct tr_dot_text *tr_dot_text_new(const struct tr_dot_text_config *config, struct tr_output *out);
 
-/* The next line of the stream, NULL at its end: each segment is shown when it is complete. */
+/* Takes the next line of the stream, or NULL at its end. A segment is shown when it is complete. */
 enum tr_status tr_dot_text_put(struct tr_dot_text *dot, struct tr_record *record,
 			       struct tr_error *err);
 

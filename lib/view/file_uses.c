@@ -2,7 +2,7 @@
 /*
  * The uses of files in a trace. Following them takes memory and time, so it begins with the first
  * file call; records that came before, and that the graph needs (processes, and calls that change
- * descriptors or directories), are held back in a buffer until then.
+ * descriptors or directories), are kept in a buffer until then.
  */
 #include "view/file_uses.h"
 
@@ -19,7 +19,9 @@ void tr_file_uses_init(struct tr_file_uses *uses, bool times)
 	*uses = (struct tr_file_uses){ .times = times, .held = TR_BUFFER_INIT };
 }
 
-/* TR_WARN means that a field is malformed: then the record has no uses. */
+/*
+ * Follows a record. One with a malformed field (TR_WARN) has no uses. False: memory is exhausted.
+ */
 static bool follow(struct tr_file_uses *uses, struct tr_record *record)
 {
 	struct tr_error err;
@@ -59,8 +61,8 @@ static bool start(struct tr_file_uses *uses)
 }
 
 /*
- * Holds a record back, as its line. Beyond HELD_BYTES the held records are dropped, and missing
- * from the graph that a later file call starts. False: memory is exhausted.
+ * Keeps the line of a record until the first file call. Beyond HELD_BYTES all lines are dropped,
+ * and the graph will lack their records. False: memory is exhausted.
  */
 static bool hold(struct tr_file_uses *uses, struct tr_record *record)
 {

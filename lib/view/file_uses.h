@@ -5,7 +5,7 @@
  *	tr_file_uses_put      each record; the first file call starts the graph (deps/graph.h)
  *	tr_file_uses_finish   the segment is complete: the graph can be read, if `following` is set
  *	tr_file_uses_list     the files that each program read and wrote
- *	tr_file_uses_clear    makes ready for the next segment
+ *	tr_file_uses_clear    drops all, before the next segment
  *
  * Until the first file call, process records are kept as text, up to a limit; so a trace without
  * file calls costs almost nothing. After that, memory grows with the distinct files and commands.

@@ -165,7 +165,7 @@ static bool put_json(struct tr_html *html, struct tr_record *record, struct tr_t
 	return true;
 }
 
-/* Appends the base of an environment, then the environment itself: ,"BASE",{…}. False: memory. */
+/* Appends the base of an environment and its map: ,"BASE",{…}. False: memory is exhausted. */
 static bool put_map(struct tr_html *html, struct tr_record *record, const char *key,
 		    struct tr_text literal)
 {
@@ -182,7 +182,7 @@ static bool put_map(struct tr_html *html, struct tr_record *record, const char *
 	return put_json(html, record, literal);
 }
 
-/* Appends the environment as the record has it, when the one of the parent is unknown. */
+/* Appends the environment in the form of the record, for a parent whose environment is unknown. */
 static bool put_own(struct tr_html *html, struct tr_record *record)
 {
 	static const char *const keys[] = { "envdiff", "envtop", "env" };
@@ -207,7 +207,9 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 	return fine;
 }
 
-/* Sets html->environment to the environment of an exec record: where possible, against its parent.
+/*
+ * Sets html->environment to the environment of an exec record, as the difference from that of its
+ * parent where possible.
  */
 static bool follow_environment(struct tr_html *html, struct tr_record *record)
 {
@@ -352,8 +354,8 @@ static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
 }
 
 /*
- * Times as the page has them. Where a segment without times follows one with times, or the other
- * way round, it begins where the one before it ended.
+ * Sets the times of a span on the page. If only one of two successive segments has times, the
+ * second one begins where the first one ended.
  */
 static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 		      const struct tr_span *from, struct span *span)
@@ -368,7 +370,7 @@ static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 	span->end = (from->end - origin) * scale + shift;
 }
 
-/* Adds the phases of a process to its line, which is at the end of the text. */
+/* Adds the phases of a process to its line, which is the end of the text. */
 static bool add_phases(struct tr_html *html, uint64_t process, const struct tr_span *span,
 		       struct tr_buffer *text, struct tr_text *line, struct tr_error *err)
 {
@@ -393,7 +395,7 @@ static bool add_phases(struct tr_html *html, uint64_t process, const struct tr_s
 	return true;
 }
 
-/* place: for each node the index of its span. */
+/* Adds the span of a run. place: for each node the index of its span. False: err is filled. */
 static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t at,
 		    uint32_t first_lane, uint32_t *place, struct tr_buffer *text,
 		    struct tr_error *err)
@@ -606,7 +608,7 @@ static bool add_runs(struct tr_html *html, struct tr_error *err)
 	return fine;
 }
 
-/* A lane of calls; a call made during another is one level deeper. */
+/* A thread, whose calls are in one lane; a call made during another one is one level deeper. */
 struct thread {
 	uint32_t lane;
 	uint32_t depth; /* number of calls that have not returned */
@@ -632,7 +634,7 @@ static void free_threads(struct tr_map *threads)
 	*threads = (struct tr_map)TR_MAP_INIT;
 }
 
-/* The thread of a record; a new one gets a lane. NULL: memory is exhausted. */
+/* Returns the thread of a record; a new one gets a lane. NULL: memory is exhausted. */
 static struct thread *thread_of(struct tr_html *html, const struct tr_record *record)
 {
 	struct tr_buffer label = TR_BUFFER_INIT;

@@ -115,27 +115,27 @@ static void indent(struct tr_text compact, size_t depth, struct tr_buffer *to)
 	}
 }
 
-/* Kinds whose field names come from the traced program, and so could be equal to names of ours. */
+/* True for kinds whose field names come from the traced program, and so can equal names of trec. */
 static bool has_args(struct tr_text kind)
 {
 	return tr_kind_is_call(kind) || tr_text_is(kind, "sys");
 }
 
-/* Fields that are ours, whatever the kind: their keys begin with ".". */
-static bool starts_private(struct tr_text spelling)
+/* True for the keys of fields that trec defines for all kinds: these begin with ".". */
+static bool is_common(struct tr_text spelling)
 {
 	return spelling.len && spelling.data[0] == '.';
 }
 
-/* The place of a field with a key of its own. */
+/* Returns the place of a field with a key of its own. */
 static enum place place_of(const struct tr_record *record, const struct tr_field *field, bool args)
 {
 	if ((size_t)(field - record->fields) >= record->arrow)
 		return tr_text_is(field->key, "return") ? PLACE_RETURN : PLACE_RESULTS;
-	return args && !starts_private(field->key) ? PLACE_ARGS : PLACE_TOP;
+	return args && !is_common(field->key) ? PLACE_ARGS : PLACE_TOP;
 }
 
-/* Whether the view uses this key itself, beside the fields of the record. */
+/* True if the view itself uses this key beside those of the fields. */
 static bool is_reserved(const struct tr_record *record, struct tr_text key)
 {
 	const char *p = key.data;
@@ -354,7 +354,7 @@ static void note(struct tr_json_view *view, enum tr_status status, const struct 
 }
 
 /* Notes a value or cell that cannot be decoded. where: its column or key. */
-static void trouble(struct tr_json_view *view, struct tr_text where, struct tr_error *why)
+static void note_undecoded(struct tr_json_view *view, struct tr_text where, struct tr_error *why)
 {
 	enum tr_status status = tr_error_status(why);
 	tr_error_name(why, where);
@@ -369,7 +369,7 @@ static void out_of_memory(struct tr_json_view *view)
 	note(view, TR_FATAL, &why);
 }
 
-/* plain: the text needs no escapes. */
+/* Appends a string. plain: the text needs no escapes. */
 static void put_string(struct tr_json_view *view, struct tr_text text, bool plain)
 {
 	struct tr_buffer *to = &view->text;
@@ -393,7 +393,7 @@ static void put_escaped_cell(struct tr_json_view *view, struct tr_text spelling,
 		tr_json_view_bytes(bytes, &view->text);
 	} else {
 		tr_json_view_tagged("$raw", spelling, &view->text);
-		trouble(view, tr_text_from(column), &why);
+		note_undecoded(view, tr_text_from(column), &why);
 	}
 }
 
@@ -465,13 +465,13 @@ static void put_value(struct tr_json_view *view, struct tr_field *field)
 	struct tr_value *value = tr_field_value(view->record, field, &why);
 	if (!value) {
 		tr_json_view_tagged("$raw", field->text, &view->text);
-		trouble(view, field->key, &why);
+		note_undecoded(view, field->key, &why);
 	} else if (!tr_json_view_value(value, view->record->arena, &view->text)) {
 		out_of_memory(view);
 	}
 }
 
-/* The fields of one place, as members of the object that is open. first: no comma before it. */
+/* Appends the fields of one place as members of the open object. first: without a comma before. */
 static void put_place(struct tr_json_view *view, enum place place, bool first)
 {
 	for (size_t i = 0; i < view->fields.count; i++) {
@@ -511,7 +511,7 @@ static void put_more(struct tr_json_view *view)
 		tr_buffer_put_byte(&view->text, ']');
 }
 
-/* The frames of .bt as their definitions say; an undefined id is shown itself. */
+/* Appends the frames of .bt as they are defined; an undefined id is shown as it is. */
 static void put_backtrace(struct tr_json_view *view)
 {
 	struct tr_buffer *to = &view->text;
@@ -535,7 +535,7 @@ static void put_backtrace(struct tr_json_view *view)
 	tr_buffer_put_byte(to, ']');
 }
 
-/* The frame of an enter is unknown until its leave; the backtrace is shown anyway. */
+/* False for the frame of an enter, which is unknown until its leave. */
 static bool is_shown(const struct tr_record *record, const char *name)
 {
 	return strcmp(name, "backtrace") != 0 &&

@@ -8,10 +8,10 @@
  * absent one is null. Then the fields:
  *
  *  - of most kinds each as a key of its own;
- *  - of call, enter, leave and sys, whose names are the traced program's, under
- *    "args", but keys of ours (.flags, .bt) beside it;
- *  - fields after the arrow under "results", but `return` beside it.
- *    "results" is there, perhaps empty, exactly when the record has an arrow;
+ *  - of call, enter, leave and sys, whose keys come from the traced program, under "args"; keys
+ *    that trec defines (.flags, .bt) are beside it;
+ *  - fields after the arrow under "results", but `return` beside it. "results" is present, perhaps
+ *    empty, exactly if the record has an arrow;
  *  - the frames of .bt under "backtrace", as the stream defines them.
  *
  * A field that cannot have a key of its own is a [KEY,VALUE] pair under "more", so that no object

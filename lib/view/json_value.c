@@ -56,7 +56,7 @@ void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer 
 	tr_buffer_put_byte(to, '}');
 }
 
-/* Larger integers than those that a double holds are strings: JSON tools would round them. */
+/* Appends an integer; those that a double cannot hold are strings: JSON tools would round them. */
 static void put_integer(uint64_t magnitude, bool negative, struct tr_buffer *to)
 {
 	bool exact = magnitude >> 53 == 0;
@@ -70,8 +70,8 @@ static void put_integer(uint64_t magnitude, bool negative, struct tr_buffer *to)
 }
 
 /*
- * An address is a string: a double would round those of 64 bits, and hex is what people search
- * for.
+ * Appends an address as a string: a double would round addresses of 64 bits, and people search for
+ * the hex digits.
  */
 static void put_address(uint64_t number, struct tr_buffer *to)
 {
@@ -80,7 +80,7 @@ static void put_address(uint64_t number, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '"');
 }
 
-/* A finite number is JSON as trec spells it; inf, -inf and nan are strings, whatever the width. */
+/* Appends a real number, which JSON spells as trec does; but inf, -inf and nan are strings. */
 static void put_real(const struct tr_value *value, struct tr_buffer *to)
 {
 	char text[32];
@@ -122,7 +122,7 @@ static bool put_spelled(struct tr_text spelling, struct tr_arena *arena, struct 
 	return bytes.data != NULL;
 }
 
-/* A JSON key has to be a string: a key that is not text keeps its spelling in trec. */
+/* Appends a key. JSON requires a string, so a key that is not text keeps its spelling in trec. */
 static void put_key(struct tr_text spelling, struct tr_buffer *to)
 {
 	if (!put_portable(spelling, to))
@@ -130,7 +130,7 @@ static void put_key(struct tr_text spelling, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ':');
 }
 
-/* Appends the bytes of a blob, or where a blob that was left out is. */
+/* Appends the bytes of a blob, or the name and length of one that was left out. */
 static void put_blob(const struct tr_value *value, struct tr_buffer *to)
 {
 	if (value->type == TR_BLOB) {
@@ -149,7 +149,7 @@ static void put_blob(const struct tr_value *value, struct tr_buffer *to)
 	tr_buffer_put_literal(to, "}}");
 }
 
-/* The names, joined by "|"; without any, the number. */
+/* Appends the names of a symbol, joined by "|", or its number if it has none. */
 static bool put_symbol(const struct tr_symbol *symbol, unsigned flags, struct tr_arena *arena,
 		       struct tr_buffer *to)
 {
@@ -238,7 +238,7 @@ static bool put_uncut(const struct tr_value *value, struct tr_arena *arena, stru
 	case TR_STRING:
 		return put_spelled(value->text, arena, to);
 	case TR_WSTRING:
-		/* what JSON cannot hold is shown by its units */
+		/* a string with units that are no Unicode characters is shown as trec spells it */
 		if (!put_portable(value->text, to))
 			tr_json_view_tagged("$wide", value->text, to);
 		return true;

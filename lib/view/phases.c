@@ -26,8 +26,8 @@ static void free_content(struct content *content)
 	tr_arena_free(&content->arena);
 }
 
-/* The number in a member, without what follows a point. False: there is none. */
-static bool number_of(const struct tr_json_member *member, uint64_t *number)
+/* Reads the integer part of a number. False: the member is missing, or no number. */
+static bool read_integer(const struct tr_json_member *member, uint64_t *number)
 {
 	if (!member || member->type != TR_JSON_NUMBER)
 		return false;
@@ -67,7 +67,7 @@ static bool read_content(const char *path, struct content *content, struct tr_er
 	}
 	events = tr_json_member_find(members, count, "traceEvents");
 	began = tr_json_member_find(members, count, "beginningOfTime");
-	if (events && events->type == TR_JSON_ARRAY && number_of(began, &content->began) &&
+	if (events && events->type == TR_JSON_ARRAY && read_integer(began, &content->began) &&
 	    content->began < INT64_MAX / MICROSECOND / 2) {
 		content->events = events->value;
 		return true;
@@ -76,21 +76,21 @@ static bool read_content(const char *path, struct content *content, struct tr_er
 	return false;
 }
 
-/* The members of an event that are used. Events of other threads are sums over all phases. */
+/* The members of an event that are used here. Events of threads other than the first are sums. */
 struct event {
 	struct tr_text name, detail;
 	uint64_t process, thread, began, duration;
 	bool lasts;
 };
 
-/* The bytes of a string; data NULL: memory is exhausted. */
+/* Decodes a string. data NULL: memory is exhausted. */
 static struct tr_text bytes_of(const struct tr_json_member *member, struct tr_arena *arena)
 {
 	return tr_string_bytes((struct tr_text){ member->value.data + 1, member->value.len - 2 },
 			       arena);
 }
 
-/* False: memory is exhausted. */
+/* Reads an event. False: memory is exhausted. */
 static bool read_event(struct tr_text text, struct tr_arena *arena, struct event *event)
 {
 	struct tr_json_member *members;
@@ -105,10 +105,10 @@ static bool read_event(struct tr_text text, struct tr_arena *arena, struct event
 	args = tr_json_member_find(members, count, "args");
 	event->lasts = phase && tr_text_is(phase->value, "\"X\"") && name &&
 		       name->type == TR_JSON_STRING &&
-		       number_of(tr_json_member_find(members, count, "pid"), &event->process) &&
-		       number_of(tr_json_member_find(members, count, "tid"), &event->thread) &&
-		       number_of(tr_json_member_find(members, count, "ts"), &event->began) &&
-		       number_of(tr_json_member_find(members, count, "dur"), &event->duration) &&
+		       read_integer(tr_json_member_find(members, count, "pid"), &event->process) &&
+		       read_integer(tr_json_member_find(members, count, "tid"), &event->thread) &&
+		       read_integer(tr_json_member_find(members, count, "ts"), &event->began) &&
+		       read_integer(tr_json_member_find(members, count, "dur"), &event->duration) &&
 		       !tr_text_starts(name->value, TR_TEXT("\"Total ")) &&
 		       event->began < INT64_MAX / MICROSECOND / 2 &&
 		       event->duration < INT64_MAX / MICROSECOND / 2;
@@ -159,7 +159,7 @@ static bool each(const struct content *content, bool (*take)(void *context, stru
 	return fine;
 }
 
-/* Takes the process of the first event. */
+/* Sets the process of a file to that of its first event. */
 static bool take_process(void *context, struct event *event)
 {
 	uint64_t *process = context;
@@ -274,7 +274,7 @@ static void keep_longest(void *context, const struct tr_phase *phase)
 		tr_buffer_put_literal(json, "null");
 }
 
-/* The index of the phase that comes after `last` in the order of beginnings; LONGEST: none. */
+/* Returns the index of the earliest phase that is not done; LONGEST: there is none. */
 static size_t next_longest(const struct longest *longest, const bool *done)
 {
 	size_t next = LONGEST;
@@ -282,7 +282,7 @@ static size_t next_longest(const struct longest *longest, const bool *done)
 	for (size_t i = 0; i < longest->count; i++) {
 		if (done[i])
 			continue;
-		/* of those that begin at once, the outer one is first */
+		/* of phases that begin at the same time, the outer one is first */
 		if (next == LONGEST || longest->list[i].began < longest->list[next].began ||
 		    (longest->list[i].began == longest->list[next].began &&
 		     longest->list[i].duration > longest->list[next].duration))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The phases of compilers, as Clang writes them with -ftime-trace: JSON files of trace events, whose
- * "beginningOfTime" and process show to which run of a trace they belong. Only the files that the
- * user names are read. They are read again when their run is drawn, so that memory does not grow
- * with them.
+ * The phases of compilers, as Clang writes them with -ftime-trace: JSON files of trace events,
+ * whose "beginningOfTime" and process show to which run of a trace they belong. Only the files that
+ * the user names are read. They are read again when their run is drawn, so that memory does not
+ * grow with them.
  */
 #ifndef TR_VIEW_PHASES_H
 #define TR_VIEW_PHASES_H
@@ -27,10 +27,12 @@ struct tr_phases {
 	size_t count, cap;
 };
 
-/* Adds a file. False: it cannot be read or is no such file, or memory is exhausted; err is filled. */
+/*
+ * Adds a file. False: it cannot be read or is no such file, or memory is exhausted; err is filled.
+ */
 bool tr_phases_add(struct tr_phases *phases, struct tr_text path, struct tr_error *err);
 
-/* The file of a process that began within these times. NULL: none. */
+/* Finds the file of a process that began within these times. NULL: there is none. */
 struct tr_phases_file *tr_phases_find(const struct tr_phases *phases, uint64_t process,
 				      int64_t began, int64_t ended);
 
@@ -53,7 +55,7 @@ bool tr_phases_each(const struct tr_phases_file *file,
 bool tr_phases_longest(const struct tr_phases *phases, uint64_t process, int64_t began,
 		       int64_t ended, struct tr_buffer *to, struct tr_error *err);
 
-/* How many files belong to no run that was drawn. */
+/* Returns the number of files that belong to no run that was drawn. */
 size_t tr_phases_left(const struct tr_phases *phases);
 
 void tr_phases_free(struct tr_phases *phases);

@@ -30,7 +30,7 @@ static const struct range ranges[] = {
 	{ 0x1f680, 0x1f6ff, 2 }, { 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
 };
 
-/* The columns of a character. */
+/* Returns how many columns of a terminal a character takes. */
 static unsigned width_of(uint32_t character)
 {
 	enum { COUNT = sizeof ranges / sizeof *ranges };
@@ -42,8 +42,8 @@ static unsigned width_of(uint32_t character)
 }
 
 /*
- * Columns on a terminal, of valid UTF-8: two for East Asian characters and pictures, none for
- * combining ones. The locale does not matter.
+ * Returns how many columns of a terminal valid UTF-8 takes: two for East Asian characters and
+ * pictures, none for combining ones. The locale has no influence.
  */
 static size_t text_width(struct tr_text text)
 {
@@ -62,7 +62,7 @@ static size_t text_width(struct tr_text text)
 	return width;
 }
 
-/* Where values begin after their names, and the digits of seconds. */
+/* The column where values begin after their names, and the digits of seconds after the point. */
 enum { NAME_WIDTH = 16, SECOND_DIGITS = 6 };
 
 void tr_report_begin(struct tr_report *report, bool json)
@@ -224,7 +224,7 @@ void tr_report_table(struct tr_report *report, const char *name, const char *con
 		tr_report_cell_text(report, tr_text_from(columns[i]));
 }
 
-/* The buffer of the next cell: in text, cells are kept until the widths of columns are known. */
+/* Returns the buffer of the next cell; in text, cells are kept until all widths are known. */
 static struct tr_buffer *cell_begin(struct tr_report *report)
 {
 	if (!report->json)

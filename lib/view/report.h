@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures for people or for programs: groups of named values and tables, as
- * aligned text or as one JSON object. The caller does not care which.
+ * Figures for people or for programs: groups of named values and tables, as aligned text or as one
+ * JSON object. The calls are the same for both.
  *
  *	records      178          {"records":178,
  *	                           "kinds":[{"count":176,"share":0.989,"kind":"exec"}]}
@@ -46,11 +46,11 @@ struct tr_report {
 
 void tr_report_begin(struct tr_report *report, bool json);
 
-/* name: a word. In text a title for what is indented below it. */
+/* Begins and ends a group. name is a word; in text it is a title, and the group is indented. */
 void tr_report_group(struct tr_report *report, const char *name);
 void tr_report_group_end(struct tr_report *report);
 
-/* NAME and its value. */
+/* Put a value after its name. */
 void tr_report_number(struct tr_report *report, const char *name, uint64_t number);
 void tr_report_text(struct tr_report *report, const char *name, struct tr_text bytes);
 void tr_report_seconds(struct tr_report *report, const char *name, int64_t nanoseconds);
@@ -58,7 +58,7 @@ void tr_report_real(struct tr_report *report, const char *name, double value, un
 void tr_report_flag(struct tr_report *report, const char *name);    /* true */
 void tr_report_unknown(struct tr_report *report, const char *name); /* "unknown", null */
 
-/* A table; then its cells row by row, each by one of the functions below. */
+/* Begins a table, whose cells follow row by row, each by one of the functions below. */
 void tr_report_table(struct tr_report *report, const char *name, const char *const *columns);
 void tr_report_cell_number(struct tr_report *report, uint64_t number);
 void tr_report_cell_seconds(struct tr_report *report,
@@ -66,11 +66,11 @@ void tr_report_cell_seconds(struct tr_report *report,
 void tr_report_cell_share(struct tr_report *report, uint64_t part, uint64_t whole);
 void tr_report_cell_text(struct tr_report *report, struct tr_text bytes); /* data NULL: absent */
 void tr_report_cell_none(struct tr_report *report); /* absent, in a column of numbers */
-/* A text that needs no escapes: one line of valid UTF-8. */
+/* Puts a text that needs no escapes: one line of valid UTF-8. */
 void tr_report_cell_line(struct tr_report *report, struct tr_text line);
 /*
- * Two cells of a program, whose texts need no escapes: the file that it makes and its command, which
- * text cuts after 160 columns. data NULL: "-", null.
+ * Puts two cells for a program, whose texts need no escapes: the file that it makes, and its
+ * command, which is cut after 160 columns in text. data NULL: "-", or null.
  */
 void tr_report_cell_program(struct tr_report *report, struct tr_text makes, struct tr_text command);
 void tr_report_table_end(struct tr_report *report);

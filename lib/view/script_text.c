@@ -18,15 +18,15 @@
 struct tr_script_text {
 	struct tr_output *out;
 	bool nested;
-	bool begun;  /* the head is written */
-	bool topped; /* top() sets the first environment of this segment */
+	bool begun;   /* the head is written */
+	bool has_top; /* top() sets the first environment of this segment */
 	struct tr_runs runs;
-	struct tr_id_map run_numbers,
-		run_seqs; /* of commands that the script runs, and of their children */
-	bool failed;	  /* memory was exhausted */
-	bool program,
-		inside; /* the current record is a program; a command of the script started it */
-	uint64_t number, seq; /* of the run of the current record */
+	/* of commands that the script runs, and of their children */
+	struct tr_id_map run_numbers, run_seqs;
+	bool failed;	      /* memory was exhausted */
+	bool program;	      /* the current record is a program */
+	bool inside;	      /* a command of the script started it */
+	uint64_t number, seq; /* of its run */
 	struct tr_env_tracker *tracker;
 	struct tr_buffer line, map;
 };
@@ -65,7 +65,7 @@ void tr_script_text_free(struct tr_script_text *script)
 	free(script);
 }
 
-/* Whether a run is in the map. */
+/* True if a run is in the map. */
 static bool has(const struct tr_id_map *map, uint64_t id)
 {
 	return id != TR_RUN_NONE && tr_id_map_get(map, id);
@@ -100,7 +100,9 @@ static void follow_run(void *context, const struct tr_run_report *report)
 		add(script, &script->run_numbers, run->number);
 }
 
-/* Writes the functions of the script, once. The script goes on after a failure, as make -k does. */
+/*
+ * Writes the functions of the script, once. The script continues after a failure, as make -k does.
+ */
 static void put_head(struct tr_script_text *script)
 {
 	if (script->begun)
@@ -123,7 +125,7 @@ static void put_head(struct tr_script_text *script)
 		"}\n");
 }
 
-/* A command line cannot hold a NUL. */
+/* True if the bytes have a NUL, which a command line cannot hold. */
 static bool has_nul(struct tr_text bytes)
 {
 	return bytes.len && memchr(bytes.data, '\0', bytes.len);
@@ -168,7 +170,7 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 }
 
 /* True if a variable looks like an option of env(1), such as -S, which splits commands. */
-static bool is_any_like_option(const struct tr_value *map, struct tr_arena *arena)
+static bool has_option_like_name(const struct tr_value *map, struct tr_arena *arena)
 {
 	for (size_t i = 0; i < map->count; i++) {
 		struct tr_text name = tr_string_bytes(map->as.members[i].key, arena);
@@ -187,7 +189,7 @@ static bool put_variables(struct tr_script_text *script, struct tr_arena *arena)
 		return map != NULL;
 	/* env(1) takes options before variables */
 	for (int round = 0; round < 2; round++) {
-		if (round == 1 && is_any_like_option(map, arena))
+		if (round == 1 && has_option_like_name(map, arena))
 			put_word(script, TR_TEXT("--"));
 		for (size_t i = 0; i < map->count; i++) {
 			const struct tr_member *member = &map->as.members[i];
@@ -211,7 +213,7 @@ static bool put_top(struct tr_script_text *script, struct tr_exec_env *exec, str
 	tr_buffer_put_literal(&script->line, "top() { env -i");
 	bool fine = put_variables(script, arena);
 	tr_buffer_put_literal(&script->line, " env \"$@\"; }\n");
-	script->topped = true;
+	script->has_top = true;
 	return fine;
 }
 
@@ -226,7 +228,7 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_e
 	if (!exec || (!exec->pending && exec->form == TR_ENV_FORM_NONE &&
 		      tr_environment_is_unknown(exec->own)))
 		return TR_OK;
-	if (!exec->pending && script->topped) {
+	if (!exec->pending && script->has_top) {
 		enum tr_status status = tr_environment_diff(
 			pool, tr_env_tracker_top(script->tracker), exec->own, &script->map);
 		if (status == TR_FATAL)
@@ -251,7 +253,7 @@ static enum tr_status put_environment(struct tr_script_text *script, struct tr_e
 	return TR_WARN;
 }
 
-/* The file name of a path. */
+/* Returns the file name of a path. */
 static struct tr_text last_part(struct tr_text path)
 {
 	for (size_t i = path.len; i-- > 0;) {
@@ -261,7 +263,7 @@ static struct tr_text last_part(struct tr_text path)
 	return path;
 }
 
-/* A POSIX shell cannot set an argv[0] that is not the program's name; the exec of bash can. */
+/* Puts a command. Only the exec of bash can set an argv[0] that is not the name of the program. */
 static void put_command(struct tr_script_text *script, const struct tr_command *command)
 {
 	struct tr_text program = tr_command_program(command);
@@ -304,7 +306,7 @@ static const char *hindrance(const struct tr_command *command)
 		       : NULL;
 }
 
-/* Puts the number of the record, which may be any text. False: memory is exhausted. */
+/* Puts the number of the record in quotes: it may be any text. False: memory is exhausted. */
 static bool put_number(struct tr_script_text *script, const struct tr_record *record)
 {
 	struct tr_error err;
@@ -343,7 +345,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	/* only a whole environment can be the base of others */
 	bool known = exec && !exec->pending && tr_environment_is_whole(exec->own);
 	tr_error_memory(err);
-	if (known && !script->topped && !put_top(script, exec, record->arena))
+	if (known && !script->has_top && !put_top(script, exec, record->arena))
 		return TR_FATAL;
 	tr_buffer_put_literal(&script->line, "run");
 	if (!put_number(script, record))
@@ -400,7 +402,7 @@ enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_recor
 		return TR_OK;
 	}
 	if (record->type == TR_HEADER || record->type == TR_TRAILER) {
-		script->topped = false;
+		script->has_top = false;
 		if (!tr_runs_put(&script->runs, record) || !tr_env_tracker_begin(script->tracker))
 			return TR_FATAL;
 		tr_id_map_free(&script->run_seqs);

@@ -7,9 +7,8 @@
  *	run 5 /srv/build top -u OLDPWD MAKELEVEL=1 /usr/bin/gcc -c a.c
  *
  * Commands that a command of the script starts itself are left out, unless nested
- * is set. An argv[0] that is not the program's name takes bash's exec -a.
- * A trace contains no pipes and redirections; run the shell that made them
- * to have these.
+ * is set. A command whose argv[0] is not the name of its program is run by exec -a of bash. A trace
+ * contains no pipes and redirections: they are only made if the shell that made them is run.
  */
 #ifndef TR_VIEW_SCRIPT_TEXT_H
 #define TR_VIEW_SCRIPT_TEXT_H
@@ -31,8 +30,8 @@ struct tr_script_text *tr_script_text_new(const struct tr_script_text_config *co
 					  struct tr_output *out);
 
 /*
- * The next line of the stream, NULL at its end. TR_WARN: err states why a command
- * was left out, or (TR_NOTE) how it differs from the trace.
+ * Takes the next line of the stream, or NULL at its end. TR_WARN: err states why a command was left
+ * out, or (TR_NOTE) how it differs from the trace.
  */
 enum tr_status tr_script_text_put(struct tr_script_text *script, struct tr_record *record,
 				  struct tr_error *err);

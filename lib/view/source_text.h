@@ -29,7 +29,7 @@ struct tr_source_text_config {
 	 * executed lines, which open to their listing in colours. NULL: text. Borrowed.
 	 */
 	const struct tr_text *page;
-	bool branches;	       /* list the outcomes of branches, too */
+	bool branches;	       /* also list the outcomes of branches */
 	const char *directory; /* before the paths of sources; NULL: none. Borrowed */
 	/* Reports a source that cannot be read. */
 	void (*report)(void *context, const struct tr_error *err);
@@ -43,11 +43,11 @@ struct tr_source_text *tr_source_text_new(const struct tr_source_text_config *co
 /* Returns the programs, to which the caller adds those of the blocks before the first record. */
 struct tr_programs *tr_source_text_programs(struct tr_source_text *view);
 
-/* Takes the next line of the stream. NULL: its end; writes the files. */
+/* Takes the next line of the stream, or NULL at its end: then the files are written. */
 enum tr_status tr_source_text_put(struct tr_source_text *view, struct tr_record *record,
 				  struct tr_error *err);
 
-/* Whether there are any lines; to be called after the end. */
+/* Returns whether there are any lines; to be called after the end. */
 bool tr_source_text_any(const struct tr_source_text *view);
 
 void tr_source_text_free(struct tr_source_text *view);

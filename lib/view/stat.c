@@ -48,7 +48,7 @@ bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *from)
 	       tr_stat_calls_end(&stat->calls, from->unpacked);
 }
 
-/* Counts the bytes of a cell. NONE: the cell is absent, or memory is exhausted. */
+/* Counts a cell. TR_TALLY_NONE: the cell is absent, or memory is exhausted. */
 static uint32_t count_cell(struct tr_stat *stat, struct tr_tally *tally, struct tr_record *record,
 			   const struct tr_cell *cell)
 {
@@ -316,7 +316,7 @@ static void report_instant(struct tr_report *report, const char *name, int64_t i
 	tr_buffer_free(&text);
 }
 
-/* The first and the last time, and the records per second. */
+/* Reports the first and the last time, and the records per second. */
 static void report_times(const struct tr_stat *stat, struct tr_report *report)
 {
 	const struct tr_runs *runs = &stat->runs.runs;
@@ -332,7 +332,7 @@ static void report_times(const struct tr_stat *stat, struct tr_report *report)
 			       (double)stat->records * TR_INSTANT_SECOND / (double)span, 1);
 }
 
-/* Reports how many records a full tally did not tell apart. */
+/* Reports how many records a full tally counted together. */
 static void report_beyond(const struct tr_tally *tally, struct tr_report *report, const char *name)
 {
 	if (tally->beyond)
@@ -365,7 +365,7 @@ static bool report_all(struct tr_stat *stat, struct tr_report *report)
 	if (stat->names.count &&
 	    !tr_stat_tally_report(&stat->names, report, "busiest-names", "name", top))
 		return false;
-	/* a table of tasks is useless if each has one record, or one task has all */
+	/* a table of tasks is useless if each has one record, or if there is only one */
 	if (stat->tasks.count > 1 && stat->tasks.count < stat->tasks.total &&
 	    !tr_stat_tally_report(&stat->tasks, report, "busiest-tasks", "task", top))
 		return false;

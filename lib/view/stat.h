@@ -8,9 +8,9 @@
  * passes the record to the part for its kind (stat_runs.c, stat_calls.c, stat_coverage.c); at the
  * end, tr_stat_write lets each part fill a report (report.h), which is written at once.
  *
- * Memory grows with the number of distinct names, tasks, block addresses and frames, up to
- * limits (tally.h), and with the processes and calls that have not ended. If the trace has file calls,
- * it grows with all programs and the files that they write, too (deps/graph.h).
+ * Memory grows with the number of distinct names, tasks, block addresses and frames, up to limits
+ * (tally.h), and with the processes and calls that have not ended. If the trace has file calls, it
+ * grows with all programs and the files that they write, too (deps/graph.h).
  */
 #ifndef TR_VIEW_STAT_H
 #define TR_VIEW_STAT_H
@@ -55,8 +55,8 @@ struct tr_stat *tr_stat_new(const struct tr_stat_config *config);
 bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text key);
 
 /*
- * Counts a call that a reader hands over without a record (deps/file_call.h), and its time. False: it
- * must come as a record.
+ * Counts a call that a reader hands over without a record (deps/file_call.h), and its time. False:
+ * it must come as a record.
  */
 struct tr_file_call;
 bool tr_stat_take(struct tr_stat *stat, const struct tr_record *columns, int64_t time,

@@ -51,7 +51,7 @@ static void find_blobs(struct tr_stat_calls *calls, const struct tr_value *value
 	}
 }
 
-/* Whether the text may contain a blob or .flags; most lines do not, and are not parsed. */
+/* False if the text has neither a blob nor .flags; most lines are such, and are not parsed. */
 static bool is_of_interest(struct tr_text text)
 {
 	return memmem(text.data, text.len, "b64:", 4) || memmem(text.data, text.len, "blob:", 5) ||

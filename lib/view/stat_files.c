@@ -87,9 +87,9 @@ static bool describe(struct tr_stat_files *files, struct row *row)
 }
 
 /*
- * Uses of a program that has ended are counted at once and dropped, so that memory does not grow with
- * them. But whether a use reads or writes can depend on later uses of the same content; such a use,
- * and others of the same path by this program, are kept until the end of the segment.
+ * Uses of a program that has ended are counted at once and dropped, so that memory does not grow
+ * with them. But whether a use reads or writes can depend on later uses of the same content; such a
+ * use, and others of the same path by this program, are kept until the end of the segment.
  */
 
 /* Makes `user` the latest user of the path. */
@@ -139,7 +139,10 @@ static bool count_decided(void *context, const struct tr_deps_use *use)
 	return true;
 }
 
-/* Counts the decided uses of a program, and of the processes that it forked, in files_read of the program. */
+/*
+ * Counts the decided uses of a program, and of the processes that it forked, in files_read of the
+ * program.
+ */
 static void count_ended(void *context, struct tr_deps_command *program)
 {
 	struct tr_stat_files *files = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the statistics, one for each sort of trace; stat.c puts records into them. */
+/* The parts of the statistics, one for each sort of trace; stat.c passes records to them. */
 #ifndef TR_VIEW_STAT_PRIVATE_H
 #define TR_VIEW_STAT_PRIVATE_H
 
@@ -111,7 +111,7 @@ bool tr_stat_files_end(struct tr_stat_files *files);
 void tr_stat_files_report(struct tr_stat_files *files, struct tr_report *report);
 void tr_stat_files_free(struct tr_stat_files *files);
 
-/* stat.c: a table of a tally; what is the name of its last column. False: memory is exhausted. */
+/* stat.c: reports a tally as a table; `what` names its last column. False: memory is exhausted. */
 bool tr_stat_tally_report(const struct tr_tally *tally, struct tr_report *report, const char *name,
 			  const char *what, size_t top);
 

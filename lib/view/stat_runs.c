@@ -179,9 +179,9 @@ static void ended(struct tr_stat_runs *runs, struct tr_run *run, const struct tr
 }
 
 /*
- * How many processes are alive at once, and how many of them run: a process with a live child waits
- * for it (make, sh, gcc), and the leaves of the tree do the work. `make -j2` has two leaves at once,
- * and may have seven live processes.
+ * Counts how many processes are alive at once, and how many of them run: a process with a live
+ * child waits for it (make, sh, gcc), and the leaves of the tree do the work. `make -j2` has two
+ * leaves at once, and may have seven live processes.
  *
  * Beginnings and ends come in the order of the records, and are counted in the order of their
  * times; of equal times, the one that came first is counted first. An event that comes more than
@@ -205,7 +205,7 @@ static void release(struct process *process)
 	}
 }
 
-/* A child of the process begins or ends. */
+/* Counts a child of the process that begins or ends. */
 static void count_child(struct tr_stat_load *load, struct process *parent, bool begins)
 {
 	if (!parent)

@@ -28,9 +28,9 @@ static bool add(struct tr_tally *tally, struct tr_text bytes, uint64_t hash)
 }
 
 /*
- * Finds texts that are numbers, such as the ids of tasks, in a map of numbers, and others by their
- * hash. Beyond the limits new texts share an entry: a trace with a new name in each record must not
- * exhaust the memory.
+ * Finds a text that is a number, such as the id of a task, in a map of numbers, and others by their
+ * hash. Beyond the limits, new texts share an entry: a trace with a new name in each record must
+ * not exhaust the memory.
  */
 static uint32_t find_or_add(struct tr_tally *tally, struct tr_text bytes)
 {
@@ -59,7 +59,7 @@ static uint32_t find_or_add(struct tr_tally *tally, struct tr_text bytes)
 	return entry;
 }
 
-/* The place in `recent` for a text, which few of its neighbours share. */
+/* Returns the place in `recent` for a text; texts that come shortly after it seldom share it. */
 static uint32_t *recent_of(struct tr_tally *tally, struct tr_text bytes)
 {
 	enum { PLACES = sizeof tally->recent / sizeof *tally->recent };
@@ -136,7 +136,9 @@ static int compare(const void *a, const void *b, void *context)
 	return tr_text_compare(tr_tally_text(tally, x), tr_tally_text(tally, y));
 }
 
-/* Inserts an entry into the first `room` ones of a sorted list, of which the last one may drop out. */
+/*
+ * Inserts an entry into the first `room` ones of a sorted list, of which the last one may drop out.
+ */
 static void insert(const struct tr_tally *tally, uint32_t *list, size_t *count, size_t room,
 		   uint32_t entry)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts how often each text occurs, and sums the durations of what it names. An entry is the number
- * of a text, from 0 in the order in which the texts came.
+ * Counts how often each text occurs, and sums the durations of what it names. An entry is the
+ * number of a text, from 0 in the order in which the texts came.
  *
  * Memory grows with the distinct texts, about 50 bytes for a short one, up to a limit; further new
  * ones are counted together. Not thread safe.
@@ -67,8 +67,8 @@ static inline struct tr_text tr_tally_text(const struct tr_tally *tally, uint32_
 struct tr_tally_time tr_tally_times(const struct tr_tally *tally, uint32_t entry);
 
 /*
- * The first `top` (0: all) by time where there is any, then by count, then by bytes; the caller frees
- * *list. False: memory is exhausted.
+ * The first `top` (0: all) by time where there is any, then by count, then by bytes; the caller
+ * frees *list. False: memory is exhausted.
  */
 bool tr_tally_top(const struct tr_tally *tally, size_t top, uint32_t **list, size_t *count);
 

@@ -43,7 +43,7 @@ static bool begin(struct tr_timeline *timeline, struct tr_timeline_call *call,
 	return timeline->steps->begin(timeline->view, call, record);
 }
 
-/* Without times, a call ends a microsecond after its last record began. */
+/* Ends a call. Without times it ends a microsecond after its last record began. */
 static bool end(struct tr_timeline *timeline, struct tr_timeline_call *call,
 		struct tr_record *record, struct tr_error *err)
 {

@@ -54,7 +54,7 @@ struct tr_timeline {
 	int64_t frame_began;
 };
 
-/* Sets now to the time of a record. The first record decides whether there are times. */
+/* Sets `now` to the time of a record. The first record decides whether the trace has times. */
 void tr_timeline_see(struct tr_timeline *timeline, const struct tr_record *record);
 
 /* Takes a call, an enter or a leave. False: err is filled, or memory is exhausted. */

@@ -24,7 +24,7 @@ struct tr_tree_text {
 	struct tr_output *out;
 	struct tr_forest forest;
 	struct tr_buffer line, text;
-	bool more[DRAWN + 1];	/* whether a level goes on below this line */
+	bool more[DRAWN + 1];	/* whether a level continues below this line */
 	size_t widths[COLUMNS]; /* of the columns before the command; 0: it is not shown */
 	bool any;		/* a segment was shown */
 };
@@ -63,7 +63,9 @@ void tr_tree_text_free(struct tr_tree_text *tree)
 	free(tree);
 }
 
-/* Writes the cell of a run in a column: how long it took, how it ended, or the seq of its record. */
+/*
+ * Writes the cell of a run in a column: how long it took, how it ended, or the seq of its record.
+ */
 static void put_cell(const struct tr_forest *forest, const struct tr_forest_node *node,
 		     enum column column, struct tr_buffer *to)
 {
@@ -88,11 +90,16 @@ static const char *const titles[COLUMNS] = {
 	[SEQ] = "seq",
 };
 
-/* Decides which columns are shown, and their widths: those of the titles or of the longest cells. */
+/*
+ * Decides which columns are shown, and their widths: those of the titles or of the longest cells.
+ */
 static void measure(struct tr_tree_text *tree)
 {
 	const struct tr_forest *forest = &tree->forest;
-	/* the nodes with the longest cells; a cell that is no number is the longest if it is a signal */
+	/*
+	 * the nodes with the longest cells; a cell that is no number is the longest if it is a
+	 * signal
+	 */
 	const struct tr_forest_node *longest[COLUMNS] = { NULL };
 	size_t signal = 0;
 	bool ends = false;
@@ -149,7 +156,7 @@ static void put_columns(struct tr_tree_text *tree, const struct tr_forest_node *
 	}
 }
 
-/* Draws a line for each level: whether it goes on is remembered from the line above. */
+/* Draws the branches of each level, which continue as the line above requires. */
 static void put_branches(struct tr_tree_text *tree, size_t depth)
 {
 	static const char *const utf8[] = { "\xe2\x94\x82  ", "   ", "\xe2\x94\x9c\xe2\x94\x80 ",
@@ -218,7 +225,7 @@ static bool show_node(struct tr_tree_text *tree, const struct tr_forest_node *no
 {
 	put_columns(tree, node);
 	if (depth <= DRAWN)
-		/* the lines below this one draw its level as going on or not */
+		/* the lines below continue this level if it has more nodes */
 		tree->more[depth] = node->next != TR_FOREST_NONE;
 	put_branches(tree, depth);
 	if (node->replaces != TR_FOREST_NONE)

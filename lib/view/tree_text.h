@@ -10,9 +10,9 @@
  *	  0.100        1    8  ├─ exec true
  *	  2.550  SIGKILL    6  └─ gcc -c b.c
  *
- * A process that calls exec again goes on in a line of its own, marked "exec"
- * in both; "(fork)" is one that never called it. Columns without
- * any value are left out.
+ * A process that calls exec again has another line, whose command begins with "exec"; the exit of
+ * the first program is "exec", too. A process that never called exec is shown as "(fork)". Columns
+ * without any value are left out.
  */
 #ifndef TR_VIEW_TREE_TEXT_H
 #define TR_VIEW_TREE_TEXT_H
@@ -34,8 +34,8 @@ struct tr_tree_text *tr_tree_text_new(const struct tr_tree_text_config *config,
 				      struct tr_output *out);
 
 /*
- * The next line of the stream, NULL at its end: each segment is shown when it
- * is complete. TR_WARN: err says what could not be shown as it should be.
+ * Takes the next line of the stream, or NULL at its end. A segment is shown when it is complete.
+ * TR_WARN: err states what could not be shown as it should be.
  */
 enum tr_status tr_tree_text_put(struct tr_tree_text *tree, struct tr_record *record,
 				struct tr_error *err);
