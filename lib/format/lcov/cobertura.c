@@ -306,7 +306,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 }
 
 static const struct tr_lcov_form form = {
-	.steps = TR_LCOV_STEPS("cobertura"),
+	.format = "cobertura",
 	.one_test = true,
 	.write = write_files,
 };

@@ -1,6 +1,500 @@
 /* SPDX-License-Identifier: MIT */
-/* The lcov format, and its tracefile as text: a section for each source file and test. */
+/*
+ * The lcov format: reads and writes tracefiles, which have a section for each source file and test.
+ *
+ * The reader makes records of lines and branches at once. A function is described by several lines
+ * (FN and FNDA; FNL and FNA), so functions are pending until a line of another kind.
+ *
+ *	line -> its key -> the function of the table -> record, or a pending function
+ *
+ * The writer gets all source files at the end (writer.c) and writes one after another.
+ */
 #include "format/lcov/lcov.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/map.h"
+#include "format/reader_base.h"
+#include "record/literal.h"
+
+/* The reader. */
+
+/* A pending function of this source file. */
+struct function {
+	struct function *next;
+	struct tr_text name;
+	uint64_t hits;
+	uint32_t line, last_line; /* 0: unknown */
+};
+
+struct reader {
+	struct tr_reader base;
+	struct tr_buffer path, test; /* of this section */
+	bool open;		     /* the section has begun */
+	bool announced;		     /* its record `source` was delivered */
+	struct tr_buffer version;
+	struct function *first, **last; /* pending, in their order */
+	struct tr_map by_name;
+	struct tr_id_map by_index; /* of FNL */
+	struct tr_arena names;
+	bool has_line; /* kept is the line that ended the functions, or the wait for a version */
+	struct tr_buffer kept;
+	bool kept_ended;
+};
+
+/* Each record of a section has its path, so a long one would make the output far too large. */
+enum { LONGEST_TEST = 1 << 16, LONGEST_PATH = 4096 };
+
+/*
+ * Takes the number before the next comma, and the comma, if there is one. False: it is not a
+ * number.
+ */
+static bool take_number(struct tr_text *text, uint64_t most, uint64_t *number)
+{
+	const char *comma = text->len ? memchr(text->data, ',', text->len) : NULL;
+	size_t len = comma ? (size_t)(comma - text->data) : text->len;
+	if (!tr_decimal_read((struct tr_text){ text->data, len }, most, number))
+		return false;
+	len += comma != NULL;
+	*text = (struct tr_text){ text->data + len, text->len - len };
+	return true;
+}
+
+/* Appends a string as a value. */
+static void put_string(struct tr_buffer *to, struct tr_text text)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(text, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* Begins a record about this source file. */
+static struct tr_buffer *begin(struct reader *reader, const char *kind)
+{
+	struct tr_buffer *to = &reader->base.line;
+	reader->base.source_line = reader->base.lines;
+	tr_reader_begin(&reader->base, kind);
+	tr_buffer_put_literal(to, "-\t-\t");
+	tr_cell_escape(tr_buffer_text(&reader->path), false, to);
+	return to;
+}
+
+/* Delivers the record of the section. */
+static enum tr_status put_source(struct reader *reader, struct tr_record **record,
+				 struct tr_error *err)
+{
+	struct tr_buffer *to = begin(reader, "source");
+	reader->announced = true;
+	if (reader->test.len) {
+		tr_buffer_put_literal(to, "\ttest=");
+		put_string(to, tr_buffer_text(&reader->test));
+	}
+	if (reader->version.len) {
+		tr_buffer_put_literal(to, "\tversion=");
+		put_string(to, tr_buffer_text(&reader->version));
+	}
+	to->failed |= reader->path.failed || reader->test.failed || reader->version.failed;
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+/* Delivers the first pending function. */
+static enum tr_status put_function(struct reader *reader, struct tr_record **record,
+				   struct tr_error *err)
+{
+	const struct function *function = reader->first;
+	struct tr_buffer *to = begin(reader, "srcfunction");
+	tr_buffer_put_literal(to, "\tfunction=");
+	put_string(to, function->name);
+	if (function->line)
+		tr_field_put_number("line", function->line, to);
+	if (function->last_line)
+		tr_field_put_number("last_line", function->last_line, to);
+	tr_field_put_number("hits", function->hits, to);
+	reader->first = function->next;
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+/* Forgets the functions, after all were delivered. */
+static void forget_functions(struct reader *reader)
+{
+	reader->first = NULL;
+	reader->last = &reader->first;
+	tr_map_clear(&reader->by_name);
+	tr_id_map_free(&reader->by_index);
+	reader->by_index = (struct tr_id_map)TR_ID_MAP_INIT;
+	tr_arena_reset(&reader->names);
+}
+
+/* Returns the pending function of that name, which is added if it is new. NULL: memory. */
+static struct function *add_function(struct reader *reader, struct tr_text name)
+{
+	struct function *function = tr_map_get(&reader->by_name, name);
+	if (function)
+		return function;
+	function = tr_arena_alloc(&reader->names, sizeof *function);
+	if (!function)
+		return NULL;
+	*function = (struct function){ .name = tr_arena_copy(&reader->names, name) };
+	if (!function->name.data || !tr_map_put(&reader->by_name, function->name, function))
+		return NULL;
+	*reader->last = function;
+	reader->last = &function->next;
+	return function;
+}
+
+/*
+ * Handlers for the lines of a section; value is the text after the colon. TR_OK: *record is set;
+ * TR_END: there is no record; TR_WARN, with err not filled: the line is malformed.
+ */
+
+/* FN:LINE[,LAST],NAME */
+static enum tr_status read_fn(struct reader *reader, struct tr_text value,
+			      struct tr_record **record, struct tr_error *err)
+{
+	uint64_t line, last = 0;
+	(void)record;
+	if (!take_number(&value, UINT32_MAX, &line))
+		return TR_WARN;
+	/* only names that are not C begin with a digit */
+	if (value.len && memchr(value.data, ',', value.len) &&
+	    !take_number(&value, UINT32_MAX, &last))
+		last = 0;
+	if (!value.len)
+		return TR_WARN;
+	struct function *function = add_function(reader, value);
+	if (!function)
+		return tr_error_memory(err);
+	function->line = (uint32_t)line;
+	function->last_line = (uint32_t)last;
+	return TR_END;
+}
+
+/* FNDA:HITS,NAME */
+static enum tr_status read_fnda(struct reader *reader, struct tr_text value,
+				struct tr_record **record, struct tr_error *err)
+{
+	uint64_t hits;
+	(void)record;
+	if (!take_number(&value, UINT64_MAX, &hits) || !value.len)
+		return TR_WARN;
+	struct function *function = add_function(reader, value);
+	if (!function)
+		return tr_error_memory(err);
+	function->hits = hits;
+	return TR_END;
+}
+
+/* FNL:INDEX,LINE[,LAST]: the place of the functions FNA with that index */
+static enum tr_status read_fnl(struct reader *reader, struct tr_text value,
+			       struct tr_record **record, struct tr_error *err)
+{
+	uint64_t index, line, last = 0;
+	(void)record;
+	if (!take_number(&value, UINT64_MAX, &index) || !take_number(&value, UINT32_MAX, &line) ||
+	    (value.len && !take_number(&value, UINT32_MAX, &last)) || value.len)
+		return TR_WARN;
+	struct function *place = tr_arena_alloc(&reader->names, sizeof *place);
+	if (!place)
+		return tr_error_memory(err);
+	*place = (struct function){ .line = (uint32_t)line, .last_line = (uint32_t)last };
+	return tr_id_map_put(&reader->by_index, index, place) ? TR_END : tr_error_memory(err);
+}
+
+/* FNA:INDEX,HITS,NAME */
+static enum tr_status read_fna(struct reader *reader, struct tr_text value,
+			       struct tr_record **record, struct tr_error *err)
+{
+	uint64_t index, hits;
+	(void)record;
+	if (!take_number(&value, UINT64_MAX, &index) || !take_number(&value, UINT64_MAX, &hits) ||
+	    !value.len)
+		return TR_WARN;
+	const struct function *place = tr_id_map_get(&reader->by_index, index);
+	struct function *function = add_function(reader, value);
+	if (!function)
+		return tr_error_memory(err);
+	function->hits = hits;
+	function->line = place ? place->line : 0;
+	function->last_line = place ? place->last_line : 0;
+	return TR_END;
+}
+
+/* DA:LINE,HITS[,CHECKSUM] */
+static enum tr_status read_da(struct reader *reader, struct tr_text value,
+			      struct tr_record **record, struct tr_error *err)
+{
+	uint64_t line, hits;
+	if (!take_number(&value, UINT32_MAX, &line) || !take_number(&value, UINT64_MAX, &hits))
+		return TR_WARN;
+	struct tr_buffer *to = begin(reader, "srcline");
+	tr_field_put_number("line", line, to);
+	tr_field_put_number("hits", hits, to);
+	if (value.len) {
+		tr_buffer_put_literal(to, "\tchecksum=");
+		put_string(to, value);
+	}
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+/* BRDA:LINE,[e]BLOCK,BRANCH,HITS|- */
+static enum tr_status read_brda(struct reader *reader, struct tr_text value,
+				struct tr_record **record, struct tr_error *err)
+{
+	uint64_t line, block, branch, hits = 0;
+	if (!take_number(&value, UINT32_MAX, &line))
+		return TR_WARN;
+	bool exception = tr_text_skip(&value, TR_TEXT("e"));
+	if (!take_number(&value, UINT64_MAX, &block) || !value.len)
+		return TR_WARN;
+	/* the branch may be an expression that contains commas */
+	const char *comma = memrchr(value.data, ',', value.len);
+	if (!comma)
+		return TR_WARN;
+	struct tr_text outcome = tr_text_span(value.data, comma);
+	struct tr_text count = tr_text_span(comma + 1, value.data + value.len);
+	bool reached = !tr_text_is(count, "-");
+	if (!outcome.len || (reached && !tr_decimal_read(count, UINT64_MAX, &hits)))
+		return TR_WARN;
+	struct tr_buffer *to = begin(reader, "srcbranch");
+	tr_field_put_number("line", line, to);
+	tr_field_put_number("block", block, to);
+	if (tr_decimal_read(outcome, UINT64_MAX, &branch) &&
+	    tr_decimal_length(branch) == outcome.len) {
+		tr_field_put_number("branch", branch, to);
+	} else {
+		tr_buffer_put_literal(to, "\tbranch=");
+		put_string(to, outcome);
+	}
+	if (reached)
+		tr_field_put_number("hits", hits, to);
+	else
+		tr_buffer_put_literal(to, "\thits=null");
+	if (exception)
+		tr_buffer_put_literal(to, "\texception=true");
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+/* Sums of a section, which follow from its records. */
+static enum tr_status read_sum(struct reader *reader, struct tr_text value,
+			       struct tr_record **record, struct tr_error *err)
+{
+	uint64_t number;
+	(void)reader;
+	(void)record;
+	(void)err;
+	return tr_decimal_read(value, UINT64_MAX, &number) ? TR_END : TR_WARN;
+}
+
+/* Conditions of MC/DC, which have no kind of record: the line is kept in a raw record. */
+static enum tr_status read_mcdc(struct reader *reader, struct tr_text value,
+				struct tr_record **record, struct tr_error *err)
+{
+	struct tr_text line = { value.data - strlen("MCDC:"), value.len + strlen("MCDC:") };
+	reader->base.source_line = reader->base.lines;
+	tr_reader_put_raw(&reader->base, line, "mcdc");
+	return tr_reader_deliver(&reader->base, record, err);
+}
+
+static const struct {
+	struct tr_text key;
+	bool of_functions; /* the line belongs to the list of functions */
+	enum tr_status (*read)(struct reader *reader, struct tr_text value,
+			       struct tr_record **record, struct tr_error *err);
+} keys[] = {
+	{ { "DA:", 3 }, false, read_da },     { { "BRDA:", 5 }, false, read_brda },
+	{ { "FNDA:", 5 }, true, read_fnda },  { { "FN:", 3 }, true, read_fn },
+	{ { "FNA:", 4 }, true, read_fna },    { { "FNL:", 4 }, true, read_fnl },
+	{ { "FNF:", 4 }, true, read_sum },    { { "FNH:", 4 }, true, read_sum },
+	{ { "LF:", 3 }, false, read_sum },    { { "LH:", 3 }, false, read_sum },
+	{ { "BRF:", 4 }, false, read_sum },   { { "BRH:", 4 }, false, read_sum },
+	{ { "MCF:", 4 }, false, read_sum },   { { "MCH:", 4 }, false, read_sum },
+	{ { "MCDC:", 5 }, false, read_mcdc },
+};
+
+enum { KEYS = sizeof keys / sizeof *keys };
+
+/* Fills err: the line cannot be read. */
+static enum tr_status wrong(const struct reader *reader, const char *why, struct tr_error *err)
+{
+	tr_error_say_in(err, TR_CAUSE_INPUT, why, "left out: %s", why);
+	tr_error_at_line(err, reader->base.lines);
+	return TR_WARN;
+}
+
+/* Takes a line of a section. */
+static enum tr_status read_entry(struct reader *reader, struct tr_text line,
+				 struct tr_record **record, struct tr_error *err)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		struct tr_text value = line;
+		if (!tr_text_skip(&value, keys[i].key))
+			continue;
+		tr_error_clear(err);
+		enum tr_status status = keys[i].read(reader, value, record, err);
+		return status == TR_WARN && err->cause == TR_CAUSE_NONE
+			       ? wrong(reader, "a line in another form than its key requires", err)
+			       : status;
+	}
+	return wrong(reader, "a line with an unknown key", err);
+}
+
+/* Replaces the content of a buffer. */
+static void set(struct tr_buffer *buffer, struct tr_text text)
+{
+	tr_buffer_reset(buffer);
+	tr_buffer_put_text(buffer, text);
+}
+
+/* Whether the line belongs to the list of functions. */
+static bool is_of_functions(struct tr_text line)
+{
+	for (size_t i = 0; i < KEYS; i++)
+		if (tr_text_starts(line, keys[i].key))
+			return keys[i].of_functions;
+	return false;
+}
+
+/*
+ * Handles a line. TR_END: there is no record. *kept is set if a record has to come first; then the
+ * line must be passed again.
+ */
+static enum tr_status take_line(struct reader *reader, struct tr_text line, bool *kept,
+				struct tr_record **record, struct tr_error *err)
+{
+	struct tr_text value = line;
+	bool is_version = tr_text_skip(&value, TR_TEXT("VER:"));
+	*kept = true;
+	if (reader->open && !reader->announced && !is_version)
+		return put_source(reader, record, err);
+	if (reader->first && !is_of_functions(line))
+		return put_function(reader, record, err);
+	*kept = false;
+	if (!line.len || *line.data == '#')
+		return TR_END;
+	if (tr_text_skip(&value, TR_TEXT("TN:"))) {
+		if (value.len > LONGEST_TEST)
+			return wrong(reader, "the name of a test is too long", err);
+		set(&reader->test, value);
+		return TR_END;
+	}
+	if (tr_text_skip(&value, TR_TEXT("SF:")) || tr_text_is(line, "end_of_record")) {
+		bool was_open = reader->open;
+		reader->open = *line.data == 'S';
+		reader->announced = false;
+		forget_functions(reader);
+		tr_buffer_reset(&reader->version);
+		if (reader->open && value.len > LONGEST_PATH) {
+			reader->open = false;
+			return wrong(reader, "a source file whose path is too long, with its lines",
+				     err);
+		}
+		if (reader->open)
+			set(&reader->path, value);
+		if (reader->open && was_open)
+			return wrong(reader, "the section before has no end_of_record", err);
+		return TR_END;
+	}
+	if (!reader->open)
+		return wrong(reader, "a line outside of a section (SF: begins one)", err);
+	if (is_version) {
+		set(&reader->version, value);
+		return TR_END;
+	}
+	return read_entry(reader, line, record, err);
+}
+
+static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+	enum tr_status status = TR_END;
+	struct tr_text line;
+	bool ended = true, kept;
+
+	tr_arena_reset(&base->arena);
+	while (status == TR_END) {
+		if (reader->has_line) {
+			line = tr_buffer_text(&reader->kept);
+		} else {
+			status = tr_reader_line(base, &line, &ended, err);
+			if (status == TR_END && reader->open) {
+				/* a truncated file: deliver what was read first */
+				ended = true;
+				line = TR_TEXT("end_of_record");
+				status = take_line(reader, line, &kept, record, err);
+				if (status != TR_END)
+					return status;
+				tr_error_say(err, TR_CAUSE_CUT,
+					     "the last section has no end_of_record");
+				tr_error_at_line(err, base->lines);
+				return TR_WARN;
+			}
+			if (status != TR_OK)
+				return status;
+			if (!ended && !tr_text_is(line, "end_of_record")) {
+				tr_error_say(err, TR_CAUSE_CUT, "left out: a truncated line");
+				tr_error_at_line(err, base->lines);
+				return TR_WARN;
+			}
+			line.len -= line.len && line.data[line.len - 1] == '\r';
+		}
+		status = take_line(reader, line, &kept, record, err);
+		if (kept && !reader->has_line)
+			set(&reader->kept, line);
+		reader->has_line = kept;
+		if (reader->kept.failed)
+			return tr_error_memory(err);
+	}
+	return status;
+}
+
+static void close_reader(struct tr_reader *base)
+{
+	struct reader *reader = tr_container(base, struct reader, base);
+	tr_buffer_free(&reader->path);
+	tr_buffer_free(&reader->test);
+	tr_buffer_free(&reader->version);
+	tr_buffer_free(&reader->kept);
+	tr_map_free(&reader->by_name);
+	tr_id_map_free(&reader->by_index);
+	tr_arena_free(&reader->names);
+}
+
+static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
+				     struct tr_error *err)
+{
+	struct reader *reader = tr_reader_new(sizeof *reader, next, close_reader, config, in, err);
+	if (!reader)
+		return NULL;
+	reader->last = &reader->first;
+	return &reader->base;
+}
+
+/* Searches for SF:, after lines that may come before it. */
+static int weigh(const char *begin, const char *end, void *context)
+{
+	enum { BITS = 40 };
+	(void)context;
+	for (const char *p = begin, *lf; (lf = memchr(p, '\n', (size_t)(end - p))); p = lf + 1) {
+		struct tr_text line = tr_text_span(p, lf);
+		if (tr_text_starts(line, TR_TEXT("SF:")) && line.len > 3)
+			return BITS;
+		if (line.len && *line.data != '#' && *line.data != '\r' &&
+		    !tr_text_starts(line, TR_TEXT("TN:")))
+			return 0;
+	}
+	return 0;
+}
+
+static int bid(struct tr_input *in)
+{
+	enum { PROBE = 4 << 10 };
+	if (!tr_input_more(in, 1) || !strchr("TS#\r\n", *in->pos))
+		return 0;
+	return tr_bid_by_lines(in, PROBE, weigh, NULL);
+}
+
+/* The writer. */
 
 /* Appends KEY:NUMBER and the byte after it. */
 static void put_number(struct tr_buffer *to, const char *key, uint64_t number, char after)
@@ -112,7 +606,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 }
 
 static const struct tr_lcov_form form = {
-	.steps = TR_LCOV_STEPS("lcov"),
+	.format = "lcov",
 	.write = write_files,
 };
 
@@ -136,8 +630,8 @@ const struct tr_format tr_format_lcov = {
 	.flags = TR_FORMAT_READS | TR_FORMAT_WRITES | TR_FORMAT_MERGES,
 	.extensions = extensions,
 	.options = options,
-	.bid = tr_lcov_bid,
-	.open = tr_lcov_open,
+	.bid = bid,
+	.open = open_reader,
 	.create = create,
 	.default_style = "source",
 };

@@ -3,7 +3,7 @@
  * The lcov format: coverage by source line, as lcov and genhtml read it. trace-formats(5)
  * describes it for users.
  *
- *	section -> reader.c -> records source, srcfunction, srcbranch, srcline
+ *	section -> lcov.c -> records source, srcfunction, srcbranch, srcline
  *	these records, or blocks of an execution trace -> writer.c (coverage/coverage.h)
  *	-> lcov.c: one section per source file and test; cobertura.c and gcovjson.c: other formats
  *
@@ -33,43 +33,22 @@
 
 #include "coverage/sources.h"
 #include "format/format.h"
-#include "format/writer_base.h"
 
-int tr_lcov_bid(struct tr_input *in);
-struct tr_reader *tr_lcov_open(const struct tr_read_config *config, struct tr_input *in,
-			       struct tr_error *err);
-
-/* Common to all writers of coverage by source line: their steps (writer.c) and -O options. */
-
-#define TR_LCOV_STEPS(name) \
-	{ \
-		.format = name, .begin = tr_lcov_begin, .put = tr_lcov_put, \
-		.blocks = tr_lcov_blocks, .close = tr_lcov_close, .report = tr_lcov_report, \
-		.discard = tr_lcov_discard \
-	}
-
-enum tr_status tr_lcov_begin(struct tr_writer *base, struct tr_record *header,
-			     struct tr_error *err);
-enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err);
-size_t tr_lcov_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
-		      uint64_t seq);
-enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err);
-enum tr_status tr_lcov_report(struct tr_writer *base, struct tr_error *err);
-void tr_lcov_discard(struct tr_writer *base);
-
-/* One of these writers. */
+/* A format that writes coverage by source line: what distinguishes it from the others. */
 struct tr_lcov_form {
-	struct tr_writer_steps steps;
-	bool one_test; /* files of all tests are added up */
+	const char *format; /* its name */
+	bool one_test;	    /* files of all tests are added up */
 	/* Writes all files, which are sorted. False: memory is exhausted. */
 	bool (*write)(const struct tr_sources *sources, const struct tr_settings *settings,
 		      struct tr_output *out);
 };
 
+/* Creates the writer of such a format (writer.c). NULL: err is filled. */
 struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 				 const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err);
 
+/* The -O options that all of these formats have. */
 #define TR_LCOV_OPTIONS \
 	{ "exe", "PROG", false, true, \
 	  "a program or library whose lines are reported (repeatable)" }, \

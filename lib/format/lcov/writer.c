@@ -13,13 +13,14 @@
 
 struct writer {
 	struct tr_writer base;
+	struct tr_writer_steps steps; /* with the name of the format */
 	const struct tr_lcov_form *form;
 	struct tr_settings settings;
 	struct tr_coverage coverage;
 };
 
 /* Begins a segment. */
-enum tr_status tr_lcov_begin(struct tr_writer *base, struct tr_record *header, struct tr_error *err)
+static enum tr_status begin(struct tr_writer *base, struct tr_record *header, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	(void)header;
@@ -29,7 +30,7 @@ enum tr_status tr_lcov_begin(struct tr_writer *base, struct tr_record *header, s
 }
 
 /* Takes a record of a trace. */
-enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
+static enum tr_status put(struct tr_writer *base, struct tr_record *record, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	enum tr_status status = tr_coverage_put(&writer->coverage, record, err);
@@ -38,8 +39,8 @@ enum tr_status tr_lcov_put(struct tr_writer *base, struct tr_record *record, str
 }
 
 /* Takes blocks without records. */
-size_t tr_lcov_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
-		      uint64_t seq)
+static size_t put_blocks(struct tr_writer *base, const struct tr_block *blocks, size_t count,
+			 uint64_t seq)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	size_t taken = tr_coverage_put_blocks(&writer->coverage, blocks, count);
@@ -50,7 +51,7 @@ size_t tr_lcov_blocks(struct tr_writer *base, const struct tr_block *blocks, siz
 }
 
 /* Writes the file. */
-enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err)
+static enum tr_status close_files(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	const struct tr_sources *sources = &writer->coverage.sources;
@@ -60,25 +61,37 @@ enum tr_status tr_lcov_close(struct tr_writer *base, struct tr_error *err)
 }
 
 /* Returns the next remark on the programs. TR_OK: there is no other. */
-enum tr_status tr_lcov_report(struct tr_writer *base, struct tr_error *err)
+static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	return tr_coverage_remark(&writer->coverage, err) ? TR_WARN : TR_OK;
 }
 
-void tr_lcov_discard(struct tr_writer *base)
+static void discard(struct tr_writer *base)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
 	tr_coverage_free(&writer->coverage);
 }
 
+static const struct tr_writer_steps steps = {
+	.begin = begin,
+	.put = put,
+	.blocks = put_blocks,
+	.close = close_files,
+	.report = report,
+	.discard = discard,
+};
+
 struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 				 const struct tr_write_config *config, struct tr_output *out,
 				 struct tr_error *err)
 {
-	struct writer *writer = tr_writer_new(sizeof *writer, &form->steps, out, err);
+	struct writer *writer = tr_writer_new(sizeof *writer, &steps, out, err);
 	if (!writer)
 		return NULL;
+	writer->steps = steps;
+	writer->steps.format = form->format;
+	writer->base.steps = &writer->steps;
 	writer->form = form;
 	writer->settings = config->settings;
 	writer->coverage.sources.one_test = form->one_test;
