@@ -125,6 +125,20 @@ static inline struct tr_text tr_text_trimmed(struct tr_text t)
 
 /* Decimal digits. */
 
+/* True for the ten digits of ASCII, in any locale. */
+static inline bool tr_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Returns the end of the digits at p; there may be none. */
+static inline const char *tr_skip_digits(const char *p, const char *end)
+{
+	while (p < end && tr_is_digit(*p))
+		p++;
+	return p;
+}
+
 enum { TR_DECIMAL_MAX = 20 }; /* maximum number of digits of 64 bits */
 
 /* Returns the number of digits of n. */

@@ -25,19 +25,6 @@ enum {
 /* An exponent beyond this decides every comparison, so it need not be read further. */
 static const int64_t exponent_limit = (int64_t)1 << 40;
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* The end of the digits at p. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p))
-		p++;
-	return p;
-}
-
 /* Reads [eE][+-]DIGITS, all of the text. */
 static bool read_exponent(const char *p, const char *end, int64_t *exponent)
 {
@@ -51,7 +38,7 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent)
 	if (p == end)
 		return false;
 	for (; p < end; p++) {
-		if (!is_digit(*p))
+		if (!tr_is_digit(*p))
 			return false;
 		if (n < exponent_limit)
 			n = n * 10 + (*p - '0');
@@ -63,12 +50,12 @@ static bool read_exponent(const char *p, const char *end, int64_t *exponent)
 /* Reads DIGITS[.DIGITS][eE[+-]DIGITS], all of the text. */
 static bool read_decimal(const char *p, const char *end, struct tr_decimal *decimal)
 {
-	const char *point = skip_digits(p, end), *mantissa = point;
+	const char *point = tr_skip_digits(p, end), *mantissa = point;
 	int64_t shift = 0;
 	if (p == point)
 		return false;
 	if (point < end && *point == '.') {
-		mantissa = skip_digits(point + 1, end);
+		mantissa = tr_skip_digits(point + 1, end);
 		if (mantissa == point + 1)
 			return false;
 	}
@@ -102,7 +89,7 @@ bool tr_number_from_cell(struct tr_text cell, struct tr_number *number)
 	number->negative = false;
 	if (p < end && (*p == '-' || *p == '+'))
 		number->negative = *p++ == '-';
-	if (p == end || !is_digit(*p))
+	if (p == end || !tr_is_digit(*p))
 		return false;
 	number->type = TR_NUMBER_INTEGER;
 	if (tr_decimal_read(tr_text_span(p, end), UINT64_MAX, &number->magnitude) ||
@@ -229,7 +216,7 @@ bool tr_number_literal_read(struct tr_text token, struct tr_arena *arena,
 		read_decimal(p, end, &literal->decimal);
 		literal->is_integer =
 			tr_decimal_read(tr_text_span(p, end), UINT64_MAX, &literal->magnitude);
-		literal->is_real = skip_digits(p, end) != end;
+		literal->is_real = tr_skip_digits(p, end) != end;
 	}
 	literal->decimal.negative = literal->negative;
 	return round_literal(literal, arena);

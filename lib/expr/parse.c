@@ -43,14 +43,9 @@ static size_t column_of(const struct tr_lexer *lexer, const char *p)
 	return (size_t)(p - lexer->begin) + 1;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return tr_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_hex(const char *p, const char *end)
@@ -144,18 +139,10 @@ static bool lex_key(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
-/* The end of the digits at p. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p))
-		p++;
-	return p;
-}
-
 /* Reads #N, the key of an argument without a usable name. */
 static bool lex_argument(struct tr_lexer *lexer, struct tr_token *token)
 {
-	const char *p = skip_digits(lexer->pos + 1, lexer->end);
+	const char *p = tr_skip_digits(lexer->pos + 1, lexer->end);
 	if (p == lexer->pos + 1)
 		return tr_expr_fail(lexer->error, token->column + 1, "number expected after #");
 	token->type = TR_TOKEN_KEY;
@@ -189,12 +176,12 @@ static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
 		for (p += 2; is_hex(p, end); p++)
 			;
 	} else {
-		p = skip_digits(p + (*p == '-'), end);
-		if (end - p > 1 && p[0] == '.' && is_digit(p[1]))
-			p = skip_digits(p + 1, end);
+		p = tr_skip_digits(p + (*p == '-'), end);
+		if (end - p > 1 && p[0] == '.' && tr_is_digit(p[1]))
+			p = tr_skip_digits(p + 1, end);
 		if (end - p > 1 && (*p | 0x20) == 'e') {
 			const char *digits = p + 1 + (p[1] == '-' || p[1] == '+');
-			const char *after = skip_digits(digits, end);
+			const char *after = tr_skip_digits(digits, end);
 			if (after > digits)
 				p = after;
 		}
@@ -255,7 +242,7 @@ static bool lex(struct tr_lexer *lexer, struct tr_token *token)
 		return lex_key(lexer, token);
 	if (*p == '#')
 		return lex_argument(lexer, token);
-	if (is_digit(*p) || (*p == '-' && p + 1 < lexer->end && is_digit(p[1])))
+	if (tr_is_digit(*p) || (*p == '-' && p + 1 < lexer->end && tr_is_digit(p[1])))
 		return lex_number(lexer, token);
 	if (is_word(*p))
 		return lex_word(lexer, token);
@@ -291,7 +278,7 @@ static struct tr_text lex_time(const struct tr_lexer *lexer, size_t column)
 	const char *begin = lexer->begin + column - 1, *p = begin;
 	/* two dots are not part of a time, but of a range */
 	while (p < lexer->end && (is_word(*p) || *p == ':' || *p == '+' || *p == '-' ||
-				  (*p == '.' && p + 1 < lexer->end && is_digit(p[1]))))
+				  (*p == '.' && p + 1 < lexer->end && tr_is_digit(p[1]))))
 		p++;
 	return tr_text_span(begin, p);
 }

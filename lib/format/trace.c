@@ -370,8 +370,7 @@ static bool is_step_of_build(struct tr_text text)
 
 	if (!text.len || *text.data != '[')
 		return false;
-	while (i < text.len &&
-	       (text.data[i] == ' ' || (text.data[i] >= '0' && text.data[i] <= '9')))
+	while (i < text.len && (text.data[i] == ' ' || tr_is_digit(text.data[i])))
 		i++;
 	return i > 1 && i < text.len && (text.data[i] == '/' || text.data[i] == '%');
 }

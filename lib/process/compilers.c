@@ -114,11 +114,6 @@ static const struct tr_section *look_up(struct search *search, struct tr_text na
 	return NULL;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* MinGW's compilers name their kind of threads after the version: "gcc-12-posix". */
 static struct tr_text without_threads(struct tr_text name)
 {
@@ -139,9 +134,9 @@ static const struct tr_section *look_up_version(struct search *search, struct tr
 
 	if (section)
 		return section;
-	while (len > 0 && (is_digit(name.data[len - 1]) || name.data[len - 1] == '.'))
+	while (len > 0 && (tr_is_digit(name.data[len - 1]) || name.data[len - 1] == '.'))
 		len--;
-	bool version = len < name.len && is_digit(name.data[len]);
+	bool version = len < name.len && tr_is_digit(name.data[len]);
 	bool dash = len > 1 && name.data[len - 1] == '-'; /* "gcc-12", not "gcc12" */
 	/* some systems have gcc12 and clang++16; but ld86 and cc65 are unrelated programs */
 	if (!version || (!dash && len < sizeof "gcc" - 1))
@@ -165,7 +160,7 @@ static bool is_prefix(struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.data[i], lower = (char)(c | 0x20);
-		if (!is_digit(c) && !(lower >= 'a' && lower <= 'z') && !memchr("_.+-", c, 4))
+		if (!tr_is_digit(c) && !(lower >= 'a' && lower <= 'z') && !memchr("_.+-", c, 4))
 			return false;
 	}
 	return text.len > 0;

@@ -7,11 +7,6 @@
 
 #include "record/ask.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /*
  * Reads eight digits at once, because a log has a time of about twenty digits in each record. False:
  * one of the bytes is not a digit.
@@ -45,11 +40,11 @@ int64_t tr_instant_from_text(struct tr_text text)
 	bool negative = p < end && *p == '-';
 
 	p += negative;
-	if (p == end || !is_digit(*p))
+	if (p == end || !tr_is_digit(*p))
 		return TR_INSTANT_NONE;
 	if (read_eight(p, end, &value))
 		p += 8;
-	for (; p < end && is_digit(*p); p++) {
+	for (; p < end && tr_is_digit(*p); p++) {
 		value = value * 10 + (*p - '0');
 		if (value > TR_INSTANT_MAX / TR_INSTANT_SECOND)
 			return TR_INSTANT_NONE;
@@ -61,13 +56,12 @@ int64_t tr_instant_from_text(struct tr_text text)
 		p += 8;
 		missing = 1;
 	}
-	for (; missing && p < end && is_digit(*p); missing--)
+	for (; missing && p < end && tr_is_digit(*p); missing--)
 		fraction = fraction * 10 + (*p++ - '0');
 	for (; missing; missing--)
 		fraction *= 10;
 	value = value * TR_INSTANT_SECOND + fraction;
-	while (p < end && is_digit(*p))
-		p++;
+	p = tr_skip_digits(p, end);
 	if (p < end || value > TR_INSTANT_MAX)
 		return TR_INSTANT_NONE;
 	return negative ? -value : value;

@@ -153,11 +153,6 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 /* Digits that are certainly within 64 bits. */
 enum { DIGITS_MAX = 19 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* True for "[0,3,36]" and "[]": between the brackets nothing but what next understands. */
 static bool is_plain(struct tr_text text)
 {
@@ -167,8 +162,7 @@ static bool is_plain(struct tr_text text)
 		return false;
 	while (p < end) {
 		const char *begin = p;
-		while (p < end && is_digit(*p))
-			p++;
+		p = tr_skip_digits(p, end);
 		if (p == begin || p - begin > DIGITS_MAX || (*begin == '0' && p - begin > 1))
 			return false;
 		if (p < end && (*p++ != ',' || p == end))
@@ -215,7 +209,7 @@ enum tr_status tr_numbers_next(struct tr_numbers *numbers, uint64_t *number)
 		return TR_END;
 	*number = 0;
 	/* is_plain has checked the whole list */
-	while (numbers->pos < numbers->end && is_digit(*numbers->pos))
+	while (numbers->pos < numbers->end && tr_is_digit(*numbers->pos))
 		*number = *number * 10 + (unsigned)(*numbers->pos++ - '0');
 	numbers->pos += numbers->pos < numbers->end; /* the comma */
 	return TR_OK;

@@ -51,18 +51,10 @@ static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text
 	}
 }
 
-/* Returns the end of the digits at p. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 /* Skips one or more digits. NULL: there is none; *cut: the text ends there, and may go on. */
 static const char *need_digits(const char *p, const char *end, bool *cut)
 {
-	const char *after = skip_digits(p, end);
+	const char *after = tr_skip_digits(p, end);
 	*cut = p == end;
 	return after == p ? NULL : after;
 }

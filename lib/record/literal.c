@@ -47,11 +47,6 @@ static inline bool scan_at(const struct scan *scan, char c)
 	return scan->pos < scan->end && *scan->pos == c;
 }
 
-static inline bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static inline bool is_word_start(char c)
 {
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
@@ -244,7 +239,7 @@ static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
 	const char *start = scan->pos, *p = start;
 	uint64_t n = 0;
 	bool beyond = false;
-	for (; p < scan->end && is_digit(*p); p++) {
+	for (; p < scan->end && tr_is_digit(*p); p++) {
 		unsigned digit = (unsigned)(*p - '0');
 		if (p - start >= SAFE_DIGITS)
 			beyond |= n > (UINT64_MAX - digit) / 10;
@@ -344,25 +339,17 @@ static bool negative_infinity(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
-/* Returns the end of the digits at p. */
-static const char *digits_end(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p))
-		p++;
-	return p;
-}
-
 /* Returns the end of the fraction and the exponent that may follow the digits of an integer. */
 static const char *real_end(const char *p, const char *end)
 {
-	if (end - p >= 2 && *p == '.' && is_digit(p[1]))
-		p = digits_end(p + 1, end);
+	if (end - p >= 2 && *p == '.' && tr_is_digit(p[1]))
+		p = tr_skip_digits(p + 1, end);
 	if (p < end && (*p == 'e' || *p == 'E')) {
 		const char *exponent = p + 1;
 		if (exponent < end && (*exponent == '-' || *exponent == '+'))
 			exponent++;
-		if (exponent < end && is_digit(*exponent))
-			p = digits_end(exponent, end);
+		if (exponent < end && tr_is_digit(*exponent))
+			p = tr_skip_digits(exponent, end);
 	}
 	return p;
 }
@@ -419,7 +406,7 @@ static bool scan_number(struct scan *scan, struct tr_value *value)
 	else if (scan->end - start >= 2 && start[0] == '0' && start[1] == 'x')
 		return scan_address(scan, value);
 	scan->pos = digits;
-	const char *integer = digits_end(digits, scan->end);
+	const char *integer = tr_skip_digits(digits, scan->end);
 	const char *stop = real_end(integer, scan->end);
 	if (integer > digits && stop > integer) {
 		if (sign == '+')
@@ -568,7 +555,7 @@ static bool scan_symbol(struct scan *scan, struct tr_text first, bool quoted,
 static bool is_base64(char c)
 {
 	/* the digits of the URL alphabet too: they are meant as base64, which is then wrong */
-	return is_word_start(c) || is_digit(c) || memchr("+/=-", c, 4) != NULL;
+	return is_word_start(c) || tr_is_digit(c) || memchr("+/=-", c, 4) != NULL;
 }
 
 /* Scans the bytes of a blob. */
@@ -607,7 +594,7 @@ static bool scan_blob_file(struct scan *scan, struct tr_value *value)
 {
 	enum { DIGITS = 64 };
 	const char *start = scan->pos, *p = start;
-	while (p < scan->end && (is_digit(*p) || (*p >= 'a' && *p <= 'f')))
+	while (p < scan->end && (tr_is_digit(*p) || (*p >= 'a' && *p <= 'f')))
 		p++;
 	if (p - start != DIGITS)
 		return scan_fail(scan, start, "64 lower-case hex digits expected");
@@ -972,7 +959,7 @@ static bool scan_value(struct scan *scan, struct tr_value *value)
 	char c = *scan->pos;
 	if (c == '"')
 		return scan_quoted(scan, value);
-	if (is_digit(c) || c == '-' || c == '+')
+	if (tr_is_digit(c) || c == '-' || c == '+')
 		return scan_number(scan, value);
 	if (is_word_start(c))
 		return scan_word_value(scan, value);
@@ -1073,8 +1060,7 @@ static const char *skip_integer(const char *p, const char *end)
 	if (*p == '0')
 		return p + 1;
 	const char *start = p;
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
+	p = tr_skip_digits(p, end);
 	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
 }
 
@@ -1085,7 +1071,7 @@ static inline const char *skip_scalar(const char *p, const char *end)
 		return NULL;
 	if (*p == '"')
 		return skip_string(p, end);
-	if ((*p >= '0' && *p <= '9') || *p == '-')
+	if (tr_is_digit(*p) || *p == '-')
 		return skip_integer(p, end);
 	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
 }

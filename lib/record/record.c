@@ -677,7 +677,7 @@ static const char *word_end(const char *p, const char *end)
 {
 	if (p == end || *p < 'a' || *p > 'z')
 		return p;
-	while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-'))
+	while (p < end && ((*p >= 'a' && *p <= 'z') || tr_is_digit(*p) || *p == '-'))
 		p++;
 	return p;
 }

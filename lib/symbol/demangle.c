@@ -37,15 +37,10 @@ void tr_demangle_free(struct tr_demangle *demangle)
 	tr_buffer_free(&demangle->text);
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Whether the character can be in an identifier, which GNAT writes in lower case. */
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || is_digit(c);
+	return (c >= 'a' && c <= 'z') || tr_is_digit(c);
 }
 
 struct replacement {
@@ -112,8 +107,8 @@ static enum next take_separator(const char **p, struct tr_buffer *to)
 		return UNKNOWN;
 	if (is_special && strncmp(*p, "__", 2) == 0)
 		*p += 2;
-	if (is_digit(**p)) {
-		while (is_digit(**p) || (**p == '_' && is_digit((*p)[1])))
+	if (tr_is_digit(**p)) {
+		while (tr_is_digit(**p) || (**p == '_' && tr_is_digit((*p)[1])))
 			++*p;
 	} else if (!is_special) {
 		tr_buffer_put_byte(to, '.');
@@ -165,7 +160,7 @@ static enum next take_suffix(const char **p, struct tr_buffer *to)
 		return UNKNOWN;
 	do
 		++*p;
-	while (is_digit(**p));
+	while (tr_is_digit(**p));
 	if (strcmp(*p, "s") != 0)
 		return UNKNOWN;
 	++*p;
@@ -185,10 +180,10 @@ static bool demangle_ada(const char *p, struct tr_buffer *to)
 			return false;
 		next = take_suffix(&p, to);
 	} while (next == NAME);
-	if (*p == '.' && is_digit(p[1]))
+	if (*p == '.' && tr_is_digit(p[1]))
 		do
 			p++;
-		while (is_digit(*p));
+		while (tr_is_digit(*p));
 	return next == END && !*p;
 }
 

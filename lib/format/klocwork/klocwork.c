@@ -545,12 +545,6 @@ struct evidence {
 	bool foreign; /* there are objects that are not of a trace */
 };
 
-/* Only ASCII digits count. */
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* An id, an executable, and one more key of an event, which no other known JSON lines have. */
 static bool is_event(const struct tr_klocwork_object *object)
 {
@@ -573,11 +567,11 @@ static void weigh(struct evidence *evidence, const struct tr_klocwork_object *ob
 	if (is_event(object)) {
 		evidence->bits += BITS_EVENT;
 		evidence->sure = true;
-	} else if (name.data && tr_text_is(name, "version") && is_digit(first)) {
+	} else if (name.data && tr_text_is(name, "version") && tr_is_digit(first)) {
 		evidence->bits += BITS_VERSION;
 		/* major * 100 + minor */
 		evidence->sure |=
-			value.len >= 3 && is_digit(value.data[1]) && is_digit(value.data[2]);
+			value.len >= 3 && tr_is_digit(value.data[1]) && tr_is_digit(value.data[2]);
 	} else if (name.data && ((tr_text_is(name, "creator") && first == '"') ||
 				 (tr_text_is(name, "env") && first == '{'))) {
 		evidence->bits += BITS_HEADER;

@@ -131,8 +131,7 @@ static const char *plain_number(const char *p, const char *end)
 	const char *digits = p;
 	if (p < end && *p == '0')
 		return NULL;
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
+	p = tr_skip_digits(p, end);
 	bool plain = p > digits && p - digits <= SAFE_DIGITS && p < end && (*p == ',' || *p == '}');
 	return plain ? p : NULL;
 }

@@ -36,7 +36,7 @@ int tr_kwspec_bid(struct tr_input *in)
 	tr_input_more(in, LONGEST);
 	window = tr_text_span(in->pos, in->end);
 	if (tr_text_skip(&window, TR_TEXT("version;")))
-		return window.len && *window.data >= '0' && *window.data <= '9' ? BITS_VERSION : 0;
+		return window.len && tr_is_digit(*window.data) ? BITS_VERSION : 0;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (tr_text_skip(&window, tr_text_from(words[i])))
 			return tr_path_is_absolute(window) ? BITS_LINE : 0;

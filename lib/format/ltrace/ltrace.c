@@ -35,14 +35,6 @@ static bool chop(struct tr_text *text, struct tr_text word)
 	return ends;
 }
 
-/* Skips digits; there may be none. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 /* Whether p has no leading zero, so that the number is spelled the same again. */
 static bool is_canonical(const char *p, const char *digits_end)
 {
@@ -56,7 +48,7 @@ static bool is_fraction(const char *p, const char *end)
 {
 	enum { MICROSECONDS = 7 };
 
-	return p < end && *p == '.' && skip_digits(p + 1, end) == p + MICROSECONDS;
+	return p < end && *p == '.' && tr_skip_digits(p + 1, end) == p + MICROSECONDS;
 }
 
 /* True for HH:MM:SS at p, within a day. */
@@ -85,7 +77,7 @@ static void take_time(const char **p, const char *end, struct tr_ltrace_line *li
 	} else {
 		while (at < end && *at == ' ')
 			at++;
-		stop = skip_digits(at, end);
+		stop = tr_skip_digits(at, end);
 		if (!is_canonical(at, stop) || !is_fraction(stop, end))
 			return;
 		clock = stop - at >= EPOCH_DIGITS ? TR_LTRACE_TTT : TR_LTRACE_R;
@@ -109,7 +101,7 @@ static const char *read_prefix(const char *p, const char *end, struct tr_ltrace_
 	const char *at = p, *stop, *body;
 	bool bracketed = take(&at, end, TR_TEXT("[pid "));
 
-	stop = skip_digits(at, end);
+	stop = tr_skip_digits(at, end);
 	struct tr_text pid = tr_text_span(at, stop);
 	if (is_canonical(at, stop) && take(&stop, end, bracketed ? TR_TEXT("] ") : TR_TEXT(" "))) {
 		line->pid = pid;
@@ -178,7 +170,7 @@ static const char *arguments_begin(const char *p, const char *end)
 static const char *skip_plain(const char *p, const char *end)
 {
 	while (p < end &&
-	       ((*p >= 'a' && *p <= 'z') || (*p >= '@' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+	       ((*p >= 'a' && *p <= 'z') || (*p >= '@' && *p <= 'Z') || tr_is_digit(*p) ||
 		*p == '_' || *p == '.' || *p == '-' || *p == '$' || *p == '+'))
 		p++;
 	return p;
@@ -200,7 +192,7 @@ static bool read_name(struct tr_text text, struct tr_ltrace_line *line)
 	 * Names of C++ contain anything, but not without a scope or an operator. With -e '*',
 	 * functions of indirect relocations have no name.
 	 */
-	if ((p == end && !line->caller.data) || (p < end && *p >= '0' && *p <= '9') ||
+	if ((p == end && !line->caller.data) || (p < end && tr_is_digit(*p)) ||
 	    (at < end && !memmem(p, (size_t)(end - p), "::", 2) &&
 	     !memmem(p, (size_t)(end - p), "operator", 8)))
 		return false;
@@ -239,7 +231,7 @@ static void chop_duration(struct tr_text *result, struct tr_ltrace_line *line)
 		return;
 	for (p = text.data + text.len; p > text.data && p[-1] != '<';)
 		p--;
-	stop = skip_digits(p, text.data + text.len);
+	stop = tr_skip_digits(p, text.data + text.len);
 	if (p - text.data < 2 || p[-2] != ' ' || !is_canonical(p, stop) ||
 	    !is_fraction(stop, text.data + text.len) || stop + 7 != text.data + text.len)
 		return;
@@ -333,7 +325,7 @@ static enum tr_ltrace_body read_end(struct tr_text text, struct tr_ltrace_line *
 	const char *p = text.data, *end = p + text.len;
 
 	if (take(&p, end, TR_TEXT("exited (status "))) {
-		line->text = tr_text_span(p, skip_digits(p, end));
+		line->text = tr_text_span(p, tr_skip_digits(p, end));
 		p += line->text.len;
 		return is_canonical(line->text.data, p) && tr_text_is(tr_text_span(p, end), ") +++")
 			       ? TR_LTRACE_EXITED

@@ -215,8 +215,7 @@ static bool put_float(struct spelling *s, struct tr_text text)
 	if (*point != '.' || (*p == '0' && point > p + 1) ||
 	    !read_digits(point + 1, end, 10, &number))
 		return false;
-	while (p < point && *p >= '0' && *p <= '9')
-		p++;
+	p = tr_skip_digits(p, point);
 	if (p < point || !tr_real64_read(text, &bits))
 		return false;
 	struct tr_text real = { spelled, tr_real64_write(bits, spelled) };
@@ -262,10 +261,7 @@ static bool put_number(struct spelling *s, struct tr_text text)
 static const char *spell_word(struct spelling *s, const char *p, const char *end)
 {
 	enum { DIGITS = 18 }; /* that fit into 64 bits */
-	const char *q = p;
-
-	while (q < end && *q >= '0' && *q <= '9')
-		q++;
+	const char *q = tr_skip_digits(p, end);
 	bool plain = q > p && q - p <= DIGITS && (*p != '0' || q == p + 1) && is_end(q, end);
 	while (q < end && !plain && ((*q != ',' && *q != ' ' && *q != '.') || !is_end(q, end)))
 		q++;

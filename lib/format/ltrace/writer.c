@@ -79,12 +79,12 @@ static bool read_time(const struct tr_cell *cell, uint64_t *micro)
 		return !__builtin_mul_overflow(cell->number, (uint64_t)MICRO, micro);
 	if (cell->type != TR_CELL_TEXT || !cell->text.len)
 		return false;
-	for (; p < end && *p >= '0' && *p <= '9'; p++)
+	for (; p < end && tr_is_digit(*p); p++)
 		if (__builtin_mul_overflow(*micro, UINT64_C(10), micro) ||
 		    __builtin_add_overflow(*micro, (uint64_t)(*p - '0') * MICRO, micro))
 			return false;
 	if (p < end && *p == '.')
-		while (++p < end && *p >= '0' && *p <= '9')
+		while (++p < end && tr_is_digit(*p))
 			*micro += (uint64_t)(*p - '0') * (unit /= 10);
 	return p == end;
 }

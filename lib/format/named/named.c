@@ -107,14 +107,6 @@ static int bid_stats(struct tr_input *in)
 		       : 0;
 }
 
-/* Skips digits; there may be none. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 /* `[   12.345678] ` at p, as dmesg(1) has it. */
 static bool is_stamp(const char *p, const char *end)
 {
@@ -124,10 +116,10 @@ static bool is_stamp(const char *p, const char *end)
 		return false;
 	while (p < end && *p == ' ')
 		p++;
-	const char *point = skip_digits(p, end);
+	const char *point = tr_skip_digits(p, end);
 	if (point == p || point == end || *point != '.')
 		return false;
-	p = skip_digits(point + 1, end);
+	p = tr_skip_digits(point + 1, end);
 	return p - point - 1 == MICROSECONDS && end - p >= 2 && p[0] == ']' && p[1] == ' ';
 }
 

@@ -51,8 +51,7 @@ static const char *own_name_end(const char *begin, const char *end)
 {
 	const char *p = begin;
 
-	while (p < end &&
-	       ((*p >= 'a' && *p <= 'z') || *p == '_' || (p > begin && *p >= '0' && *p <= '9')))
+	while (p < end && ((*p >= 'a' && *p <= 'z') || *p == '_' || (p > begin && tr_is_digit(*p))))
 		p++;
 	return p > begin && p < end && *p == '=' ? p : NULL;
 }
@@ -104,7 +103,7 @@ static void put_duration(struct tr_buffer *to, struct tr_text time)
 	const char *p = time.data, *end = p + time.len;
 	unsigned dots = 0;
 
-	for (; p < end && ((*p >= '0' && *p <= '9') || *p == '.'); p++)
+	for (; p < end && (tr_is_digit(*p) || *p == '.'); p++)
 		dots += *p == '.';
 	if (p < end || dots != 1 || *time.data == '.' || end[-1] == '.' ||
 	    !tr_real64_read(time, &bits))
@@ -280,7 +279,7 @@ static bool may_be_directory(struct tr_text flags)
 
 	if (tr_strace_take(&p, end, TR_TEXT("{flags="))) /* of openat2 */
 		flags = tr_text_span(p, tr_strace_item_end(p, end));
-	if (flags.len && *flags.data >= '0' && *flags.data <= '9')
+	if (flags.len && tr_is_digit(*flags.data))
 		return tr_strace_number(flags, &number) && !(number & (WRITES | CREATES));
 	return tr_text_starts(flags, TR_TEXT("O_RDONLY")) &&
 	       !memmem(flags.data, flags.len, "O_CREAT", 7);

@@ -22,9 +22,7 @@ enum { FRAMES = 1 << 16 };
 /* Returns where a frame has its '>'. In the files of -ff, the pid is before each line. */
 static const char *mark_of(const char *p, const char *end)
 {
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return tr_strace_skip(p, end);
+	return tr_strace_skip(tr_skip_digits(p, end), end);
 }
 
 bool tr_strace_may_have_frames(const struct tr_strace_reader *reader)

@@ -13,26 +13,12 @@ enum {
 	EPOCH_DIGITS = 9, /* seconds since 1970 have at least that many, and a pid at most 7 */
 };
 
-/* Only ASCII digits count, in any locale. */
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Skips digits; there may be none. */
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && is_digit(*p))
-		p++;
-	return p;
-}
-
 /* Skips ".123456" if it is there. */
 static const char *skip_fraction(const char *p, const char *end)
 {
 	if (p == end || *p != '.')
 		return p;
-	const char *after = skip_digits(p + 1, end);
+	const char *after = tr_skip_digits(p + 1, end);
 	return after > p + 1 ? after : p;
 }
 
@@ -83,14 +69,14 @@ static void take_pid(const char **p, const char *end, struct tr_strace_line *lin
  */
 static void take_time(const char **p, const char *end, struct tr_strace_line *line)
 {
-	const char *begin = tr_strace_skip(*p, end), *q = skip_digits(begin, end);
+	const char *begin = tr_strace_skip(*p, end), *q = tr_skip_digits(begin, end);
 	enum tr_strace_clock clock = TR_STRACE_NO_CLOCK;
 	const char *whole = q;
 
 	if (q == begin)
 		return;
-	if (q - begin == 2 && end - q > 6 && q[0] == ':' && is_digit(q[1]) && is_digit(q[2]) &&
-	    q[3] == ':' && is_digit(q[4]) && is_digit(q[5])) {
+	if (q - begin == 2 && end - q > 6 && q[0] == ':' && tr_is_digit(q[1]) &&
+	    tr_is_digit(q[2]) && q[3] == ':' && tr_is_digit(q[4]) && tr_is_digit(q[5])) {
 		clock = TR_STRACE_DAY;
 		q = skip_fraction(q + 6, end);
 	} else {
@@ -114,7 +100,7 @@ static void skip_relative(const char **p, const char *end)
 
 	if (!tr_strace_take(&q, end, TR_TEXT("(+")))
 		return;
-	q = skip_fraction(skip_digits(tr_strace_skip(q, end), end), end);
+	q = skip_fraction(tr_skip_digits(tr_strace_skip(q, end), end), end);
 	if (tr_strace_take(&q, end, TR_TEXT(") ")))
 		*p = q;
 }
@@ -359,7 +345,7 @@ static bool chop_begun(struct tr_text *rest, struct tr_strace_line *line)
 	if (!tr_strace_chop(&before, TR_TEXT(" ...>")))
 		return false;
 	const char *end = before.data + before.len, *digits = end;
-	while (digits > before.data && is_digit(digits[-1]))
+	while (digits > before.data && tr_is_digit(digits[-1]))
 		digits--;
 	before.len = (size_t)(digits - before.data);
 	unsigned long long pid;
@@ -535,7 +521,7 @@ bool tr_strace_is_row(struct tr_text line)
 	for (struct tr_text word; (word = next_word(&p, end)).len;) {
 		bool number = true, name = true;
 		for (size_t i = 0; i < word.len; i++) {
-			number &= is_digit(word.data[i]) || word.data[i] == '.';
+			number &= tr_is_digit(word.data[i]) || word.data[i] == '.';
 			name &= tr_strace_is_name(word.data[i]);
 		}
 		if (!number && !name)
@@ -552,7 +538,7 @@ void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 	tr_strace_prefix_read(text, line);
 	p = line->body;
 	q = call_end(p, end);
-	if (q > p && q < end && *q == '(' && !is_digit(*p)) {
+	if (q > p && q < end && *q == '(' && !tr_is_digit(*p)) {
 		line->name = tr_text_span(p, q);
 		read_call(q, end, line);
 	} else if (tr_strace_take(&p, end, TR_TEXT("<... "))) {

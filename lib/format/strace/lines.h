@@ -146,8 +146,7 @@ struct tr_text tr_strace_argument(struct tr_text arguments, unsigned n);
 /* Whether c may be part of the name of a call, flag or signal. */
 static inline bool tr_strace_is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || tr_is_digit(c) || c == '_';
 }
 
 /* Skips blanks. */

@@ -313,7 +313,7 @@ static const char *find_message(struct tr_text line)
 
 	if (!tr_strace_chop(&head, TR_TEXT(" attached")))
 		return NULL;
-	while (head.len && head.data[head.len - 1] >= '0' && head.data[head.len - 1] <= '9')
+	while (head.len && tr_is_digit(head.data[head.len - 1]))
 		head.len--;
 	if (!tr_strace_chop(&head, TR_TEXT(": Process ")))
 		return NULL;

@@ -162,7 +162,7 @@ bool tr_strace_digits(const char **p, const char *end, unsigned long long *numbe
 	const char *q = *p;
 	unsigned long long n = 0;
 
-	for (; q < end && *q >= '0' && *q <= '9'; q++) {
+	for (; q < end && tr_is_digit(*q); q++) {
 		unsigned digit = (unsigned)(*q - '0');
 		if (n >= ULLONG_MAX / 10 && (n > ULLONG_MAX / 10 || digit > ULLONG_MAX % 10))
 			return false;
@@ -314,8 +314,7 @@ static const char *canonical_number_end(const char *p, const char *end)
 		if (begin[-3] == '-' || p - begin > HEX_DIGITS)
 			return NULL;
 	} else {
-		while (p < end && *p >= '0' && *p <= '9')
-			p++;
+		p = tr_skip_digits(p, end);
 		if (p - begin > DIGITS)
 			return NULL;
 	}
@@ -329,7 +328,7 @@ static const char *symbol_end(const char *p, const char *end)
 
 	for (;; p++) {
 		const char *word = p;
-		if (p < end && *p >= '0' && *p <= '9')
+		if (p < end && tr_is_digit(*p))
 			return NULL;
 		while (p < end && tr_strace_is_name(*p))
 			p++;

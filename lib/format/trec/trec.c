@@ -50,7 +50,7 @@ static const char *after_word(const char *p, const char *end)
 {
 	if (p == end || !is_lower(*p))
 		return NULL;
-	while (p < end && (is_lower(*p) || (*p >= '0' && *p <= '9') || *p == '-'))
+	while (p < end && (is_lower(*p) || tr_is_digit(*p) || *p == '-'))
 		p++;
 	return p < end && *p == '\t' ? p + 1 : NULL;
 }
