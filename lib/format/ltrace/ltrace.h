@@ -3,8 +3,7 @@
  * Private to the format ltrace: the log of ltrace 0.7.3, library calls and, with its -S, system
  * calls. The path of the data:
  *
- *	ltrace.c	bid; line -> its parts
- *	reader.c	parts -> record; the halves of a call are joined
+ *	ltrace.c	bid; line -> its parts -> record; the halves of a call are joined
  *	value.c		text of arguments and results <-> values
  *	writer.c	record -> line, for the writer and for the text style
  *
@@ -46,39 +45,6 @@ enum tr_ltrace_clock {
 };
 extern const char *const tr_ltrace_pids[], *const tr_ltrace_clocks[];
 
-enum tr_ltrace_body {
-	TR_LTRACE_OTHER,   /* not a line of a log */
-	TR_LTRACE_SUMMARY, /* nor is this: the head of the table that -c prints instead */
-	TR_LTRACE_CALL,
-	TR_LTRACE_BEGUN,
-	TR_LTRACE_RESUMED,
-	TR_LTRACE_SIGNAL,
-	TR_LTRACE_EXEC,
-	TR_LTRACE_EXITED,
-	TR_LTRACE_KILLED,
-};
-
-/* A line in its parts. Those that it does not have are empty, their data NULL. */
-struct tr_ltrace_line {
-	enum tr_ltrace_body body;
-	enum tr_ltrace_pids pids;
-	enum tr_ltrace_clock clock;
-	struct tr_text pid, time, address; /* address: of -i */
-	size_t indent;
-	struct tr_text caller;
-	struct tr_text name; /* of the function or signal, without SYS_ */
-	bool system;	     /* a system call */
-	bool no_return;	     /* it begins, and <no return ...> follows */
-	struct tr_text arguments;
-	bool continued; /* resumed: arguments were printed before these */
-	size_t closed;	/* column after the ')' */
-	size_t pad;	/* blanks from there to the result */
-	bool is_void;	/* the result is <void> */
-	struct tr_text result;
-	struct tr_text duration;
-	struct tr_text text; /* of a signal: its description; of an exit: the status */
-};
-
 /* The reason of the raw record of a last line that has no LF. */
 #define TR_LTRACE_CUT "the last line is truncated"
 
@@ -87,9 +53,6 @@ static inline size_t tr_ltrace_pad(size_t closed, size_t align)
 {
 	return closed + 1 < align ? align - 1 - closed : 1;
 }
-
-/* Reads a line without its LF. */
-void tr_ltrace_line_read(struct tr_text text, struct tr_ltrace_line *line);
 
 /*
  * Appends the literal of each argument as a field with the key prefix and its number, from first
@@ -105,8 +68,6 @@ void tr_ltrace_put_literal(struct tr_text text, struct tr_buffer *bytes, struct 
 bool tr_ltrace_put_value(const struct tr_value *value, struct tr_arena *arena,
 			 struct tr_buffer *to);
 
-struct tr_reader *tr_ltrace_open(const struct tr_read_config *config, struct tr_input *in,
-				 struct tr_error *err);
 struct tr_writer *tr_ltrace_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
 extern const struct tr_text_style tr_ltrace_styles[];
