@@ -27,6 +27,15 @@ struct tr_archive_member {
 /* Returns "tar", "zip", "cpio", "7z" or NULL after a look at the first bytes of the window. */
 const char *tr_archive_detect(struct tr_input *in);
 
+/* Skips to the next local file header of a zip, at least one byte ahead. False: there is none. */
+bool tr_zip_find_member(struct tr_input *in);
+
+/*
+ * Skips the directory at the end of a zip. Returns the number of members that it lists (65535 means
+ * any larger number), or -1 if the window does not begin with a complete directory.
+ */
+int tr_zip_skip_directory(struct tr_input *in);
+
 /* Takes ownership of in. NULL: err is filled and in is freed. */
 struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *limits,
 				   struct tr_error *err);
