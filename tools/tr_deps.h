@@ -3,7 +3,8 @@
  * The parts of tr-deps.
  *
  *	records -> deps/tracker.h -> deps/graph.h, which is complete at the end of the input
- *	  tr_deps.c --------- options; finds and lists the files or commands that are asked for
+ *	  tr_deps.c --------- options; lists the files or commands that are asked for
+ *	  tr_deps_search.c -- finds these files
  *	  tr_deps_check.c --- findings: outside, declared, cycles, overlaps
  *	  tr_deps_rules.c --- the direct dependencies of each file for make, ninja and dot
  *	  tr_deps_document.c  the same for CycloneDX and SPDX, with hashes of files
@@ -86,6 +87,16 @@ bool tr_deps_was_written(const struct tr_deps_path *path);
 /* Collects what a file was made from, directly or in all steps. False: memory is exhausted. */
 bool tr_deps_collect(struct tr_deps *deps, struct tr_deps_path *target, bool direct,
 		     struct tr_deps_set *set);
+
+/* Finds what was made from the files: from every content that ever had one of these names. */
+bool tr_deps_collect_from(struct tr_deps *deps, const struct tr_deps_set *wanted,
+			  struct tr_deps_set *set);
+
+/* Finds the paths that the question is about. False: a GLOB matches none, which is reported. */
+bool tr_deps_find_wanted(struct tr_deps *deps, struct tr_deps_set *set);
+
+/* Makes relative globs absolute: they are relative to the directory of the first command. */
+void tr_deps_make_absolute(struct tr_deps *deps, struct tr_deps_globs *globs);
 
 /* Write the dependencies of the files as rules or as a document. False: it failed. */
 bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files);
