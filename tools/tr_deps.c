@@ -425,7 +425,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 		if (deps->as == AS_TSV) {
 			tr_cell_escape(text, false, line);
 			tr_buffer_put_byte(line, '\t');
-			tr_deps_does_write(does, "|", line);
+			tr_deps_put_does(does, "|", line);
 			if (deps->hash) {
 				tr_buffer_put_byte(line, '\t');
 				tr_buffer_put(line, hashed ? sha256 : "-",
@@ -435,7 +435,7 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 			tr_buffer_put_literal(line, "{\"path\":");
 			tr_json_view_bytes(text, line);
 			tr_buffer_put_literal(line, ",\"does\":[\"");
-			tr_deps_does_write(does, "\",\"", line);
+			tr_deps_put_does(does, "\",\"", line);
 			tr_buffer_put_literal(line, "\"]");
 			if (hashed) {
 				tr_buffer_put_literal(line, ",\"sha256\":\"");
@@ -473,11 +473,11 @@ static uint64_t put_uses(struct tr_deps *deps, const struct tr_deps_set *only)
 			tr_buffer_put_decimal(line, program->seq);
 		}
 		tr_buffer_put_literal(line, "\tdoes=[");
-		tr_deps_does_write(use->does, ",", line);
+		tr_deps_put_does(use->does, ",", line);
 		tr_buffer_put_byte(line, ']');
 		if (unseen) {
 			tr_buffer_put_literal(line, "\tassumed=[");
-			tr_deps_does_write(unseen, ",", line);
+			tr_deps_put_does(unseen, ",", line);
 			tr_buffer_put_byte(line, ']');
 		}
 		if (details->from) {

@@ -14,8 +14,11 @@
 #include "process/command.h"
 #include "record/ask.h"
 
-/* exec: the program inherits descriptors, and is known to use some of them. */
-
+/*
+ * Applies exec to the descriptors of a task: those without close-on-exec are inherited. The program
+ * is assumed to use its standard streams, files that the shell has opened for it (3>file), and the
+ * read ends of pipes to which it holds no write end.
+ */
 static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		    const struct tr_deps_command *before, const struct tr_record *record)
 {
@@ -34,25 +37,25 @@ static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 		if (!open || !open->version)
 			continue;
 		bool pipe = open->version->file->pipe;
-		bool meant = fd > 2 && !pipe && open->opener == before && !before->program;
+		bool redirected = fd > 2 && !pipe && open->opener == before && !before->program;
 		bool end = fd > 2 && pipe &&
 			   !tr_deps_task_holds(task, open->version, TR_FILE_WRITES, NULL);
-		bool reads = open->mode & TR_FILE_READS && (fd == 0 || meant || end);
-		bool writes = open->mode & TR_FILE_WRITES && (fd == 1 || fd == 2 || meant);
+		bool reads = open->mode & TR_FILE_READS && (fd == 0 || redirected || end);
+		bool writes = open->mode & TR_FILE_WRITES && (fd == 1 || fd == 2 || redirected);
 		if (!reads && !writes)
 			continue;
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (!use)
 			return;
 		if (reads)
-			tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_PASSED);
+			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_PASSED);
 		if (writes)
-			tr_deps_use_writes(use, TR_EVIDENCE_PASSED);
+			tr_deps_mark_written(use, TR_EVIDENCE_PASSED);
 		tr_deps_count_use(tracker, use,
 				  (reads ? TR_DOES_READ : 0) | (writes ? TR_DOES_WRITE : 0),
 				  record);
 		if (use->details)
-			use->details->count = 0; /* no call of its own */
+			use->details->count = 0; /* no call of the program used it */
 	}
 }
 
@@ -63,7 +66,7 @@ struct tr_text tr_deps_argument(struct tr_record *record, const char *key)
 	return field && !field->bad ? field->text : (struct tr_text){ NULL, 0 };
 }
 
-/* Where a failed call looked. Other errors than these two show that something is there. */
+/* Adds the use of a failed call. Errors other than these two show that the file exists. */
 static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			   struct tr_deps_path *path, struct tr_text error,
 			   const struct tr_record *record)
@@ -71,7 +74,7 @@ static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task 
 	bool missing = tr_text_is(error, "ENOENT") || tr_text_is(error, "ENOTDIR");
 	struct tr_deps_use *use;
 
-	use = tr_deps_use(tracker->graph, task->process->command, NULL, path);
+	use = tr_deps_get_use(tracker->graph, task->process->command, NULL, path);
 	if (!use)
 		return 0;
 	tr_deps_count_use(tracker, use, missing ? TR_DOES_MISSING : TR_DOES_STAT, record);
@@ -95,8 +98,9 @@ static struct tr_text take_component(struct tr_text *text)
 }
 
 /*
- * Resolves the links to directories and descriptors of tasks in /proc. *base: the directory to which
- * the link leads; *text: the path that follows. False: the path has no such link.
+ * Resolves the links to directories and descriptors of tasks in /proc and /dev. Sets *base to the
+ * directory to which the link leads, and *text to the rest of the path. False: the path has no such
+ * link.
  */
 static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
 		      struct tr_text *text, struct tr_deps_path **base,
@@ -152,7 +156,10 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 
 	tr_error_clear(&err);
 	cwd = tr_ask_string(record, "cwd", &err);
-	/* where chroot was called, the reader of the trace knows less */
+	/*
+	 * cwd does not begin in the root of a task that called chroot: the tracked directory is
+	 * right
+	 */
 	if (cwd.data && cwd.len && *cwd.data == '/' &&
 	    !(task->directory->root && task->directory->path))
 		task->directory->path = tr_deps_paths_spelled(&graph->paths, NULL, cwd);
@@ -206,7 +213,7 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 		tracker->directory = task->directory->path;
 	for (int i = 0; i < 2 && !graph->failed; i++) {
 		struct tr_text text = name;
-		if (i == 1) { /* of a script: its interpreter */
+		if (i == 1) { /* the interpreter of a script */
 			text = tr_ask_string(record, "interp", &err);
 			if (!text.data || tr_text_equal(text, name))
 				break;
@@ -214,27 +221,25 @@ void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 						      true, NULL);
 		}
 		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
-		if (program && i == 0) /* fexecve: it may have no name */
+		if (program && i == 0) /* a program that fexecve starts may have no name */
 			file = program->file;
 		if (!file)
 			continue;
-		struct tr_deps_use *use = tr_deps_use(graph, command, file->version, path);
+		struct tr_deps_use *use = tr_deps_get_use(graph, command, file->version, path);
 		if (!use)
 			return;
 		if (path)
 			path->input |= !file->used && !file->created;
 		file->used = true;
-		tr_deps_use_reads(graph, use, TR_EVIDENCE_SEEN);
+		tr_deps_mark_read(graph, use, TR_EVIDENCE_SEEN);
 		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
 	}
 	inherit(tracker, task, before, record);
 	event->does = TR_DOES_EXEC;
 }
 
-/* Calls. */
-
-/* The call that is applied, and everything that the functions below need of it. */
-struct doing {
+/* The effect of a call: what the functions below need to apply it to the graph. */
+struct effect {
 	struct tr_deps_tracker *tracker;
 	struct tr_deps_graph *graph;
 	struct tr_deps_task *task;
@@ -247,14 +252,14 @@ struct doing {
 	const struct tr_deps_slot *slot; /* of that descriptor; NULL: unknown */
 };
 
-static struct tr_deps_use *touch(struct doing *d, struct tr_deps_file *file,
+static struct tr_deps_use *touch(struct effect *e, struct tr_deps_file *file,
 				 struct tr_deps_path *path, unsigned does)
 {
 	struct tr_deps_use *use =
-		tr_deps_use(d->graph, d->command, file ? file->version : NULL, path);
+		tr_deps_get_use(e->graph, e->command, file ? file->version : NULL, path);
 
-	tr_deps_count_use(d->tracker, use, does, d->record);
-	d->event->does |= does;
+	tr_deps_count_use(e->tracker, use, does, e->record);
+	e->event->does |= does;
 	return use;
 }
 
@@ -264,10 +269,13 @@ static void set_spelled(struct tr_deps_use *use, struct tr_deps_path *spelled)
 		use->details->spelled = spelled;
 }
 
-/* Returns the node of a path that the tracer has found, which begins in its root directory. */
-static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
+/*
+ * Returns the node of a path that the tracer has resolved; it begins in the tracer's root
+ * directory.
+ */
+static struct tr_deps_path *real_path(struct effect *e, struct tr_text text)
 {
-	struct tr_deps_paths *paths = &d->graph->paths;
+	struct tr_deps_paths *paths = &e->graph->paths;
 	struct tr_deps_path *top = paths->top;
 
 	paths->top = NULL;
@@ -277,129 +285,130 @@ static struct tr_deps_path *real_path(struct doing *d, struct tr_text text)
 }
 
 /* Finds both nodes of a path argument; they stay NULL if it is unknown. */
-static void find_path(struct doing *d, int which, const struct tr_file_path *from)
+static void find_path(struct effect *e, int which, const struct tr_file_path *from)
 {
-	struct tr_deps_paths *paths = &d->graph->paths;
-	struct tr_deps_path *base = d->task->directory->path;
+	struct tr_deps_paths *paths = &e->graph->paths;
+	struct tr_deps_path *base = e->task->directory->path;
 	struct tr_text text = from->text;
 	uint64_t too_long = paths->too_long;
-	bool follow = !(d->call->flags & TR_FILE_NOFOLLOW) || d->call->flags & TR_FILE_FOLLOW;
+	bool follow = !(e->call->flags & TR_FILE_NOFOLLOW) || e->call->flags & TR_FILE_FOLLOW;
 
 	if (!text.data)
 		return;
-	bool in_root = d->call->flags & TR_FILE_IN_ROOT;
+	bool in_root = e->call->flags & TR_FILE_IN_ROOT;
 	bool relative = !text.len || *text.data != '/' || in_root;
 	if (text.len > 8 && !in_root &&
 	    (memcmp(text.data, "/proc/", 6) == 0 || memcmp(text.data, "/dev/", 5) == 0)) {
 		const struct tr_deps_slot *slot = NULL;
 		struct tr_text rest = text;
 		bool own = false;
-		bool known = read_proc(d->tracker, d->task, &rest, &base, &slot, &own);
+		bool known = read_proc(e->tracker, e->task, &rest, &base, &slot, &own);
 		if (which == 0) {
-			d->own = own;
-			d->slot = slot;
+			e->own = own;
+			e->slot = slot;
 		}
 		if (known && base && (rest.len || follow)) {
-			d->path[which] = base;
-			d->spelled[which] = tr_deps_paths_spelled(paths, base, text);
+			e->path[which] = base;
+			e->spelled[which] = tr_deps_paths_spelled(paths, base, text);
 			if (rest.len)
-				d->path[which] =
+				e->path[which] =
 					tr_deps_paths_resolved(paths, base, rest, follow, NULL);
 			return;
 		}
 		base = NULL;
 	}
 	if (relative && from->dir != TR_FD_CWD) {
-		const struct tr_deps_slot *slot = tr_deps_slot(d->task, from->dir);
+		const struct tr_deps_slot *slot = tr_deps_slot(e->task, from->dir);
 		base = slot ? slot->open->path : NULL;
-		d->slot = text.len || which ? d->slot : slot;
+		e->slot = text.len || which ? e->slot : slot;
 		if (from->dir_text.data)
-			base = real_path(d, from->dir_text);
+			base = real_path(e, from->dir_text);
 	} else if (relative && from->dir_text.data) {
-		base = real_path(d, from->dir_text);
+		base = real_path(e, from->dir_text);
 	}
 	if (!text.len) {
-		d->path[which] = d->spelled[which] =
-			d->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
+		e->path[which] = e->spelled[which] =
+			e->call->flags & TR_FILE_EMPTY_PATH ? base : NULL;
 		return;
 	}
 	struct tr_deps_path *top = paths->top;
 	if (in_root)
 		paths->top = base;
 	if (!in_root || base)
-		d->path[which] =
-			tr_deps_paths_resolved(paths, base, text, follow, &d->spelled[which]);
+		e->path[which] =
+			tr_deps_paths_resolved(paths, base, text, follow, &e->spelled[which]);
 	paths->top = top;
-	if (which == 0 && d->call->original.data)
-		d->spelled[which] = tr_deps_paths_spelled(paths, base, d->call->original);
-	if (!d->path[which] && paths->too_long == too_long && !paths->failed)
-		d->tracker->unknown++;
+	if (which == 0 && e->call->original.data)
+		e->spelled[which] = tr_deps_paths_spelled(paths, base, e->call->original);
+	if (!e->path[which] && paths->too_long == too_long && !paths->failed)
+		e->tracker->unknown++;
 }
 
 /* Begins a version for what the command writes; keeps the old one if no other has used it. */
-static struct tr_deps_version *begin_version(struct doing *d, struct tr_deps_file *file, bool keeps)
+static struct tr_deps_version *begin_version(struct effect *e, struct tr_deps_file *file,
+					     bool keeps)
 {
 	struct tr_deps_version *version = file->version;
 	const struct tr_deps_use *use = version->uses;
 
-	while (use && use->command == d->command && use->written)
+	while (use && use->command == e->command && use->written)
 		use = use->next_of_version;
 	if (use || version->dropped || (!version->uses && !file->created && keeps))
-		return tr_deps_add_version(d->graph, file, keeps);
+		return tr_deps_add_version(e->graph, file, keeps);
 	if (!keeps)
 		version->older = NULL; /* and no other version is newer than that */
 	return version;
 }
 
 /* Opens a named pipe: its content comes from other commands, and nothing is truncated. */
-static unsigned open_pipe(struct doing *d, struct tr_deps_file *file)
+static unsigned open_pipe(struct effect *e, struct tr_deps_file *file)
 {
-	unsigned flags = d->call->flags & ~(unsigned)(TR_FILE_TRUNCATES | TR_FILE_APPENDS);
+	unsigned flags = e->call->flags & ~(unsigned)(TR_FILE_TRUNCATES | TR_FILE_APPENDS);
 	unsigned modes = flags & (TR_FILE_READS | TR_FILE_WRITES);
 	const struct tr_deps_use *use = file->version->uses;
 	bool idle = use;
 
-	/* among many uses some last, as far as can be seen in bounded time */
-	for (int i = 0; use && !file->both && i < 64; i++, use = use->next_of_version) {
+	/* of many uses only the newest are looked at, to bound the time */
+	for (int i = 0; use && !file->both_ends && i < 64; i++, use = use->next_of_version) {
 		idle = idle &&
 		       (use->command->ended != TR_DEPS_NEVER || !(use->read || use->written));
-		if (use->command == d->command)
+		if (use->command == e->command)
 			modes |= (use->read ? TR_FILE_READS : 0) |
 				 (use->written ? TR_FILE_WRITES : 0);
 	}
 	if (file->path && modes == (TR_FILE_READS | TR_FILE_WRITES))
-		file->both = true;
+		file->both_ends = true;
 	if (file->path && idle && !use) /* it is empty, because all its users have ended */
-		tr_deps_add_version(d->graph, file, false);
+		tr_deps_add_version(e->graph, file, false);
 	return flags;
 }
 
-static void put_open(struct doing *d)
+static void put_open(struct effect *e)
 {
-	const struct tr_file_call *call = d->call;
+	const struct tr_file_call *call = e->call;
 	unsigned flags = call->flags;
-	struct tr_deps_path *path = d->path[0];
+	struct tr_deps_path *path = e->path[0];
 	struct tr_deps_file *file = path ? path->file : NULL;
 	struct tr_deps_version *version;
 
-	if (d->own) {
-		if (!d->slot)
+	if (e->own) {
+		if (!e->slot)
 			return;
-		path = d->slot->open->path;
-		version = d->slot->open->version;
+		path = e->slot->open->path;
+		version = e->slot->open->version;
 		file = version ? version->file : NULL;
 	} else if (!path && !(flags & TR_FILE_UNNAMED)) {
 		return;
 	} else if (flags & TR_FILE_UNNAMED) {
 		path = NULL;
-		file = tr_deps_add_file(d->graph, NULL);
+		file = tr_deps_add_file(e->graph, NULL);
 		if (file)
 			file->created = true;
 	} else if (flags & TR_FILE_PATH_ONLY || flags & TR_FILE_DIRECTORY ||
 		   (path->directory && !(flags & TR_FILE_WRITES)) ||
 		   (path->special && !(file && file->pipe))) {
 		path->directory |= (flags & TR_FILE_DIRECTORY) != 0;
-		touch(d, NULL, path,
+		touch(e, NULL, path,
 		      flags & TR_FILE_PATH_ONLY ? TR_DOES_STAT
 		      : path->directory		? TR_DOES_LIST
 		      : flags & TR_FILE_WRITES	? TR_DOES_WRITE
@@ -408,51 +417,51 @@ static void put_open(struct doing *d)
 	} else if (!file) {
 		bool fresh =
 			flags & TR_FILE_CREATES && (flags & TR_FILE_EXCLUSIVE || !path->exists);
-		file = tr_deps_file_at(d->graph, path);
+		file = tr_deps_file_at(e->graph, path);
 		if (file && fresh) {
 			file->created = true;
-			file->perhaps = !(flags & TR_FILE_EXCLUSIVE);
-			d->event->does |= TR_DOES_CREATE;
+			file->created_assumed = !(flags & TR_FILE_EXCLUSIVE);
+			e->event->does |= TR_DOES_CREATE;
 		}
 	}
 	if (file && file->pipe)
-		flags = open_pipe(d, file);
+		flags = open_pipe(e, file);
 	struct tr_deps_open *open =
-		tr_deps_open_new(d->tracker, d->command, file ? file->version : NULL, path,
+		tr_deps_open_new(e->tracker, e->command, file ? file->version : NULL, path,
 				 flags & (TR_FILE_READS | TR_FILE_WRITES));
-	if (!open || d->graph->failed)
+	if (!open || e->graph->failed)
 		return;
-	open->spelled = d->spelled[0] ? d->spelled[0] : path;
+	open->spelled = e->spelled[0] ? e->spelled[0] : path;
 	if (file && flags & TR_FILE_READS &&
-	    !(flags & (TR_FILE_TRUNCATES | TR_FILE_UNNAMED) || d->event->does & TR_DOES_CREATE)) {
+	    !(flags & (TR_FILE_TRUNCATES | TR_FILE_UNNAMED) || e->event->does & TR_DOES_CREATE)) {
 		if (path && !file->pipe)
 			path->input |= !file->used && !file->created;
-		struct tr_deps_use *use = touch(d, file, path, TR_DOES_READ);
+		struct tr_deps_use *use = touch(e, file, path, TR_DOES_READ);
 		if (use) {
 			set_spelled(use, open->spelled);
-			tr_deps_use_reads(d->graph, use, TR_EVIDENCE_OPENED);
+			tr_deps_mark_read(e->graph, use, TR_EVIDENCE_OPENED);
 		}
 	}
-	if (file && flags & TR_FILE_WRITES && !d->graph->failed) {
-		unsigned does = TR_DOES_WRITE | (d->event->does & TR_DOES_CREATE);
+	if (file && flags & TR_FILE_WRITES && !e->graph->failed) {
+		unsigned does = TR_DOES_WRITE | (e->event->does & TR_DOES_CREATE);
 		does |= flags & TR_FILE_TRUNCATES ? TR_DOES_TRUNCATE : 0;
 		does |= flags & TR_FILE_APPENDS ? TR_DOES_APPEND : 0;
 		if (!file->pipe)
-			open->version = begin_version(d, file, !(flags & TR_FILE_TRUNCATES));
-		struct tr_deps_use *use = open->version ? touch(d, file, path, does) : NULL;
+			open->version = begin_version(e, file, !(flags & TR_FILE_TRUNCATES));
+		struct tr_deps_use *use = open->version ? touch(e, file, path, does) : NULL;
 		if (use) {
 			set_spelled(use, open->spelled);
-			tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
+			tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
 		}
 	}
 	if (file)
 		file->used = true;
-	tr_deps_slot_set(d->tracker, d->task, call->result, open, flags & TR_FILE_CLOEXEC);
+	tr_deps_slot_set(e->tracker, e->task, call->result, open, flags & TR_FILE_CLOEXEC);
 }
 
 static void add_bytes(uint64_t *sum, int64_t bytes, bool *known)
 {
-	if (bytes < 0) /* the trace has no result of the call */
+	if (bytes < 0) /* the trace does not contain the result of the call */
 		return;
 	*known = true;
 	if (__builtin_add_overflow(*sum, (uint64_t)bytes, sum))
@@ -460,54 +469,54 @@ static void add_bytes(uint64_t *sum, int64_t bytes, bool *known)
 }
 
 /* Adds the bytes that read(2), write(2) or a similar call moved through any descriptor. */
-static void count_bytes(const struct doing *d)
+static void count_bytes(const struct effect *e)
 {
-	struct tr_deps_graph *graph = d->graph;
-	enum tr_file_op op = d->call->op;
+	struct tr_deps_graph *graph = e->graph;
+	enum tr_file_op op = e->call->op;
 
-	if (tr_text_is(d->record->name.text, "fallocate") || /* its result is not a size */
-	    tr_text_is(d->record->name.text, "ioctl"))
+	if (tr_text_is(e->record->name.text, "fallocate") || /* its result is not a size */
+	    tr_text_is(e->record->name.text, "ioctl"))
 		return;
 	if (op == TR_FILE_READ || op == TR_FILE_COPY || op == TR_FILE_RECEIVE)
-		add_bytes(&d->command->bytes_read, d->call->result, &graph->has_reads);
+		add_bytes(&e->command->bytes_read, e->call->result, &graph->has_reads);
 	if (op == TR_FILE_WRITE || op == TR_FILE_COPY || op == TR_FILE_SEND)
-		add_bytes(&d->command->bytes_written, d->call->result, &graph->has_writes);
+		add_bytes(&e->command->bytes_written, e->call->result, &graph->has_writes);
 }
 
 /* Adds a transfer of data through a descriptor: read(2), write(2) and similar calls. */
-static void put_transfer(struct doing *d, int64_t fd, bool writes, unsigned does)
+static void put_transfer(struct effect *e, int64_t fd, bool writes, unsigned does)
 {
-	struct tr_deps_slot *slot = tr_deps_slot(d->task, fd);
+	struct tr_deps_slot *slot = tr_deps_slot(e->task, fd);
 	struct tr_deps_use *use;
 
-	if (!slot || !slot->open->version || !(use = tr_deps_slot_use(d->tracker, d->task, slot)))
+	if (!slot || !slot->open->version || !(use = tr_deps_slot_use(e->tracker, e->task, slot)))
 		return;
 	if (writes)
-		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
+		tr_deps_mark_written(use, TR_EVIDENCE_SEEN);
 	else
-		tr_deps_use_reads(d->graph, use, TR_EVIDENCE_SEEN);
+		tr_deps_mark_read(e->graph, use, TR_EVIDENCE_SEEN);
 	use->version->transferred |= !writes;
 	struct tr_deps_file *file = use->version->file;
 	/* no command of the trace has written these data: the file is older than the trace */
-	if (!writes && file->perhaps && d->call->result > 0 && !(does & TR_DOES_MAP) && use->path &&
-	    use->version->written != TR_EVIDENCE_SEEN && !use->version->older) {
-		file->created = file->perhaps = false;
+	if (!writes && file->created_assumed && e->call->result > 0 && !(does & TR_DOES_MAP) &&
+	    use->path && use->version->written != TR_EVIDENCE_SEEN && !use->version->older) {
+		file->created = file->created_assumed = false;
 		use->path->input = true;
 	}
-	tr_deps_count_use(d->tracker, use, does, d->record);
-	d->event->does |= does;
-	if (!d->event->path[0])
-		d->event->path[0] = slot->open->path;
+	tr_deps_count_use(e->tracker, use, does, e->record);
+	e->event->does |= does;
+	if (!e->event->path[0])
+		e->event->path[0] = slot->open->path;
 }
 
-/* Whether it is a device, socket or pipe itself, and not just in a directory of such files. */
+/* True for a device, socket or pipe; false for another file in a directory of such files. */
 static bool has_type(const struct tr_deps_path *path)
 {
 	return path->special && !(path->parent && (!path->parent->parent || path->parent->special));
 }
 
-/* Moves what a path is to its new path: a file, a link, or a directory. */
-static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+/* Moves the file, link or directory that a path names to its new path. */
+static void move_one(struct effect *e, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_file *file = from->file;
 	bool type = has_type(from);
@@ -522,7 +531,7 @@ static void move_one(struct doing *d, struct tr_deps_path *from, struct tr_deps_
 		if (to->file)
 			to->file->replaced = true;
 		tr_deps_unbind(to);
-		tr_deps_paths_set_link(&d->graph->paths, to, from->link);
+		tr_deps_paths_set_link(&e->graph->paths, to, from->link);
 		from->link.data = NULL;
 	}
 	if (!file)
@@ -542,7 +551,7 @@ static struct tr_deps_path *movable(struct tr_deps_path *path)
 }
 
 /* Moves the names of all files below a directory, without recursion: a path can be very deep. */
-static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+static void move_below(struct effect *e, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	struct tr_deps_path *path = from, *there = to;
 
@@ -555,19 +564,19 @@ static void move_below(struct doing *d, struct tr_deps_path *from, struct tr_dep
 		if (!next)
 			break;
 		path = next;
-		there = tr_deps_paths_spelled(&d->graph->paths, there, path->name);
+		there = tr_deps_paths_spelled(&e->graph->paths, there, path->name);
 		if (!there)
 			return;
-		move_one(d, path, there);
+		move_one(e, path, there);
 	}
 	to->directory |= from->directory;
 	from->directory = false;
 }
 
-static void move_held(struct doing *d, struct tr_deps_path **held, const struct tr_deps_path *from,
+static void move_held(struct effect *e, struct tr_deps_path **held, const struct tr_deps_path *from,
 		      struct tr_deps_path *to)
 {
-	struct tr_buffer *text = &d->tracker->line;
+	struct tr_buffer *text = &e->tracker->line;
 	size_t skipped;
 
 	if (!*held || !tr_deps_path_is_below(*held, from))
@@ -584,123 +593,123 @@ static void move_held(struct doing *d, struct tr_deps_path **held, const struct 
 	struct tr_deps_path *path = NULL;
 	if (!text->failed)
 		path = tr_deps_paths_spelled(
-			&d->graph->paths, to,
+			&e->graph->paths, to,
 			(struct tr_text){ text->data + skipped, text->len - skipped });
 	*held = path ? path : *held;
 }
 
 /* Updates the working directories and directory descriptors of tasks that a rename moves. */
-static void move_holders(struct doing *d, const struct tr_deps_path *from, struct tr_deps_path *to)
+static void move_holders(struct effect *e, const struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	const struct tr_deps_task *task;
 	size_t position = 0;
 
-	while ((task = tr_map_next(&d->tracker->tasks, &position))) {
+	while ((task = tr_map_next(&e->tracker->tasks, &position))) {
 		if (!task->process)
 			continue;
-		move_held(d, &task->directory->path, from, to);
+		move_held(e, &task->directory->path, from, to);
 		for (size_t fd = 0; fd < task->descriptors->count; fd++) {
 			struct tr_deps_open *open = task->descriptors->slots[fd].open;
 			if (open && !open->version)
-				move_held(d, &open->path, from, to);
+				move_held(e, &open->path, from, to);
 		}
 	}
 }
 
-/* Moves a name; if it is a directory, also everything below it. */
-static void move(struct doing *d, struct tr_deps_path *from, struct tr_deps_path *to)
+/* Moves a name and, if it is a directory, everything below it. */
+static void move(struct effect *e, struct tr_deps_path *from, struct tr_deps_path *to)
 {
 	if (!from->directory || from->file) {
 		if (!from->link.data)
-			tr_deps_file_at(d->graph, from);
-		move_one(d, from, to);
+			tr_deps_file_at(e->graph, from);
+		move_one(e, from, to);
 	} else if (!tr_deps_path_is_below(to, from)) {
-		move_below(d, from, to);
-		move_holders(d, from, to);
+		move_below(e, from, to);
+		move_holders(e, from, to);
 	}
 }
 
-static void put_rename(struct doing *d)
+static void put_rename(struct effect *e)
 {
-	struct tr_deps_path *from = d->path[0], *to = d->path[1];
+	struct tr_deps_path *from = e->path[0], *to = e->path[1];
 
 	if (!from || !to || from == to)
 		return;
 	if (from->file && from->file == to->file) /* two names of one file: rename does nothing */
 		return;
-	if (d->call->flags & TR_FILE_EXCHANGE) {
-		struct tr_deps_path *aside = tr_deps_paths_detached(&d->graph->paths);
+	if (e->call->flags & TR_FILE_EXCHANGE) {
+		struct tr_deps_path *aside = tr_deps_paths_detached(&e->graph->paths);
 		if (!aside)
 			return;
-		move(d, from, aside);
-		move(d, to, from);
-		move(d, aside, to);
+		move(e, from, aside);
+		move(e, to, from);
+		move(e, aside, to);
 		from->exists = true;
 	} else {
-		move(d, from, to);
+		move(e, from, to);
 		from->exists = false;
 	}
 	to->exists = true;
-	struct tr_deps_use *use = touch(d, to->file, to, TR_DOES_RENAME);
+	struct tr_deps_use *use = touch(e, to->file, to, TR_DOES_RENAME);
 	if (use && use->details)
 		use->details->from = from;
 }
 
-static void put_delete(struct doing *d)
+static void put_delete(struct effect *e)
 {
-	struct tr_deps_path *path = d->path[0];
+	struct tr_deps_path *path = e->path[0];
 
 	path->exists = false;
 	if (has_type(path))
 		path->special = false;
 	if (path->link.data) {
 		path->link.data = NULL;
-		touch(d, NULL, path, TR_DOES_DELETE);
+		touch(e, NULL, path, TR_DOES_DELETE);
 		return;
 	}
 	if (path->directory) {
 		path->directory = false;
-		touch(d, NULL, path, TR_DOES_DELETE);
+		touch(e, NULL, path, TR_DOES_DELETE);
 		return;
 	}
-	struct tr_deps_file *file = tr_deps_file_at(d->graph, path);
+	struct tr_deps_file *file = tr_deps_file_at(e->graph, path);
 	if (!file)
 		return;
-	touch(d, file, path, TR_DOES_DELETE);
+	touch(e, file, path, TR_DOES_DELETE);
 	tr_deps_unbind(path);
 }
 
-static void put_truncate(struct doing *d)
+static void put_truncate(struct effect *e)
 {
-	struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
-	struct tr_deps_path *path = d->path[0];
+	struct tr_deps_slot *slot = tr_deps_slot(e->task, e->call->fd);
+	struct tr_deps_path *path = e->path[0];
 	struct tr_deps_file *file = NULL;
 
 	if (path)
-		file = tr_deps_file_at(d->graph, path);
+		file = tr_deps_file_at(e->graph, path);
 	else if (slot && slot->open->version)
 		file = slot->open->version->file;
-	if (!file || !begin_version(d, file, !d->call->empty))
+	if (!file || !begin_version(e, file, !e->call->empty))
 		return;
 	path = path ? path : slot->open->path;
 	if (slot)
 		slot->open->version = file->version;
 	file->used = true;
-	struct tr_deps_use *use = touch(d, file, path, TR_DOES_TRUNCATE | TR_DOES_WRITE);
+	struct tr_deps_use *use = touch(e, file, path, TR_DOES_TRUNCATE | TR_DOES_WRITE);
 	if (use)
-		tr_deps_use_writes(use, TR_EVIDENCE_SEEN);
+		tr_deps_mark_written(use, TR_EVIDENCE_SEEN);
 	if (use && !slot)
-		tr_deps_use_closes(d->graph, use);
-	d->event->path[0] = path;
+		tr_deps_mark_closed(e->graph, use);
+	e->event->path[0] = path;
 }
 
-static void put_pipe(struct doing *d)
+static void put_pipe(struct effect *e)
 {
-	bool sockets = d->call->op == TR_FILE_SOCKETS;
-	bool known = d->call->fd_count == 2 && d->call->fds[1] >= 0;
-	struct tr_deps_file *file = known ? tr_deps_add_file(d->graph, NULL) : NULL;
+	bool sockets = e->call->op == TR_FILE_SOCKETS;
+	bool known = e->call->fd_count == 2 && e->call->fds[1] >= 0;
+	struct tr_deps_file *file = known ? tr_deps_add_file(e->graph, NULL) : NULL;
 
-	d->tracker->cut_pipes += !known;
+	e->tracker->cut_pipes += !known;
 
 	if (!file)
 		return;
@@ -709,51 +718,51 @@ static void put_pipe(struct doing *d)
 		unsigned mode = end == 0 ? TR_FILE_READS : TR_FILE_WRITES;
 		mode = sockets ? TR_FILE_READS | TR_FILE_WRITES : mode;
 		struct tr_deps_open *open =
-			tr_deps_open_new(d->tracker, d->command, file->version, NULL, mode);
-		tr_deps_slot_set(d->tracker, d->task, d->call->fds[end], open,
-				 d->call->flags & TR_FILE_CLOEXEC);
+			tr_deps_open_new(e->tracker, e->command, file->version, NULL, mode);
+		tr_deps_slot_set(e->tracker, e->task, e->call->fds[end], open,
+				 e->call->flags & TR_FILE_CLOEXEC);
 	}
 	struct tr_deps_use *use =
-		sockets ? NULL : tr_deps_use(d->graph, d->command, file->version, NULL);
-	const struct tr_deps_command *program = tr_deps_program(d->command);
+		sockets ? NULL : tr_deps_get_use(e->graph, e->command, file->version, NULL);
+	const struct tr_deps_command *program = tr_deps_program(e->command);
 	/* the standard input that make passes to parallel commands is a pipe without a writer */
 	if (use && program && program->shell)
-		tr_deps_use_writes(use, TR_EVIDENCE_HELD);
+		tr_deps_mark_written(use, TR_EVIDENCE_HELD);
 }
 
-static void put_dup(struct doing *d)
+static void put_dup(struct effect *e)
 {
-	const struct tr_file_call *call = d->call;
-	const struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
+	const struct tr_file_call *call = e->call;
+	const struct tr_deps_slot *slot = tr_deps_slot(e->task, call->fd);
 	int64_t to = call->result >= 0 ? call->result : call->other_fd;
-	struct tr_deps_slot *old = tr_deps_slot(d->task, to);
+	struct tr_deps_slot *old = tr_deps_slot(e->task, to);
 
 	if (to == call->fd)
 		return;
-	if (!slot) { /* of an unknown file, but it closes what had the new number */
+	if (!slot) { /* the file is unknown, but dup2 closes the descriptor with the new number */
 		if (old)
-			tr_deps_slot_close(d->tracker, d->task, old);
+			tr_deps_slot_close(e->tracker, e->task, old);
 		return;
 	}
 	slot->open->references++;
-	tr_deps_slot_set(d->tracker, d->task, to, slot->open, call->flags & TR_FILE_CLOEXEC);
+	tr_deps_slot_set(e->tracker, e->task, to, slot->open, call->flags & TR_FILE_CLOEXEC);
 }
 
-static void close_range(struct doing *d)
+static void close_range(struct effect *e)
 {
-	struct tr_deps_task *task = d->task;
-	int64_t last = d->call->other_fd;
+	struct tr_deps_task *task = e->task;
+	int64_t last = e->call->other_fd;
 
-	if (d->call->flags & TR_FILE_FILES && !tr_deps_task_unshare(d->tracker, task))
+	if (e->call->flags & TR_FILE_FILES && !tr_deps_task_unshare(e->tracker, task))
 		return;
 	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
 		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
-		if ((int64_t)fd < d->call->fd || (last >= 0 && (int64_t)fd > last))
+		if ((int64_t)fd < e->call->fd || (last >= 0 && (int64_t)fd > last))
 			continue;
-		if (d->call->flags & TR_FILE_CLOEXEC)
+		if (e->call->flags & TR_FILE_CLOEXEC)
 			slot->cloexec = true;
 		else
-			tr_deps_slot_close(d->tracker, task, slot);
+			tr_deps_slot_close(e->tracker, task, slot);
 	}
 }
 
@@ -770,19 +779,19 @@ static void send_one(struct tr_deps_tracker *tracker, struct tr_deps_open *open,
 }
 
 /*
- * Receives descriptors, in the order in which they were sent, at the other end of their socket pair.
- * The ends of other sockets are unknown, so all of these count as one pair.
+ * Receives descriptors, in the order in which they were sent, at the other end of their socket
+ * pair. The ends of other sockets are unknown, so all of these count as one pair.
  */
-static void put_message(struct doing *d)
+static void put_message(struct effect *e)
 {
-	struct tr_deps_tracker *tracker = d->tracker;
-	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+	struct tr_deps_tracker *tracker = e->tracker;
+	const struct tr_deps_slot *slot = tr_deps_slot(e->task, e->call->fd);
 	struct tr_deps_open *socket = slot && slot->open->version ? slot->open : NULL;
-	bool sends = d->call->op == TR_FILE_SEND;
+	bool sends = e->call->op == TR_FILE_SEND;
 
-	put_transfer(d, d->call->fd, sends, sends ? TR_DOES_WRITE : TR_DOES_READ);
-	for (unsigned i = 0; i < d->call->fd_count; i++) {
-		slot = tr_deps_slot(d->task, d->call->fds[i]);
+	put_transfer(e, e->call->fd, sends, sends ? TR_DOES_WRITE : TR_DOES_READ);
+	for (unsigned i = 0; i < e->call->fd_count; i++) {
+		slot = tr_deps_slot(e->task, e->call->fds[i]);
 		if (sends && slot)
 			send_one(tracker, slot->open, socket);
 		for (unsigned k = 0; !sends && k < tracker->sent_count; k++) {
@@ -791,129 +800,129 @@ static void put_message(struct doing *d)
 			    (from &&
 			     (from == socket || from->version->file != socket->version->file)))
 				continue;
-			tr_deps_slot_set(tracker, d->task, d->call->fds[i],
+			tr_deps_slot_set(tracker, e->task, e->call->fds[i],
 					 tr_deps_message_take(tracker, k),
-					 d->call->flags & TR_FILE_CLOEXEC);
+					 e->call->flags & TR_FILE_CLOEXEC);
 			break;
 		}
 	}
 }
 
-/* Sets what a path is according to stat or mknod. */
-static void set_type(struct doing *d, struct tr_deps_path *path)
+/* Sets the type of a path to the one that stat or mknod shows. */
+static void set_type(struct effect *e, struct tr_deps_path *path)
 {
-	if (d->call->type == TR_FILE_IS_PIPE && !path->special) {
-		struct tr_deps_file *file = tr_deps_file_at(d->graph, path);
+	if (e->call->type == TR_FILE_IS_PIPE && !path->special) {
+		struct tr_deps_file *file = tr_deps_file_at(e->graph, path);
 		if (file)
 			file->pipe = file->created = true;
 	}
-	path->special |= d->call->type == TR_FILE_IS_SPECIAL || d->call->type == TR_FILE_IS_PIPE;
+	path->special |= e->call->type == TR_FILE_IS_SPECIAL || e->call->type == TR_FILE_IS_PIPE;
 }
 
-static void put_stat(struct doing *d)
+static void put_stat(struct effect *e)
 {
-	struct tr_deps_path *path = d->path[0];
-	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
+	struct tr_deps_path *path = e->path[0];
+	const struct tr_deps_slot *slot = tr_deps_slot(e->task, e->call->fd);
 
 	if (!path && slot)
 		path = slot->open->path;
 	if (!path)
 		return;
 	path->exists = true;
-	path->directory |= d->call->type == TR_FILE_IS_DIRECTORY;
-	set_type(d, path);
-	struct tr_deps_use *use = touch(d, path->file, path, TR_DOES_STAT);
-	if (use && d->spelled[0])
-		set_spelled(use, d->spelled[0]);
-	d->event->path[0] = path;
+	path->directory |= e->call->type == TR_FILE_IS_DIRECTORY;
+	set_type(e, path);
+	struct tr_deps_use *use = touch(e, path->file, path, TR_DOES_STAT);
+	if (use && e->spelled[0])
+		set_spelled(use, e->spelled[0]);
+	e->event->path[0] = path;
 }
 
-static void change_directory(struct doing *d)
+static void change_directory(struct effect *e)
 {
-	const struct tr_deps_slot *slot = tr_deps_slot(d->task, d->call->fd);
-	struct tr_deps_path *path = d->path[0];
+	const struct tr_deps_slot *slot = tr_deps_slot(e->task, e->call->fd);
+	struct tr_deps_path *path = e->path[0];
 
-	if (d->call->fd != TR_FD_NONE) {
+	if (e->call->fd != TR_FD_NONE) {
 		path = slot ? slot->open->path : NULL;
-		if (d->call->fd_text.data)
-			path = real_path(d, d->call->fd_text);
+		if (e->call->fd_text.data)
+			path = real_path(e, e->call->fd_text);
 	}
-	d->task->directory->path = path;
+	e->task->directory->path = path;
 	if (!path)
 		return;
 	path->directory = true;
-	if (!d->command->children) /* make -C changes back at the end */
-		d->command->moved_to = path;
-	touch(d, NULL, path, TR_DOES_STAT);
-	d->event->path[0] = path;
+	if (!e->command->children) /* later changes, as at the end of make -C, do not count */
+		e->command->moved_to = path;
+	touch(e, NULL, path, TR_DOES_STAT);
+	e->event->path[0] = path;
 }
 
-static void add_node(struct doing *d)
+static void add_node(struct effect *e)
 {
-	struct tr_deps_path *path = d->path[0], *to = d->path[1];
+	struct tr_deps_path *path = e->path[0], *to = e->path[1];
 	struct tr_deps_use *use;
 
-	switch (d->call->op) {
+	switch (e->call->op) {
 	case TR_FILE_MKDIR:
 		path->directory = true;
 		path->exists = true;
-		touch(d, NULL, path, TR_DOES_CREATE);
+		touch(e, NULL, path, TR_DOES_CREATE);
 		return;
 	case TR_FILE_MKNOD:
-		set_type(d, path);
+		set_type(e, path);
 		path->exists = true;
-		if (!path->special && tr_deps_file_at(d->graph, path))
+		if (!path->special && tr_deps_file_at(e->graph, path))
 			path->file->created = true;
-		touch(d, path->file, path, TR_DOES_CREATE);
+		touch(e, path->file, path, TR_DOES_CREATE);
 		return;
 	case TR_FILE_SYMLINK:
 		if (to->file)
 			tr_deps_unbind(to);
 		to->exists = true;
-		tr_deps_paths_set_link(&d->graph->paths, to, d->call->path[0].text);
-		touch(d, NULL, to, TR_DOES_CREATE | TR_DOES_LINK);
-		d->event->path[0] = to;
-		d->event->path[1] = NULL;
+		tr_deps_paths_set_link(&e->graph->paths, to, e->call->path[0].text);
+		touch(e, NULL, to, TR_DOES_CREATE | TR_DOES_LINK);
+		e->event->path[0] = to;
+		e->event->path[1] = NULL;
 		return;
 	default: /* TR_FILE_LINK */
-		if (d->slot && d->slot->open->version && !d->slot->open->path) {
+		if (e->slot && e->slot->open->version && !e->slot->open->path) {
 			/* a file that was opened without a name gets a name */
-			d->slot->open->path = d->slot->open->spelled = to;
-			tr_deps_bind(to, d->slot->open->version->file);
-			bool written = d->slot->open->opener == d->command &&
-				       d->slot->open->mode & TR_FILE_WRITES;
-			touch(d, to->file, to,
+			e->slot->open->path = e->slot->open->spelled = to;
+			tr_deps_bind(to, e->slot->open->version->file);
+			bool written = e->slot->open->opener == e->command &&
+				       e->slot->open->mode & TR_FILE_WRITES;
+			touch(e, to->file, to,
 			      TR_DOES_CREATE | TR_DOES_LINK | (written ? TR_DOES_WRITE : 0));
 			return;
 		}
-		if (!path || !tr_deps_file_at(d->graph, path))
+		if (!path || !tr_deps_file_at(e->graph, path))
 			return;
 		struct tr_deps_path *first = path->file->path;
 		tr_deps_bind(to, path->file);
 		path->file->path = first;
-		use = touch(d, to->file, to, TR_DOES_LINK);
+		use = touch(e, to->file, to, TR_DOES_LINK);
 		if (use && use->details)
 			use->details->from = path;
 	}
 }
 
-static void do_call(struct doing *d)
+static void do_call(struct effect *e)
 {
-	const struct tr_file_call *call = d->call;
-	struct tr_deps_slot *slot = tr_deps_slot(d->task, call->fd);
+	const struct tr_file_call *call = e->call;
+	struct tr_deps_slot *slot = tr_deps_slot(e->task, call->fd);
 
-	count_bytes(d);
+	count_bytes(e);
 	switch (call->op) {
 	case TR_FILE_OPEN:
 	case TR_FILE_MEMORY:
-		put_open(d);
+		put_open(e);
 		break;
 	case TR_FILE_CLOSE:
 		if (slot)
-			tr_deps_slot_close(d->tracker, d->task, slot);
+			tr_deps_slot_close(e->tracker, e->task, slot);
 		break;
 	case TR_FILE_CLOSE_RANGE:
-		close_range(d);
+		close_range(e);
 		break;
 	case TR_FILE_CONTROL:
 		if (!(call->flags & TR_FILE_DUPLICATES)) {
@@ -922,87 +931,87 @@ static void do_call(struct doing *d)
 			break;
 		} /* fall through */
 	case TR_FILE_DUP:
-		put_dup(d);
+		put_dup(e);
 		break;
 	case TR_FILE_PIPE:
 	case TR_FILE_SOCKETS:
-		put_pipe(d);
+		put_pipe(e);
 		break;
 	case TR_FILE_RENAME:
-		put_rename(d);
+		put_rename(e);
 		break;
 	case TR_FILE_DELETE:
-		if (d->path[0])
-			put_delete(d);
+		if (e->path[0])
+			put_delete(e);
 		break;
 	case TR_FILE_LINK:
 	case TR_FILE_SYMLINK:
-		if (d->path[1])
-			add_node(d);
+		if (e->path[1])
+			add_node(e);
 		break;
 	case TR_FILE_MKDIR:
 	case TR_FILE_MKNOD:
-		if (d->path[0])
-			add_node(d);
+		if (e->path[0])
+			add_node(e);
 		break;
 	case TR_FILE_TRUNCATE:
-		put_truncate(d);
+		put_truncate(e);
 		break;
 	case TR_FILE_READLINK:
-		if (d->path[0] && !d->path[0]->special && call->path[1].text.data &&
-		    !d->path[0]->file && call->result == (int64_t)call->path[1].text.len)
-			tr_deps_paths_set_link(&d->graph->paths, d->path[0], call->path[1].text);
-		put_stat(d);
+		if (e->path[0] && !e->path[0]->special && call->path[1].text.data &&
+		    !e->path[0]->file && call->result == (int64_t)call->path[1].text.len)
+			tr_deps_paths_set_link(&e->graph->paths, e->path[0], call->path[1].text);
+		put_stat(e);
 		break;
 	case TR_FILE_STAT:
-		put_stat(d);
+		put_stat(e);
 		break;
 	case TR_FILE_LIST:
 		if (slot && slot->open->path) {
 			slot->open->path->directory = true;
-			touch(d, NULL, slot->open->path, TR_DOES_LIST);
-			d->event->path[0] = slot->open->path;
+			touch(e, NULL, slot->open->path, TR_DOES_LIST);
+			e->event->path[0] = slot->open->path;
 		}
 		break;
 	case TR_FILE_CHDIR:
-		change_directory(d);
+		change_directory(e);
 		break;
 	case TR_FILE_READ:
-		put_transfer(d, call->fd, false, TR_DOES_READ);
+		put_transfer(e, call->fd, false, TR_DOES_READ);
 		break;
 	case TR_FILE_WRITE:
-		put_transfer(d, call->fd, true, TR_DOES_WRITE);
+		put_transfer(e, call->fd, true, TR_DOES_WRITE);
 		break;
 	case TR_FILE_COPY:
-		put_transfer(d, call->fd, false, TR_DOES_READ);
-		put_transfer(d, call->other_fd, true, TR_DOES_WRITE);
+		put_transfer(e, call->fd, false, TR_DOES_READ);
+		put_transfer(e, call->other_fd, true, TR_DOES_WRITE);
 		break;
 	case TR_FILE_MAP:
 		if (slot && slot->open->mode & TR_FILE_READS)
-			put_transfer(d, call->fd, false, TR_DOES_READ | TR_DOES_MAP);
+			put_transfer(e, call->fd, false, TR_DOES_READ | TR_DOES_MAP);
 		if (slot && call->flags & TR_FILE_SHARED && call->flags & TR_FILE_WRITES &&
 		    slot->open->mode & TR_FILE_WRITES) {
-			put_transfer(d, call->fd, true, TR_DOES_WRITE | TR_DOES_MAP);
+			put_transfer(e, call->fd, true, TR_DOES_WRITE | TR_DOES_MAP);
 			if (slot->use && slot->use->written)
 				slot->use->mapped = true;
 		}
 		break;
 	case TR_FILE_SEND:
 	case TR_FILE_RECEIVE:
-		put_message(d);
+		put_message(e);
 		break;
 	case TR_FILE_UNSHARE:
 		if (call->flags & TR_FILE_FILES)
-			tr_deps_task_unshare(d->tracker, d->task);
+			tr_deps_task_unshare(e->tracker, e->task);
 		if (call->flags & TR_FILE_FS)
-			tr_deps_task_unshare_fs(d->tracker, d->task);
+			tr_deps_task_unshare_fs(e->tracker, e->task);
 		break;
 	case TR_FILE_CHROOT:
-		d->task->directory->root = d->path[0];
-		put_stat(d);
+		e->task->directory->root = e->path[0];
+		put_stat(e);
 		break;
 	case TR_FILE_MOUNT:
-		d->tracker->mounts++;
+		e->tracker->mounts++;
 		break;
 	case TR_FILE_EXEC:
 		break;
@@ -1013,29 +1022,29 @@ void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 		      const struct tr_record *record, const struct tr_file_call *call,
 		      struct tr_deps_event *event)
 {
-	struct doing d = { .tracker = tracker,
-			   .graph = tracker->graph,
-			   .task = task,
-			   .command = task->process->command,
-			   .record = record,
-			   .call = call,
-			   .event = event };
-	/* a log without file calls has these, too */
+	struct effect e = { .tracker = tracker,
+			    .graph = tracker->graph,
+			    .task = task,
+			    .command = task->process->command,
+			    .record = record,
+			    .call = call,
+			    .event = event };
+	/* logs without file calls also have these */
 	tracker->calls += call->op != TR_FILE_CHDIR && call->op != TR_FILE_EXEC &&
 			  call->op != TR_FILE_UNSHARE && call->op != TR_FILE_CHROOT &&
 			  call->op != TR_FILE_MOUNT;
 	if (call->op != TR_FILE_SYMLINK)
-		find_path(&d, 0, &call->path[0]);
+		find_path(&e, 0, &call->path[0]);
 	if (call->op != TR_FILE_READLINK)
-		find_path(&d, 1, &call->path[1]);
+		find_path(&e, 1, &call->path[1]);
 	if (call->op == TR_FILE_OPEN && call->result_text.data)
-		d.path[0] = real_path(&d, call->result_text);
-	event->path[0] = d.path[0];
-	event->path[1] = d.path[1];
+		e.path[0] = real_path(&e, call->result_text);
+	event->path[0] = e.path[0];
+	event->path[1] = e.path[1];
 	if (!call->error.data)
-		do_call(&d);
-	else if (d.path[0])
-		event->does = failed_use(tracker, task, d.path[0], call->error, record);
+		do_call(&e);
+	else if (e.path[0])
+		event->does = failed_use(tracker, task, e.path[0], call->error, record);
 }
 
 enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,

@@ -8,8 +8,8 @@
 #include "record/value.h"
 
 /*
- * The arguments of the calls, with their names in trec(5) and the manual pages, in the order of their
- * lengths.
+ * The arguments of the calls, with their names in trec(5) and the manual pages, in the order of
+ * their lengths.
  */
 enum key {
 	FD,
@@ -92,7 +92,7 @@ static const struct tr_text keys[KEYS] = {
 	[NEWDIRFD] = TEXT("newdirfd"),
 };
 
-enum { NO = KEYS }; /* no such argument */
+enum { NO = KEYS }; /* the call has no such argument */
 
 /*
  * The calls in the order of the lengths of their names; among equal lengths, frequent ones first.
@@ -220,7 +220,7 @@ static const struct row {
 #undef BY_FD
 };
 
-/* Compares len bytes. Names are so short that a call of memcmp would take longer. */
+/* Compares len bytes. Names are short, so a call of memcmp would take longer. */
 static inline bool same(const char *a, const char *b, size_t len)
 {
 	uint64_t long_a[2], long_b[2];
@@ -504,12 +504,12 @@ static bool collect_field(void *context, struct tr_field *field, const struct tr
 }
 
 /*
- * Collects the texts of all arguments. Most lines are not split into fields, which this does not need
- * and tr_record_walk would make, so their arguments are found here.
+ * Collects the texts of all arguments. Most lines have not been split into fields; tr_record_walk
+ * would do that, which takes longer than finding the arguments here.
  */
 static void collect(struct tr_record *record, struct arguments *arguments)
 {
-	enum { SHORT = 4 }; /* values that are searched faster without memchr */
+	enum { SHORT = 4 }; /* bytes that are searched faster without memchr */
 	const char *p = record->rest.data, *end = p + record->rest.len;
 
 	arguments->known = 0;
@@ -549,7 +549,7 @@ static inline bool read_path(const struct arguments *arguments, int key, int dir
 	return true;
 }
 
-/* Reads ioctl, which may copy a file: from the descriptor arg, or from src_fd in it. */
+/* Reads an ioctl that copies a file from the descriptor arg, or from src_fd in it. */
 static bool read_clone(const struct arguments *arguments, struct tr_file_call *call)
 {
 	static const char member[] = "src_fd=";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a system call does to files, from a `sys` record of trec(5): one table has the calls, with
- * the arguments that name files, so everything after it works with operations and not with names.
+ * What a system call does to files, read from a `sys` record of trec(5). One table lists the calls
+ * and the arguments that name files, so that all other code works with operations and not with
+ * names.
  *
  *	sys record -> tr_file_call_read -> struct tr_file_call: an operation, its paths, descriptors
  *
@@ -39,12 +40,12 @@ enum tr_file_op {
 	TR_FILE_WRITE,
 	TR_FILE_COPY, /* data go from fd to other_fd */
 	TR_FILE_MAP,
-	TR_FILE_SEND,	 /* a message, with copies of the descriptors fds */
-	TR_FILE_RECEIVE, /* the same, at the other end */
+	TR_FILE_SEND,	 /* a message with copies of the descriptors fds is sent */
+	TR_FILE_RECEIVE, /* such a message is received */
 	TR_FILE_UNSHARE, /* the task gets descriptors, or a directory, of its own */
 	TR_FILE_CHROOT,
 	TR_FILE_MOUNT, /* paths may lead to other files afterwards */
-	TR_FILE_EXEC,  /* that failed; an exec record describes one that did not */
+	TR_FILE_EXEC,  /* a failed exec; an exec record describes a successful one */
 };
 
 enum {
@@ -63,11 +64,11 @@ enum {
 	TR_FILE_FOLLOW = 0x1000,
 	TR_FILE_EMPTY_PATH = 0x2000,
 	TR_FILE_EXCHANGE = 0x4000,
-	TR_FILE_SHARED = 0x8000,      /* a mapping of which writes go to the file */
+	TR_FILE_SHARED = 0x8000,      /* writes to the mapping change the file */
 	TR_FILE_DUPLICATES = 0x10000, /* fcntl */
 	TR_FILE_FILES = 0x20000,      /* CLONE_FILES of unshare and close_range */
 	TR_FILE_FS = 0x40000,	      /* CLONE_FS of unshare */
-	TR_FILE_IN_ROOT = 0x80000,    /* the directory of the path is the root of it, too */
+	TR_FILE_IN_ROOT = 0x80000,    /* the directory of the path is also its root */
 };
 
 /* The type of a file, as stat and mknod show it. */
@@ -93,7 +94,7 @@ struct tr_file_call {
 	unsigned flags;
 	struct tr_text error; /* "ENOENT"; data NULL: the call succeeded; empty: unknown reason */
 	struct tr_file_path path[2];
-	struct tr_text original; /* path[0] is resolved already, and this is how it was spelled */
+	struct tr_text original; /* the spelling of path[0] if the tracer has resolved it */
 	int64_t fd, other_fd;
 	struct tr_text fd_text, other_fd_text; /* their paths, if the trace has them */
 	unsigned fd_count;
@@ -105,8 +106,8 @@ struct tr_file_call {
 };
 
 /*
- * Calls without records: a reader can hand over the plain ones, which are most of a log, as what
- * they mean, and then makes no record. It may ignore the taker. Calls that are flagged, have further
+ * Calls without records: a reader can pass plain calls, which are most of a log, in this decoded
+ * form and make no record of them. It may ignore the taker. Calls that are flagged, have further
  * fields, or come while records are pending in the reader, are always records.
  */
 struct tr_file_call_taker {
@@ -123,15 +124,18 @@ struct tr_file_call_taker {
 /* The flags of an open, which are words or a number. */
 unsigned tr_file_open_flags(struct tr_text text);
 
-/* Whether a call of this name uses files, and does not only change the state of its task. */
+/*
+ * Returns whether a call of this name uses files, and does not only change the state of its task.
+ */
 bool tr_file_call_uses(struct tr_text name);
 
-/* Whether it concerns files, or the directory and the descriptors of its task. */
+/* Returns whether it concerns files, or the directory and the descriptors of its task. */
 bool tr_file_call_concerns(struct tr_text name);
 
 /*
- * Reads a sys record. Texts are valid as long as the record. TR_END: it is no call that concerns
- * files; TR_WARN: err names the field that is wrong, and the call is not usable; TR_FATAL: memory.
+ * Reads a sys record. Texts are valid as long as the record. TR_END: the call does not concern
+ * files. TR_WARN: err names the field that is wrong, and the call is not usable. TR_FATAL: memory
+ * is exhausted.
  */
 enum tr_status tr_file_call_read(struct tr_record *record, struct tr_file_call *call,
 				 struct tr_error *err);

@@ -131,7 +131,7 @@ void tr_deps_unbind(struct tr_deps_path *path)
 		file->path = path->other_name;
 }
 
-/* The places in memory of what a use connects, in one number. */
+/* Returns a number for a use: a hash of the addresses of what it connects. */
 static uint64_t id_of(const struct tr_deps_command *command, const struct tr_deps_version *version,
 		      const struct tr_deps_path *path)
 {
@@ -142,7 +142,7 @@ static uint64_t id_of(const struct tr_deps_command *command, const struct tr_dep
 }
 
 enum {
-	FEW = 32,   /* uses of a command that are all compared */
+	FEW = 32,   /* if a command has no more uses, all of them are compared */
 	NEWEST = 4, /* uses of a version that are compared first */
 };
 
@@ -157,7 +157,7 @@ static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_de
 	struct tr_deps_use *use;
 	uint64_t id;
 
-	/* uses with the same id, which are very improbable, follow each other */
+	/* the rare uses with equal ids get successive ones */
 	for (use = command->uses; use != command->mapped; use = use->next_of_command) {
 		for (id = id_of(command, use->version, use->path); tr_id_map_get(&graph->uses, id);
 		     id++)
@@ -172,8 +172,8 @@ static struct tr_deps_use *find_mapped(struct tr_deps_graph *graph, struct tr_de
 }
 
 /*
- * Finds a use. It is usually one of the newest of its version (or path, if that has no file), or all
- * of those are older than the command, which then has none.
+ * Finds a use. It is usually one of the newest of its version (or path, if that has no file). If
+ * these are older than the command, the command has no use of it.
  */
 static struct tr_deps_use *find_use(struct tr_deps_graph *graph, struct tr_deps_use *newest,
 				    struct tr_deps_command *command,
@@ -207,8 +207,8 @@ static struct tr_deps_use *new_use(struct tr_deps_graph *graph)
 	return use;
 }
 
-struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
-				struct tr_deps_version *version, struct tr_deps_path *path)
+struct tr_deps_use *tr_deps_get_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
+				    struct tr_deps_version *version, struct tr_deps_path *path)
 {
 	struct tr_deps_use **list = version ? &version->uses : &path->missed;
 	struct tr_deps_use *newest = *list, *use = find_use(graph, newest, command, version, path);
@@ -243,7 +243,9 @@ struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_comm
 	return graph->failed ? NULL : use;
 }
 
-/* Returns the pointer to a use in the list of its version or path. NULL: newer uses are too many. */
+/*
+ * Returns the pointer to a use in the list of its version or path. NULL: newer uses are too many.
+ */
 static struct tr_deps_use **link_of(const struct tr_deps_use *use)
 {
 	enum { MANY = 64 };
@@ -286,7 +288,7 @@ void tr_deps_drop_uses(struct tr_deps_graph *graph, struct tr_deps_command *comm
 	}
 }
 
-void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
+void tr_deps_mark_read(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		       enum tr_evidence evidence)
 {
 	if (use->read_at == TR_DEPS_NEVER)
@@ -297,7 +299,7 @@ void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		use->version->read = evidence;
 }
 
-void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence)
+void tr_deps_mark_written(struct tr_deps_use *use, enum tr_evidence evidence)
 {
 	use->written_until = TR_DEPS_NEVER;
 	if (evidence > use->written)
@@ -306,7 +308,7 @@ void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence)
 		use->version->written = evidence;
 }
 
-void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use)
+void tr_deps_mark_closed(const struct tr_deps_graph *graph, struct tr_deps_use *use)
 {
 	use->written_until = graph->now;
 	if (use->details)
@@ -353,9 +355,12 @@ bool tr_deps_opens_for_itself(const struct tr_deps_command *command)
 
 bool tr_deps_is_reader(const struct tr_deps_use *use)
 {
-	if (!use->read || !use->version || use->version->file->both)
+	if (!use->read || !use->version || use->version->file->both_ends)
 		return false;
-	/* a command reads a file that it opens; a shell may only hold a pipe or pass on a descriptor */
+	/*
+	 * a command reads a file that it opens; a shell may only hold a pipe or pass on a
+	 * descriptor
+	 */
 	if (use->version->file->pipe)
 		return use->read == use->version->read ||
 		       (use->read == TR_EVIDENCE_OPENED && use->path &&
@@ -367,7 +372,7 @@ bool tr_deps_is_reader(const struct tr_deps_use *use)
 
 bool tr_deps_is_writer(const struct tr_deps_use *use)
 {
-	if (!use->written || !use->version || use->version->file->both)
+	if (!use->written || !use->version || use->version->file->both_ends)
 		return false;
 	if (use->version->file->pipe && use->path && use->written == TR_EVIDENCE_OPENED)
 		return tr_deps_opens_for_itself(use->command) ||
@@ -375,7 +380,7 @@ bool tr_deps_is_writer(const struct tr_deps_use *use)
 	return use->written == use->version->written;
 }
 
-void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to)
+void tr_deps_put_does(unsigned does, const char *between, struct tr_buffer *to)
 {
 	bool any = false;
 

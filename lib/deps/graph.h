@@ -7,13 +7,13 @@
  *	version --- a content of a file: opening it with O_TRUNC begins another one
  *	use ------- what a command did with a version, first and last
  *
- * Moments are ordinals of events, from 1; all events after the first 2^32 - 2 share one moment. A use
- * ends when its command closes the file, or ends. A version depends on what its writers read before
- * that moment. Pairs of inputs and outputs are never stored: a search walks from version to use to
- * command (search.h).
+ * Moments are ordinals of events, from 1; all events after the first 2^32 - 2 share one moment. A
+ * use ends when its command closes the file, or ends. A version depends on what its writers read
+ * before that moment. Pairs of inputs and outputs are never stored: a search walks from version to
+ * use to command (search.h).
  *
- * Memory grows with the number of commands, files, versions and uses, not with that of events; a user
- * that only counts uses can drop those of programs that have ended (tr_deps_drop_uses).
+ * Memory grows with the number of commands, files, versions and uses, not with that of events; a
+ * user that only counts uses can drop those of programs that have ended (tr_deps_drop_uses).
  * Everything lives in one arena until tr_deps_graph_free. Not thread safe.
  */
 #ifndef TR_DEPS_GRAPH_H
@@ -28,7 +28,7 @@
 #include "process/instant.h"
 
 #define TR_DEPS_NEVER UINT32_MAX  /* no moment */
-#define TR_DEPS_NO_SEQ UINT64_MAX /* no number of a record */
+#define TR_DEPS_NO_SEQ UINT64_MAX /* there is no record */
 
 /* The actions of a use: the words of `does` in trec(5). */
 enum {
@@ -48,7 +48,7 @@ enum {
 	TR_DOES_WORDS = 13,
 };
 
-/* How it is known that a command read or wrote. Of a version's uses, the strongest count. */
+/* The evidence that a command read or wrote. Of the uses of a version, only the strongest count. */
 enum tr_evidence {
 	TR_EVIDENCE_NONE,
 	TR_EVIDENCE_HELD,   /* it made a pipe that no other command wrote to: a here-document */
@@ -59,7 +59,9 @@ enum tr_evidence {
 
 struct tr_deps_command {
 	struct tr_deps_command *parent; /* that forked it or called exec; or NULL */
-	/* the command itself if it is a program, else its nearest ancestor that is one, or the top */
+	/*
+	 * the command itself if it is a program, else its nearest ancestor that is one, or the top
+	 */
 	struct tr_deps_command *owner;
 	bool program;	   /* an exec record; otherwise a fork, or a task without one */
 	bool shell;	   /* the program is a shell */
@@ -73,7 +75,7 @@ struct tr_deps_command {
 	struct tr_text argv;		 /* the field's value, as trec spells it; data NULL: none */
 	struct tr_deps_use *uses;	 /* the newest first */
 	struct tr_deps_use *mapped;	 /* private: this and older ones are in graph->uses */
-	uint32_t running;		 /* of an owner: its commands that have not ended */
+	uint32_t running;		 /* of an owner: how many of its commands have not ended */
 	uint64_t bytes_read, bytes_written; /* by the calls that are in the trace */
 	struct tr_deps_command *next;
 	struct tr_deps_command *children, *sibling; /* the newest first */
@@ -95,20 +97,20 @@ struct tr_deps_file {
 	struct tr_deps_version *version; /* the current one */
 	struct tr_deps_file *next;
 	uint32_t names;
-	bool created; /* the trace created it, so no content is older than the trace */
-	bool perhaps; /* created is only assumed: it was not known to exist before */
+	bool created;	      /* the trace created it, so no content is older than the trace */
+	bool created_assumed; /* created is an assumption: the trace does not show it */
 	bool pipe;
-	bool both;     /* a named pipe of which a command opened both ends, as make's jobserver */
-	bool deleted;  /* its last name was deleted */
-	bool replaced; /* another file took its name, and was not deleted */
-	bool used;     /* its content was read or written */
-	bool chosen;   /* for the user of the graph */
+	bool both_ends; /* a command opened both ends of this named pipe, as make's jobserver does */
+	bool deleted;	/* its last name was deleted */
+	bool replaced;	/* another file took its name, and was not deleted */
+	bool used;	/* its content was read or written */
+	bool chosen;	/* for the user of the graph */
 };
 
 struct tr_deps_version {
 	struct tr_deps_file *file;
-	struct tr_deps_version *older;	/* whose content this one contains, or NULL */
-	struct tr_deps_version *newer;	/* which contains the content of this one, or NULL */
+	struct tr_deps_version *older;	/* the version whose content this one contains, or NULL */
+	struct tr_deps_version *newer;	/* the version that contains the content of this one */
 	struct tr_deps_use *uses;	/* the newest first */
 	enum tr_evidence read, written; /* the strongest of all uses */
 	bool transferred;		/* a call in the trace read from it */
@@ -116,7 +118,7 @@ struct tr_deps_version {
 	uint32_t mark;			/* of a search: private to search.c */
 };
 
-/* Data of a use that only the records of uses and views need, and no search. */
+/* Data of a use that views and the records of uses need, but no search. */
 struct tr_deps_details {
 	struct tr_deps_path *spelled; /* its path as given, with links in it */
 	struct tr_deps_path *from;    /* of a rename or link */
@@ -185,25 +187,25 @@ void tr_deps_unbind(struct tr_deps_path *path);
  * Returns the use of the version (NULL: missing) by the command, which has not ended, through the
  * path. It is added if there is none.
  */
-struct tr_deps_use *tr_deps_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
-				struct tr_deps_version *version, struct tr_deps_path *path);
+struct tr_deps_use *tr_deps_get_use(struct tr_deps_graph *graph, struct tr_deps_command *command,
+				    struct tr_deps_version *version, struct tr_deps_path *path);
 
 /*
- * Removes those uses of a command that has ended for which `drop` returns true, so that their memory
- * can be used again. For graphs without details in which no search is made. A use cannot be dropped
- * while its version or path has many newer ones: `drop` is not called for it.
+ * Removes those uses of a command that has ended for which `drop` returns true, so that their
+ * memory can be used again. For graphs without details in which no search is made. A use cannot be
+ * dropped while its version or path has many newer ones: `drop` is not called for it.
  */
 bool tr_deps_is_droppable(const struct tr_deps_use *use);
 void tr_deps_drop_uses(struct tr_deps_graph *graph, struct tr_deps_command *command,
 		       bool (*drop)(void *context, const struct tr_deps_use *use), void *context);
 
 /* Marks that the use reads, or writes, now. */
-void tr_deps_use_reads(struct tr_deps_graph *graph, struct tr_deps_use *use,
+void tr_deps_mark_read(struct tr_deps_graph *graph, struct tr_deps_use *use,
 		       enum tr_evidence evidence);
-void tr_deps_use_writes(struct tr_deps_use *use, enum tr_evidence evidence);
+void tr_deps_mark_written(struct tr_deps_use *use, enum tr_evidence evidence);
 
 /* Marks that what the use wrote is complete now. */
-void tr_deps_use_closes(const struct tr_deps_graph *graph, struct tr_deps_use *use);
+void tr_deps_mark_closed(const struct tr_deps_graph *graph, struct tr_deps_use *use);
 
 /*
  * Steps from a program through the processes that it forked and that called no exec, in no order.
@@ -214,22 +216,24 @@ const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *co
 /* Returns the program to which a command belongs; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
 
-/* Whether the program is make or ninja, which only run others. */
+/* Returns whether the program is make or ninja, which only run others. */
 bool tr_deps_is_build_tool(const struct tr_deps_command *command);
 
 /*
- * Whether the command opens files for itself, and not, as a shell does, for programs that it runs.
+ * Returns whether the command opens files for itself and not, as a shell does, for programs that it
+ * runs.
  */
 bool tr_deps_opens_for_itself(const struct tr_deps_command *command);
 
 /*
- * Whether the use reads, or writes, the version. The evidence of all uses of the version decides: if
- * the trace has no transfers, programs that inherited the descriptor count, else those that opened it.
+ * Return whether the use reads, or writes, the version. The evidence of all uses of the version
+ * decides: programs that inherited the descriptor count if the trace has no transfers; without
+ * these, programs that opened it count.
  */
 bool tr_deps_is_reader(const struct tr_deps_use *use);
 bool tr_deps_is_writer(const struct tr_deps_use *use);
 
-/* Appends the words, separated by `between`. */
-void tr_deps_does_write(unsigned does, const char *between, struct tr_buffer *to);
+/* Appends the words of the actions, separated by `between`. */
+void tr_deps_put_does(unsigned does, const char *between, struct tr_buffer *to);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	LINKS_MAX = 40, /* in one path, as in Linux; more are a loop */
+	LINKS_MAX = 40, /* in one path, as in Linux; a path with more is a loop */
 	MEMO_COUNT = 2048,
 	MEMO_TEXT = 104,
 };
@@ -43,7 +43,7 @@ static struct tr_deps_path *add(struct tr_deps_paths *paths, struct tr_deps_path
 	path->len = parent->len + 1 + (uint32_t)path->name.len;
 	path->next = parent->children;
 	parent->children = path;
-	/* except for /dev/shm, which holds ordinary files, such as those of a build's TMPDIR */
+	/* /dev/shm contains ordinary files, such as those of a build's TMPDIR */
 	path->special =
 		parent->special && !(tr_text_is(path->name, "shm") && !parent->parent->parent &&
 				     tr_text_is(parent->name, "dev"));
@@ -153,9 +153,9 @@ static struct tr_deps_memo *find_memo(const struct tr_deps_paths *paths,
 }
 
 /* Returns the path of a text in the memo, or NULL. */
-static struct tr_deps_path *recall(const struct tr_deps_paths *paths,
-				   const struct tr_deps_memo *memo, const struct tr_deps_path *base,
-				   struct tr_text text)
+static struct tr_deps_path *memo_get(const struct tr_deps_paths *paths,
+				     const struct tr_deps_memo *memo,
+				     const struct tr_deps_path *base, struct tr_text text)
 {
 	bool known = memo && memo->base == base && memo->links == paths->links &&
 		     memo->len == text.len && memcmp(memo->text, text.data, text.len) == 0;
@@ -164,7 +164,7 @@ static struct tr_deps_path *recall(const struct tr_deps_paths *paths,
 }
 
 /* Keeps the path to which a text leads, unless a link was resolved. */
-static void remember(const struct tr_deps_paths *paths, struct tr_deps_memo *memo,
+static void memo_put(const struct tr_deps_paths *paths, struct tr_deps_memo *memo,
 		     const struct tr_deps_path *base, struct tr_text text,
 		     struct tr_deps_path *path, int links)
 {
@@ -183,23 +183,23 @@ struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct 
 	if (text.len && *text.data == '/')
 		base = paths->top ? paths->top : paths->root;
 	struct tr_deps_memo *memo = find_memo(paths, base, text);
-	struct tr_deps_path *path = recall(paths, memo, base, text);
+	struct tr_deps_path *path = memo_get(paths, memo, base, text);
 	if (!path) {
 		struct tr_deps_path *from = base;
 		struct tr_text directory = text, name = text;
 		while (directory.len && directory.data[directory.len - 1] != '/')
 			directory.len--;
-		struct tr_deps_memo *place = find_memo(paths, base, directory);
-		if (place && directory.len < text.len) {
+		struct tr_deps_memo *of_directory = find_memo(paths, base, directory);
+		if (of_directory && directory.len < text.len) {
 			name = tr_text_span(text.data + directory.len, text.data + text.len);
-			from = recall(paths, place, base, directory);
+			from = memo_get(paths, of_directory, base, directory);
 			if (!from) {
 				from = walk(paths, base, directory, true, &links);
-				remember(paths, place, base, directory, from, links);
+				memo_put(paths, of_directory, base, directory, from, links);
 			}
 		}
 		path = walk(paths, from, name, follow, &links);
-		remember(paths, memo, base, text, path, links);
+		memo_put(paths, memo, base, text, path, links);
 	}
 	if (spelled)
 		*spelled = links == LINKS_MAX ? path : walk(paths, base, text, false, NULL);

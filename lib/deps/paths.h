@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tree of the absolute paths in a trace. A path remains the same node, whatever file it names at a
- * time (graph.h), so paths can be compared by their nodes.
+ * A tree of the absolute paths in a trace. A path is always the same node, although it can name
+ * different files in the course of time (graph.h), so paths are compared by their nodes.
  *
  *	tr_deps_paths_spelled --- the path without ".", ".." and doubled slashes
  *	tr_deps_paths_resolved -- the same, with the symbolic links resolved that are known so far
  *
- * As for the kernel, slashes separate components, which can have any other bytes. Memory grows with
+ * As in the kernel, slashes separate components, which can have any other bytes. Memory grows with
  * the number of different paths. A program can descend without end by relative paths, so absolute
- * paths are limited to TR_DEPS_PATH_MAX, which bounds the time to handle their text. Not thread safe.
+ * paths are limited to TR_DEPS_PATH_MAX, which bounds the time to handle their text. Not thread
+ * safe.
  */
 #ifndef TR_DEPS_PATHS_H
 #define TR_DEPS_PATHS_H
@@ -68,8 +69,8 @@ void tr_deps_paths_init(struct tr_deps_paths *paths);
 void tr_deps_paths_free(struct tr_deps_paths *paths);
 
 /*
- * Returns the node of a path, relative to base unless it begins with a slash. NULL: the path is empty
- * or too long, or it is relative and base is NULL, or memory is exhausted (paths->failed).
+ * Returns the node of a path, relative to base unless it begins with a slash. NULL: the path is
+ * empty or too long, or it is relative and base is NULL, or memory is exhausted (paths->failed).
  */
 struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					   struct tr_text text);
@@ -92,7 +93,7 @@ bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *pa
 /* Appends the absolute path. */
 void tr_deps_path_write(const struct tr_deps_path *path, struct tr_buffer *to);
 
-/* Whether path is the directory, or below it. */
+/* Returns whether path is the directory, or below it. */
 bool tr_deps_path_is_below(const struct tr_deps_path *path, const struct tr_deps_path *directory);
 
 #endif

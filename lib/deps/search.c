@@ -52,8 +52,8 @@ static int compare_writes(const void *a, const void *b)
 }
 
 /*
- * Reads are sorted by ascending moments, writes by descending ones: then another visit of a command
- * adds uses after those that were found before.
+ * Sorts the uses of a command: reads by ascending moments, writes by descending ones. So another
+ * visit of the command continues where the first one stopped. False: memory is exhausted.
  */
 static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *command)
 {
@@ -67,7 +67,7 @@ static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *com
 	command->at = 0;
 	if (command->sorted_count == command->use_count &&
 	    command->sorted_forward == search->forward)
-		return true; /* for an earlier search: there may be one for each file */
+		return true; /* an earlier search sorted them; there may be a search for each file */
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		command->sorted[n++] = use;
 	qsort(command->sorted, n, sizeof *command->sorted,
@@ -77,7 +77,7 @@ static bool sort_uses(struct tr_deps_search *search, struct tr_deps_command *com
 	return true;
 }
 
-/* Whether what the parent had read when it started the command counts as read by the command. */
+/* True if what the parent had read when it started the command counts as read by the command. */
 static bool inherits(const struct tr_deps_search *search, const struct tr_deps_command *command)
 {
 	if (!command->parent)

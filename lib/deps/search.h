@@ -5,8 +5,8 @@
  *	version -> its writers, until they closed it -> what they had read by then -> version ...
  *	version -> its readers, from when they read it -> what they closed after that -> version ...
  *
- * A version is visited once, and a command only again from another moment, so the time of a search
- * grows with the uses that it finds. Not thread safe: the graph has the marks.
+ * A version is visited once, and a command again only from another moment, so the time of a search
+ * grows with the uses that it finds. Not thread safe, because the search leaves marks in the graph.
  */
 #ifndef TR_DEPS_SEARCH_H
 #define TR_DEPS_SEARCH_H
@@ -17,8 +17,8 @@ enum tr_deps_through { TR_THROUGH_NONE, TR_THROUGH_WRAPPERS, TR_THROUGH_ALL };
 
 struct tr_deps_search {
 	struct tr_deps_graph *graph;
-	enum tr_deps_through through; /* which parents' reads count as those of their children */
-	bool missing;		      /* find uses that only looked for a file, or at one, too */
+	enum tr_deps_through through; /* whose reads also count as reads of their children */
+	bool missing;		      /* also find uses that only looked for a file, or at one */
 	bool forward;
 
 	/*

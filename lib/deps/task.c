@@ -105,7 +105,7 @@ struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_
 
 	if (use && use->command == command && use->version == slot->open->version)
 		return use;
-	use = tr_deps_use(tracker->graph, command, slot->open->version, slot->open->path);
+	use = tr_deps_get_use(tracker->graph, command, slot->open->version, slot->open->path);
 	if (use && use->details)
 		use->details->spelled = slot->open->spelled;
 	return slot->use = use;
@@ -123,19 +123,19 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 	    !tr_deps_task_holds(task, version, TR_FILE_WRITES, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use && use->written && !use->mapped)
-			tr_deps_use_closes(tracker->graph, use);
-		/* a command that keeps only the read end of a pipe reads what others write */
+			tr_deps_mark_closed(tracker->graph, use);
+		/* a command that holds only the read end of a pipe reads what others write */
 		if (use && version->file->pipe &&
 		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
-			tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_OPENED);
+			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_OPENED);
 	}
-	/* one that keeps only the write end writes, as tar to the gzip that it has started */
+	/* one that holds only the write end writes, as tar does to the gzip that it has started */
 	if (version && version->file->pipe && open->mode == TR_FILE_READS &&
 	    tr_deps_task_holds(task, version, TR_FILE_WRITES, slot) &&
 	    !tr_deps_task_holds(task, version, TR_FILE_READS, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use)
-			tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
+			tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
 	}
 	slot->open = NULL;
 	slot->use = NULL;
@@ -167,17 +167,15 @@ void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	struct tr_deps_slot *slot = &descriptors->slots[fd];
 	tr_deps_slot_close(tracker, task, slot);
 	*slot = (struct tr_deps_slot){ open, cloexec, NULL };
-	/* a command that connects a pipe with its own 0, 1 or 2 will use it */
+	/* a command that makes a pipe its descriptor 0, 1 or 2 will use it */
 	if (fd > 2 || !open->version || !open->version->file->pipe)
 		return;
 	struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 	if (use && fd == 0 && open->mode & TR_FILE_READS)
-		tr_deps_use_reads(tracker->graph, use, TR_EVIDENCE_OPENED);
+		tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_OPENED);
 	else if (use && fd && open->mode & TR_FILE_WRITES)
-		tr_deps_use_writes(use, TR_EVIDENCE_OPENED);
+		tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
 }
-
-/* Tasks. */
 
 struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id)
 {
@@ -217,16 +215,16 @@ void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command
 	command->ended = tracker->graph->now;
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
 		if (use->written && use->written_until == TR_DEPS_NEVER)
-			tr_deps_use_closes(tracker->graph, use);
+			tr_deps_mark_closed(tracker->graph, use);
 	if (--command->owner->running == 0 && command->owner->program && tracker->program_ended)
 		tracker->program_ended(tracker->context, command->owner);
 }
 
-/* Takes process, directory and descriptors from the task. */
-void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+/* Releases the process, directory and descriptors of the task. */
+void tr_deps_task_end(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
 {
 	if (task->process && --task->process->references == 0) {
-		if (task->process->command) /* memory was not exhausted when it began */
+		if (task->process->command) /* NULL if memory was exhausted when it began */
 			tr_deps_end_command(tracker, task->process->command);
 		free(task->process);
 	}
@@ -310,7 +308,7 @@ bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_tas
 	return true;
 }
 
-/* Text of a cell, or of a field, that lives as long as the graph. */
+/* Copies the text of a cell; the copy is valid as long as the graph. */
 struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell)
 {
 	char memory[64];
@@ -333,7 +331,7 @@ struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text
 	return own;
 }
 
-/* Counts a use, and notes where its first event is. */
+/* Counts an event of a use; the first one is kept with its record. */
 void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
 		       const struct tr_record *record)
 {

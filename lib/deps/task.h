@@ -72,7 +72,7 @@ struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
 /* Returns the open descriptor of a task, or NULL. Valid until a descriptor is set. */
 struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd);
 
-/* Whether another descriptor of the task has the version open in any of these modes. */
+/* Returns whether another descriptor of the task has the version open in any of these modes. */
 bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
 			unsigned mode, const struct tr_deps_slot *except);
 
@@ -91,19 +91,19 @@ void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 /* Finds, or adds, a task by its id as trec spells it. NULL: unknown; memory is exhausted. */
 struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id);
 struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id);
-/* Frees a task that has no state any more. */
+/* Frees a task that has ended. */
 void tr_deps_task_remove(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /*
- * Gives a task its state: a copy of the parent's, except for what it shares with the parent (thread:
- * the process; fs: the directory; files: the descriptors). parent NULL: unknown. False: memory is
- * exhausted.
+ * Gives a task its state: a copy of the parent's, except for what it shares with the parent
+ * (thread: the process; fs: the directory; files: the descriptors). parent NULL: unknown. False:
+ * memory is exhausted.
  */
 bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 			const struct tr_deps_task *parent, bool thread, bool fs, bool files);
 
-/* Drops the state of the task, and ends its command if no other task runs it. */
-void tr_deps_task_leave(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
+/* Ends a task: drops its state, and ends its command if no other task runs it. */
+void tr_deps_task_end(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /* Stop sharing the descriptors, or the directory, of a task. False: memory is exhausted. */
 bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
@@ -112,7 +112,7 @@ bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_tas
 /* Ends a command, which completes what it wrote. */
 void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command);
 
-/* Copy a text for as long as the graph exists. Set graph->failed if memory is exhausted. */
+/* Copy a text, which is valid as long as the graph. graph->failed: memory is exhausted. */
 struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell);
 struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text);
 
@@ -121,8 +121,8 @@ void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use,
 		       const struct tr_record *record);
 
 /*
- * calls.c: the effects of exec records and system calls on descriptors, names and contents of files;
- * tests/data/deps has the cases.
+ * calls.c: the effects of exec records and system calls on descriptors, names and contents of
+ * files; tests/data/deps has the cases.
  */
 
 /* The paths and effects of a record, which --events adds to it. Zero it. */

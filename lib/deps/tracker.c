@@ -9,8 +9,8 @@
 
 enum {
 	/*
-	 * Records that are pending on a fork. In a log it follows after a few records of a task. If
-	 * it is missing, the task must not wait long, because the order of its uses matters.
+	 * Records that are pending on a fork, which follows after a few records of its task. If the
+	 * log lacks it, they must not be pending for long, because the order of uses matters.
 	 */
 	HELD_MAX = 1024,
 	HELD_BYTES = 64 << 20,
@@ -63,7 +63,7 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 	}
 	if (event->does && !tr_record_field(record, "does")) {
 		tr_buffer_put_literal(&more, "\tdoes=[");
-		tr_deps_does_write(event->does, ",", &more);
+		tr_deps_put_does(event->does, ",", &more);
 		tr_buffer_put_byte(&more, ']');
 	}
 	if (program && program->seq != TR_DEPS_NO_SEQ && !tr_record_field(record, "by")) {
@@ -81,7 +81,7 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 	tr_buffer_free(&path);
 }
 
-/* Returns the number of a pending record: how many were pending before it. */
+/* Returns the number of a pending record, counted from the first one that was ever pending. */
 static uint64_t number_of(const struct tr_pending_item *item)
 {
 	return *(const uint64_t *)item->data;
@@ -111,7 +111,7 @@ static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_t
 	tr_record_init(&record, &arena);
 	if (tr_record_from_line(&record, item->text, err)) {
 		const struct tr_deps_command *program = NULL;
-		if (task->process || /* otherwise it has ended, and its number is used again */
+		if (task->process || /* NULL: the task has ended, and its number is used again */
 		    tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
 			program = tr_deps_program(task->process->command);
 			status = put_known(tracker, task, &record, &event, err);
@@ -132,7 +132,8 @@ static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_t
 }
 
 /*
- * Applies the records of all tasks that have become known, in order. That may make other tasks known.
+ * Applies the pending records of all tasks that have become known, in their order. This may make
+ * further tasks known.
  */
 static enum tr_status put_held(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
@@ -167,7 +168,7 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (task == parent) /* the log is damaged: no process forks itself */
 		return TR_OK;
 	if (task && task->process) { /* its number is used again, and its end is not in the log */
-		tr_deps_task_leave(tracker, task);
+		tr_deps_task_end(tracker, task);
 	} else if (!task && !(task = tr_deps_task_add(tracker, child))) {
 		return tr_error_memory(err);
 	}
@@ -207,7 +208,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	} else if (tr_text_is(record->kind, "fork")) {
 		status = put_fork(tracker, task, record, err);
 	} else if (tr_text_is(record->kind, "exit")) {
-		tr_deps_task_leave(tracker, task);
+		tr_deps_task_end(tracker, task);
 		if (!task->pending)
 			tr_deps_task_remove(tracker, task);
 	}
@@ -221,7 +222,7 @@ static bool emit(struct tr_deps_tracker *tracker, struct tr_text line)
 }
 
 /* Emits the records that are no longer pending. */
-static enum tr_status drain(struct tr_deps_tracker *tracker, struct tr_error *err)
+static enum tr_status emit_resolved(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	const struct tr_pending_item *item;
 	enum tr_status status;
@@ -235,7 +236,7 @@ static enum tr_status drain(struct tr_deps_tracker *tracker, struct tr_error *er
 }
 
 /* Expires the oldest pending task: it is treated as one without a parent. */
-static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *err)
+static enum tr_status expire_oldest(struct tr_deps_tracker *tracker, struct tr_error *err)
 {
 	struct tr_pending_item *item = tracker->held.first;
 	struct tr_record record;
@@ -255,7 +256,7 @@ static enum tr_status give_up(struct tr_deps_tracker *tracker, struct tr_error *
 			make_ready(tracker, task);
 			status = put_held(tracker, err);
 		}
-	} else { /* no line of a record: it must not be given up for ever */
+	} else { /* an item that is no line of a record would otherwise expire again and again */
 		tr_pending_release(&tracker->held, item);
 	}
 	tr_arena_free(&arena);
@@ -313,7 +314,7 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 		if (!item || !tr_pending_hold(&tracker->held, item, task->number))
 			return tr_error_memory(err);
 		if (tracker->held.count > HELD_MAX || tracker->held.weight > HELD_BYTES)
-			status = give_up(tracker, err);
+			status = expire_oldest(tracker, err);
 		return status;
 	}
 	if (task) {
@@ -336,7 +337,7 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 			    err) ||
 	    put_held(tracker, err) == TR_FATAL)
 		return TR_FATAL;
-	return drain(tracker, err) == TR_FATAL ? TR_FATAL : status;
+	return emit_resolved(tracker, err) == TR_FATAL ? TR_FATAL : status;
 }
 
 bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,
@@ -363,13 +364,13 @@ enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *
 		bool pending = false;
 		for (struct tr_pending_item *item = tracker->held.first; item; item = item->next)
 			pending |= item->pending;
-		enum tr_status status = pending ? give_up(tracker, err) : TR_OK;
+		enum tr_status status = pending ? expire_oldest(tracker, err) : TR_OK;
 		worst = status > worst ? status : worst;
-		if (worst != TR_FATAL && (status = drain(tracker, err)) > worst)
+		if (worst != TR_FATAL && (status = emit_resolved(tracker, err)) > worst)
 			worst = status;
 	}
 	while ((task = tr_map_next(&tracker->tasks, &position))) {
-		tr_deps_task_leave(tracker, task);
+		tr_deps_task_end(tracker, task);
 		free(task);
 	}
 	tr_map_clear(&tracker->tasks);
@@ -386,7 +387,7 @@ void tr_deps_tracker_free(struct tr_deps_tracker *tracker)
 	struct tr_deps_task *task;
 
 	while ((task = tr_map_next(&tracker->tasks, &position))) {
-		tr_deps_task_leave(tracker, task);
+		tr_deps_task_end(tracker, task);
 		free(task);
 	}
 	tr_map_free(&tracker->tasks);

@@ -5,8 +5,8 @@
  *	exec, fork, exit, sys records -> tr_deps_put -> graph.h: commands, files, versions, uses
  *	                                            `-> emit: the record's line with path1, does, by
  *
- * A task has a working directory and descriptors, which fork copies or shares and exec keeps. Records
- * of a task that precede its fork record are pending until that is read.
+ * A task has a working directory and descriptors, which fork copies or shares and exec keeps.
+ * Records of a task that precede its fork record are pending until that is read.
  *
  * Not thread safe.
  */
@@ -78,8 +78,8 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 			   struct tr_error *err);
 
 /*
- * Takes a call for which the reader need not make a record; columns is one without fields, whose
- * task is text. False: it must come as a record, because of `emit` or because its task is not known
+ * Takes a call of which the reader made no record; columns is a record without fields, whose task
+ * is text. False: the reader must make a record, because `emit` is set or the task is not known
  * yet. Exhausted memory is reported with the next record, or by tr_deps_finish.
  */
 bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,

@@ -249,7 +249,7 @@ static void put_use(const struct tr_deps_use *use, const struct tr_deps_version 
 		tr_buffer_put_byte(to, '|');
 	if (!version) {
 		tr_buffer_put_byte(to, ' ');
-		tr_deps_does_write(use->does, ",", to);
+		tr_deps_put_does(use->does, ",", to);
 		return;
 	}
 	tr_buffer_put_byte(to, '#');
