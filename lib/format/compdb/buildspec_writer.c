@@ -10,6 +10,7 @@
 #include "format/writer_base.h"
 #include "record/json.h"
 
+/* The value of -O respfiles. */
 enum respfiles { KEEP, INLINE, ATTACH };
 
 struct writer {
@@ -26,9 +27,9 @@ struct item {
 	struct tr_text directory;
 	const struct tr_text *argv;
 	size_t argc;
-	struct tr_text respfile;     /* data NULL: none */
-	struct tr_text file, output; /* copied from a specification */
-	struct tr_respfile_left left;
+	struct tr_text respfile;      /* data NULL: none */
+	struct tr_text file, output;  /* copied from a specification */
+	struct tr_respfile_left left; /* a response file whose content is missing */
 };
 
 /* Appends a member if there is a value. */
@@ -64,18 +65,12 @@ static void put_item(struct tr_buffer *to, const struct item *item, struct tr_te
 	tr_buffer_put_literal(to, "\n}\n");
 }
 
-/* Writes an item. Always returns true, because errors of the output are reported at its end. */
+/* Writes an item, for the filter of calls. Always returns true, because memory is not needed. */
 static bool emit(void *context, struct tr_text item)
 {
 	struct writer *writer = context;
 
-	if (writer->base.entries)
-		tr_output_put_literal(writer->base.out, ",\n");
-	else
-		tr_output_put_literal(writer->base.out, "[\n");
-	writer->base.entries = true;
-	tr_output_put_text(writer->base.out, item);
-	tr_output_record_end(writer->base.out);
+	tr_compdb_put_element(&writer->base, item);
 	return true;
 }
 
@@ -182,7 +177,7 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 	return tr_respfile_report(&item.left, &writer->calls.roots, err);
 }
 
-/* Writes the call of a known tool unless a tool of the build runs it. */
+/* Writes the call of a build tool unless it is part of another call. */
 static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
@@ -236,7 +231,7 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	return tr_text_is(record->kind, "exec") ? put_exec(writer, record, err) : TR_END;
 }
 
-/* Writes the items that the filter of calls has held back. */
+/* Writes the pending items of the filter of calls. */
 static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);

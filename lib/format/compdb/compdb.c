@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats compdb and buildspec, and the reader of both: objects out of the window
- * (record/json.h), their members, the record. A member that has no field goes into extra.
+ * The formats compdb and buildspec, and the reader of both:
  *
- *	make_record	members -> a record `exec` with cwd, argv, file, output, respfile
- *	put_command	a command in one string is split into words, as a shell would
+ *	window -> objects (record/json.h) -> find_members -> make_record -> record exec with cwd, argv,
+ *	file, output, respfile and, for the other members, extra
  *
- * It also has helpers of both writers: for the settings of calls, the expansion of response files,
- * and the field extra.
+ * A command in one string is split into words, as a shell would (put_command). The file also
+ * contains helpers of both writers: for the settings of calls, the expansion of response files, the
+ * elements of the list, and the field extra.
  */
 #include "format/compdb/compdb.h"
 #include "format/reader_base.h"
+#include "format/writer_base.h"
 #include "process/command.h"
 #include "process/path.h"
 #include "record/json.h"
@@ -53,7 +54,10 @@ static bool find_members(struct object *object, struct tr_text text, struct tr_a
 	return true;
 }
 
-/* An entry of a database has a file, and one of a build specification has none. */
+/*
+ * Returns the bid for objects with a command; wants_file: those of a database, which have a file. The
+ * objects of a build specification have none.
+ */
 static int bid(struct tr_input *in, bool wants_file)
 {
 	enum { MOST = 1 << 20, BITS = 40, BITS_CUT = 10 };
@@ -77,13 +81,11 @@ static int bid(struct tr_input *in, bool wants_file)
 	return bits;
 }
 
-/* A database has objects with a file. */
 static int compdb_bid(struct tr_input *in)
 {
 	return bid(in, true);
 }
 
-/* A build specification has objects without one. */
 static int buildspec_bid(struct tr_input *in)
 {
 	return bid(in, false);
@@ -294,6 +296,14 @@ bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_comma
 	*argc = expansion.count;
 	*left = expansion.left;
 	return true;
+}
+
+void tr_compdb_put_element(struct tr_writer *base, struct tr_text json)
+{
+	tr_output_put_text(base->out, base->entries ? TR_TEXT(",\n") : TR_TEXT("[\n"));
+	base->entries = true;
+	tr_output_put_text(base->out, json);
+	tr_output_record_end(base->out);
 }
 
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)

@@ -28,7 +28,7 @@
 #include "process/call.h"
 #include "process/environment.h"
 
-/* What two entries have to share for the second one to be left out. */
+/* The second of two entries is left out if both have the same ... */
 enum tr_compdb_unique {
 	TR_COMPDB_UNIQUE_FILE_OUTPUT,
 	TR_COMPDB_UNIQUE_FILE,
@@ -63,19 +63,23 @@ struct tr_compdb_style {
 	uint64_t seeds[2];			 /* of hashes */
 };
 
-/* False: memory is exhausted, err is filled. Call tr_compdb_style_free in both cases. */
+/*
+ * Reads the -O options of compdb. False: memory is exhausted, and err is filled. In both cases the
+ * caller frees style with tr_compdb_style_free.
+ */
 bool tr_compdb_style_read(const struct tr_settings *settings, struct tr_compdb_style *style,
 			  struct tr_error *err);
 void tr_compdb_style_free(struct tr_compdb_style *style);
 
-/* The parts of an entry, as bytes. */
+/* The parts of an entry, as bytes. The texts are borrowed. */
 struct tr_compdb_entry {
 	bool made;				/* from a call; false: read from a database */
 	struct tr_text directory, file, output; /* output, data NULL: the command names none */
 	struct tr_text implied; /* the default output of the command, if it names none */
 	const struct tr_text *argv;
 	size_t argc;
-	struct tr_text extra; /* members of other keys, as compact JSON without braces; data NULL */
+	/* the members that no field holds, as compact JSON without braces; data NULL: there are none */
+	struct tr_text extra;
 };
 
 /* Two hashes with different seeds. Texts with the same hashes are considered equal. */
@@ -83,13 +87,16 @@ struct tr_compdb_hash {
 	uint64_t id, rest; /* rest is not 0 */
 };
 
-/* Precedes the text of each entry in a buffer. The seed of entries for headers may follow. */
+/*
+ * A buffer of entries holds for each of them this head, its JSON, and perhaps the seed of entries
+ * for headers.
+ */
 struct tr_compdb_head {
 	struct tr_compdb_hash key;  /* of what -O unique compares */
 	struct tr_compdb_hash file; /* of the file */
 	struct tr_compdb_hash made; /* of the file and its output; only if style.appends */
 	bool fallback;		    /* written only if no other entry has that file */
-	size_t len, seed_len;
+	size_t len, seed_len;	    /* bytes of the JSON and of the seed */
 };
 
 /*
@@ -148,6 +155,10 @@ enum tr_status tr_compdb_call_append(struct tr_record *record, const struct tr_c
 				     struct tr_compdb_style *style, struct tr_buffer *to,
 				     struct tr_error *err);
 
+/* Writes an element of the list that is the file. Errors of the output are reported at its end. */
+void tr_compdb_put_element(struct tr_writer *base, struct tr_text json);
+
+/* Create the writers of both formats, which the caller frees. NULL: err is filled. */
 struct tr_writer *tr_compdb_create(const struct tr_write_config *config, struct tr_output *out,
 				   struct tr_error *err);
 
@@ -227,15 +238,15 @@ void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown);
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err);
 
 /*
- * Reads the settings quoting, respfile-root, tools and those of compilers. False: err is filled. In
+ * Reads the -O options quoting, respfile-root, tools and those of compilers. False: err is filled. In
  * both cases the caller frees config->roots, config->compilers and the tools.
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);
 
 /*
- * Sets *argv and *argc to the words of a command with its response files expanded. left: a response
- * file that is not. False: memory is exhausted.
+ * Sets *argv and *argc to the words of a command with its response files expanded. *left: a response
+ * file that could not be expanded. False: memory is exhausted.
  */
 bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
 		      const struct tr_respfile_rules *rules, struct tr_arena *arena,

@@ -2,8 +2,8 @@
 /*
  * Finds drivers whose names are unknown. Either they start a compiler such as cc1, so the database
  * has the options that they made for it instead of their own; or their command line looks like that
- * of a compiler (process/call.h), and no known compiler runs below them or replaces
- * them. Recent programs are kept, because a record names its parent only by its seq.
+ * of a compiler (process/call.h), and no known compiler runs below them or replaces them. Recent
+ * programs are kept, because a record names its parent only by its seq.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,13 @@
 #include "format/compdb/compdb.h"
 #include "process/parent.h"
 
-enum { RECENT = 1024, NOTED = 4, WORD = TR_PROGRAM_NAME_MAX + 1, TASK = 24, CALLED = 64 };
+enum {
+	RECENT = 1024, /* programs that are kept */
+	NOTED = 4,     /* notes, one for each name */
+	CALLED = 64,   /* programs that are kept because they were counted as compilers */
+	WORD = TR_PROGRAM_NAME_MAX + 1,
+	TASK = 24,
+};
 
 /* A program that is no known tool. */
 struct program {
@@ -123,7 +129,7 @@ static bool keep(struct tr_compdb_unknown *unknown, struct tr_record *record,
 static bool uncount(struct tr_compdb_unknown *unknown, struct tr_record *record,
 		    const struct tr_parent *parent)
 {
-	enum { HIGHEST = 4 };
+	enum { HIGHEST = 4 }; /* ancestors that may be the unknown program */
 	uint64_t seq = parent->kind == TR_PARENT_RECORD ? parent->seq : TR_NO_POSITION;
 	struct program *program = NULL;
 	struct tr_text task;

@@ -43,9 +43,9 @@ struct writer {
 	struct tr_buffer fallback; /* written at the end for files that have no other entry */
 
 	/* the whole stream */
-	struct tr_id_map keys, files, made; /* of written entries: both halves of a hash */
+	struct tr_id_map keys, files, made; /* of written entries: the id of a hash -> its rest */
 	uint64_t unknown;		    /* number of calls whose environment is unknown */
-	bool lost; /* a call that compiles has no entry, which is reported */
+	bool lost; /* a call that compiles had no entry, which was reported */
 	struct tr_compdb_unknown *drivers; /* for notes about unknown ones */
 
 	/* the database of -O append */
@@ -100,17 +100,11 @@ static bool put_entry(struct writer *writer, const struct tr_compdb_head *head, 
 		is_new(&writer->made, head->made, &done);
 	if (!fresh)
 		return done;
-	if (writer->base.entries)
-		tr_output_put_literal(writer->base.out, ",\n");
-	else
-		tr_output_put_literal(writer->base.out, "[\n");
-	writer->base.entries = true;
-	tr_output_put_text(writer->base.out, json);
-	tr_output_record_end(writer->base.out);
+	tr_compdb_put_element(&writer->base, json);
 	return done;
 }
 
-/* Writes entries; fallbacks wait until the end. False: memory is exhausted. */
+/* Writes entries, and keeps fallbacks until the end. False: memory is exhausted. */
 static bool put_entries(struct writer *writer, struct tr_text entries, bool at_end)
 {
 	struct tr_compdb_head head;
@@ -142,7 +136,7 @@ static bool emit(void *context, struct tr_text entries)
 }
 
 /* The reason why a call that compiles has no entry; NULL: it has one. */
-static const char *lacks(const struct tr_call *call)
+static const char *why_no_entry(const struct tr_call *call)
 {
 	if (call->command.cut)
 		return "the tracer cut its arguments: no entry";
@@ -170,7 +164,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 			       const struct tr_call *call, struct tr_compdb_variables *variables,
 			       struct tr_error *err)
 {
-	bool wanted = compiles(call), lost = wanted && lacks(call);
+	bool wanted = compiles(call), lost = wanted && why_no_entry(call);
 
 	writer->lost |= lost;
 	enum tr_status status = TR_OK;
@@ -197,7 +191,7 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return status;
 	if (lost) {
-		tr_error_say(err, TR_CAUSE_INPUT, lacks(call));
+		tr_error_say(err, TR_CAUSE_INPUT, why_no_entry(call));
 		return TR_WARN;
 	}
 	return tr_respfile_report(&call->expansion.left, &writer->calls.roots, err);
@@ -282,9 +276,9 @@ static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *
 	return !style->for_clang || remove_unknown(entry, &invocation, arena);
 }
 
-/* Writes the entry of a record that was read from a database. */
-static enum tr_status put_again(struct writer *writer, struct tr_record *record,
-				struct tr_text file, struct tr_error *err)
+/* Writes the entry of a record that was read from a database, here or by tr-parse. */
+static enum tr_status put_read_entry(struct writer *writer, struct tr_record *record,
+				     struct tr_text file, struct tr_error *err)
 {
 	struct tr_command command;
 	struct tr_respfile_left left = { 0 };
@@ -371,14 +365,13 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		return TR_OK;
 	struct tr_text file = tr_command_string(record, "file");
 	if (file.data)
-		return put_again(writer, record, file, err);
+		return put_read_entry(writer, record, file, err);
 	enum tr_status status =
 		writer->follows ? tr_follow_record(&writer->follow, record, err) : TR_OK;
 	if (status != TR_OK)
 		return status;
-	/*
-	 * half of the executions are cc1, as and the like below a driver, with the most arguments
-	 */
+	/* half of the executions are cc1, as and others below a driver: their arguments, which are
+	 * the longest, need not be parsed */
 	enum tr_call_verdict verdict =
 		tr_call_filter_put_part(&writer->filter, record, emit, writer);
 	if (verdict != TR_CALL_KEPT)
@@ -389,7 +382,7 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return status == TR_OK ? put_call(writer, record, &call, variables, err) : status;
 }
 
-/* Adds an entry for a header, a fallback. False: memory is exhausted. */
+/* Adds an entry for a header, which is a fallback. False: memory is exhausted. */
 static bool add_header(void *context, struct tr_text directory, struct tr_text file,
 		       const struct tr_text *argv, size_t argc)
 {
@@ -454,7 +447,7 @@ static enum tr_status put_kept(struct writer *writer, struct tr_error *err)
 			return TR_FATAL;
 		struct tr_text file = tr_command_string(record, "file");
 		if (file.data)
-			status = put_again(writer, record, file, err);
+			status = put_read_entry(writer, record, file, err);
 		else
 			tr_error_say(err, TR_CAUSE_INPUT, "an entry without file: left out");
 		if (status == TR_OK && file.data)
