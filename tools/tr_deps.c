@@ -332,9 +332,8 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 		put_columns(line, command->seq, command->time, command->task);
 		tr_buffer_put_text(line, command->name);
 		if (directory.data) {
-			tr_buffer_put_literal(line, "\tcwd=\"");
-			tr_string_escape(directory, line);
-			tr_buffer_put_byte(line, '"');
+			tr_buffer_put_literal(line, "\tcwd=");
+			tr_string_quote(directory, line);
 		}
 		if (command->argv.data) {
 			tr_buffer_put_literal(line, "\targv=");
@@ -481,9 +480,8 @@ static uint64_t put_uses(struct tr_deps *deps, const struct tr_deps_set *only)
 			tr_buffer_put_byte(line, ']');
 		}
 		if (details->from) {
-			tr_buffer_put_literal(line, "\tfrom=\"");
-			tr_string_escape(tr_deps_text(deps, details->from), line);
-			tr_buffer_put_byte(line, '"');
+			tr_buffer_put_literal(line, "\tfrom=");
+			tr_string_quote(tr_deps_text(deps, details->from), line);
 		}
 		if (details->error.data && details->error.len) {
 			tr_buffer_put_literal(line, "\terror=");

@@ -207,9 +207,7 @@ static bool print_pair(struct tr_envdiff *envdiff, char sign, const struct pair 
 	struct tr_buffer *line = &envdiff->line;
 	struct tr_buffer name = TR_BUFFER_INIT;
 
-	tr_buffer_put_byte(&name, '"');
-	tr_string_escape(pair->name, &name);
-	tr_buffer_put_byte(&name, '"');
+	tr_string_quote(pair->name, &name);
 	/* hidden variables are compared by their values, and printed without them */
 	unsigned verdict = 0;
 	struct tr_text literal = tr_buffer_text(&name);

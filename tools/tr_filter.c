@@ -222,9 +222,7 @@ static void add_bound(struct tr_filter *filter, const char *name, const char *op
 	struct tr_expr *expr = NULL;
 
 	tr_buffer_put_text(&text, tr_text_from(operator));
-	tr_buffer_put_byte(&text, '"');
-	tr_string_escape(tr_text_from(cli->argument), &text);
-	tr_buffer_put_byte(&text, '"');
+	tr_string_quote(tr_text_from(cli->argument), &text);
 	if (!text.failed)
 		expr = tr_expr_compile(tr_buffer_text(&text), &error);
 	if (expr)

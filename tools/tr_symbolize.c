@@ -59,14 +59,6 @@ static bool has(struct tr_record *record, const char *key)
 	return tr_record_field(record, key) != NULL;
 }
 
-/* Appends a string as a value. */
-static void put_string(struct tr_buffer *to, const char *string)
-{
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(tr_text_from(string), to);
-	tr_buffer_put_byte(to, '"');
-}
-
 /* Appends the function, file and line of an address, unless the record has these fields. */
 static void put_place(struct symbolize *s, struct tr_record *record, const struct tr_elf *program,
 		      uint64_t address)
@@ -76,11 +68,11 @@ static void put_place(struct symbolize *s, struct tr_record *record, const struc
 	const struct tr_code_row *row = tr_elf_row(program, address);
 	if (function && !has(record, "function")) {
 		tr_buffer_put_literal(to, "\tfunction=");
-		put_string(to, tr_elf_string(program, function->linkage));
+		tr_string_quote(tr_text_from(tr_elf_string(program, function->linkage)), to);
 	}
 	if (row && row->file && !has(record, "file")) {
 		tr_buffer_put_literal(to, "\tfile=");
-		put_string(to, tr_elf_file(program, row->file));
+		tr_string_quote(tr_text_from(tr_elf_file(program, row->file)), to);
 	}
 	if (row && !has(record, "line")) {
 		tr_buffer_put_literal(to, "\tline=");
@@ -101,7 +93,7 @@ static void put_inlines(struct symbolize *s, struct tr_record *record, const str
 		tr_buffer_put_literal(to, "\tinline=");
 		for (size_t i = 0; i < count; i++) {
 			tr_buffer_put_byte(to, i ? ',' : '[');
-			put_string(to, tr_elf_string(program, calls[i]->name));
+			tr_string_quote(tr_text_from(tr_elf_string(program, calls[i]->name)), to);
 		}
 		tr_buffer_put_byte(to, ']');
 	}

@@ -43,9 +43,7 @@ static void put_string(struct tr_buffer *to, const char *key, struct tr_text tex
 	if (!text.len)
 		return;
 	tr_field_begin(tr_text_from(key), to);
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(text, to);
-	tr_buffer_put_byte(to, '"');
+	tr_string_quote(text, to);
 }
 
 /* Writes a function. */

@@ -346,9 +346,7 @@ static void spell_unit(const struct unit *unit, struct tr_buffer *to)
 		if (!unit->hashes[i].len)
 			continue;
 		tr_field_begin(tr_text_from(tr_unit_hash_keys[i]), to);
-		tr_buffer_put_byte(to, '"');
-		tr_string_escape(unit->hashes[i], to);
-		tr_buffer_put_byte(to, '"');
+		tr_string_quote(unit->hashes[i], to);
 	}
 	tr_buffer_put_text(to, unit->rest);
 }

@@ -274,9 +274,7 @@ static void put_value(enum tr_module_column kind, const struct tr_module_cell *c
 		      struct tr_buffer *line)
 {
 	if (cell->type == TR_MODULE_TEXT) {
-		tr_buffer_put_byte(line, '"');
-		tr_string_escape(cell->text, line);
-		tr_buffer_put_byte(line, '"');
+		tr_string_quote(cell->text, line);
 	} else if (is_none(kind, cell->number)) {
 		tr_buffer_put_literal(line, "-1");
 	} else if (kinds[kind].decimal) {

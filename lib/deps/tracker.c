@@ -57,9 +57,8 @@ static void annotate(struct tr_deps_tracker *tracker, struct tr_record *record,
 		tr_deps_path_write(event->path[i], &path);
 		tr_buffer_put_byte(&more, '\t');
 		tr_buffer_put(&more, keys[i], 5);
-		tr_buffer_put_literal(&more, "=\"");
-		tr_string_escape(tr_buffer_text(&path), &more);
-		tr_buffer_put_byte(&more, '"');
+		tr_buffer_put_literal(&more, "=");
+		tr_string_quote(tr_buffer_text(&path), &more);
 	}
 	if (event->does && !tr_record_field(record, "does")) {
 		tr_buffer_put_literal(&more, "\tdoes=[");

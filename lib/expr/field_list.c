@@ -141,9 +141,7 @@ static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *
 	} else if (style == CELL) {
 		tr_cell_escape(bytes, false, to);
 	} else {
-		tr_buffer_put_byte(to, '"');
-		tr_string_escape(bytes, to);
-		tr_buffer_put_byte(to, '"');
+		tr_string_quote(bytes, to);
 	}
 }
 

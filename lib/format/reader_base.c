@@ -83,11 +83,10 @@ void tr_reader_begin(struct tr_reader *reader, const char *kind)
 void tr_reader_put_raw(struct tr_reader *reader, struct tr_text text, const char *reason)
 {
 	tr_reader_begin(reader, "raw");
-	tr_buffer_put_literal(&reader->line, "-\t-\t-\ttext=\"");
-	tr_string_escape(text, &reader->line);
-	tr_buffer_put_literal(&reader->line, "\"\treason=\"");
-	tr_string_escape(tr_text_from(reason), &reader->line);
-	tr_buffer_put_byte(&reader->line, '"');
+	tr_buffer_put_literal(&reader->line, "-\t-\t-\ttext=");
+	tr_string_quote(text, &reader->line);
+	tr_buffer_put_literal(&reader->line, "\treason=");
+	tr_string_quote(tr_text_from(reason), &reader->line);
 }
 
 enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **record,

@@ -144,9 +144,8 @@ static bool make_header(struct tr_trace *trace, struct tr_record *own, struct tr
 		tr_buffer_put_text(line, tr_text_from(place->codec->name));
 	}
 	if (place->member) {
-		tr_buffer_put_literal(line, "\tmember=\"");
-		tr_string_escape(tr_text_from(place->member), line);
-		tr_buffer_put_byte(line, '"');
+		tr_buffer_put_literal(line, "\tmember=");
+		tr_string_quote(tr_text_from(place->member), line);
 	}
 	if (place->bom && trace->config.read.exact)
 		tr_buffer_put_literal(line, "\t.bom=true");

@@ -87,9 +87,17 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
-/* The same with the quotes, in one pass: TR_STRING_PAD bytes after the text must be readable. */
+/* The same with the quotes: a value of the stream. */
+static inline void tr_string_quote(struct tr_text bytes, struct tr_buffer *to)
+{
+	tr_buffer_put_byte(to, '"');
+	tr_string_escape(bytes, to);
+	tr_buffer_put_byte(to, '"');
+}
+
+/* As tr_string_quote, in one pass: TR_STRING_PAD bytes after the text must be readable. */
 enum { TR_STRING_PAD = 16 };
-void tr_string_quote(struct tr_text bytes, struct tr_buffer *to);
+void tr_string_quote_padded(struct tr_text bytes, struct tr_buffer *to);
 
 /* Appends one unit of a wide string in its canonical spelling. */
 void tr_wstring_unit(uint64_t unit, struct tr_buffer *to);

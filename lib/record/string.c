@@ -236,7 +236,7 @@ static inline bool copy_plain(struct tr_text bytes, char *to)
  * Bytes are copied and checked in one pass; only if one is special, they are escaped from the
  * beginning.
  */
-void tr_string_quote(struct tr_text bytes, struct tr_buffer *to)
+void tr_string_quote_padded(struct tr_text bytes, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, bytes.len + TR_STRING_PAD + 2);
 

@@ -387,9 +387,8 @@ static bool put_command(struct reader *reader, const struct command *command, st
 	tr_buffer_put_byte(line, '\t');
 	put_name(command->arguments, line);
 	if (reader->cwd.len) {
-		tr_buffer_put_literal(line, "\tcwd=\"");
-		tr_string_escape(tr_buffer_text(&reader->cwd), line);
-		tr_buffer_put_byte(line, '"');
+		tr_buffer_put_literal(line, "\tcwd=");
+		tr_string_quote(tr_buffer_text(&reader->cwd), line);
 	}
 	if (!tr_json_put_field("argv", command->arguments, line, err))
 		return false;

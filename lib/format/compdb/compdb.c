@@ -132,9 +132,7 @@ static bool put_command(struct reader *reader, const struct object *object)
 	for (; tr_words_next(&words, &word) && !word.failed; word.len = 0, first = false) {
 		if (!first)
 			tr_buffer_put_byte(line, ',');
-		tr_buffer_put_byte(line, '"');
-		tr_string_escape(tr_buffer_text(&word), line);
-		tr_buffer_put_byte(line, '"');
+		tr_string_quote(tr_buffer_text(&word), line);
 	}
 	tr_buffer_put_byte(line, ']');
 	line->failed |= word.failed;

@@ -95,14 +95,6 @@ static void skip_line(struct reader *reader, struct tr_text line)
 	reader->base.lines++;
 }
 
-/* Appends a string with its escapes. */
-static void put_string(struct reader *reader, struct tr_text text)
-{
-	tr_buffer_put_byte(&reader->base.line, '"');
-	tr_string_escape(text, &reader->base.line);
-	tr_buffer_put_byte(&reader->base.line, '"');
-}
-
 /* Adds the field `key` with the text, unless that is the usual one. */
 static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 		    const struct tr_buffer *usual)
@@ -112,7 +104,7 @@ static void put_odd(struct reader *reader, const char *key, struct tr_text text,
 	if (tr_text_equal(text, tr_buffer_text(usual)))
 		return;
 	tr_field_begin(tr_text_from(key), &reader->base.line);
-	put_string(reader, text);
+	tr_string_quote(text, &reader->base.line);
 }
 
 /*
@@ -467,14 +459,14 @@ static void put_header(struct reader *reader)
 	tr_buffer_put_decimal(&reader->base.line, head->version);
 	if (head->flavor.data) {
 		tr_field_begin(tr_text_from("flavor"), &reader->base.line);
-		put_string(reader, head->flavor);
+		tr_string_quote(head->flavor, &reader->base.line);
 	}
 	tr_field_begin(tr_text_from("table"), &reader->base.line);
 	tr_buffer_put_decimal(&reader->base.line, head->table);
 	tr_field_begin(tr_text_from("columns"), &reader->base.line);
 	for (size_t i = 0; i < head->columns.count; i++) {
 		tr_buffer_put_byte(&reader->base.line, i ? ',' : '[');
-		put_string(reader, tr_module_column_name(&head->columns, i));
+		tr_string_quote(tr_module_column_name(&head->columns, i), &reader->base.line);
 	}
 	tr_buffer_put_literal(&reader->base.line, "]");
 	tr_field_begin(tr_text_from("bits"), &reader->base.line);

@@ -286,9 +286,8 @@ static void close_reader(struct tr_reader *base)
 
 static void put_text(struct tr_text bytes, struct tr_buffer *to)
 {
-	tr_buffer_put_literal(to, "\ttext=\"");
-	tr_string_escape(bytes, to);
-	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_literal(to, "\ttext=");
+	tr_string_quote(bytes, to);
 }
 
 /* Appends what follows the seq, for a line of a task without zeros in front of numbers. */
@@ -318,9 +317,8 @@ static void put_event(const struct tr_etrace_line *line, struct tr_buffer *to)
 		put_text(line->text, to);
 	if (tr_text_equal(line->prefix, TR_TEXT("0: ")))
 		return;
-	tr_buffer_put_literal(to, "\t.prefix=\"");
-	tr_string_escape(line->prefix, to);
-	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_literal(to, "\t.prefix=");
+	tr_string_quote(line->prefix, to);
 }
 
 /*

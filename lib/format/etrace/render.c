@@ -238,7 +238,7 @@ static inline void put_string(struct render *r, unsigned slot)
 	if (!has(r->event, slot))
 		return;
 	put_spelled_key(r, &r->shape->strings[slot]);
-	tr_string_quote(string_text(r->event, slot), r->to);
+	tr_string_quote_padded(string_text(r->event, slot), r->to);
 }
 
 /* Appends a string if it is there and is not the same as the other one. */
@@ -321,7 +321,7 @@ static void put_arguments(struct render *r)
 		for (; next < argument->index; next++)
 			tr_buffer_put_literal(to, "\"\",");
 		next++;
-		tr_string_quote(
+		tr_string_quote_padded(
 			(struct tr_text){ event->bytes.data + argument->begin, argument->len }, to);
 		if (i + 1 < event->argument_count)
 			tr_buffer_put_byte(to, ',');
@@ -693,7 +693,7 @@ bool tr_etrace_render_line(struct tr_etrace_events *events, const struct tr_etra
 	}
 	if (initcwd) {
 		tr_buffer_put_literal(to, "INITCWD\tvalue=");
-		tr_string_quote(line->text, to);
+		tr_string_quote_padded(line->text, to);
 		if (line->cut)
 			tr_buffer_put_literal(to, "\tflagged=[\"cut\"]");
 	} else if (lost) {
@@ -710,7 +710,7 @@ bool tr_etrace_render_line(struct tr_etrace_events *events, const struct tr_etra
 		entry->trouble = TR_ETRACE_RAW;
 		entry->reason = reason ? reason : line->reason;
 		tr_buffer_put_literal(to, "-\ttext=");
-		tr_string_quote(line->whole, to);
+		tr_string_quote_padded(line->whole, to);
 		tr_buffer_put_literal(to, "\treason=\"");
 		tr_buffer_put_text(to, tr_text_from(entry->reason)); /* it needs no escape */
 		tr_buffer_put_byte(to, '"');

@@ -189,15 +189,13 @@ static void put_exec(struct reader *reader, bool guessed)
 	tr_reader_begin(&reader->base, "exec");
 	tr_buffer_put_literal(to, "-\t-\t");
 	tr_cell_escape(reader->words[0].text, false, to);
-	tr_buffer_put_literal(to, "\tcwd=\"");
-	tr_string_escape(reader->fields[DIRECTORY], to);
-	tr_buffer_put_literal(to, "\"\targv=[");
+	tr_buffer_put_literal(to, "\tcwd=");
+	tr_string_quote(reader->fields[DIRECTORY], to);
+	tr_buffer_put_literal(to, "\targv=[");
 	for (size_t i = 0; i < reader->word_count; i++) {
-		tr_buffer_put(to, ",\"", i ? 2 : 0);
-		if (!i)
-			tr_buffer_put_byte(to, '"');
-		tr_string_escape(reader->words[i].text, to);
-		tr_buffer_put_byte(to, '"');
+		if (i)
+			tr_buffer_put_byte(to, ',');
+		tr_string_quote(reader->words[i].text, to);
 	}
 	tr_buffer_put_byte(to, ']');
 	if (guessed)
@@ -214,9 +212,8 @@ static void put_meta(struct reader *reader, struct tr_text line)
 	tr_reader_begin(&reader->base, "meta");
 	tr_buffer_put_literal(to, "-\t-\t");
 	tr_cell_escape(reader->fields[0], false, to);
-	tr_buffer_put_literal(to, "\tvalue=\"");
-	tr_string_escape(tr_text_span(rest ? rest + 1 : end, end), to);
-	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_literal(to, "\tvalue=");
+	tr_string_quote(tr_text_span(rest ? rest + 1 : end, end), to);
 }
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)

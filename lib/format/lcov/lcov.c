@@ -61,14 +61,6 @@ static bool take_number(struct tr_text *text, uint64_t most, uint64_t *number)
 	return true;
 }
 
-/* Appends a string as a value. */
-static void put_string(struct tr_buffer *to, struct tr_text text)
-{
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(text, to);
-	tr_buffer_put_byte(to, '"');
-}
-
 /* Begins a record about this source file. */
 static struct tr_buffer *begin(struct reader *reader, const char *kind)
 {
@@ -88,11 +80,11 @@ static enum tr_status put_source(struct reader *reader, struct tr_record **recor
 	reader->announced = true;
 	if (reader->test.len) {
 		tr_buffer_put_literal(to, "\ttest=");
-		put_string(to, tr_buffer_text(&reader->test));
+		tr_string_quote(tr_buffer_text(&reader->test), to);
 	}
 	if (reader->version.len) {
 		tr_buffer_put_literal(to, "\tversion=");
-		put_string(to, tr_buffer_text(&reader->version));
+		tr_string_quote(tr_buffer_text(&reader->version), to);
 	}
 	to->failed |= reader->path.failed || reader->test.failed || reader->version.failed;
 	return tr_reader_deliver(&reader->base, record, err);
@@ -105,7 +97,7 @@ static enum tr_status put_function(struct reader *reader, struct tr_record **rec
 	const struct function *function = reader->first;
 	struct tr_buffer *to = begin(reader, "srcfunction");
 	tr_buffer_put_literal(to, "\tfunction=");
-	put_string(to, function->name);
+	tr_string_quote(function->name, to);
 	if (function->line)
 		tr_field_put_number("line", function->line, to);
 	if (function->last_line)
@@ -232,7 +224,7 @@ static enum tr_status read_da(struct reader *reader, struct tr_text value,
 	tr_field_put_number("hits", hits, to);
 	if (value.len) {
 		tr_buffer_put_literal(to, "\tchecksum=");
-		put_string(to, value);
+		tr_string_quote(value, to);
 	}
 	return tr_reader_deliver(&reader->base, record, err);
 }
@@ -264,7 +256,7 @@ static enum tr_status read_brda(struct reader *reader, struct tr_text value,
 		tr_field_put_number("branch", branch, to);
 	} else {
 		tr_buffer_put_literal(to, "\tbranch=");
-		put_string(to, outcome);
+		tr_string_quote(outcome, to);
 	}
 	if (reached)
 		tr_field_put_number("hits", hits, to);

@@ -69,13 +69,6 @@ static bool split(struct tr_text line, struct tr_text fields[FIELDS], uint64_t t
 	       fields[OUTPUT].len && fields[HASH].len;
 }
 
-static void put_string(struct tr_text text, struct tr_buffer *to)
-{
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(text, to);
-	tr_buffer_put_byte(to, '"');
-}
-
 /* Makes the command of a line the pending one. */
 static void begin_command(struct reader *reader, const struct tr_text fields[FIELDS],
 			  const uint64_t times[2])
@@ -91,7 +84,7 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 	tr_buffer_put_byte(to, '\t');
 	tr_cell_escape(fields[OUTPUT], false, to);
 	tr_buffer_put_literal(to, "\toutput=");
-	put_string(fields[OUTPUT], to);
+	tr_string_quote(fields[OUTPUT], to);
 	tr_buffer_put_literal(to, "\tend=");
 	/* a value is a real number, which has no zeros at its end */
 	tr_instant_write((int64_t)times[1] * MILLISECOND,
@@ -100,9 +93,9 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 					  : 1,
 			 to);
 	tr_buffer_put_literal(to, "\textra={\"mtime\":");
-	put_string(fields[MTIME], to);
+	tr_string_quote(fields[MTIME], to);
 	tr_buffer_put_literal(to, ",\"hash\":");
-	put_string(fields[HASH], to);
+	tr_string_quote(fields[HASH], to);
 	reader->base.source_line = reader->base.lines;
 }
 
@@ -161,7 +154,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line,
 	    tr_text_equal(tr_buffer_text(&reader->key), tr_buffer_text(&reader->next_key))) {
 		if (reader->extra.len)
 			tr_buffer_put_byte(&reader->extra, ',');
-		put_string(fields[OUTPUT], &reader->extra);
+		tr_string_quote(fields[OUTPUT], &reader->extra);
 		return TR_END;
 	}
 	if (reader->pending.len)

@@ -384,9 +384,7 @@ static void put_info(struct tr_reader *base, uint32_t kind, struct tr_text data)
 	else
 		tr_buffer_put_decimal(line, kind);
 	tr_field_begin(tr_text_from("data"), line);
-	tr_buffer_put_byte(line, '"');
-	tr_string_escape(data, line);
-	tr_buffer_put_byte(line, '"');
+	tr_string_quote(data, line);
 	if (kind == TR_SRCTRACE_EXEC_DATE && data.len == DATE_SIZE)
 		put_date(data, line);
 }
@@ -439,9 +437,7 @@ static void put_old(const char *entry, const struct tr_srctrace_layout *layout,
 	if (!layout->projects)
 		return;
 	tr_field_begin(tr_text_from("project"), line);
-	tr_buffer_put_byte(line, '"');
-	tr_string_escape((struct tr_text){ entry + unit->project, unit->project_size }, line);
-	tr_buffer_put_byte(line, '"');
+	tr_string_quote((struct tr_text){ entry + unit->project, unit->project_size }, line);
 }
 
 /*

@@ -127,9 +127,8 @@ static void put_result(struct tr_buffer *to, const struct tr_strace_result *resu
 		tr_strace_value(result->value, to, NULL);
 	}
 	if (result->info.data) {
-		tr_buffer_put_literal(to, "\tinfo=\"");
-		tr_string_escape(result->info, to);
-		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_literal(to, "\tinfo=");
+		tr_string_quote(result->info, to);
 	}
 	if (result->time.data)
 		put_duration(to, result->time);

@@ -96,9 +96,7 @@ static const char *opening(struct tr_text text)
 static void put_string(struct tr_buffer *to, const char *key, struct tr_text text)
 {
 	tr_buffer_put_text(to, tr_text_from(key));
-	tr_buffer_put_byte(to, '"');
-	tr_string_escape(text, to);
-	tr_buffer_put_byte(to, '"');
+	tr_string_quote(text, to);
 }
 
 /* Puts the fields of a frame. */

@@ -206,9 +206,8 @@ static void put_parent(const struct pending *item, unsigned *flags, struct tr_bu
 	if (item->origin->has_ppid)
 		put_number("\tppid=", item->origin->ppid, to);
 	if (cwd.len) {
-		tr_buffer_put_literal(to, "\tcwd=\"");
-		tr_string_escape(tr_buffer_text(&cwd), to);
-		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_literal(to, "\tcwd=");
+		tr_string_quote(tr_buffer_text(&cwd), to);
 	}
 	to->failed |= cwd.failed;
 	tr_buffer_free(&cwd);

@@ -669,9 +669,7 @@ static void put_value(struct rendering *r, struct tr_text text)
 			return;
 		}
 	}
-	tr_buffer_put_byte(r->to, '"');
-	tr_string_escape(text, r->to);
-	tr_buffer_put_byte(r->to, '"');
+	tr_string_quote(text, r->to);
 }
 
 void tr_strace_value(struct tr_text text, struct tr_buffer *to, bool *cut)

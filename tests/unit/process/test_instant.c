@@ -114,14 +114,14 @@ static void try_bytes(void)
 
 	for (int c = 1; c < 0x7f; c++)
 		for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-			/* tr_string_quote reads TR_STRING_PAD bytes after the text */
+			/* tr_string_quote_padded reads TR_STRING_PAD bytes after the text */
 			char word[37 + 1 + TR_STRING_PAD] = "abcdefghijklmnopqrstuvwxyz-+:.=@%_/AZ";
 			word[places[i]] = (char)c;
 			tr_buffer_reset(&line);
 			tr_buffer_reset(&shown);
 			tr_buffer_reset(&wanted);
 			tr_buffer_put_literal(&line, "exec\t0\t-\t1\t/bin/cc\targv=[\"w\",");
-			tr_string_quote(tr_text_from(word), &line);
+			tr_string_quote_padded(tr_text_from(word), &line);
 			tr_buffer_put_literal(&line, ",\"\",\"x y\"]\n");
 			tr_buffer_put_literal(&wanted, "w ");
 			tr_shell_quote_printable(tr_text_from(word), &wanted);

@@ -66,7 +66,7 @@ static void quoting(struct tr_buffer *to)
 			int n = snprintf(want, sizeof want, "\"%.*s\"", (int)escaped.len,
 					 escaped.len ? escaped.data : "");
 			tr_buffer_reset(to);
-			tr_string_quote((struct tr_text){ bytes, len }, to);
+			tr_string_quote_padded((struct tr_text){ bytes, len }, to);
 			same = same && tr_text_equal(tr_buffer_text(to),
 						     (struct tr_text){ want, (size_t)n });
 		}
