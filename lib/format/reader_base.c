@@ -56,8 +56,22 @@ void tr_reader_look(struct tr_reader *reader, size_t want)
 enum tr_status tr_reader_line(struct tr_reader *reader, struct tr_text *line, bool *ended,
 			      struct tr_error *err)
 {
-	enum tr_status status = tr_input_line(reader->in, line, err);
+	enum { SHORT = 4096, SPELLED = 6 }; /* 6: no byte takes more in the stream */
+	struct tr_input *in = reader->in;
+	size_t available = tr_input_available(in);
+	const char *lf = NULL;
 
+	/* nearly all lines are short, and within the limit however they are spelled */
+	if (reader->max_record >= SHORT * SPELLED)
+		lf = memchr(in->pos, '\n', available < SHORT ? available : SHORT);
+	if (lf) {
+		*line = tr_text_span(in->pos, lf);
+		tr_input_skip(in, line->len + 1);
+		reader->lines++;
+		*ended = true;
+		return TR_OK;
+	}
+	enum tr_status status = tr_input_line(in, line, err);
 	if (status == TR_END)
 		return status;
 	reader->lines++;
@@ -65,7 +79,7 @@ enum tr_status tr_reader_line(struct tr_reader *reader, struct tr_text *line, bo
 		tr_error_at_line(err, reader->lines);
 		return status;
 	}
-	tr_input_skip(reader->in, line->len);
+	tr_input_skip(in, line->len);
 	*ended = line->data[line->len - 1] == '\n';
 	line->len -= *ended;
 	return TR_OK;
