@@ -435,10 +435,11 @@ static bool looks_like_compile(const struct tr_word *words, size_t count)
 	/* a program that only a shell could expand ($CC) needs no further option */
 	bool compiles = false, source = false, typical = tr_text_starts(words->text, TR_TEXT("$"));
 
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 1; i < count && !compiles; i++)
+		compiles = tr_text_equal(words[i].text, TR_TEXT("-c"));
+	for (size_t i = 1; i < count && compiles && !(source && typical); i++) {
 		struct tr_text text = words[i].text;
 		bool option = text.len > 1 && *text.data == '-';
-		compiles |= tr_text_is(text, "-c");
 		source |= !option && tr_text_is_among(tr_path_extension(text), extensions);
 		typical |= option && memchr("oIDO", text.data[1], 4);
 	}
@@ -450,11 +451,13 @@ size_t tr_unknown_compilers_count(struct tr_unknown_compilers *unknown, const st
 {
 	enum { MOST = sizeof unknown->list / sizeof *unknown->list };
 	static const char *const interpreters[] = { "python", "python3", "perl", "ruby", NULL };
-	struct tr_text name = tr_tool_base(words[0].text);
 	size_t i = 0;
 
+	if (!looks_like_compile(words, count))
+		return 0;
+	struct tr_text name = tr_tool_base(words[0].text);
 	if (!name.len || name.len > TR_PROGRAM_NAME_MAX || tr_command_is_shell(name) ||
-	    tr_text_is_among(name, interpreters) || !looks_like_compile(words, count))
+	    tr_text_is_among(name, interpreters))
 		return 0;
 	while (i < unknown->count && !tr_text_is(name, unknown->list[i].name))
 		i++;

@@ -52,16 +52,25 @@ describe_in(struct tr_makelog_names *names, struct tr_makelog_slot *slot, struct
 	return slot->program;
 }
 
+/* A hash of the last bytes of a name, in which most paths differ, and its length. */
+static inline size_t hash_of(struct tr_text name)
+{
+	uint64_t last = 0;
+
+	if (name.len >= sizeof last)
+		memcpy(&last, name.data + name.len - sizeof last, sizeof last);
+	else
+		memcpy(&last, name.data, name.len);
+	return (size_t)((last + name.len) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+}
+
 struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name)
 {
 	/* "--c99" is an option, not a compiler with a prefix */
 	if (!name.len || *name.data == '-')
 		return (struct tr_makelog_program){ 0 };
-	const unsigned char *bytes = (const unsigned char *)name.data;
-	unsigned hash = (unsigned)name.len * 31 + bytes[0];
-	hash = (hash * 31 + bytes[name.len / 2]) * 31 + bytes[name.len - 1];
-	struct tr_makelog_slot *slot =
-		&names->slots[(hash ^ hash >> 8) % (sizeof names->slots / sizeof *names->slots)];
+	enum { SLOTS = sizeof names->slots / sizeof *names->slots };
+	struct tr_makelog_slot *slot = &names->slots[hash_of(name) % SLOTS];
 	if (slot->len != name.len || memcmp(slot->name, name.data, name.len) != 0)
 		return describe_in(names, slot, name);
 	return slot->program;
@@ -291,11 +300,10 @@ size_t tr_makelog_find_tool(struct tr_makelog_names *names, const struct tr_make
 		return is_plausible(names, program, words + i, count - i) ? begin : count;
 	if (first.no_runner)
 		return count;
-	bool links = is_runner(tr_path_base(words[begin].text));
 	for (i = begin + 1; i < count && i < begin + 64; i++) {
 		uint8_t tool = tr_makelog_program(names, words[i].text).tool;
 		if ((tool == TR_TOOL_DRIVER || tool == TR_TOOL_DRIVER_CL) &&
-		    is_run(names, words + i, count - i, links))
+		    is_run(names, words + i, count - i, is_runner(tr_path_base(words[begin].text))))
 			return i;
 	}
 	return count;
