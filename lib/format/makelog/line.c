@@ -19,11 +19,30 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The end of the digits and `others` from `at` on. */
-static size_t skip_among(struct tr_text text, size_t at, const char *others)
+/* Sets of bytes that skip_among skips; all of them have the digits. */
+enum { DIGITS = 1, DOT = 2, COLON = 4, SLASH = 8, TIME = 16, PROGRESS = 32 };
+
+/* The end of the bytes of a set from `at` on. */
+static size_t skip_among(struct tr_text text, size_t at, unsigned set)
 {
-	while (at < text.len &&
-	       (is_digit(text.data[at]) || (text.data[at] && strchr(others, text.data[at]))))
+	static const uint8_t sets[256] = {
+		['0' ... '9'] = DIGITS | DOT | COLON | SLASH | TIME | PROGRESS,
+		['.'] = DOT | TIME | PROGRESS,
+		[':'] = COLON | TIME | PROGRESS,
+		['/'] = SLASH | PROGRESS,
+		['-'] = TIME | PROGRESS,
+		['+'] = TIME | PROGRESS,
+		['T'] = TIME | PROGRESS,
+		['Z'] = TIME | PROGRESS,
+		[' '] = PROGRESS,
+		['%'] = PROGRESS,
+		[','] = PROGRESS,
+		['s'] = PROGRESS,
+		['e'] = PROGRESS,
+		['c'] = PROGRESS,
+	};
+
+	while (at < text.len && (sets[(unsigned char)text.data[at]] & set))
 		at++;
 	return at;
 }
@@ -51,7 +70,7 @@ static size_t skip_name(struct tr_text text)
 	if (at == 1 || is_digit(text.data[1]))
 		return skip_crate(text);
 	if (at < text.len && text.data[at] == ' ')
-		at = skip_among(text, at + 1, "/");
+		at = skip_among(text, at + 1, SLASH);
 	return at < text.len && text.data[at] == ']' ? at + 1 : skip_crate(text);
 }
 
@@ -59,7 +78,7 @@ static size_t skip_name(struct tr_text text)
 static size_t skip_brackets(struct tr_text text)
 {
 	enum { MOST = 60 };
-	size_t at = skip_among(text, 1, " %/.:,-+TZsec");
+	size_t at = skip_among(text, 1, PROGRESS);
 	size_t first = 1;
 
 	while (first < at && text.data[first] == ' ')
@@ -73,7 +92,7 @@ static size_t skip_brackets(struct tr_text text)
 /* A time of day, a date, or both with T between them, and the stream that GitLab adds. 0: none. */
 static size_t skip_time(struct tr_text text)
 {
-	size_t at = skip_among(text, 0, ":.-TZ+");
+	size_t at = skip_among(text, 0, TIME);
 
 	if (at < sizeof "00:00:00" - 1 || at == text.len || text.data[at] != ' ' ||
 	    (text.data[2] != ':' && text.data[4] != '-'))
@@ -88,13 +107,13 @@ static size_t skip_time(struct tr_text text)
 /* #12 3.456, as docker prints it, and ##[command]. 0: none. */
 static size_t skip_step(struct tr_text text)
 {
-	size_t at = skip_among(text, 1, ""), end;
+	size_t at = skip_among(text, 1, DIGITS), end;
 
 	if (tr_text_starts(text, TR_TEXT("##[command]")))
 		return sizeof "##[command]" - 1;
 	if (at == 1 || at == text.len || text.data[at] != ' ')
 		return 0;
-	end = skip_among(text, at + 1, ".");
+	end = skip_among(text, at + 1, DOT);
 	return end > at + 1 && end < text.len && text.data[end] == ' ' ? end : 0;
 }
 
@@ -177,7 +196,7 @@ static size_t skip_prefix(struct tr_text text)
 	case 'r': /* crate cc of Rust */
 		return tr_text_skip(&rest, TR_TEXT("running: ")) ? text.len - rest.len : 0;
 	case '0' ... '9': /* 1> and 1:2>, the node of msbuild; or a time */
-		at = skip_among(text, 0, ":");
+		at = skip_among(text, 0, COLON);
 		return at < text.len && at < 10 && text.data[at] == '>' ? at + 1 : skip_time(text);
 	default:
 		return 0;
@@ -231,11 +250,13 @@ static const char *const makers[] = {
 	"make", "gmake", "mingw32-make", "ninja", "Waf", "waf", NULL
 };
 
+enum { NAME_MOST = 200 }; /* bytes of the name of a make in a message, with its path */
+
 /* The length of the name of make, ninja or waf in front of a message. 0: it is no message. */
 static size_t skip_maker(struct tr_text line, int *level, bool *ninja)
 {
 	size_t drive = tr_path_has_drive(line) ? 2 : 0;
-	size_t most = line.len < 200 ? line.len : 200;
+	size_t most = line.len < NAME_MOST ? line.len : NAME_MOST;
 	const char *colon = memchr(line.data + drive, ':', most - drive);
 	size_t end = colon ? (size_t)(colon - line.data) : 0, at;
 	struct tr_text name = { line.data, end };
@@ -408,8 +429,8 @@ static const struct {
 };
 
 /*
- * False for most lines: a message begins with the name or the path of make, ninja or waf, or it is
- * one of msbuild about a project.
+ * False for most lines: a message begins with the name or the path of make, ninja or waf, and a
+ * colon, or it is one of msbuild about a project.
  */
 static inline bool may_be_message(struct tr_text line)
 {
@@ -429,6 +450,7 @@ static inline bool may_be_message(struct tr_text line)
 		return next == 'i';
 	case '/':
 	case '.':
+		return memchr(line.data, ':', line.len < NAME_MOST ? line.len : NAME_MOST);
 	case 'P':
 	case 'D':
 		return true;
@@ -487,18 +509,35 @@ static bool is_ambiguous(const struct tr_makelog_where *where)
 	       !tr_text_equal(tr_buffer_text(&last->path), tr_buffer_text(&last[-1].path));
 }
 
+/* Removes a directory. Its memory is kept for the next one, which is often the same. */
 static void drop_place(struct tr_makelog_where *where, size_t i)
 {
-	tr_buffer_free(&where->list[i].path);
+	struct tr_makelog_place dropped = where->list[i];
+
 	where->count--;
 	memmove(&where->list[i], &where->list[i + 1], (where->count - i) * sizeof *where->list);
+	where->list[where->count] = dropped;
+}
+
+/* Sets *to to the path of a directory that a make enters. False: memory is exhausted. */
+static bool join_place(struct tr_text base, struct tr_text path, struct tr_buffer *to)
+{
+	bool absolute = tr_path_is_absolute(path);
+
+	if (absolute && tr_text_equal(path, tr_buffer_text(to)))
+		return true;
+	tr_buffer_reset(to);
+	if (tr_path_has_drive(path))
+		tr_buffer_put_text(to, path);
+	else
+		tr_directory_join(absolute ? TR_TEXT("/") : base, path, to);
+	return !to->failed;
 }
 
 /* Enters a directory. TR_WARN: it is not entered, or another one is forgotten. TR_FATAL: memory. */
 static enum tr_status enter(struct tr_makelog_where *where, int level, struct tr_text path,
 			    struct tr_error *err)
 {
-	struct tr_buffer joined = TR_BUFFER_INIT;
 	struct tr_text base = tr_makelog_where_now(where);
 	enum tr_status status = TR_OK;
 
@@ -512,23 +551,22 @@ static enum tr_status enter(struct tr_makelog_where *where, int level, struct tr
 	}
 	if (!tr_path_is_absolute(path) && !base.data)
 		return status;
-	tr_directory_join(tr_path_is_absolute(path) ? TR_TEXT("/") : base, path, &joined);
-	if (tr_path_has_drive(path)) {
-		joined.len = 0;
-		tr_buffer_put_text(&joined, path);
+	if (where->count == where->made) {
+		if (!tr_array_room(where->list, where->made, where->cap))
+			return tr_error_memory(err);
+		where->list[where->made++].path = (struct tr_buffer)TR_BUFFER_INIT;
 	}
-	if (joined.len > TR_DIRECTORY_MAX) {
-		tr_buffer_free(&joined);
+	struct tr_makelog_place *place = &where->list[where->count];
+	place->level = level;
+	if (!join_place(base, path, &place->path))
+		return tr_error_memory(err);
+	if (place->path.len > TR_DIRECTORY_MAX) {
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "a directory whose path is longer than %d bytes is not entered",
 			     TR_DIRECTORY_MAX);
 		return TR_WARN;
 	}
-	if (joined.failed || !tr_array_room(where->list, where->count, where->cap)) {
-		tr_buffer_free(&joined);
-		return tr_error_memory(err);
-	}
-	where->list[where->count++] = (struct tr_makelog_place){ level, joined };
+	where->count++;
 	where->guessed = is_ambiguous(where);
 	return status;
 }
@@ -616,8 +654,8 @@ bool tr_makelog_where_is_guess(const struct tr_makelog_where *where)
 
 void tr_makelog_where_free(struct tr_makelog_where *where)
 {
-	while (where->count)
-		tr_buffer_free(&where->list[--where->count].path);
+	while (where->made)
+		tr_buffer_free(&where->list[--where->made].path);
 	free(where->list);
 	tr_buffer_free(&where->cwd);
 }

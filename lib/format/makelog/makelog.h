@@ -78,9 +78,9 @@ struct tr_makelog_where {
 		int level;
 		struct tr_buffer path;
 	} * list; /* directories that makes have entered and not left */
-	size_t count, cap;
-	bool guessed; /* two makes of one level are running */
-	bool traced;  /* cwd was printed by a program, perhaps for one command only */
+	size_t count, made, cap; /* those after count were left; their memory is used again */
+	bool guessed;		 /* two makes of one level are running */
+	bool traced;		 /* cwd was printed by a program, perhaps for one command only */
 };
 void tr_makelog_where_free(struct tr_makelog_where *where);
 
