@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/output.h"
 #include "format/reader_base.h"
 #include "process/call.h"
 #include "process/command.h"
 #include "process/path.h"
-#include "record/line.h"
 #include "record/literal.h"
 
 enum { PROBE = 64 << 10, DEPTH = 8 };
@@ -31,25 +31,25 @@ struct reader {
 	const char *left_out; /* why a part of the line is left out; NULL: none is */
 	struct tr_makelog_names names;
 	struct tr_makelog_where where;
-	uint64_t next_cr, next_escape; /* offsets before which the rest of the log has none */
-	struct tr_buffer plain;	       /* a line without colours */
-	struct tr_buffer logical;      /* lines that backslashes join */
-	struct tr_buffer joined;       /* lines that belong to one command of the shell */
-	struct tr_buffer listed;       /* a line of waf as a shell has it */
-	size_t budget;		       /* bytes that may be searched for the end of a command */
-	bool stamped;		       /* a time is in front of the line */
-	/* the records of a line, each with LF; all but the first begin with their name */
-	struct tr_buffer queue;
-	size_t delivered;		 /* bytes of the queue */
-	size_t last;			 /* where its last record begins */
-	size_t name, after_name;	 /* where the first record has its name, and its fields */
-	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
-	struct tr_counter seq;		 /* digits of the number of a record */
-	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
+	uint64_t next_cr, next_escape;	   /* offsets before which the rest of the log has none */
+	struct tr_buffer plain;		   /* a line without colours */
+	struct tr_buffer logical;	   /* lines that backslashes join */
+	struct tr_buffer joined;	   /* lines that belong to one command of the shell */
+	struct tr_buffer listed;	   /* a line of waf as a shell has it */
+	size_t budget;			   /* bytes that may be searched for the end of a command */
+	struct tr_text line;		   /* not examined for a time yet; data NULL: it was */
+	bool stamped;			   /* a time is in front of it */
+	struct tr_buffer queue;		   /* the records of a line, each with LF */
+	size_t delivered;		   /* bytes of the queue */
+	struct tr_output *const *text_out; /* takes the records as lines; NULL: nothing does */
+	struct tr_buffer cwd, cwd_field;   /* a directory, and its field in a record */
+	struct tr_counter seq;		   /* digits of the number of a record */
+	char prompt; /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
 	bool counted; /* the number of texts was reported */
 	struct tally {
-		uint64_t commands, unexpanded, unplaced;
+		uint64_t commands; /* those of all records, including the queue */
+		uint64_t unexpanded, unplaced;
 		struct tr_unknown_compilers unknown;
 	} tally;
 };
@@ -93,6 +93,7 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 			   : tr_makelog_find_script(found, begin);
 	if (!i)
 		return false;
+	struct tally tally = reader->tally;
 	struct tr_text unknown = { NULL, 0 };
 	struct tr_makelog_script script = { .text = found->words[i].text,
 					    .directory =
@@ -112,6 +113,7 @@ static bool take_script(struct reader *reader, const struct tr_makelog_found *fo
 	if (reader->queue.len > before || is_broken_command(reader, script.text, &parsed))
 		reader->left_out = reasons[parsed.syntax];
 	reader->queue.len = before;
+	reader->tally = tally;
 	return true;
 }
 
@@ -145,10 +147,9 @@ static void put_columns(struct reader *reader, struct tr_buffer *to)
 	if (!begin)
 		return;
 	p = mempcpy(p, kind, sizeof kind - 1);
-	p += tr_counter_write(&reader->seq, reader->base.seq, p);
+	p += tr_counter_write(&reader->seq, reader->tally.commands, p);
 	p = mempcpy(p, none, sizeof none - 1);
 	tr_buffer_used(to, (size_t)(p - begin));
-	reader->name = to->len;
 }
 
 /* Queues the record of the command whose program is the word at begin. */
@@ -158,16 +159,12 @@ static void put_record(struct reader *reader, const struct tr_makelog_found *fou
 	struct tr_buffer *to = &reader->queue, joined = TR_BUFFER_INIT;
 	struct tr_text name = found->words[begin].text, directory = found->directory;
 
-	reader->last = to->len;
-	if (!to->len)
-		put_columns(reader, to);
+	put_columns(reader, to);
 	/* a text without escapes in a string has none in a cell either, except "-" */
 	if (begin == 0 && name.len > 1 && tr_text_starts(found->spelled, name))
 		tr_buffer_put_text(to, name);
 	else
 		tr_cell_escape(name, false, to);
-	if (!reader->last)
-		reader->after_name = to->len + 1;
 	if (begin) {
 		directory = tr_makelog_directory_of(found, begin, &joined);
 		to->failed |= joined.failed;
@@ -231,6 +228,14 @@ static bool is_quoted_source(struct tr_text text)
 	while (i < text.len && text.data[i] == ' ')
 		i++;
 	return i < text.len && text.data[i] == '|';
+}
+
+/* Examines the line for a time in front of it, unless that was done. */
+static void find_stamp(struct reader *reader)
+{
+	if (reader->line.data)
+		reader->stamped = tr_makelog_stamp(reader->line);
+	reader->line.data = NULL;
 }
 
 /* Discards what was parsed of a line, and parses a script in its place. False: out of memory. */
@@ -314,6 +319,7 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 			    !tr_text_is(parsed->program, "eval");
 	struct tr_text line;
 
+	find_stamp(reader);
 	tr_buffer_reset(&reader->joined);
 	tr_buffer_put_text(&reader->joined, *text);
 	size_t count = look_ahead(reader, tools, ends, MOST);
@@ -441,6 +447,7 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 	bool more = true, ended;
 	enum tr_status status;
 
+	find_stamp(reader);
 	tr_buffer_reset(logical);
 	tr_buffer_put_text(logical, line);
 	while (more) {
@@ -547,7 +554,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	if (!line.len)
 		return TR_OK;
 	struct tr_text text = tr_makelog_command(line);
-	reader->stamped = text.data != line.data && tr_makelog_stamp(line);
+	reader->line = line;
 	reader->prompt = prompt_of(line, text);
 	status = tr_makelog_where_follow(&reader->where, text, err);
 	bool message = status != TR_END;
@@ -621,51 +628,30 @@ static bool note_unknown_compilers(struct tr_reader *base, struct tr_error *err)
 static tr_reader_note *const notes[] = { note_unplaced, note_unexpanded, note_texts,
 					 note_unknown_compilers, NULL };
 
-/* Delivers the queue, which is a single record. Its columns are known, so they are not searched. */
-static enum tr_status deliver_queue(struct reader *reader, struct tr_record **record,
-				    struct tr_error *err)
-{
-	struct tr_buffer *queue = &reader->queue;
-	struct tr_reader *base = &reader->base;
-
-	/* wide loads read these bytes after the line */
-	if (!tr_buffer_room(queue, TR_INPUT_PAD))
-		return tr_error_memory(err);
-	const char *line = queue->data, *name = line + reader->name;
-	struct tr_columns columns = { .start = { [TR_COLUMN_KIND] = line,
-						 [TR_COLUMN_SEQ] = line + sizeof "exec\t" - 1,
-						 [TR_COLUMN_TIME] = name - sizeof "-\t-\t" + 1,
-						 [TR_COLUMN_TASK] = name - sizeof "-\t" + 1,
-						 [TR_COLUMN_NAME] = name,
-						 [TR_COLUMNS] = line + reader->after_name } };
-	*record = &base->record;
-	tr_record_from_columns(*record, tr_buffer_text(queue), &columns);
-	base->record.canonical = true;
-	base->record.source_line = base->source_line;
-	base->record.source_offset = base->source_offset;
-	base->seq++;
-	reader->delivered = queue->len;
-	return TR_OK;
-}
-
-/* Delivers the next record of the queue, which has several. Only the first one has its columns. */
-static enum tr_status deliver_next(struct reader *reader, struct tr_record **record,
-				   struct tr_error *err)
+/* Delivers the next record of the queue. */
+static enum tr_status deliver(struct reader *reader, struct tr_record **record,
+			      struct tr_error *err)
 {
 	struct tr_reader *base = &reader->base;
 	const char *p = reader->queue.data + reader->delivered;
 	const char *lf = memchr(p, '\n', reader->queue.len - reader->delivered);
 
-	if (reader->delivered) {
-		tr_reader_begin(base, "exec");
-		tr_buffer_put_literal(&base->line, "-\t-\t");
-	} else {
-		tr_buffer_reset(&base->line);
-		base->seq++;
-	}
+	tr_buffer_reset(&base->line);
 	tr_buffer_put(&base->line, p, (size_t)(lf - p));
 	reader->delivered += (size_t)(lf - p) + 1;
+	base->seq++;
 	return tr_reader_deliver(base, record, err);
+}
+
+/* Writes the records of the queue to the output of the tool, which needs nothing but lines. */
+static void write_queue(struct reader *reader, struct tr_output *out)
+{
+	tr_output_put(out, reader->queue.data + reader->delivered,
+		      reader->queue.len - reader->delivered);
+	tr_output_record_end(out);
+	reader->delivered = reader->queue.len;
+	reader->base.handed_over += reader->tally.commands - reader->base.seq;
+	reader->base.seq = reader->tally.commands;
 }
 
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
@@ -673,7 +659,12 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	struct reader *reader = tr_container(base, struct reader, base);
 
 	tr_arena_reset(&base->arena);
-	while (reader->delivered == reader->queue.len) {
+	for (;;) {
+		struct tr_output *out = reader->text_out ? *reader->text_out : NULL;
+		if (reader->delivered < reader->queue.len && (!out || out->failed))
+			return deliver(reader, record, err);
+		if (reader->delivered < reader->queue.len)
+			write_queue(reader, out);
 		tr_buffer_reset(&reader->queue);
 		reader->delivered = 0;
 		enum tr_status status = read_line(reader, err);
@@ -681,6 +672,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 			return tr_error_memory(err);
 		if (reader->queue.failed) {
 			tr_buffer_reset(&reader->queue);
+			reader->tally.commands = base->seq;
 			tr_error_set(err, TR_CAUSE_LIMIT,
 				     "the commands of a line exceed --max-record: left out");
 			tr_error_at_line(err, base->source_line);
@@ -691,8 +683,6 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		if (status != TR_OK)
 			return status;
 	}
-	return reader->last ? deliver_next(reader, record, err)
-			    : deliver_queue(reader, record, err);
 }
 
 static void close_reader(struct tr_reader *base)
@@ -726,6 +716,9 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 		return NULL;
 	}
 	reader->budget = AHEAD_MOST;
+	/* a limit on the depth is checked in records */
+	if (config->as_text && config->limits.max_depth >= TR_LITERAL_DEPTH)
+		reader->text_out = config->text_out;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);

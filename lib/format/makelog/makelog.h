@@ -77,7 +77,7 @@ struct tr_makelog_where {
 	struct tr_makelog_place {
 		int level;
 		struct tr_buffer path;
-	} * list; /* directories that makes have entered and not left */
+	} * list;		 /* directories that makes have entered and not left */
 	size_t count, made, cap; /* those after count were left; their memory is used again */
 	bool guessed;		 /* two makes of one level are running */
 	bool traced;		 /* cwd was printed by a program, perhaps for one command only */
