@@ -40,28 +40,49 @@ static struct tr_makelog_program describe(const struct tr_makelog_names *names, 
 	};
 }
 
-/* Describes a program that is not in its slot. Not inlined, so that the fast path stays short. */
-static __attribute__((noinline)) struct tr_makelog_program
-describe_in(struct tr_makelog_names *names, struct tr_makelog_slot *slot, struct tr_text name)
+static inline bool is_slot_of(const struct tr_makelog_slot *slot, struct tr_text name)
 {
+	return slot->len == name.len && memcmp(slot->name, name.data, name.len) == 0;
+}
+
+/*
+ * Describes a program that is not in its slot, but perhaps in the other one. Not inlined, so that
+ * the fast path stays short.
+ */
+static __attribute__((noinline)) struct tr_makelog_program
+describe_in(struct tr_makelog_names *names, struct tr_makelog_slot *slot,
+	    struct tr_makelog_slot *other, struct tr_text name)
+{
+	if (is_slot_of(other, name))
+		return other->program;
 	if (name.len > sizeof slot->name)
 		return describe(names, name);
+	*other = *slot;
 	slot->len = (uint8_t)name.len;
 	memcpy(slot->name, name.data, name.len);
 	slot->program = describe(names, name);
 	return slot->program;
 }
 
-/* A hash of the last bytes of a name, in which most paths differ, and its length. */
+/* A hash of all bytes of a name, of which most are a part of a path. */
 static inline size_t hash_of(struct tr_text name)
 {
-	uint64_t last = 0;
+	const char *p = name.data, *end = p + name.len;
+	uint64_t hash = name.len, part;
 
-	if (name.len >= sizeof last)
-		memcpy(&last, name.data + name.len - sizeof last, sizeof last);
-	else
-		memcpy(&last, name.data, name.len);
-	return (size_t)((last + name.len) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+	if (name.len < sizeof part)
+		hash += (uint64_t)(unsigned char)*p << 8 |
+			(uint64_t)(unsigned char)p[name.len / 2] << 16 |
+			(uint64_t)(unsigned char)end[-1] << 24;
+	for (; end - p >= (ptrdiff_t)sizeof part; p += sizeof part) {
+		memcpy(&part, p, sizeof part);
+		hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	if (p > name.data && p < end) {
+		memcpy(&part, end - sizeof part, sizeof part);
+		hash ^= part;
+	}
+	return (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
 struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name)
@@ -70,10 +91,11 @@ struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, str
 	if (!name.len || *name.data == '-')
 		return (struct tr_makelog_program){ 0 };
 	enum { SLOTS = sizeof names->slots / sizeof *names->slots };
-	struct tr_makelog_slot *slot = &names->slots[hash_of(name) % SLOTS];
-	if (slot->len != name.len || memcmp(slot->name, name.data, name.len) != 0)
-		return describe_in(names, slot, name);
-	return slot->program;
+	size_t at = hash_of(name) % SLOTS;
+	const struct tr_makelog_slot *slot = &names->slots[at];
+	return is_slot_of(slot, name)
+		       ? slot->program
+		       : describe_in(names, &names->slots[at], &names->slots[at ^ 1], name);
 }
 
 #if defined __SSE2__ && !defined TR_PORTABLE
@@ -97,8 +119,8 @@ static inline unsigned sign_mask(__m128i bytes, __m128i next)
 }
 #endif
 
-/* The first byte from p on that may begin a sign. */
-static const char *skip_to_sign(const char *p, const char *end)
+/* The first byte from p on that may begin a sign. begin: of the text that contains p. */
+static const char *skip_to_sign(const char *begin, const char *p, const char *end)
 {
 	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
 					  ['='] = true, ['-'] = true, ['b'] = true, ['<'] = true };
@@ -111,6 +133,16 @@ static const char *skip_to_sign(const char *p, const char *end)
 		if (mask)
 			return p + __builtin_ctz(mask);
 	}
+	/* the last bytes, together with some before p; all but one have a next byte */
+	if (end - begin > 16 && end - p > 1) {
+		const char *block = end - 17;
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)block);
+		__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(block + 1));
+		unsigned mask = sign_mask(bytes, next) >> (p - block);
+		if (mask)
+			return p + __builtin_ctz(mask);
+		p = end - 1;
+	}
 #endif
 	while (p < end && !begins[(unsigned char)*p])
 		p++;
@@ -122,7 +154,7 @@ static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
 
-	for (const char *p = begin; (p = skip_to_sign(p, end)) < end; p++) {
+	for (const char *p = begin; (p = skip_to_sign(begin, p, end)) < end; p++) {
 		bool option = *p == '-', word = *p == 'b', here = *p == '<';
 		if (!option && !word && !here)
 			return true;

@@ -120,7 +120,7 @@ struct tr_makelog_program {
 	bool no_runner;	  /* runs no command of its arguments: echo, rm */
 };
 
-/* Descriptions of programs, with a cache by name. Zero it. */
+/* Descriptions of programs, with a cache by name: a name has two slots. Zero it. */
 struct tr_makelog_names {
 	struct tr_compilers *compilers; /* NULL: the built-in table; owned by the reader */
 	struct tr_arena arena;		/* for the current command */
@@ -128,8 +128,8 @@ struct tr_makelog_names {
 	struct tr_makelog_slot {
 		struct tr_makelog_program program;
 		uint8_t len;
-		char name[55];
-	} slots[256];
+		char name[117]; /* long enough for most paths in arguments */
+	} slots[512];
 };
 
 struct tr_makelog_program tr_makelog_program(struct tr_makelog_names *names, struct tr_text name);

@@ -1117,15 +1117,17 @@ static void run(struct tr_makelog_shell *shell)
 /* The number of bytes with which both texts begin. */
 static size_t common_length(const char *a, const char *b, size_t len)
 {
-	uint64_t x, y;
 	size_t i = 0;
 
-	for (; i + sizeof x <= len; i += sizeof x) {
-		memcpy(&x, a + i, sizeof x);
-		memcpy(&y, b + i, sizeof y);
-		if (x != y)
-			break;
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; i + sizeof(__m128i) <= len; i += sizeof(__m128i)) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
+		__m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
+		unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
+		if (same != 0xffff)
+			return i + (size_t)__builtin_ctz(~same);
 	}
+#endif
 	while (i < len && a[i] == b[i])
 		i++;
 	return i;
