@@ -113,7 +113,7 @@ database() {
 	printf '%s\n' "make[1]: Entering directory '/srv/p'" '  CC  x.o' "make[1]: Leaving directory '/srv/p'" >quiet
 	run -0 --separate-stderr tr-repack -t compdb quiet
 	[ "$output" = '[]' ]
-	[ "$stderr" = "tr-repack: quiet: note: lines without a command of a build tool: 1; make V=1, ninja -v and cmake --build -v print the commands that they run" ]
+	[ "$stderr" = "tr-repack: quiet: note: no command of a build tool in 3 lines; make V=1, ninja -v and cmake --build -v print the commands that they run" ]
 	# a build that compiles in an unknown directory is not reported as compiling nothing
 	echo 'gcc -c a.c -o a.o' >log
 	run -2 --separate-stderr tr-repack -t compdb -f makelog log
@@ -155,6 +155,25 @@ database() {
 	done >log
 	tr-parse -q -f makelog log | grep -c '"-c","a.c","-If*","-DX=\\"y\\"","-DZ","b c.c"\]' >count
 	[ "$(cat count)" -eq 139 ]
+}
+
+@test "records that tr-parse writes as lines are those that other tools read" {
+	local name
+	grep '^|' "$data/commands.cases" | cut -c 2- >cases.log
+	for name in "$data"/*.log.gz cases.log; do
+		tr-parse -q -f makelog "$name" >lines || true
+		tr-parse -q -f makelog --no-blobs "$name" >records || true
+		cmp lines records
+		[ "$(wc -l <lines)" -gt 4 ]
+	done
+	# limits hold for both, and a log that is still written to is read at once
+	printf 'cc -c a.c%.0s;' {1..5} >log
+	run -2 --separate-stderr tr-parse -f makelog --max-record=60 log
+	[[ $stderr == *'log:1: the commands of a line exceed --max-record'* && $output != *exec* ]]
+	printf 'cc -c a.c\ncc -c b.c\n' >log
+	mkfifo slow
+	{ cat log; read -r _ <slow; } | tr-parse -q -f makelog | { head -n 3 >got; echo >slow; }
+	grep -c ^exec got | grep -x 2
 }
 
 @test "what is counted, and what a log does not contain" {
@@ -202,8 +221,19 @@ database() {
 	[[ $output == *'"b.c"'* && $output != *'a.c'* ]]
 	{ head -c 10000 /dev/zero | tr '\0' '('; echo 'cc -c a.c'; echo 'cc -c b.c'; } >log
 	run -2 --separate-stderr tr-parse -f makelog log
-	[[ $stderr == *"log:1: a command with more than 1000 nested subshells: left out"* ]]
+	[[ $stderr == *"log:1: a command with more than 1000 nested subshells or substitutions: left out"* ]]
 	[[ $output == *'"b.c"'* ]]
+	{ echo "cc -c a.c $(printf '$(%.0s' {1..1001})x$(printf ')%.0s' {1..1001})"; echo 'cc -c b.c'; } >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: a command with more than 1000 nested subshells or substitutions: left out"* ]]
+	[[ $output == *'"b.c"'* && $output != *'a.c'* ]]
+	# as are those of a script in it
+	{ echo "sh -c '$(head -c 1100 /dev/zero | tr '\0' '(')cc'; cc -c a.c"; } >log
+	run -2 --separate-stderr tr-parse -f makelog log
+	[[ $stderr == *"log:1: a command with more than 1000 nested"* && $output == *'"a.c"'* ]]
+	echo "cc -c a.c -DX=$(printf '${x:-%.0s' {1..100})$(printf '}%.0s' {1..100})" >log
+	run -0 --separate-stderr tr-parse -q -f makelog log
+	[[ $output == *'"a.c"'*'"unexpanded"'* ]]
 	{ seq 1002 | sed "s:.*:make[&]\: Entering directory '/d&':"; echo 'cc -c b.c'; } >log
 	run -2 --separate-stderr tr-parse -f makelog log
 	[[ $stderr == *"log:1001: more than 1000 directories are entered and not left"* ]]
@@ -227,6 +257,10 @@ database() {
 	run -2 --separate-stderr tr-parse -f makelog log
 	[[ $stderr == *"log:1: commands in more than 7 nested scripts: left out"* ]]
 	[[ $output == *'"b.c"'*'"c.c"'* && $output != *'a.c'* ]]
+	# the words of an eval are not kept while its script is read
+	{ printf 'eval eval eval eval eval eval cc -c'; yes ' a' | head -n 500000 | tr -d '\n'; echo; } >log
+	(ulimit -v 150000; tr-parse -q -f makelog log) >got
+	[ "$(wc -c <got)" -gt 2000000 ]
 	# the end of a command is not looked for without end
 	{ printf '( cd x;%.0s\n' $(seq 30000); echo 'cc -c d.c'; } >log
 	run -0 --separate-stderr timeout 20 tr-parse -q -f makelog log

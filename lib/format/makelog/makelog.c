@@ -57,17 +57,20 @@ struct reader {
 static const char *const reasons[] = {
 	[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
 	[TR_MAKELOG_UNBALANCED] = "a command with an unmatched bracket: left out",
-	[TR_MAKELOG_TOO_DEEP] = "a command with more than 1000 nested subshells: left out",
+	[TR_MAKELOG_TOO_DEEP] =
+		"a command with more than 1000 nested subshells or substitutions: left out",
 	[TR_MAKELOG_TOO_LONG] = "a command with more than 1000000 words: left out",
 };
 
 /*
- * True if a line that cannot be parsed is a command: it begins with a build tool or a shell and has
- * an option. Other lines are text, such as "don't use gcc".
+ * True if a line that cannot be parsed is a command: it exceeds a bound, or begins with a build
+ * tool or a shell and has an option. Other lines are text, such as "don't use gcc".
  */
 static bool is_broken_command(struct reader *reader, struct tr_text text,
 			      const struct tr_makelog_parsed *parsed)
 {
+	if (parsed->syntax >= TR_MAKELOG_TOO_DEEP)
+		return true;
 	if (!parsed->words || parsed->syntax != TR_MAKELOG_UNCLOSED)
 		return false;
 	if (tr_text_is(parsed->program, "eval"))
@@ -378,8 +381,8 @@ static enum tr_status parse(struct reader *reader, struct tr_text text, struct t
 			return status;
 	}
 	if (parsed.syntax != TR_MAKELOG_FINE) {
-		bool command = reader->queue.len > queued || parsed.syntax >= TR_MAKELOG_TOO_DEEP ||
-			       is_broken_command(reader, text, &parsed);
+		bool command =
+			reader->queue.len > queued || is_broken_command(reader, text, &parsed);
 		reader->queue.len = queued;
 		reader->tally = tally;
 		reader->left_out = command ? reasons[parsed.syntax] : NULL;
@@ -606,13 +609,17 @@ static bool note_texts(struct tr_reader *base, struct tr_error *err)
 
 	if (reader->counted)
 		return false;
-	tr_error_set(err, TR_CAUSE_INPUT, "lines without a command of a build tool: %" PRIu64 "%s",
-		     reader->texts,
-		     reader->tally.commands ? ""
-					    : "; make V=1, ninja -v and cmake --build -v print "
-					      "the commands that they run");
-	if (reader->tally.commands)
+	if (reader->tally.commands) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "lines without a command of a build tool: %" PRIu64, reader->texts);
 		err->severity = TR_DETAIL;
+	} else {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "no command of a build tool in %" PRIu64
+			     " line%s; make V=1, ninja -v and cmake --build -v print the commands "
+			     "that they run",
+			     reader->base.lines, reader->base.lines == 1 ? "" : "s");
+	}
 	reader->counted = true;
 	return true;
 }
@@ -716,8 +723,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 		return NULL;
 	}
 	reader->budget = AHEAD_MOST;
-	/* a limit on the depth is checked in records */
-	if (config->as_text && config->limits.max_depth >= TR_LITERAL_DEPTH)
+	if (config->as_text)
 		reader->text_out = config->text_out;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);

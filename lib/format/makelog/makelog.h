@@ -213,7 +213,7 @@ enum tr_makelog_syntax {
 	TR_MAKELOG_FINE,
 	TR_MAKELOG_UNCLOSED,   /* a quote or a bracket is open at the end */
 	TR_MAKELOG_UNBALANCED, /* a bracket closes or opens nothing */
-	TR_MAKELOG_TOO_DEEP,   /* more subshells than TR_MAKELOG_DEPTH */
+	TR_MAKELOG_TOO_DEEP,   /* more subshells or substitutions than TR_MAKELOG_DEPTH */
 	TR_MAKELOG_TOO_LONG,   /* more words than TR_MAKELOG_WORDS, which no system can run */
 };
 enum { TR_MAKELOG_DEPTH = 1000, TR_MAKELOG_WORDS = 1000000 };

@@ -343,13 +343,14 @@ static void take_backquotes(struct tr_makelog_shell *shell)
 
 /*
  * Finds the bracket that closes a substitution, whose content begins at p. Brackets in quotes and
- * in nested substitutions are skipped. NULL: there is none.
+ * in nested substitutions are skipped. NULL: there is none, or, if it is set, *deep.
  */
-static const char *find_close(const char *p, const char *end, char close)
+static const char *find_close(const char *p, const char *end, char close, bool *deep)
 {
-	enum { DEEPEST = 64 };
-	char stack[DEEPEST] = { close }; /* the closing character of each open part */
+	char stack[TR_MAKELOG_DEPTH]; /* the closing character of each open part */
 	size_t depth = 1;
+
+	*stack = close;
 
 	for (; p < end; p++) {
 		char c = *p, top = stack[depth - 1], next = p + 1 < end ? p[1] : 0, opened = 0;
@@ -370,7 +371,8 @@ static const char *find_close(const char *p, const char *end, char close)
 			if (!p)
 				return NULL;
 		}
-		if (opened && depth == DEEPEST)
+		*deep = opened && depth == TR_MAKELOG_DEPTH;
+		if (*deep)
 			return NULL;
 		if (opened)
 			stack[depth++] = opened;
@@ -386,11 +388,15 @@ static void take_dollar(struct tr_makelog_shell *shell)
 
 	shell->literal = false;
 	if (open == '(' || open == '{') {
-		const char *close = find_close(begin + 1, shell->end, open == '(' ? ')' : '}');
-		if (!close) {
+		bool deep = false;
+		const char *close =
+			find_close(begin + 1, shell->end, open == '(' ? ')' : '}', &deep);
+		if (deep)
+			fail(shell, TR_MAKELOG_TOO_DEEP);
+		else if (!close)
 			fail_quote(shell);
+		if (!close)
 			return;
-		}
 		struct tr_text script = tr_text_span(begin + 1, close);
 		shell->pos = close + 1;
 		if (open == '(' && take_automake_source(script, &shell->bytes))
@@ -626,6 +632,12 @@ static void evaluate(struct tr_makelog_shell *shell)
 		tr_buffer_put_text(&script, word(shell, i));
 	}
 	shell->failed |= script.failed;
+	/* the words of a long script have no marks; it may contain an eval of as many words */
+	if (shell->line == &shell->longer) {
+		free(shell->longer.words);
+		shell->longer.words = NULL;
+		shell->longer.cap = 0;
+	}
 	take_script(shell, tr_buffer_text(&script));
 	tr_buffer_free(&script);
 }
