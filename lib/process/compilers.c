@@ -28,9 +28,9 @@ struct search {
 	struct tr_text folders;	    /* the path before the name */
 	const struct tr_text *rest; /* the words after it */
 	size_t count;
-	bool exe;	 /* it ended in .exe */
-	bool first_word; /* set: the name is the first word of such calls */
-	size_t words;	 /* set: the number of words of the name */
+	bool exe;      /* it ended in .exe */
+	bool by_words; /* set: the words after the name select the program, or whether it is one */
+	size_t words;  /* set: the number of words of the name */
 };
 
 /* Takes the last component off a path that may end in a slash. */
@@ -74,13 +74,41 @@ static const struct tr_section *find_call(struct search *search, struct tr_text 
 {
 	const struct tr_compilers *table = search->table;
 
-	search->first_word = true;
+	search->by_words = true;
 	for (uint32_t i = table->call_count; i > 0; i--) {
 		const struct tr_numbered *call = &table->calls[i - 1];
 		if (is_call(tr_compilers_text(table, call->text), name, search, &search->words))
 			return &table->sections[call->number];
 	}
 	return NULL;
+}
+
+/*
+ * True if an argument after a name that needs .exe shows that it is that program: nologo, or the
+ * option for its output, such as /OUT:NAME of link. On other systems link takes two paths.
+ */
+static bool has_option_of(const struct search *search, const struct tr_section *section)
+{
+	enum { LONGEST = 8 }; /* of these names */
+	char name[LONGEST];
+
+	for (size_t i = 0; i < search->count; i++) {
+		struct tr_text word = search->rest[i];
+		if (word.len < 2 || (*word.data != '/' && *word.data != '-'))
+			continue;
+		size_t len = word.len - 1 < LONGEST ? word.len - 1 : LONGEST;
+		for (size_t j = 0; j < len; j++)
+			name[j] = tr_lower(word.data[j + 1]);
+		struct tr_text lower = { name, len };
+		if (tr_text_is(lower, "nologo"))
+			return true;
+		const struct tr_option_name *option = tr_option_find(search->table, section, lower);
+		/* a dash and some letters may be an option of any program */
+		if (option && option->role == TR_ROLE_OUTPUT &&
+		    (*word.data == '/' || option->len > 2))
+			return true;
+	}
+	return false;
 }
 
 /* Looks up an exact name, without target prefix, version and .exe. */
@@ -105,9 +133,13 @@ static const struct tr_section *look_up(struct search *search, struct tr_text na
 		const char *text = table->texts + at->text.at;
 		if (memcmp(text + at->folders, name.data, name.len) != 0)
 			break;
-		if ((at->exe && !search->exe) ||
-		    !ends_in(search->folders, (struct tr_text){ text, at->folders }))
+		if (!ends_in(search->folders, (struct tr_text){ text, at->folders }))
 			continue;
+		if (at->exe && !search->exe) {
+			search->by_words = true;
+			if (!has_option_of(search, &table->sections[at->section]))
+				continue;
+		}
 		return at->section == TR_NO_SECTION ? find_call(search, name)
 						    : &table->sections[at->section];
 	}
@@ -171,7 +203,7 @@ static const struct tr_section *look_up_prefixed(struct search *search, struct t
 {
 	const struct tr_section *section = look_up_version(search, base);
 
-	for (size_t i = 1; i < base.len && !section && !search->first_word; i++) {
+	for (size_t i = 1; i < base.len && !section && !search->by_words; i++) {
 		if (base.data[i - 1] != '-')
 			continue;
 		struct tr_text rest = { base.data + i, base.len - i };
@@ -187,7 +219,7 @@ static const struct tr_section *look_up_base(struct search *search, struct tr_te
 {
 	const struct tr_section *section = look_up_prefixed(search, base);
 
-	if (section || search->first_word)
+	if (section || search->by_words)
 		return section;
 	struct tr_text plain = without_threads(base);
 	return plain.len < base.len ? look_up_prefixed(search, plain) : NULL;
@@ -210,12 +242,12 @@ struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_te
 		return program; /* limits the time for names of megabytes */
 	program.section = look_up_base(&search, base);
 	/* on Windows, names are compared without regard to case */
-	if (!program.section && (search.exe || tr_path_has_drive(path)) && !search.first_word) {
+	if (!program.section && (search.exe || tr_path_has_drive(path)) && !search.by_words) {
 		for (size_t i = 0; i < base.len; i++)
 			lower[i] = tr_lower(base.data[i]);
 		program.section = look_up_base(&search, (struct tr_text){ lower, base.len });
 	}
-	program.calls = search.first_word;
+	program.calls = search.by_words;
 	if (program.section) {
 		program.kind = (enum tr_tool_kind)program.section->kind;
 		program.words = search.words;

@@ -189,7 +189,7 @@ struct tr_program {
 	const struct tr_compilers *table;
 	const struct tr_section *section; /* NULL: unknown */
 	size_t words;			  /* of its name: 2 for "zig cc" */
-	bool calls;			  /* the words after the name select the program */
+	bool calls; /* the words after the name select the program, or whether it is one */
 };
 
 /*

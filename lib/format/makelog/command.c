@@ -213,10 +213,13 @@ static bool is_file_name(struct tr_text text)
 static struct tr_program find_program(struct tr_makelog_names *names, const struct tr_word *words,
 				      size_t count)
 {
-	struct tr_text next = count > 1 ? words[1].text : TR_TEXT("");
-	struct tr_text rest[] = { next, count > 2 ? words[2].text : TR_TEXT("") };
+	enum { MOST = 16 };
+	struct tr_text rest[MOST];
+	size_t i = 0;
 
-	return tr_program_find(names->compilers, words[0].text, rest, count > 2 ? 2 : count - 1);
+	for (; i < MOST && i + 1 < count; i++)
+		rest[i] = words[i + 1].text;
+	return tr_program_find(names->compilers, words[0].text, rest, i);
 }
 
 /* True if the words can be a command of this tool, not a sentence that begins with its name. */
@@ -244,7 +247,7 @@ static bool is_plausible(struct tr_makelog_names *names, struct tr_makelog_progr
 	if (!driver || (option && !known.calls))
 		return file || option;
 	struct tr_program program = find_program(names, words, count);
-	if (option || program.kind == TR_TOOL_NONE)
+	if (option || (program.kind != TR_TOOL_DRIVER && program.kind != TR_TOOL_DRIVER_CL))
 		return program.kind != TR_TOOL_NONE;
 	tr_arena_reset(&names->arena);
 	if (!tr_invocation_parse(&program, words, count, &names->arena, &invocation)) {
