@@ -23,7 +23,7 @@ struct append_sink {
 	struct tr_spool *spool;
 	struct tr_append_format format;
 	int fd;
-	unsigned patience; /* seconds to wait for the lock */
+	unsigned lock_seconds; /* how long to wait for the lock */
 };
 
 static struct append_sink *self(struct tr_sink *sink)
@@ -60,10 +60,10 @@ static bool lock(const struct append_sink *s, struct tr_error *err)
 		}
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec - start.tv_sec - (now.tv_nsec < start.tv_nsec) >=
-		    (time_t)s->patience) {
+		    (time_t)s->lock_seconds) {
 			tr_error_set(err, TR_CAUSE_SYSTEM,
 				     "another process has kept the file locked for %u seconds",
-				     s->patience);
+				     s->lock_seconds);
 			return false;
 		}
 		nanosleep(&pause, NULL);
@@ -74,8 +74,8 @@ static bool lock(const struct append_sink *s, struct tr_error *err)
 }
 
 /*
- * Completes a file of this size to which a process was adding when it was killed: it ends in a part
- * of a line, or in another line than it should.
+ * Completes a file of this size. If a process was killed while it was adding to the file, the file
+ * ends in a part of a line, or its last line is not the one that ends a segment.
  */
 static bool mend(const struct append_sink *s, off_t size, struct tr_error *err)
 {
@@ -136,7 +136,7 @@ static bool append(const struct append_sink *s, struct tr_error *err)
 		return tr_fd_write_failed(errno, err);
 	if (mend(s, st.st_size, err) && copy(s, err))
 		return true;
-	/* what this leaves, if it fails, is a cut line at the end for the next process */
+	/* if this fails, the next process completes the file */
 	(void)!ftruncate(s->fd, st.st_size);
 	return false;
 }
@@ -191,7 +191,7 @@ static int open_file(const char *path, struct tr_text begin, struct tr_error *er
 }
 
 struct tr_sink *tr_sink_append(const char *path, const struct tr_append_format *format,
-			       unsigned patience, struct tr_error *err)
+			       unsigned lock_seconds, struct tr_error *err)
 {
 	struct append_sink *s = malloc(sizeof *s);
 	struct tr_spool *spool = s ? tr_spool_new(UINT64_MAX) : NULL;
@@ -209,7 +209,7 @@ struct tr_sink *tr_sink_append(const char *path, const struct tr_append_format *
 		.spool = spool,
 		.format = *format,
 		.fd = open_file(path, format->begin, err),
-		.patience = patience,
+		.lock_seconds = lock_seconds,
 	};
 	if (s->fd >= 0)
 		return &s->base;

@@ -84,7 +84,7 @@ struct kind {
 	int last_block;
 };
 
-/* False: err is filled. */
+/* Loads libarchive. False: err is filled. */
 static bool load(struct libarchive *lib, struct tr_error *err)
 {
 	static const struct tr_library_function symbols[] = {
@@ -232,8 +232,9 @@ static const char *next_header(const struct tr_input *in)
 }
 
 /*
- * libarchive allocates the length that the header of a cpio states for the name, up to 4 GiB. Checks
- * the headers in the window up to the one that libarchive reads next. False: no name has that length.
+ * libarchive allocates the length that the header of a cpio states for the name, up to 4 GiB.
+ * Checks the headers in the window up to the one that libarchive reads next. False: no name has
+ * that length.
  */
 static bool cpio_name_is_short(struct tr_archive *archive)
 {
@@ -470,7 +471,7 @@ const char *tr_archive_format(const struct tr_archive *archive)
 }
 
 /* Turns a result of libarchive into a status. */
-static enum tr_status judge(struct tr_archive *archive, int result, struct tr_error *err)
+static enum tr_status convert_result(struct tr_archive *archive, int result, struct tr_error *err)
 {
 	if (result == ARCHIVE_OK)
 		return TR_OK;
@@ -510,7 +511,7 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 	if (!archive->opened && result == ARCHIVE_OK)
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
-	/* libarchive is at the header then */
+	/* libarchive is then at the header */
 	if (archive->newc && archive->seen && result == ARCHIVE_OK)
 		result = lib->archive_read_data_skip(archive->reader);
 	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
@@ -535,11 +536,11 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 			entry->hard_link || lib->archive_entry_filetype(archive->entry) == AE_IFREG;
 	}
 	uselocale(before);
-	return judge(archive, result, err);
+	return convert_result(archive, result, err);
 }
 
-/* libarchive stops at one damaged member, but the members of a zip are independent. */
-static bool may_go_on(const struct tr_archive *archive, const struct tr_error *err)
+/* True if members may follow: libarchive stops at damage, but members of a zip are independent. */
+static bool may_continue(const struct tr_archive *archive, const struct tr_error *err)
 {
 	return strcmp(archive->format, "zip") == 0 && !archive->in->damaged &&
 	       err->cause == TR_CAUSE_INPUT;
@@ -573,14 +574,15 @@ static enum tr_status next_file(struct tr_archive *archive, struct entry *entry,
 		status = next_entry(archive, entry, &why);
 		archive->seen += status == TR_OK;
 	} while (status == TR_OK && !entry->regular);
-	archive->lost = status == TR_FATAL && may_go_on(archive, &why);
+	archive->lost = status == TR_FATAL && may_continue(archive, &why);
 	if (status >= TR_WARN && err)
 		*err = why;
 	return archive->lost ? TR_WARN : status;
 }
 
 /* Reports why nothing after this position is read. */
-static enum tr_status end_badly(struct tr_archive *archive, const char *what, struct tr_error *err)
+static enum tr_status end_with_error(struct tr_archive *archive, const char *what,
+				     struct tr_error *err)
 {
 	if (archive->in->damaged)
 		tr_input_error(archive->in, err);
@@ -610,7 +612,7 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 		return TR_FATAL;
 	if (tr_spool_size(archive->spool) <= end)
 		return TR_END;
-	return end_badly(archive, "data after the end of the archive is not read", err);
+	return end_with_error(archive, "data after the end of the archive is not read", err);
 }
 
 /* Compares the directory of a zip, which libarchive ignores, with the members that were found. */
@@ -618,7 +620,7 @@ static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *er
 {
 	int count = tr_zip_skip_directory(archive->in);
 	if (count < 0)
-		return end_badly(
+		return end_with_error(
 			archive,
 			"there is no complete directory after the last member; members may be "
 			"missing",
@@ -648,13 +650,13 @@ static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err
 	if (status == TR_FATAL)
 		return status;
 	if (!skip_padding(in))
-		return end_badly(archive, "more than 64 MiB of zeros follow the end", err);
+		return end_with_error(archive, "more than 64 MiB of zeros follow the end", err);
 	if (in->damaged)
-		return end_badly(archive, "damaged data follows the end of the archive", err);
+		return end_with_error(archive, "damaged data follows the end of the archive", err);
 	bool more = tr_input_available(in) > 0;
 	const char *format = more && exact ? tr_archive_detect(in) : NULL;
 	if (more && !format)
-		return end_badly(archive, "garbage follows the end of the archive", err);
+		return end_with_error(archive, "garbage follows the end of the archive", err);
 	if (more && !begin(archive, format, err))
 		return TR_FATAL;
 	archive->stopped = !more;
@@ -730,9 +732,9 @@ static bool next_block(struct member *m)
 								      &offset);
 		uselocale(before);
 		m->block = (struct tr_text){ data, data ? len : 0 };
-		m->after = judge(archive, result, &m->error);
+		m->after = convert_result(archive, result, &m->error);
 		if (m->after == TR_FATAL)
-			archive->lost = may_go_on(archive, &m->error);
+			archive->lost = may_continue(archive, &m->error);
 		/*
 		 * a block at an earlier offset is placed at the current one: no valid archive has
 		 * such blocks

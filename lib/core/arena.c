@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of an arena. They double up to 1 MiB, where the sizes begin anew; a reset keeps the largest
- * one for the next record.
+ * The blocks of an arena. A reset keeps the largest one for the next record.
  */
 #include "core/arena.h"
 
@@ -21,15 +20,16 @@ struct tr_arena_block {
 /* The bytes after the header stay aligned to 16. */
 _Static_assert(sizeof(struct tr_arena_block) % 16 == 0, "block header breaks alignment");
 
-/* The bytes after the header of a block. */
+/* Returns the bytes after the header of a block. */
 static char *block_bytes(struct tr_arena_block *block)
 {
 	return (char *)(block + 1);
 }
 
 /*
- * Gets the pages of a block in one system call: all of it is about to be used, and where an arena
- * grows by many blocks, faults of single pages take a tenth of the time. Older systems do without.
+ * Makes the system provide the pages of a block in one call. All of the block will be used soon,
+ * and if an arena grows by many blocks, page faults would take a tenth of the time. Older systems
+ * cannot.
  */
 static void populate(void *block, size_t size)
 {
@@ -47,8 +47,8 @@ static void populate(void *block, size_t size)
 }
 
 /*
- * Blocks double up to KEPT_BLOCK; the one after that has FIRST_BLOCK again, or what the allocation
- * needs.
+ * The sizes of blocks double up to KEPT_BLOCK and then begin again with FIRST_BLOCK, or with what
+ * the allocation needs.
  */
 void *tr_arena_grow(struct tr_arena *arena, size_t size, size_t room)
 {
@@ -141,7 +141,7 @@ void tr_arena_limit(struct tr_arena *arena, uint64_t max_record)
 static const char over_limit[] =
 	"once decoded, it takes more than %zu bytes of memory (--max-record raises it)";
 
-/* The limit is reported once. With err NULL it stays to be reported. */
+/* A limit is reported once; if err is NULL, it is reported by the next call. */
 enum tr_status tr_arena_error(struct tr_arena *arena, struct tr_error *err)
 {
 	if (!arena->limited)

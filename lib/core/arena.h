@@ -4,7 +4,7 @@
  *
  *	tr_arena_alloc, tr_arena_copy -> record -> tr_arena_reset
  *
- * Single allocations are never freed. tr_arena_reset forgets all of them and keeps the largest
+ * Single allocations are never freed. tr_arena_reset drops all of them and keeps the largest
  * block, so after a few records a stream needs no more calls of malloc. An arena belongs to its
  * declarer and is freed with tr_arena_free. Not thread safe; one arena belongs to one reader.
  */
@@ -19,9 +19,9 @@
 #include "core/text.h"
 
 /*
- * With AddressSanitizer, the bytes of an allocation can be used until the next reset, and the bytes
- * between two allocations never. Otherwise a pointer that is kept for too long, or an index that is
- * too large, would read what another allocation has there.
+ * With AddressSanitizer, an allocation can be used only until the next reset, and the bytes between
+ * two allocations cannot be used. This finds pointers that are kept for too long and indices that
+ * are too large, which would read the bytes of another allocation.
  */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -55,7 +55,7 @@ struct tr_arena {
 		NULL, NULL, NULL, NULL, false, false, 0, 0 \
 	}
 
-/* Slow path of tr_arena_alloc. Use that. `room` is what `size` takes in the arena. */
+/* The slow path of tr_arena_alloc, which callers use instead. `room` includes the alignment. */
 void *tr_arena_grow(struct tr_arena *arena, size_t size, size_t room);
 
 /* Allocates size bytes (0 is allowed), aligned to 16, not initialised. NULL: out of memory. */
@@ -76,7 +76,7 @@ static inline void *tr_arena_alloc(struct tr_arena *arena, size_t size)
 /* Copies t into the arena. data is NULL when memory is exhausted. */
 struct tr_text tr_arena_copy(struct tr_arena *arena, struct tr_text t);
 
-/* Slow path of tr_arena_reset. Use that. */
+/* The slow path of tr_arena_reset, which callers use instead. */
 void tr_arena_shrink(struct tr_arena *arena);
 
 static inline bool tr_arena_is_empty(const struct tr_arena *arena)
@@ -84,7 +84,7 @@ static inline bool tr_arena_is_empty(const struct tr_arena *arena)
 	return arena->pos == arena->empty;
 }
 
-/* Forgets every allocation. Frees all blocks but the largest, and any block above 1 MiB. */
+/* Drops every allocation. Frees all blocks but the largest, and any block above 1 MiB. */
 static inline void tr_arena_reset(struct tr_arena *arena)
 {
 	if (arena->grown) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blobs in files that are named by their SHA-256, which nettle computes. */
+/* Stores blobs in files that are named by their SHA-256, which nettle computes. */
 
 #include "core/blob_dir.h"
 
@@ -136,7 +136,7 @@ void tr_blob_dir_close(struct tr_blob_dir *dir)
 	free(dir);
 }
 
-/* The path of a blob's file, for messages; valid until the next call. */
+/* Returns the path of a blob's file, for messages; valid until the next call. */
 static const char *file_path(struct tr_blob_dir *dir, const char *name)
 {
 	dir->path.len = dir->prefix;

@@ -194,7 +194,7 @@ static bool write_blocks(struct tr_sink *sink, const char *data, size_t len, str
 	return true;
 }
 
-/* Writes what there is, as a block that is not full, where there may be such blocks. */
+/* Writes the bytes so far as a block that is not full, if the container may have such blocks. */
 static bool flush_blocks(struct tr_sink *sink, struct tr_error *err)
 {
 	struct blocks *b = (struct blocks *)sink;
@@ -221,17 +221,17 @@ static bool finish_blocks(struct tr_sink *sink, struct tr_error *err)
 }
 
 /* Frees what the codec holds for a worker. */
-static void dismiss(struct blocks *b, struct worker *worker)
+static void free_worker(struct blocks *b, struct worker *worker)
 {
 	if (b->class->end)
 		b->class->end(worker->state);
 }
 
-/* Frees all; no thread may run any more. */
+/* Frees everything. All threads have ended. */
 static void free_blocks(struct blocks *b)
 {
 	for (size_t i = 0; i < b->worker_count; i++)
-		dismiss(b, &b->workers[i]);
+		free_worker(b, &b->workers[i]);
 	for (size_t i = 0; b->slots && i < b->slot_count; i++) {
 		free(b->slots[i].data);
 		tr_buffer_free(&b->slots[i].packed);
@@ -273,7 +273,7 @@ static bool add_worker(struct blocks *b, int level)
 }
 
 /* Starts as many threads as possible. Without any, the caller does the work. */
-static bool hire(struct blocks *b, int level, unsigned threads)
+static bool start_workers(struct blocks *b, int level, unsigned threads)
 {
 	sigset_t all, before;
 	if (!add_worker(b, level))
@@ -287,9 +287,9 @@ static bool hire(struct blocks *b, int level, unsigned threads)
 	for (;;) {
 		struct worker *worker = &b->workers[b->worker_count - 1];
 		if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-			/* the worker without a thread is dismissed, unless it is the only one */
+			/* the worker without a thread is freed, unless it is the only one */
 			if (b->threaded)
-				dismiss(b, &b->workers[--b->worker_count]);
+				free_worker(b, &b->workers[--b->worker_count]);
 			break;
 		}
 		b->threaded = true;
@@ -320,7 +320,7 @@ struct tr_sink *tr_blocks_new(const struct tr_block_class *class, struct tr_sink
 		b->slot_count = most > 1 ? most + 2 : 1;
 		b->slots = calloc(b->slot_count, sizeof *b->slots);
 		b->workers = calloc(most, sizeof *b->workers);
-		if (b->slots && b->workers && hire(b, level, threads))
+		if (b->slots && b->workers && start_workers(b, level, threads))
 			return &b->base;
 		free_blocks(b);
 	}
@@ -358,7 +358,7 @@ void tr_decoder_error(struct tr_error *err, const struct tr_input *in, const cha
 		     name, what, in->offset);
 }
 
-/* Skips zeros. True if there were any. */
+/* Skips zeros. Returns whether there were any. */
 static bool skip_zeros(struct tr_input *in)
 {
 	bool any = false;
@@ -518,7 +518,9 @@ struct encoder {
 	char block[BLOCK_SIZE];
 };
 
-/* Calls the step of the codec until the request is done, and passes its output on. */
+/*
+ * Calls the step of the codec until the request is done, and writes its output to the inner sink.
+ */
 static bool run(struct encoder *e, const char *data, size_t len, enum tr_encode what,
 		struct tr_error *err)
 {
@@ -550,7 +552,7 @@ static bool finish_encoder(struct tr_sink *sink, struct tr_error *err)
 	return run(e, NULL, 0, TR_ENCODE_FINISH, err) && e->inner->finish(e->inner, err);
 }
 
-/* Drops the encoder; the inner sink decides what becomes of the bytes that it has. */
+/* Drops the encoder. The inner sink drops its bytes, or has written them already. */
 static void close_encoder(struct tr_sink *sink)
 {
 	struct encoder *e = (struct encoder *)sink;
@@ -637,7 +639,7 @@ static const struct tr_codec *best_bid(const struct tr_input *in, bool *unsure)
 	return best;
 }
 
-/* Returns the codec of which the whole input is an empty stream. */
+/* Returns the codec for which the whole input is an empty stream, or NULL. */
 static const struct tr_codec *empty_stream(const struct tr_input *in)
 {
 	struct tr_text all = { in->pos, tr_input_available(in) };
@@ -658,14 +660,14 @@ const struct tr_codec *tr_codec_detect(struct tr_input *in)
 	return best ? best : empty_stream(in);
 }
 
-/* Whether this process may use more than one processor. */
+/* Returns whether this process may use more than one processor. */
 static bool idle_cpu(void)
 {
 	cpu_set_t set;
 	return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* Removes one layer. */
+/* Removes one layer of compression. */
 static struct tr_input *open_layer(struct tr_input *in, const struct tr_codec *codec,
 				   const struct tr_limits *limits, bool threads,
 				   struct tr_error *err)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* brotli (RFC 7932): one stream, which has no magic. Its libraries are loaded when they are needed. */
+/*
+ * brotli (RFC 7932): one stream, which has no magic. Its libraries are loaded when they are needed.
+ */
 #include "core/codec_private.h"
 
 #include <brotli/decode.h>
@@ -22,7 +24,7 @@ enum {
 	 * The decoder releases the output that it holds only when it runs out of input, and after
 	 * an error nothing more: small portions of input keep the loss small.
 	 */
-	HELPING = 256,
+	PORTION_MAX = 256,
 	/* Compressed bytes that are kept to decode them again after an error; see begin_salvage. */
 	KEPT_MAX = 16 << 20,
 	/* So many bytes of prefix codes before any data are not decoded by chance. */
@@ -133,14 +135,14 @@ static void keep(struct decoder *d, const char *data, size_t len)
  * libbrotli found an error, and does not return the bytes that it decoded before it in the same
  * portion. A second decoder begins again, and gets the bytes of that portion one by one.
  */
-static enum tr_status begin_salvage(struct decoder *d, size_t helping, struct tr_error *err)
+static enum tr_status begin_salvage(struct decoder *d, size_t fed, struct tr_error *err)
 {
 	d->lib.destroy(d->brotli);
 	d->brotli = d->lib.create(NULL, NULL, NULL);
 	if (!d->brotli)
 		return tr_error_memory(err);
 	d->salvaging = true;
-	d->good = d->kept.len - helping;
+	d->good = d->kept.len - fed;
 	d->skip = d->made;
 	return TR_OK;
 }
@@ -199,8 +201,8 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 		return TR_FATAL;
 	}
 	size_t available = tr_input_available(in);
-	size_t helping = portion(d, available < HELPING ? available : HELPING);
-	size_t left = helping, space = tr_room_left(room);
+	size_t fed = portion(d, available < PORTION_MAX ? available : PORTION_MAX);
+	size_t left = fed, space = tr_room_left(room);
 	const uint8_t *from = (const uint8_t *)in->pos;
 	uint8_t *to = (uint8_t *)room->pos;
 	BrotliDecoderResult result = d->lib.decompress(d->brotli, &left, &from, &space, &to, NULL);
@@ -208,13 +210,12 @@ static enum tr_status step_decoder(void *state, struct tr_input *in, struct tr_r
 	if (bad)
 		left = 0;
 	if (d->keeps)
-		keep(d, in->pos, helping - left);
+		keep(d, in->pos, fed - left);
 	if (bad && d->keeps)
-		return begin_salvage(d, helping, err) == TR_OK ? salvage(d, in, room, err)
-							       : TR_FATAL;
+		return begin_salvage(d, fed, err) == TR_OK ? salvage(d, in, room, err) : TR_FATAL;
 	if (bad)
 		return fail(d, in, err);
-	tr_input_skip(in, helping - left);
+	tr_input_skip(in, fed - left);
 	d->made += (uint64_t)((char *)to - room->pos);
 	room->pos = (char *)to;
 	d->ended = result == BROTLI_DECODER_RESULT_SUCCESS;

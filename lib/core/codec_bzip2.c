@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bzip2, by direct calls of libbz2, which is loaded when it is needed. A block of up to 900 kB is
- * decoded as a whole: all blocks before a cut are returned, and the decodable part of a corrupt one.
+ * decoded as a whole: all blocks before a cut are returned, and the decodable part of a corrupt
+ * one.
  */
 #include "core/codec_private.h"
 

@@ -70,7 +70,7 @@ static enum tr_status inflate_some(struct decoder *d, struct tr_input *in, struc
 	}
 }
 
-/* For a following member two bytes are sufficient: zlib reports errors in the rest. */
+/* The bid for a following member: two bytes are sufficient, as zlib reports errors in the rest. */
 static int bid_next(const char *data, size_t len)
 {
 	return tr_codec_magic((struct tr_text){ data, len }, TR_TEXT("\x1f\x8b"));

@@ -201,7 +201,7 @@ static enum tr_status corrupt(const struct tr_input *in, struct tr_error *err, c
 }
 
 /* Adds output of liblz4 to the history. */
-static void remember(struct decoder *d, const char *data, size_t len)
+static void keep_history(struct decoder *d, const char *data, size_t len)
 {
 	if (!d->linked)
 		return;
@@ -345,7 +345,7 @@ static enum tr_status feed(struct decoder *d, struct tr_input *in, struct tr_roo
 			return corrupt(in, err, "a checksum does not match");
 		return d->fresh ? salvage(d, in, CORRUPT, err) : corrupt(in, err, CORRUPT);
 	}
-	remember(d, room->pos, made);
+	keep_history(d, room->pos, made);
 	room->pos += made;
 	tr_input_skip(in, n);
 	d->left -= n;
@@ -506,7 +506,7 @@ static size_t compress(struct encoder *e, const char *data, size_t n, enum tr_en
 	return LZ4F_compressEnd(e->context, e->packed, e->size, NULL);
 }
 
-/* True if all output is in the room. */
+/* Moves output to the room. True: there is no more of it. */
 static bool drain(struct encoder *e, struct tr_room *room)
 {
 	size_t n = e->len - e->given;
@@ -518,7 +518,7 @@ static bool drain(struct encoder *e, struct tr_room *room)
 	return e->given == e->len;
 }
 
-/* Whether nothing is left to do for the request. */
+/* Returns whether nothing is left to do for the request. */
 static bool is_done(const struct encoder *e, size_t len, enum tr_encode what)
 {
 	if (what == TR_ENCODE_FINISH)

@@ -137,7 +137,7 @@ struct tr_block_class {
 			       * the last block ends the stream, so there must be one, even if it is empty
 			       */
 	bool has_any;	      /* a stream without data has a block too */
-	bool only_full;	      /* a flush ends no block: short ones may mean something else */
+	bool only_full;	      /* a flush ends no block: short ones can have another meaning */
 	/*
 	 * Creates the state that a thread needs to compress (NULL: none is needed). NULL: memory is
 	 * exhausted.

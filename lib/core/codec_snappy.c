@@ -144,7 +144,8 @@ static inline void move_strides(unsigned char *to, const unsigned char *from,
 
 /*
  * Moves from a nearer source: bytes that repeat at a distance repeat at every multiple of it, and
- * copying them doubles the distance. What a stride moves beyond them is overwritten by the next one.
+ * copying them doubles the distance. What a stride moves beyond them is overwritten by the next
+ * one.
  */
 static inline void repeat(unsigned char *to, size_t distance, const unsigned char *stop)
 {
@@ -300,7 +301,7 @@ static bool block_size(const char *data, size_t len, size_t packed_size, size_t 
 	return *size <= LARGEST_BLOCK && *size / BEST_RATIO <= packed_size;
 }
 
-/* Blanks as isspace has them, in any locale. */
+/* True for the blanks of isspace in the C locale. */
 static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -399,8 +400,8 @@ static enum tr_status corrupt(const struct snappy_decoder *d, struct tr_input *i
 	return TR_FATAL;
 }
 
-/* Remembers a decoded chunk. False: memory is exhausted. */
-static bool remember(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain)
+/* Keeps a decoded chunk in the history. False: memory is exhausted. */
+static bool keep_chunk(struct snappy_decoder *d, struct tr_text packed, struct tr_text plain)
 {
 	struct chunk *chunk = &d->history[d->chunk++ % HISTORY];
 	chunk->size = plain.len;
@@ -461,10 +462,10 @@ static bool find_copy(struct snappy_decoder *d, struct tr_text packed, struct tr
 	d->past_first = d->past_first || plain.len >= CHUNK_SIZE;
 	d->copies += *copied > 0;
 	return !d->compared.failed &&
-	       ((*copied && *copied == plain.len) || remember(d, packed, plain));
+	       ((*copied && *copied == plain.len) || keep_chunk(d, packed, plain));
 }
 
-/* A note at the end of the data. */
+/* Notes the copies that were left out, at the end of the data. */
 static enum tr_status report_copies(const struct snappy_decoder *d, struct tr_error *err)
 {
 	if (!d->copies)

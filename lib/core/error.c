@@ -85,7 +85,7 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 	snprintf(err->text + len, sizeof err->text - len, ": %s", strerror(sys_errno));
 }
 
-/* Without tr_error_set: views that have hardly another error fill err with this before each record. */
+/* Does not call tr_error_set, because some views fill err with this error before each record. */
 enum tr_status tr_error_memory(struct tr_error *err)
 {
 	static const char text[] = "out of memory";

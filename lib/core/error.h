@@ -34,7 +34,7 @@ enum tr_cause {
 	TR_CAUSE_SYSTEM,   /* a system call failed; sys_errno has the reason */
 	TR_CAUSE_PIPE,	   /* the reader of our output has closed it: stop silently */
 	TR_CAUSE_USAGE,	   /* the request is invalid */
-	TR_CAUSE_UPSTREAM, /* the tool that wrote this stream reported trouble in its trailer */
+	TR_CAUSE_UPSTREAM, /* the tool that wrote this stream reported errors in its trailer */
 };
 
 enum tr_severity {
@@ -98,7 +98,7 @@ void tr_error_system(struct tr_error *err, int sys_errno, const char *format, ..
 /* Sets "out of memory" with TR_CAUSE_MEMORY, and returns TR_FATAL. */
 enum tr_status tr_error_memory(struct tr_error *err);
 
-/* Whether memory was exhausted. */
+/* Returns whether memory was exhausted. */
 static inline bool tr_error_is_memory(const struct tr_error *err)
 {
 	return err && err->cause == TR_CAUSE_MEMORY;

@@ -21,7 +21,7 @@
 
 enum { PIPE_SIZE = 1 << 20 };
 
-/* POSIX allows the two to differ. */
+/* POSIX allows EAGAIN and EWOULDBLOCK to differ. */
 static bool would_block(int number)
 {
 	return number == EAGAIN || number == EWOULDBLOCK;
@@ -76,7 +76,7 @@ bool tr_fd_write(int fd, const char *data, size_t len, struct tr_error *err)
 			data += n;
 			len -= (size_t)n;
 		} else if (n == 0) {
-			/* a device that accepts nothing and gives no reason */
+			/* a device accepts nothing and returns no error */
 			return tr_fd_write_failed(ENOSPC, err);
 		} else if (would_block(errno)) {
 			/* another process set O_NONBLOCK on the shared descriptor */
@@ -153,7 +153,7 @@ static int enter(int dir, const char *name)
 	return openat(dir, name, DIRECTORY | O_NOFOLLOW);
 }
 
-/* Whether the name is a symbolic link, also one that leads nowhere. */
+/* Returns whether the name is a symbolic link, which may lead nowhere. */
 static bool is_link(int dir, const char *name)
 {
 	struct stat st;
@@ -245,7 +245,7 @@ struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset)
 	return (struct tr_text){ view->base + behind, view->len - behind - TR_INPUT_PAD };
 }
 
-/* The length of the part of a path that is shown in a message. */
+/* Returns the length of the part of a path that is shown in a message. */
 static int message_len(struct tr_text path)
 {
 	return path.len > 200 ? 200 : (int)path.len;
@@ -425,7 +425,7 @@ static int open_below(int root, char *path)
 
 /*
  * The path is resolved first, for the comparison with the roots, and then opened without following
- * links, in case that it has changed since.
+ * links, because it may have changed meanwhile.
  */
 bool tr_file_roots_read(const struct tr_file_roots *roots, struct tr_text path, size_t max,
 			struct tr_buffer *to, struct tr_error *err)

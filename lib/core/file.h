@@ -91,8 +91,8 @@ struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset);
 void tr_file_view_free(struct tr_file_view *view);
 
 /*
- * Returns a new file without a name in TMPDIR (else /tmp), which the system frees even after a crash.
- * The caller closes it. -1: err is filled.
+ * Returns a new file without a name in TMPDIR (else /tmp), which the system frees even after a
+ * crash. The caller closes it. -1: err is filled.
  */
 int tr_file_unnamed(struct tr_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A heap: a queue from which the item with the least key is taken first. Of equal keys, the one with
- * the lower `order` is less; if that is unique, the result does not depend on the heap.
+ * A heap: a queue from which the item with the least key is taken first. Of equal keys, the one
+ * with the lower `order` is less; if that is unique, the result does not depend on the heap.
  */
 #ifndef TR_CORE_HEAP_H
 #define TR_CORE_HEAP_H

@@ -189,7 +189,7 @@ bool tr_input_more(struct tr_input *in, size_t want)
 		return true;
 	if (want > self->limits.max_record) {
 		struct tr_error err;
-		if (in->looking)
+		if (in->bidding)
 			return false;
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "a record of %zu bytes is larger than the limit of %" PRIu64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The input window: a parser never reads; it looks at the bytes [pos, end) and skips.
+ * The input window: a parser does no I/O; it looks at the bytes [pos, end) and skips.
  *
  *	while (tr_input_more(in, 1)) {
  *		... look at in->pos .. in->end ...
@@ -48,7 +48,7 @@ struct tr_input {
 	bool damaged;		      /* the stream ended with an error: see tr_input_error */
 	const struct tr_codec *codec; /* outermost compression that was removed, or NULL */
 	bool ahead;		      /* the source is read on another thread */
-	bool looking;		      /* a want above limits.max_record is in vain, and no error */
+	bool bidding;		      /* a want above limits.max_record fails without an error */
 	struct tr_input_private *private;
 };
 
@@ -97,7 +97,7 @@ struct tr_text tr_input_look(struct tr_input *in);
 /* Skips n of the bytes that tr_input_look just returned. False: none was skipped. */
 bool tr_input_pass(struct tr_input *in, size_t n);
 
-/* True if the window is empty and filling it would have to wait. */
+/* Returns whether the window is empty and filling it would have to wait. */
 bool tr_input_would_wait(const struct tr_input *in);
 
 /*
@@ -107,13 +107,13 @@ bool tr_input_would_wait(const struct tr_input *in);
  */
 bool tr_input_idle(struct tr_input *in, unsigned milliseconds);
 
-/* Passes an interrupt to the source; see there. May be called on another thread. */
+/* Interrupts the source (see struct tr_source). May be called on another thread. */
 void tr_input_interrupt(struct tr_input *in);
 
-/* Bytes read from the file so far (compressed ones), for progress. */
+/* Returns the number of bytes read from the file so far (compressed ones), for progress. */
 uint64_t tr_input_raw_offset(const struct tr_input *in);
 
-/* The error that ended the stream, only if damaged is set. Its offset is set if it is known. */
+/* Fills err with the error that ended the stream; damaged is set. Its offset is set if known. */
 void tr_input_error(const struct tr_input *in, struct tr_error *err);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges lines by a heap of the parts that have a line, ordered by the times of these lines. With
- * tasks, the first part is asked what its line needs (judge), and another part may come first.
- * Bytes are copied directly from the windows of the parts.
+ * tasks, the act of the first part's line decides whether another part must come first
+ * (may_proceed). Bytes are copied directly from the windows of the parts.
  */
 #include "core/line_merge.h"
 
@@ -197,7 +197,7 @@ static struct tr_text text_of(const struct part *part)
  * Sets *may if the first part may continue; otherwise wakes or calls another part, which then comes
  * first. False: memory is exhausted.
  */
-static bool judge(struct merge *merge, bool *may, struct tr_error *err)
+static bool may_proceed(struct merge *merge, bool *may, struct tr_error *err)
 {
 	uint64_t number;
 	enum tr_line_merge_act act = merge->act(text_of(merge->heap[0]), &number);
@@ -216,7 +216,7 @@ static bool choose(struct merge *merge, struct tr_error *err)
 
 	merge->called = NULL;
 	while (!may && merge->live)
-		if (!judge(merge, &may, err))
+		if (!may_proceed(merge, &may, err))
 			return false;
 	return true;
 }

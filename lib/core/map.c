@@ -31,7 +31,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
-	/* the length reaches all bits, so that no byte can make up for it */
+	/* the length changes all bits, so that no byte can have the same effect */
 	uint64_t hash = seed ^ text.len * odd, word;
 	const char *p = text.data;
 	size_t left = text.len;
@@ -57,7 +57,7 @@ uint64_t tr_text_hash(uint64_t seed, struct tr_text text)
 	return mix(hash ^ word, odd);
 }
 
-/* The hash of a key, as slots hold it. */
+/* Returns the hash of a key, as slots hold it. */
 static uint32_t hash_of(const struct tr_map *map, struct tr_text key)
 {
 	return (uint32_t)tr_text_hash(map->seed, key);

@@ -17,13 +17,13 @@
 #include "core/text.h"
 #include "core/wide.h"
 
-/* A random seed for hashes. address: of anything, used where there is no entropy yet. */
+/* Returns a random seed for hashes. address: any address, used if there is no entropy yet. */
 uint64_t tr_hash_seed(const void *address);
 
-/* A hash of the bytes, eight at a time. The seed may be the hash of what comes before them. */
+/* Returns a hash of the bytes. The seed may be the hash of what comes before them. */
 uint64_t tr_text_hash(uint64_t seed, struct tr_text text);
 
-/* A hash of a number. The seed may be the hash of what comes before it. */
+/* Returns a hash of a number. The seed may be the hash of what comes before it. */
 static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
 {
 	/* both halves of the product: every bit of the number reaches every bit of the result */
@@ -62,8 +62,8 @@ bool tr_map_put(struct tr_map *map, struct tr_text key, void *value);
 void *tr_map_take(struct tr_map *map, struct tr_text key);
 
 /*
- * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first. The
- * map must not change meanwhile.
+ * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first.
+ * The map must not change meanwhile.
  */
 void *tr_map_next(const struct tr_map *map, size_t *position);
 
@@ -71,7 +71,7 @@ void *tr_map_next(const struct tr_map *map, size_t *position);
 void tr_map_clear(struct tr_map *map);
 void tr_map_free(struct tr_map *map);
 
-/* Maps from ids and ordinals in an input. Sparse and hostile ones cost no more than others. */
+/* Maps from ids and ordinals in an input. Sparse and hostile ids take no more time than others. */
 
 struct tr_id_slot {
 	uint64_t id;
@@ -90,9 +90,9 @@ struct tr_id_map {
 	}
 
 /*
- * Returns the slot at which the search for an id starts; the map is not empty. Eight consecutive ids
- * have eight consecutive slots: most ids are counted up, and ids that are used together are then in the
- * same cache lines.
+ * Returns the slot at which the search for an id starts; the map is not empty. Eight consecutive
+ * ids have eight consecutive slots: most ids are counted up, and ids that are used together are
+ * then in the same cache lines.
  */
 static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 {
@@ -121,8 +121,8 @@ bool tr_id_map_put(struct tr_id_map *map, uint64_t id, void *value);
 void *tr_id_map_take(struct tr_id_map *map, uint64_t id);
 
 /*
- * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first. The
- * map must not change meanwhile.
+ * Returns the next value, in no particular order; NULL: there are no more. *position is 0 at first.
+ * The map must not change meanwhile.
  */
 void *tr_id_map_next(const struct tr_id_map *map, size_t *position);
 
@@ -161,8 +161,9 @@ struct tr_index_slot {
 };
 
 /*
- * Finds items of an array by a hash that the caller keeps for each; needs 11 to 22 bytes for an item.
- * Items with equal hashes count as equal, so all 64 bits must be good ones. Set `hash`, the rest zero.
+ * Finds items of an array by a hash that the caller keeps for each; needs 11 to 22 bytes for an
+ * item. Items with equal hashes count as equal, so all 64 bits must be good ones. Set `hash`, the
+ * rest zero.
  */
 struct tr_index {
 	uint64_t (*hash)(const void *items, uint32_t number);
@@ -175,8 +176,8 @@ bool tr_index_find(const struct tr_index *index, const void *items, uint64_t has
 		   uint32_t *number);
 
 /*
- * Adds an item, whose hash the caller has set, unless there is one with the same hash. Sets *first to
- * the number of the item that the index has. False: memory is exhausted.
+ * Adds an item, whose hash the caller has set, unless there is one with the same hash. Sets *first
+ * to the number of the item that the index has. False: memory is exhausted.
  */
 bool tr_index_add(struct tr_index *index, const void *items, uint32_t number, uint32_t *first);
 

@@ -38,7 +38,7 @@ bool tr_is_word_byte(char c)
 	return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Whether a hit that begins or ends between these bytes is a part of a longer word. */
+/* True if a hit that begins or ends between these bytes is a part of a longer word. */
 static bool is_inside_word(char before, char after)
 {
 	return tr_is_word_byte(before) && tr_is_word_byte(after);
@@ -70,8 +70,8 @@ void tr_needles_free(struct tr_needles *needles)
 }
 
 /*
- * The child of a node for a byte; 0: none. Those of the root, which are asked for most often, are
- * in a table.
+ * Returns the child of a node for a byte; 0: there is none. The children of the root, which are
+ * needed most often, are in a table.
  */
 static uint32_t child_of(const struct tr_needles *needles, uint32_t node, uint8_t byte)
 {
@@ -137,7 +137,7 @@ bool tr_needles_are_none(const struct tr_needles *needles)
 	return needles->count == 1;
 }
 
-/* The node after a byte: a child, or that of the longest suffix that has one. */
+/* Returns the node after a byte: a child, or the child of the longest suffix that has one. */
 static uint32_t step(const struct tr_needles *needles, uint32_t node, uint8_t byte)
 {
 	for (;;) {

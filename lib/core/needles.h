@@ -59,7 +59,7 @@ bool tr_needles_prepare(struct tr_needles *needles);
 void tr_needles_find(const struct tr_needles *needles, struct tr_text text, bool cut,
 		     struct tr_covers *covers, struct tr_covers *parts);
 
-/* True for letters of ASCII, digits and "_". */
+/* Returns whether the byte is an ASCII letter, a digit or "_". */
 bool tr_is_word_byte(char c);
 
 /* Adds a part; joins it with the last one if they overlap or touch. */

@@ -32,13 +32,13 @@ static struct fd_sink *self(struct tr_sink *sink)
 	return (struct fd_sink *)sink;
 }
 
-/* Writes to a descriptor that is not ours. */
+/* Writes to the borrowed descriptor. */
 static bool fd_sink_write(struct tr_sink *sink, const char *data, size_t len, struct tr_error *err)
 {
 	return tr_fd_write(self(sink)->fd, data, len, err);
 }
 
-/* The kernel has the bytes already. */
+/* Does nothing: the kernel already has the bytes. */
 static bool flush_nothing(struct tr_sink *sink, struct tr_error *err)
 {
 	(void)sink, (void)err;
@@ -48,8 +48,8 @@ static bool flush_nothing(struct tr_sink *sink, struct tr_error *err)
 static bool fd_sink_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	/*
-	 * Network file systems report late errors at a close, of any duplicate.
-	 * No duplicate (stdout was closed, no descriptor is free): no report.
+	 * Network file systems report late errors when any duplicate is closed. If there can be no
+	 * duplicate (stdout was closed, or no descriptor is free), none are reported.
 	 */
 	int copy = dup(self(sink)->fd);
 	if (copy >= 0 && close(copy) != 0 && errno != EINTR)
@@ -138,7 +138,7 @@ static bool sync_file(int fd, struct tr_error *err)
 	return tr_fd_write_failed(errno, err);
 }
 
-/* Renames a finished file, which replaces an older one at once. */
+/* Renames a finished file. It replaces an older one in one step. */
 static bool give_name(struct tr_unfinished *file, struct tr_error *err)
 {
 	if (renameat(file->dir, file->temporary, file->dir, file->name) != 0) {
@@ -274,7 +274,7 @@ static void keep_mode(const struct file_sink *s)
 	(void)fchmod(s->file.fd, mode);
 }
 
-/* Returns false with the reason in errno. */
+/* Opens the temporary file. False: errno contains the reason. */
 static bool open_temporary(struct file_sink *s)
 {
 	enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW };
@@ -346,7 +346,7 @@ static bool open_beside(struct file_sink *s, char *target)
 	return s->file.dir >= 0 && open_in_directory(s, name);
 }
 
-/* Returns false with the reason in errno. */
+/* Opens the file at path. False: errno contains the reason. */
 static bool open_file(struct file_sink *s, const char *path)
 {
 	struct stat st;
@@ -516,8 +516,8 @@ static const char *escape(struct tr_buffer *to, const char *p, const char *end, 
 	return p;
 }
 
-/* Writes the buffer. */
-static bool put_out(struct terminal_sink *s, struct tr_error *err)
+/* Writes the escaped text. */
+static bool write_escaped(struct terminal_sink *s, struct tr_error *err)
 {
 	if (s->text.failed) {
 		tr_error_memory(err);
@@ -549,7 +549,7 @@ static bool terminal_write(struct tr_sink *sink, const char *data, size_t len, s
 		s->held_len = (size_t)(end - data);
 		memcpy(s->held, data, s->held_len);
 	}
-	return s->text.len == 0 || put_out(s, err);
+	return s->text.len == 0 || write_escaped(s, err);
 }
 
 /* Escapes the held bytes, which were not continued. */
@@ -560,7 +560,7 @@ static bool release(struct terminal_sink *s, struct tr_error *err)
 	tr_buffer_reset(&s->text);
 	escape(&s->text, s->held, s->held + s->held_len, false);
 	s->held_len = 0;
-	return put_out(s, err);
+	return write_escaped(s, err);
 }
 
 /* Flushes the inner sink. The held bytes are an incomplete character, and stay. */
@@ -571,7 +571,7 @@ static bool terminal_flush(struct tr_sink *sink, struct tr_error *err)
 	return s->inner->flush(s->inner, err);
 }
 
-/* Writes what is held, although it is incomplete. */
+/* Writes the held bytes, although they are incomplete. */
 static bool terminal_finish(struct tr_sink *sink, struct tr_error *err)
 {
 	struct terminal_sink *s = (struct terminal_sink *)sink;
@@ -644,7 +644,7 @@ void tr_output_line_buffered(struct tr_output *out, bool on)
 	out->line_buffered = on;
 }
 
-/* The number of bytes in the buffer. */
+/* Returns the number of bytes in the buffer. */
 static size_t buffered(const struct tr_output *out)
 {
 	return (size_t)(out->pos - out->private->base);

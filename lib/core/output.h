@@ -98,20 +98,20 @@ const struct tr_unfinished *tr_sink_file_unfinished(const struct tr_sink *sink);
 /* The lines by which a file that is added to is recognised; at most 64 bytes each. */
 struct tr_append_format {
 	struct tr_text begin; /* of the file, unless it is empty: others are not changed */
-	struct tr_text last;  /* begin of the last line */
+	struct tr_text last;  /* the beginning of the last line */
 	struct tr_text cut;   /* lines to write after another last line, which a crash has left */
 };
 
 /*
  * A sink that adds to a regular file, which other processes add to at the same time. finish appends
- * all that was written, under a lock of the whole file (flock), or nothing: after a failed write the
- * file is as it was. It waits for the lock for patience seconds. The file is created if it is
+ * all that was written, under a lock of the whole file (flock), or nothing: after a failed write
+ * the file is as it was. It waits for the lock for lock_seconds. The file is created if it is
  * missing, and opened here: a relative path is used only once. NULL: err is filled.
  */
 struct tr_sink *tr_sink_append(const char *path, const struct tr_append_format *format,
-			       unsigned patience, struct tr_error *err);
+			       unsigned lock_seconds, struct tr_error *err);
 
-/* Flushes after every record (for a terminal, or with --line-buffered). */
+/* Sets whether every record is flushed (for a terminal, or with --line-buffered). */
 void tr_output_line_buffered(struct tr_output *out, bool on);
 
 char *tr_output_grow(struct tr_output *out, size_t n);
@@ -132,8 +132,8 @@ static inline void tr_output_used(struct tr_output *out, size_t n)
 
 /*
  * Empties a buffer and lends it the free part of the output, if that is large enough: text that is
- * composed there is written without a copy. Repeat it after every write to the output, and do not empty
- * the buffer in another way: it still begins where the output was.
+ * composed there is written without a copy. Repeat it after every write to the output, and do not
+ * empty the buffer in another way: it still begins where the output was.
  */
 void tr_output_lend(struct tr_output *out, struct tr_buffer *b);
 
@@ -174,7 +174,7 @@ static inline void tr_output_record_end(struct tr_output *out)
 		tr_output_flush(out);
 }
 
-/* Number of bytes written so far (before compression). */
+/* Returns the number of bytes written so far (before compression). */
 uint64_t tr_output_count(const struct tr_output *out);
 
 /*

@@ -82,7 +82,7 @@ static struct fd_source *self(struct tr_source *source)
 	return (struct fd_source *)source;
 }
 
-/* Waits until bytes can be read. False: the read was interrupted for good. */
+/* Waits until bytes can be read. False: the source was interrupted. */
 static bool wait_for_bytes(struct fd_source *s)
 {
 	struct pollfd polled[2] = {
@@ -94,8 +94,8 @@ static bool wait_for_bytes(struct fd_source *s)
 	return polled[1].revents == 0;
 }
 
-/* Closes a file at its end: there may be thousands of small ones. */
-static void let_go(struct fd_source *s)
+/* Closes a file when it has been read: there may be thousands of small ones. */
+static void close_at_end(struct fd_source *s)
 {
 	if (s->owned && !s->may_wait) {
 		close(s->fd);
@@ -116,7 +116,7 @@ static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct t
 		if (n >= 0) {
 			s->count += (uint64_t)n;
 			if (n == 0 && cap)
-				let_go(s);
+				close_at_end(s);
 			return n;
 		}
 		/* EAGAIN: another process set O_NONBLOCK on the shared descriptor */
@@ -127,7 +127,7 @@ static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct t
 	}
 }
 
-/* Whether a read has to wait for bytes. */
+/* Returns whether a read has to wait for bytes. */
 static bool fd_would_wait(struct tr_source *source)
 {
 	struct fd_source *s = self(source);
@@ -326,7 +326,7 @@ static ssize_t ahead_read(struct tr_source *source, char *buf, size_t cap, struc
 	return (ssize_t)n;
 }
 
-/* Whether the ring is empty. */
+/* Returns whether the ring is empty. */
 static bool ahead_would_wait(struct tr_source *source)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -336,7 +336,7 @@ static bool ahead_would_wait(struct tr_source *source)
 	return wait;
 }
 
-/* The position of the inner source after the last read of the producer. */
+/* Returns the position of the inner source after the last read of the producer. */
 static uint64_t ahead_raw_offset(struct tr_source *source)
 {
 	struct ahead *a = (struct ahead *)source;
@@ -346,7 +346,7 @@ static uint64_t ahead_raw_offset(struct tr_source *source)
 	return raw_offset;
 }
 
-/* Frees all; the thread has ended. */
+/* Frees everything. The thread has ended. */
 static void free_ahead(struct ahead *a)
 {
 	pthread_cond_destroy(&a->drained);

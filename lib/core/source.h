@@ -26,7 +26,7 @@ struct tr_source {
 	 * could be decoded before it were returned by earlier calls, and no more follow.
 	 */
 	ssize_t (*read)(struct tr_source *source, char *buf, size_t cap, struct tr_error *err);
-	/* True if read would have to wait; NULL: unknown, taken as true. */
+	/* Returns whether read would have to wait. NULL: unknown, which counts as true. */
 	bool (*would_wait)(struct tr_source *source);
 	void (*close)(struct tr_source *source); /* frees the source and all that it owns */
 	/*
@@ -42,9 +42,9 @@ struct tr_source {
 	 */
 	void (*interrupt)(struct tr_source *source);
 	/*
-	 * The bytes that read would return next, preceded by the last `back` bytes that it
-	 * returned, where they lie: see struct tr_file_view in file.h. Valid until the next call of
-	 * any function here. Empty: only read returns them. NULL: always.
+	 * Returns, without a copy, the bytes that read would return next, preceded by the last
+	 * `back` bytes that it returned: see struct tr_file_view in file.h. Valid until the next
+	 * call of any function here. Empty: read must be used. NULL: it must always be used.
 	 */
 	struct tr_text (*look)(struct tr_source *source, size_t back);
 	/*

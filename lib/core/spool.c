@@ -80,7 +80,7 @@ uint64_t tr_spool_size(const struct tr_spool *spool)
 	return spool->size;
 }
 
-/* Returns only a part of the bytes if the rest is in memory and not in the file. */
+/* If some of the bytes are in the file and the rest in memory, only the first part is returned. */
 bool tr_spool_read(struct tr_spool *spool, uint64_t offset, char *buf, const char **data,
 		   size_t *len, struct tr_error *err)
 {

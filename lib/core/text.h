@@ -37,7 +37,7 @@ static inline bool tr_text_equal(struct tr_text a, struct tr_text b)
 	return a.len == b.len && (b.len == 0 || memcmp(a.data, b.data, b.len) == 0);
 }
 
-/* True if t consists of the NUL-terminated word. */
+/* Returns whether t consists of the NUL-terminated word. */
 static inline bool tr_text_is(struct tr_text t, const char *word)
 {
 	return tr_text_equal(t, tr_text_from(word));
@@ -52,7 +52,7 @@ static inline bool tr_text_is_among(struct tr_text t, const char *const *words)
 	return false;
 }
 
-/* Orders by bytes; a text comes after those that it begins with. */
+/* Compares by bytes, as strcmp does; a text comes after those that it begins with. */
 static inline int tr_text_compare(struct tr_text a, struct tr_text b)
 {
 	size_t len = a.len < b.len ? a.len : b.len;
@@ -80,7 +80,7 @@ static inline bool tr_text_starts(struct tr_text t, struct tr_text prefix)
 	return t.len >= prefix.len && memcmp(t.data, prefix.data, prefix.len) == 0;
 }
 
-/* Takes the prefix off the front. False: t does not begin with it, and is unchanged. */
+/* Removes a prefix. False: t does not begin with it, and is unchanged. */
 static inline bool tr_text_skip(struct tr_text *t, struct tr_text prefix)
 {
 	if (!tr_text_starts(*t, prefix))
@@ -206,7 +206,10 @@ static inline bool tr_decimal_read(struct tr_text text, uint64_t max, uint64_t *
 	return text.len > 0;
 }
 
-/* Reads a number below 10^18 in its only spelling, which has no zero in front. False: it is not one. */
+/*
+ * Reads a number below 10^18 in its only spelling, which has no zero in front. False: it is not
+ * one.
+ */
 static inline bool tr_decimal_id(struct tr_text text, uint64_t *number)
 {
 	uint64_t value = 0;
@@ -291,7 +294,7 @@ static inline void tr_hex_write8(uint32_t n, char *to)
 	memcpy(to, digits, 8);
 }
 #else
-/* Spreads the nibbles to one byte each. */
+/* Moves each group of four bits to a byte of its own, then writes their digits. */
 static inline void tr_hex_write8(uint32_t n, char *to)
 {
 	uint64_t x = n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each pair of numbers has one slot, which the text that was put last occupies. When all texts
- * together exceed the bound, all are dropped: those that are still needed soon return.
+ * Each pair of numbers has one slot, which contains the text that was put last. When all texts
+ * together exceed the bound, all are dropped; those that are still needed are soon added again.
  */
 #include "core/text_cache.h"
 

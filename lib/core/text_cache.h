@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of texts that are made again and again from the same things, which two numbers identify.
- * It forgets texts: its memory is bounded, and exhausted memory only makes it forget more. Not
- * thread safe.
+ * A cache of texts that are often made from the same data, which two numbers identify. Texts are
+ * dropped to bound its memory, or if memory is exhausted. Not thread safe.
  */
 #ifndef TR_CORE_TEXT_CACHE_H
 #define TR_CORE_TEXT_CACHE_H
@@ -27,7 +26,7 @@ struct tr_text_cache {
 		NULL, 0 \
 	}
 
-/* Returns the text of two numbers, which is valid until the next put. NULL: it is not there. */
+/* Returns the text for two numbers, valid until the next put. NULL: it is not in the cache. */
 const struct tr_cached_text *tr_text_cache_find(const struct tr_text_cache *cache, uint64_t a,
 						uint64_t b);
 
@@ -35,7 +34,7 @@ const struct tr_cached_text *tr_text_cache_find(const struct tr_text_cache *cach
 void tr_text_cache_put(struct tr_text_cache *cache, uint64_t a, uint64_t b, struct tr_text text,
 		       const uint64_t notes[2]);
 
-/* Forgets and frees everything; the cache can be used again. */
+/* Frees all texts. The cache can be used again. */
 void tr_text_cache_free(struct tr_text_cache *cache);
 
 #endif

@@ -96,7 +96,7 @@ uint32_t tr_utf8_decode(const char *p, unsigned length)
 	}
 }
 
-/* A byte that continues a character. */
+/* Returns a byte that continues a character. */
 static char tail(uint32_t code, unsigned shift)
 {
 	return (char)(0x80 | (code >> shift & 0x3f));

@@ -34,9 +34,9 @@ uint32_t tr_utf8_decode(const char *p, unsigned length);
 unsigned tr_utf8_encode(uint32_t code, char *to);
 
 /*
- * UTF-8 in blocks of 64 bytes: each question about the bytes is answered by a word of 64 bits, and
- * the sequences are verified with shifts of whole words. Requires SSE2. TR_UTF8_BLOCK is 0 without
- * it, or with -DTR_PORTABLE.
+ * UTF-8 in blocks of 64 bytes: a property of the bytes is a word with a bit for each byte, and the
+ * sequences are verified with shifts of whole words. Requires SSE2. TR_UTF8_BLOCK is 0 without it,
+ * or with -DTR_PORTABLE.
  */
 
 #if !defined __SSE2__ || defined TR_PORTABLE

@@ -23,7 +23,7 @@ static inline struct tr_wide tr_wide_multiply(uint64_t a, uint64_t b)
 #endif
 }
 
-/* The same plus another number, which never exceeds 128 bits. */
+/* Returns the product plus another number, which never exceeds 128 bits. */
 static inline struct tr_wide tr_wide_multiply_add(uint64_t a, uint64_t b, uint64_t number)
 {
 	struct tr_wide product = tr_wide_multiply(a, b);

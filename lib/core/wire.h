@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether bytes have to be swapped on this machine; big: the file is big endian. */
+/* Returns whether bytes have to be swapped on this machine. big: the file is big endian. */
 static inline bool tr_wire_swaps(bool big)
 {
 	return big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -56,7 +56,7 @@ static inline void tr_wire_put_u64(char *p, bool big, uint64_t n)
 	memcpy(p, &n, sizeof n);
 }
 
-/* Padding of 1 to 5 bytes as one number, first byte highest: it knows no byte order. */
+/* Reads 1 to 5 bytes of padding as a number, first byte highest whatever the order of the file. */
 static inline uint64_t tr_wire_pad(const char *p, unsigned size)
 {
 	uint64_t n = 0;

@@ -53,7 +53,7 @@ const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_se
 	const struct tr_format *best = NULL;
 	int most = 0;
 
-	in->looking = true; /* bytes that a bid looks at do not count as a record */
+	in->bidding = true; /* bytes that a bid looks at do not count as a record */
 	for (size_t i = 0; tr_formats[i] && most < CERTAIN; i++) {
 		int bits = tr_formats[i]->bid ? tr_formats[i]->bid(in) : 0;
 		if (bits > most) {
@@ -64,7 +64,7 @@ const struct tr_format *tr_format_detect(struct tr_input *in, const struct tr_se
 	for (size_t i = 0; tr_formats[i] && !best; i++)
 		if (tr_formats[i]->search && tr_formats[i]->search(in, settings) > 0)
 			best = tr_formats[i];
-	in->looking = false;
+	in->bidding = false;
 	return best;
 }
 
