@@ -64,7 +64,7 @@ bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *rep
 }
 
 /*
- * Whether reading the operand would read what this tool writes to stdout, a regular file: it
+ * True if reading the operand would read what this tool writes to stdout, a regular file: it
  * has something to read, or is read after something was written.
  */
 static bool reads_stdout(const char *operand, bool first, const struct stat *out)
@@ -445,7 +445,9 @@ bool tr_cli_step(struct tr_cli *cli, struct tr_trace_place **place)
 	return false;
 }
 
-/* Changes the blobs of a record. False: it cannot be used, which is reported and counted as lost. */
+/*
+ * Changes the blobs of a record. False: it cannot be used, which is reported and counted as lost.
+ */
 static bool change_blobs(struct tr_cli *cli, struct tr_record *record)
 {
 	struct tr_cli_private *p = cli->private;
@@ -460,7 +462,9 @@ static bool change_blobs(struct tr_cli *cli, struct tr_record *record)
 	return false;
 }
 
-/* Handles all results but a record that is returned as it is: progress, blobs, messages, the end. */
+/*
+ * Handles all results but a record that is returned as it is: progress, blobs, messages, the end.
+ */
 static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_status status,
 						 struct tr_record **record)
 {
@@ -475,7 +479,10 @@ static __attribute__((noinline)) bool next_after(struct tr_cli *cli, enum tr_sta
 			return false;
 		if (status != TR_OK)
 			tr_cli_report(cli, &p->err);
-		/* a place that its format cannot open, such as without the program of -O, was not read */
+		/*
+		 * a place that its format cannot open, such as without the program of -O, was not
+		 * read
+		 */
 		if (status == TR_FATAL && !tr_trace_is_open(cli->trace))
 			p->any_read = p->read_before;
 		/* --strict sets stop when the error is reported */

@@ -53,7 +53,7 @@ struct tr_option {
 
 enum { TR_CLI_ARROW = 99 }; /* tr_cli_option: a word that begins with "->" is in cli.argument */
 
-/* Which rows of the shared table a tool has. */
+/* The rows of the shared table of options that a tool has. */
 enum {
 	TR_CLI_READS = 1,  /* -f, -O, --member, limits, --progress … */
 	TR_CLI_WRITES = 2, /* -o, --line-buffered */
@@ -145,7 +145,7 @@ bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 void tr_cli_reads(struct tr_cli *cli, struct tr_text path);
 bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t count);
 
-/* Whether the file that the output at path would replace is an input; reports it then. */
+/* True if the file that the output at path would replace is an input; reports it then. */
 bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced);
 
 /* Like tr_cli_usage, with a caret under the byte at that column (from 1) of the text. */
@@ -165,7 +165,9 @@ const struct tr_format *tr_cli_format(struct tr_cli *cli, bool writing);
 /* For reading mapped files; handles SIGBUS in this process. NULL: unavailable. */
 const struct tr_fault_guard *tr_cli_fault_guard(void);
 
-/* Opens the operands as cli->config demands; without any, standard input, unless it is a terminal. */
+/*
+ * Opens the operands as cli->config demands; without any, standard input, unless it is a terminal.
+ */
 bool tr_cli_open(struct tr_cli *cli);
 
 /*
@@ -214,7 +216,7 @@ void tr_cli_date_output(struct tr_cli *cli, int64_t mtime);
 void tr_cli_abandon(struct tr_cli *cli);
 
 /*
- * Whether no operand could be read. Then there is no output either, so that a mistyped name does
+ * True if no operand could be read. Then there is no output either, so that a mistyped name does
  * not empty the file of an earlier run.
  */
 bool tr_cli_read_nothing(const struct tr_cli *cli);
@@ -243,8 +245,8 @@ bool tr_cli_next_joined(struct tr_cli *cli, struct tr_join *join, struct tr_reco
  *	work of a child -> tr_cli_job_send -> take of the parent, in the order of the input
  *
  * Children are started when reading has turned out to be slow; before, and where they would not
- * help, this process reads. A child that crashes loses the place that it was reading; the others are
- * read by another child. The parent prints and counts the messages of its children.
+ * help, this process reads. A child that crashes loses the place that it was reading; the others
+ * are read by another child. The parent prints and counts the messages of its children.
  */
 struct tr_cli_jobs {
 	unsigned count; /* of processes that work at the same time, at most 256 */
@@ -311,7 +313,7 @@ static inline bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
 }
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 
-/* Whether the bytes of the place, which is in a known format, equal those that its records give. */
+/* True if the bytes of the place, which is in a known format, equal those that its records give. */
 bool tr_cli_stands_alone(const struct tr_cli *cli, const struct tr_trace_place *place);
 
 /*
@@ -334,7 +336,9 @@ bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer);
  */
 void tr_cli_put_blocks(struct tr_cli *cli, struct tr_writer *writer);
 
-/* The -O of tools that search for compilers, and the table that they give. NULL: none, or reported. */
+/*
+ * The -O of tools that search for compilers, and the table that they give. NULL: none, or reported.
+ */
 extern const struct tr_format_option tr_cli_compiler_settings[];
 struct tr_compilers *tr_cli_compilers(struct tr_cli *cli);
 
@@ -347,7 +351,7 @@ void tr_cli_report(struct tr_cli *cli, const struct tr_error *err);
 void tr_cli_report_record(struct tr_cli *cli, const struct tr_record *record,
 			  const struct tr_error *err, bool lost);
 
-/* The same for a place that is not the current one of the trace. */
+/* As tr_cli_report, for a place that is not the current one of the trace. */
 void tr_cli_message_of(struct tr_cli *cli, const struct tr_trace_place *place,
 		       const struct tr_error *err);
 
@@ -360,18 +364,19 @@ void tr_cli_remark(struct tr_cli *cli, const struct tr_record *record, enum tr_c
 bool tr_cli_abort(struct tr_cli *cli, const struct tr_error *err);
 bool tr_cli_out_of_memory(struct tr_cli *cli);
 
-/* A message of the tool that concerns no place in the input: an error, or a note. */
-void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds the file of --phases, the argument of the current option. False: an error is printed. */
 bool tr_cli_add_phases(struct tr_cli *cli, struct tr_phases *phases);
 
 /* Notes how many files of --phases belong to no process of the trace. */
 void tr_cli_note_phases(struct tr_cli *cli, const struct tr_phases *phases);
 
+/* A message of the tool that concerns no place in the input: an error, or a note. */
+void tr_cli_fail(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tr_cli_note(struct tr_cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * How many files and members were opened so far, could not be opened, or were skipped with a note.
+ * The numbers of files and members that were opened so far, could not be opened, or were skipped
+ * with a note.
  */
 struct tr_cli_tally {
 	uint64_t opened, unreadable, skipped;

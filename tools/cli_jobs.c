@@ -652,7 +652,7 @@ static void read_here(struct run *run, struct tr_trace_place *place)
 	run->weight = 0;
 }
 
-/* Whether workers should read the next places. */
+/* True if workers should read the next places. */
 static bool is_worth(struct run *run, const struct tr_trace_place *place)
 {
 	if (run->alone || run->jobs->skips)

@@ -814,8 +814,8 @@ int tr_cli_option(struct tr_cli *cli)
 }
 
 /*
- * Files that options of several tools name: the programs of -O, for the computed fields function, file
- * and line of blocks, with the keys of all computed fields; and the phases of compilers.
+ * Files that options of several tools name: the programs of -O, for the computed fields function,
+ * file and line of blocks, with the keys of all computed fields; and the phases of compilers.
  */
 
 const struct tr_format_option tr_cli_computed_settings[] = {

@@ -15,7 +15,7 @@
 #include "core/file.h"
 #include "core/output.h"
 
-/* Whether the path ends in one of the extensions. The list ends with NULL. */
+/* True if the path ends in one of the extensions. The list ends with NULL. */
 static bool ends_in(struct tr_text path, const char *const *extensions)
 {
 	while (*extensions && !tr_path_ends(path, *extensions))
@@ -24,7 +24,7 @@ static bool ends_in(struct tr_text path, const char *const *extensions)
 }
 
 /*
- * Whether the name is that of a tar archive in a codec that the tools do not have. "all.tar.txt"
+ * True if the name is that of a tar archive in a codec that the tools do not have. "all.tar.txt"
  * is text about an archive, and "all.tar.EXT" may be a trace, so these are no archives.
  */
 static bool is_foreign_tar(struct tr_text path)
@@ -67,7 +67,9 @@ bool tr_cli_name_codec(struct tr_cli *cli, bool archives, const struct tr_codec 
 	bool archive = tr_archive_by_extension(path);
 	if (archive && !archives)
 		return tr_cli_usage(cli, "%s: only tr-repack writes archives", path.data);
-	/* few programs read brotli, and it has no magic: only tr-repack checks which formats use it */
+	/*
+	 * few programs read brotli, and it has no magic: only tr-repack checks which formats use it
+	 */
 	const struct tr_codec *named = archive ? NULL : tr_codec_by_extension(path);
 	if (named && !named->general && !archives)
 		named = NULL;
@@ -225,8 +227,9 @@ static void complete_files(struct tr_cli *cli)
 }
 
 /*
- * Makes the sink of the output file: that of -o (dir -1), or name in the directory. Signals are blocked
- * from the creation of the temporary file until its name is recorded, so that no signal leaves it.
+ * Makes the sink of the output file: that of -o (dir -1), or name in the directory. Signals are
+ * blocked from the creation of the temporary file until its name is recorded, so that no signal
+ * leaves it.
  */
 static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 {
@@ -337,7 +340,9 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 	bool done = true;
 
 	if (cli->out && p->discard) {
-		/* what was written before the trouble may be shown, but no file may look complete */
+		/*
+		 * what was written before the trouble may be shown, but no file may look complete
+		 */
 		if (!cli->output_path)
 			tr_output_flush(cli->out);
 		tr_output_discard(cli->out);

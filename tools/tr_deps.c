@@ -448,7 +448,9 @@ static bool put_files(struct tr_deps *deps, struct tr_deps_set *set)
 	return !deps->cli.stop;
 }
 
-/* Writes the uses in the order of their first events; only: of these paths. Returns their number. */
+/*
+ * Writes the uses in the order of their first events; only: of these paths. Returns their number.
+ */
 static uint64_t put_uses(struct tr_deps *deps, const struct tr_deps_set *only)
 {
 	struct tr_buffer *line = &deps->line;
@@ -641,7 +643,7 @@ static bool begin_segment(struct tr_deps *deps)
 	return !deps->graph.failed || tr_cli_out_of_memory(&deps->cli);
 }
 
-/* Whether it is a program, or the end of a process, that tr-record could not watch. */
+/* True if it is a program, or the end of a process, that tr-record could not watch. */
 static bool is_unwatched(struct tr_record *record)
 {
 	static const char flag[] = "\"unwatched\"";

@@ -75,13 +75,13 @@ struct tr_text tr_deps_text(struct tr_deps *deps, const struct tr_deps_path *pat
 /* Returns the path after this one in a walk through the tree. path NULL: the first. */
 struct tr_deps_path *tr_deps_next_path(struct tr_deps *deps, struct tr_deps_path *path);
 
-/* Whether results contain the path: directories are left out, special files without --special. */
+/* True if results contain the path: directories are left out, special files without --special. */
 bool tr_deps_is_shown(const struct tr_deps *deps, const struct tr_deps_path *path);
 bool tr_deps_in_project(const struct tr_deps *deps, const struct tr_deps_path *path);
 bool tr_deps_matches(struct tr_deps *deps, const struct tr_deps_globs *globs,
 		     const struct tr_deps_path *path);
 
-/* Whether the trace wrote the content that the file at this path has at the end. */
+/* True if the trace wrote the content that the file at this path has at the end. */
 bool tr_deps_was_written(const struct tr_deps_path *path);
 
 /* Collects what a file was made from, directly or in all steps. False: memory is exhausted. */

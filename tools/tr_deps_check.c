@@ -266,7 +266,7 @@ static bool contains(const struct tr_deps_set *set, const struct tr_deps_path *p
 	return false;
 }
 
-/* Whether the rule declares the path, or another name under which it was used. */
+/* True if the rule declares the path, or another name under which it was used. */
 static bool declares(const struct rule *rule, const struct used *used,
 		     const struct tr_deps_path *path)
 {
@@ -566,14 +566,19 @@ bool tr_deps_check_overlaps(struct tr_deps *deps)
 	for (size_t i = 0, shown = 0, looked = 0; fine && i < kept; i++) {
 		if (i && spans[i].path != spans[i - 1].path)
 			shown = looked = 0;
-		/* commands that only read a file are not compared with each other: there are thousands */
+		/*
+		 * commands that only read a file are not compared with each other: there are
+		 * thousands
+		 */
 		bool all = spans[i].writes;
 		for (size_t j = all ? i + 1 : spans[i].writer;
 		     fine && j && j < kept && spans[j].path == spans[i].path &&
 		     spans[j].program->began < spans[i].program->ended && shown < SHOWN &&
 		     looked++ < LOOKED;
 		     j = all ? j + 1 : spans[j].writer) {
-			/* both inherited the log as their output, and perhaps neither wrote to it */
+			/*
+			 * both inherited the log as their output, and perhaps neither wrote to it
+			 */
 			if (spans[i].inherited && spans[i].inherited == spans[j].inherited)
 				continue;
 			if (is_ancestor(spans[i].program, spans[j].program) ||

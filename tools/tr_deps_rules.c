@@ -17,8 +17,8 @@ struct target {
 };
 
 /*
- * Returns the command that makes the file again: the writer or the ancestor of it that a build tool,
- * or the first command of the trace, has started.
+ * Returns the command that makes the file again: the writer or the ancestor of it that a build
+ * tool, or the first command of the trace, has started.
  */
 static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path)
 {

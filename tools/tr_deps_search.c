@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of the trace: sets of their paths, the files that match a GLOB, and searches from a file
- * to what it was made from and to what was made from it.
+ * The files of the trace: sets of their paths, the files that match a GLOB, and searches from a
+ * file to what it was made from and to what was made from it.
  */
 #include "tr_deps.h"
 

@@ -456,7 +456,7 @@ static bool write_other(struct tr_envdiff *envdiff, struct tr_record *record)
 	return is_env ? write_env(envdiff, record, line) : write_set(envdiff, record, line);
 }
 
-/* Whether the record has the environment in the wanted form, so that its spelling can stay. */
+/* True if the record has the environment in the wanted form, so that its spelling can stay. */
 static bool has_wanted_form(const struct tr_envdiff *envdiff, const struct tr_exec_env *exec)
 {
 	bool renamed = exec->form == TR_ENV_FORM_TOP && envdiff->input_base != TR_INPUT_PARENT;

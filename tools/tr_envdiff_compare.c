@@ -319,7 +319,7 @@ struct tr_comparison {
 	struct tr_buffer literal;
 };
 
-/* Whether an operand names a file. Tasks are numbers, so files rarely have such names. */
+/* True if an operand names a file. Tasks are numbers, so files rarely have such names. */
 static bool is_file(const char *operand)
 {
 	return strcmp(operand, "-") == 0 || access(operand, F_OK) == 0;

@@ -462,7 +462,7 @@ static bool pass_line(struct tr_filter *filter, struct tr_record *record)
 }
 
 /*
- * Whether the header is that of a part, but the first, of a trace that was split. Its context is
+ * True if the header is that of a part, but the first, of a trace that was split. Its context is
  * passed on even if none of its records is selected, because some of another part may be.
  */
 static bool is_later_part(struct tr_record *header)

@@ -214,7 +214,7 @@ void tr_filter_add_cover(struct tr_filter *filter, const char *path, bool common
 /* Puts the files of these options before the operands. False: memory is exhausted. */
 bool tr_filter_begin_covers(struct tr_filter *filter);
 
-/* Whether the place is one of these files; if so, it is read. */
+/* True if the place is one of these files; if so, it is read. */
 bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place *place);
 
 /*

@@ -2,13 +2,13 @@
 /*
  * Execution traces in tr-filter.
  *
- * Blocks are selected without a record (coverage/block.h). A trace executes the same blocks again and
- * again, and an expression that does not use seq has the same answer for equal blocks. So the answers
- * for the latest blocks are kept, and a block is judged as a record only if its answer is not among
- * them.
+ * Blocks are selected without a record (coverage/block.h). A trace executes the same blocks again
+ * and again, and an expression that does not use seq has the same answer for equal blocks. So the
+ * answers for the latest blocks are kept, and a block is judged as a record only if its answer is
+ * not among them.
  *
- * --minus and --common select what was executed in this trace and not in another one, or in both. The
- * files of these options are read as the first operands.
+ * --minus and --common select what was executed in this trace and not in another one, or in both.
+ * The files of these options are read as the first operands.
  */
 
 #include "tr_filter.h"
@@ -21,7 +21,7 @@
 
 enum { SET_BITS = 13, SET_SIZE = 4 };
 
-/* Whether a block without padding is selected. */
+/* Remembers for a block without padding whether it is selected. */
 struct answer {
 	uint64_t address;
 	uint32_t rest; /* tr_block_rest; 0: there is no answer */
@@ -75,8 +75,8 @@ static inline const struct answer *find_answer(struct tr_filter_blocks *blocks,
 }
 
 /*
- * Judges a block by all expressions, and keeps the answer in place of the oldest one of its set. NULL: a message is due, which needs the
- * record of the block.
+ * Judges a block by all expressions, and keeps the answer in place of the oldest one of its set.
+ * NULL: a message is due, which needs the record of the block.
  */
 static __attribute__((noinline)) const struct answer *judge(const struct tr_filter *filter,
 							    const struct tr_block *block)
@@ -99,7 +99,7 @@ static __attribute__((noinline)) const struct answer *judge(const struct tr_filt
 	return set;
 }
 
-/* Whether selected blocks can be written here: nothing is to be written before them, or counted. */
+/* True if selected blocks can be written here: nothing is to be written before them, or counted. */
 static bool can_write(const struct tr_filter *filter)
 {
 	return !filter->queue.first && !filter->limited && !filter->fields &&

@@ -22,7 +22,9 @@
 /* The data of an item of the queue. */
 struct queued {
 	enum tr_item_type type;
-	/* The call of an open enter, and with -m of a selected enter and of a leave, which owns it. */
+	/*
+	 * The call of an open enter, and with -m of a selected enter and of a leave, which owns it.
+	 */
 	struct tr_call *call;
 };
 
@@ -615,8 +617,8 @@ static bool give_up(struct tr_filter *filter, struct tr_text key)
 }
 
 /*
- * Decides the oldest call without its leave if there are too many open calls: their leaves are lost,
- * and the queue would hold all that follows them.
+ * Decides the oldest call without its leave if there are too many open calls: their leaves are
+ * lost, and the queue would hold all that follows them.
  */
 static bool bound_calls(struct tr_filter *filter)
 {

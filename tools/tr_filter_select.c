@@ -266,7 +266,7 @@ unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *
 }
 
 /*
- * Whether the number of a call is in --calls. Also follows the largest number, which decides
+ * True if the number of a call is in --calls. Also follows the largest number, which decides
  * whether the rest of the file can contain one.
  */
 static bool in_calls(struct tr_call_sets *sets, const struct tr_record *record, unsigned kinds)
@@ -461,7 +461,7 @@ void tr_filter_note_unseen(struct tr_filter *filter)
 	}
 }
 
-/* Whether an expression or --fields uses the field. */
+/* True if an expression or --fields uses the field. */
 static bool uses(const struct tr_filter *filter, const char *name)
 {
 	bool used = filter->fields && tr_field_list_uses(filter->fields, name);

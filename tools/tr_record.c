@@ -201,7 +201,7 @@ static bool recount(struct recorder *recorder, struct tr_record *trailer)
 	return replace(recorder, trailer);
 }
 
-/* Whether the name is in the rest of a list, which begins with the quote of its first name. */
+/* True if the name is in the rest of a list, which begins with the quote of its first name. */
 static bool has_flag(struct tr_text list, const char *name)
 {
 	size_t len = strlen(name);
@@ -383,14 +383,14 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 	tr_capture_lingers(&recorder->capture, recorder->cli.quiet);
 }
 
-/* Whether the record is about the process that tried to start the command and failed. */
+/* True if the record is about the process that tried to start the command and failed. */
 static bool is_in_vain(const struct recorder *recorder, const struct tr_record *record)
 {
 	return recorder->ended && !recorder->ran && record->type == TR_RECORD &&
 	       tr_text_is(record->kind, "exit");
 }
 
-/* Whether the record is the end of a process whose beginning is not in the log. */
+/* True if the record is the end of a process whose beginning is not in the log. */
 static bool is_stranger(const struct recorder *recorder, struct tr_record *record)
 {
 	static const char orphan[] = "\"orphan\"";

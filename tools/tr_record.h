@@ -25,14 +25,14 @@ struct tr_cli;
 struct tr_decode;
 struct tr_journal_page;
 
-/* What watches the command. */
+/* The mechanism that watches the command. */
 enum tr_backend {
 	TR_BACKEND_AUTO,    /* the library, and strace for programs that cannot load it */
 	TR_BACKEND_PRELOAD, /* the library of lib/preload */
 	TR_BACKEND_STRACE,
 };
 
-/* What the library could not record: counted by the supervisor, in shared memory. */
+/* Counts of what the library could not record. The supervisor counts it, in shared memory. */
 struct tr_preload_losses {
 	_Atomic uint64_t noted; /* bytes of notes whose lines may be in the log */
 	uint64_t lost;		/* records that could not be written */
@@ -60,7 +60,7 @@ struct tr_capture {
 	struct tr_preload_notes *notes;		/* about events of the log; NULL: strace */
 };
 
-/* How the command is started. */
+/* The command, and how to start it. */
 struct tr_start {
 	const char *const *command;
 	const char *script; /* the file, if it is a script that the shell runs; or NULL */
@@ -84,7 +84,7 @@ void tr_capture_command(pid_t pid);
  */
 void tr_capture_lingers(const struct tr_capture *capture, bool quiet);
 
-/* Whether processes were left running. Then tr_capture_end does not return the command's status. */
+/* True if processes were left running. Then tr_capture_end does not return the command's status. */
 bool tr_capture_was_left(void);
 
 /* Reads the rest of the log and waits. Returns the wait status of the command. */
@@ -129,11 +129,11 @@ void tr_tracers_insert(void *context, uint64_t until, struct tr_buffer *out);
 bool tr_tracers_more(struct tr_tracers *tracers);
 /* Handles the end of a child of this process. True: it was a strace. */
 bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status);
-/* Whether a strace has reported a process with that number. */
+/* True if a strace has reported a process with that number. */
 bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid);
 /*
- * The same, or the call that created it: strace does not report the end of a process that was killed
- * before strace could stop it.
+ * The same, or the call that created it: strace does not report the end of a process that was
+ * killed before strace could stop it.
  */
 bool tr_tracers_saw_created(const struct tr_tracers *tracers, pid_t pid);
 /* Ends the running straces; the processes that they watch continue. */
@@ -157,8 +157,8 @@ const struct tr_preload_note *tr_preload_note(struct tr_capture *capture, uint64
 void tr_preload_free(struct tr_capture *capture);
 
 /*
- * Passes signals that are sent to this process alone to handler, and leaves those of the terminal to
- * the command.
+ * Passes signals that are sent to this process alone to handler, and leaves those of the terminal
+ * to the command.
  */
 void tr_mind_signals(void (*handler)(int));
 /* Ends this process as the command ended, without a core file. */
@@ -174,9 +174,9 @@ struct tr_sanitized {
 };
 
 /*
- * Takes the next record. traced: strace watches the process. True: the record is the end of a process
- * that failed, and its program contains LeakSanitizer and was not reported before; its path is
- * appended.
+ * Takes the next record. traced: strace watches the process. True: the record is the end of a
+ * process that failed, and its program contains LeakSanitizer and was not reported before; its path
+ * is appended.
  */
 bool tr_sanitized_failed(struct tr_sanitized *sanitized, struct tr_record *record, bool traced,
 			 struct tr_buffer *path);

@@ -142,7 +142,7 @@ static bool has_word(struct tr_text line, struct tr_text option)
 	return false;
 }
 
-/* Whether the line may name a response file, which hardly any does. */
+/* True if the line may name a response file, which hardly any does. */
 static bool may_name_file(struct tr_record *record, struct tr_compilers *compilers)
 {
 	struct tr_text path = record->name.type == TR_CELL_TEXT ? record->name.text : TR_TEXT("");
@@ -297,7 +297,7 @@ static struct tr_text section_bytes(const struct elf *elf, size_t number)
 	return (struct tr_text){ elf->bytes.data + at, (size_t)size };
 }
 
-/* Whether the name at that offset is a function of the sanitizer's runtime. */
+/* True if the name at that offset is a function of the sanitizer's runtime. */
 static bool is_runtime(struct tr_text names, uint32_t at)
 {
 	static const char *const marks[] = { "__asan_init", "__lsan_init", "__lsan_do_leak_check" };
@@ -311,7 +311,7 @@ static bool is_runtime(struct tr_text names, uint32_t at)
 	return false;
 }
 
-/* Whether this symbol table defines the runtime, or needs it from a library. */
+/* True if this symbol table defines the runtime, or needs it from a library. */
 static bool links_runtime(const struct elf *elf, const char *header)
 {
 	const struct layout *layout = elf->layout;
@@ -372,7 +372,7 @@ static void begin_program(struct tr_sanitized *sanitized, uint64_t task, struct 
 		tr_buffer_free(&path);
 }
 
-/* Whether the program contains the runtime and was not examined before. */
+/* True if the program contains the runtime and was not examined before. */
 static bool is_new_and_sanitized(struct tr_sanitized *sanitized, const char *path)
 {
 	struct tr_buffer bytes = TR_BUFFER_INIT;

@@ -286,7 +286,7 @@ static void write_log(struct supervisor *supervisor)
 }
 
 /*
- * Whether a strace may still report the end of a process that is unknown so far: a process can be
+ * True if a strace may still report the end of a process that is unknown so far: a process can be
  * killed before strace has written anything about it.
  */
 static bool may_be_traced(const struct supervisor *supervisor, const struct end_of_child *end)

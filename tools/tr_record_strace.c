@@ -33,7 +33,7 @@ enum {
 	SECCOMP_SINCE = 5 * 100 + 3, /* the version of strace that has --seccomp-bpf */
 };
 
-/* Where execvp looks for programs if PATH is not set. */
+/* The directories that execvp searches if PATH is not set. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 /* "?" marks a call that not every machine has. */
@@ -236,7 +236,7 @@ static const char *find_strace(char path[PATH_MAX])
 }
 
 /*
- * Whether this is a text without "#!", which the kernel does not run. Shells, make and execvp pass
+ * True if this is a text without "#!", which the kernel does not run. Shells, make and execvp pass
  * it to the shell; strace does not.
  */
 static bool is_plain_script(const char *path)
@@ -363,7 +363,7 @@ static bool can_strace(struct tr_cli *cli)
 	return !error;
 }
 
-/* How strace runs. */
+/* The options with which strace runs. */
 struct tracing {
 	bool filter;	   /* the kernel selects the calls */
 	const char *calls; /* the value of -e that selects them */

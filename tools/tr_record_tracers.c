@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The straces of --backend=auto. A process that is about to run a program that cannot load the
- * library asks for a strace, and waits until that watches the process and everything that it starts.
- * Each strace writes a log of its own, whose lines are inserted into the log of the library by their
- * time.
+ * library asks for a strace, and waits until that watches the process and everything that it
+ * starts. Each strace writes a log of its own, whose lines are inserted into the log of the library
+ * by their time.
  */
 
 #include "tr_record.h"
@@ -24,7 +24,7 @@ enum {
 	TROUBLE = 2,
 };
 
-/* What the logs contain of a process: lines of its own, or only the call that created it. */
+/* The logs contain lines of a process, or only the call that created it. */
 static const char reported[] = "reported", created[] = "created";
 
 /* A strace that watches a process and everything that it starts. */
@@ -172,7 +172,7 @@ static void find_begin(struct tr_tracer *tracer, uint64_t pid, struct tr_text li
 }
 
 /*
- * Whether the line is the end of a thread that the first exec ends, whose beginning is not in the
+ * True if the line is the end of a thread that the first exec ends, whose beginning is not in the
  * log. begins: this is the first line that is used.
  */
 static bool ends_thread(struct tr_tracer *tracer, uint64_t pid, struct tr_text line, bool begins)

@@ -187,7 +187,10 @@ static struct tr_sink *bottom_sink(struct repack *r, const struct tr_codec *oute
 	return checked_sink(r, tr_cli_sink(&r->cli, binary), outer, archive);
 }
 
-/* With --verify there is a tee on top of the codec, which notes the bytes before they are compressed. */
+/*
+ * With --verify there is a tee on top of the codec, which notes the bytes before they are
+ * compressed.
+ */
 struct tr_sink *repack_encoded(struct repack *r, struct tr_sink *sink, const struct tr_codec *codec)
 {
 	r->cli.packed = false;
@@ -359,7 +362,7 @@ static void write_archive(struct repack *r, const char *archive_format)
 	tr_archive_writer_free(r->archive);
 }
 
-/* Whether -o names a directory: one that exists, or any name that ends in "/". */
+/* True if -o names a directory: one that exists, or any name that ends in "/". */
 static bool is_directory(const char *path)
 {
 	size_t len = strlen(path);
@@ -417,7 +420,7 @@ static int open_parent(struct repack *r, const struct tr_trace_place *place, con
 }
 
 /*
- * Whether an earlier run has written this file, without trouble and from this input: files get
+ * True if an earlier run has written this file, without trouble and from this input: files get
  * their names when they are complete, and those of inputs that were damaged are dated before their
  * inputs.
  */
@@ -474,7 +477,7 @@ static void write_directory(struct repack *r)
 	tr_buffer_free(&r->path);
 }
 
-/* Whether the name of a file is that of a stream, compressed or not. */
+/* True if the name of a file is that of a stream, compressed or not. */
 static bool is_stream_name(const char *path)
 {
 	struct tr_text name = tr_text_from(path);

@@ -158,7 +158,9 @@ void split_list(struct split *split);
 /* Writes the traces of a place as parts. */
 void split_place(struct repack *r, const struct tr_trace_place *place);
 
-/* checks: report parts that are missing, repeated, or of another trace. NULL: memory is exhausted. */
+/*
+ * checks: report parts that are missing, repeated, or of another trace. NULL: memory is exhausted.
+ */
 struct join *join_new(bool checks);
 void join_free(struct join *join);
 
@@ -166,8 +168,8 @@ void join_free(struct join *join);
 bool join_is_idle(const struct join *join);
 
 /*
- * Handles the next record of the input. Sets *drop if the output has the record already, or if it is
- * held back; may replace *record. False: the tool is to stop.
+ * Handles the next record of the input. Sets *drop if the output has the record already, or if it
+ * is held back; may replace *record. False: the tool is to stop.
  */
 bool join_record(struct repack *r, struct tr_record **record, bool *drop);
 

@@ -303,7 +303,7 @@ static bool makes_log(const struct repack *r, const struct tr_format *format)
 	return format->is_log && format->is_log(NULL, &r->cli.config.read.settings);
 }
 
-/* Whether the format can be written; reports it if not. */
+/* True if the format can be written; reports it if not. */
 static bool can_write(struct repack *r, const struct tr_format *format,
 		      const struct tr_trace_place *place)
 {

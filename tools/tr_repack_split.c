@@ -317,7 +317,7 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	return true;
 }
 
-/* Whether the part is complete. Calls that are open now belong to it until they return. */
+/* True if the part is complete. Calls that are open now belong to it until they return. */
 static bool is_full(const struct repack *r)
 {
 	const struct split *s = r->split;

@@ -170,8 +170,8 @@ static struct tr_text key_of(struct tool_stat *t, struct tr_record *record)
 }
 
 /*
- * Collects coverage by source line for the report of all figures: from records that state it, and from
- * blocks if their program is known.
+ * Collects coverage by source line for the report of all figures: from records that state it, and
+ * from blocks if their program is known.
  */
 static void collect_lines(struct tool_stat *t, struct tr_record *record)
 {

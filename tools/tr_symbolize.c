@@ -53,7 +53,7 @@ struct symbolize {
 	uint64_t named;		  /* blocks that have a function or a line now */
 };
 
-/* Whether the record already has a field with that key. */
+/* True if the record already has a field with that key. */
 static bool has(struct tr_record *record, const char *key)
 {
 	return tr_record_field(record, key) != NULL;

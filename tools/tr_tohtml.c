@@ -109,8 +109,8 @@ static void report(void *context, const struct tr_error *err)
 }
 
 /*
- * Makes the view of source files if the trace has their lines: it begins with records that state them,
- * or the programs of its blocks are known. False: a stop.
+ * Makes the view of source files if the trace has their lines: it begins with records that state
+ * them, or the programs of its blocks are known. False: a stop.
  */
 static bool begin_sources(struct tohtml *t, const struct tr_record *first)
 {

@@ -105,7 +105,7 @@ VIEW(source)
 VIEW(asm)
 #undef VIEW
 
-/* Whether a stream without a header shows processes, judged by its first line. */
+/* True if a stream without a header shows processes, judged by its first line. */
 static bool begins_tree(const struct tr_record *first)
 {
 	static const char *const kinds[] = { "meta", "env", "exec", "fork", "exit" };
@@ -116,7 +116,7 @@ static bool begins_tree(const struct tr_record *first)
 	return false;
 }
 
-/* Whether a stream without a header has lines of source files. */
+/* True if a stream without a header has lines of source files. */
 static bool begins_source(const struct tr_record *first)
 {
 	return tr_text_starts(first->kind, TR_TEXT("src")) || tr_text_is(first->kind, "source");
@@ -448,7 +448,7 @@ static bool compile_grep(struct totext *t, struct tr_text pattern)
 	return false;
 }
 
-/* Whether a name matches -O grep. */
+/* True if a name matches -O grep. */
 static bool is_wanted(void *context, struct tr_text name)
 {
 	struct totext *t = context;
@@ -629,7 +629,10 @@ static void show(struct totext *t)
 		if (status != TR_OK)
 			trouble(t, status, NULL, &err);
 	}
-	/* -O grep may match nothing on purpose; a style that shows nothing is probably the wrong one */
+	/*
+	 * -O grep may match nothing on purpose; a style that shows nothing is probably the wrong
+	 * one
+	 */
 	bool wrong = t->chosen && t->any &&
 		     !tr_setting_get(&t->cli.config.read.settings, "grep", NULL).data;
 	if (wrong && !t->cli.stop && tr_output_count(t->cli.out) == 0)

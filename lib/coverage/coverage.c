@@ -139,7 +139,7 @@ static struct tr_line_counts *new_counts(const struct tr_elf *program)
 	return NULL;
 }
 
-/* Whether the slot is that of the block. */
+/* True if the slot is that of the block. */
 static inline bool is_same(const struct recent *recent, const struct tr_block *block)
 {
 	return recent->address == block->address && recent->size == block->size;
@@ -496,7 +496,7 @@ void tr_coverage_begin(struct tr_coverage *coverage)
 
 enum { BITS = TR_EXEC_BR0 | TR_EXEC_BR1 | TR_EXEC_BLOCK | TR_EXEC_FAULT };
 
-/* Whether a block says that something was executed here. */
+/* True if a block says that something was executed here. */
 static bool is_counted(const struct tr_coverage *coverage, const struct tr_block *block)
 {
 	return !coverage->map && block->op != TR_EXEC_SPECIAL && block->op & BITS;

@@ -303,7 +303,7 @@ static enum tr_status test_unit(struct tr_covered *covered, struct tr_record *re
 	return status;
 }
 
-/* Whether a file has covered the subject of the record, in any test. */
+/* True if a file has covered the subject of the record, in any test. */
 static bool is_covered(struct tr_covered *covered, const struct tr_source_file *wanted)
 {
 	const struct tr_sources *sources = &covered->sources;
@@ -333,7 +333,7 @@ static enum tr_status test_source(struct tr_covered *covered, struct tr_record *
 	return status;
 }
 
-/* Whether the record states a line, a function or a branch. */
+/* True if the record states a line, a function or a branch. */
 static bool is_of_source(const struct tr_record *record)
 {
 	static const char *const kinds[] = { "srcline", "srcfunction", "srcbranch", NULL };

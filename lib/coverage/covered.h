@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace has covered, for comparison with another trace: code, bits of source units, or
- * lines, functions and branches of source files.
+ * The code that a trace has covered, for comparison with another trace: addresses, bits of source
+ * units, or lines, functions and branches of source files.
  *
  *	a trace -> tr_covered_add for each line -> tr_covered_end
  *	another -> tr_covered_test for each line
@@ -32,7 +32,7 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 bool tr_covered_end(struct tr_covered *covered);
 
 /*
- * Whether the trace has anything with which such a record can be compared: code (block), source
+ * True if the trace has anything with which such a record can be compared: code (block), source
  * units (unit) or source lines (all others).
  */
 bool tr_covered_has_kind(const struct tr_covered *covered, const struct tr_record *record);

@@ -20,7 +20,7 @@ static bool is_leap(unsigned year)
 	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* Whether the calendar has this date. A leap second is not accepted. */
+/* True if the calendar has this date. A leap second is not accepted. */
 static bool is_date(const struct tr_trace_date *date)
 {
 	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };

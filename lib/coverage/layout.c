@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where code is in memory: the objects that are loaded, sorted by address, and the load address of
- * a kernel. The address of a block is converted to one in the file of the object that contains it.
+ * Keeps the objects that are loaded, sorted by address, and the load address of a kernel. The
+ * address of a block is converted to one in the file of the object that contains it.
  */
 #include "coverage/layout.h"
 

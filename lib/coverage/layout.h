@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where code was loaded, according to the records of an execution trace: the load address of the
- * kernel, and the shared objects of the current section.
+ * The load addresses of code, according to the records of an execution trace: that of the kernel,
+ * and those of the shared objects of the current section.
  *
  *	section, info, load, unload, loadaddr -> struct tr_layout -> tr_layout_place(block)
  *

@@ -69,7 +69,7 @@ enum tr_status tr_merge_columns(struct tr_record *record, unsigned tabs, struct 
 	return TR_OK;
 }
 
-/* Whether the key is in the list. */
+/* True if the key is in the list. */
 static bool is_in(const char *const *list, struct tr_text key)
 {
 	for (; *list; list++)

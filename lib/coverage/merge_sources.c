@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges coverage by source line: the lines, functions and branches of all traces, each once, with the
- * sum of its counts. Files are the same if path and test are. Memory grows with what is distinct.
+ * Merges coverage by source line: the lines, functions and branches of all traces, each once, with
+ * the sum of its counts. Files are the same if path and test are. Memory grows with what is
+ * distinct.
  */
 #include "coverage/merge_private.h"
 

@@ -99,7 +99,7 @@ static void module_columns_of(struct tr_module_columns *columns, uint64_t table,
 	(void)module_columns_add(columns, TR_TEXT("path"));
 }
 
-/* Whether the table has such a column. */
+/* True if the table has such a column. */
 static bool module_columns_have(const struct tr_module_columns *columns, enum tr_module_column kind)
 {
 	for (size_t i = 0; i < columns->count; i++)
@@ -108,7 +108,7 @@ static bool module_columns_have(const struct tr_module_columns *columns, enum tr
 	return false;
 }
 
-/* Whether two tables have the same columns in the same order. */
+/* True if two tables have the same columns in the same order. */
 static bool module_columns_equal(const struct tr_module_columns *a,
 				 const struct tr_module_columns *b)
 {
@@ -225,7 +225,7 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Whether two rows have the same meaning. */
+/* True if two rows have the same meaning. */
 static bool module_equal(const struct tr_module_columns *columns, const struct tr_module *a,
 			 const struct tr_module *b)
 {
@@ -493,7 +493,7 @@ void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
 	tr_buffer_put_byte(to, '\n');
 }
 
-/* Whether two heads have the same meaning, in any spelling. */
+/* True if two heads have the same meaning, in any spelling. */
 static bool drcov_head_equal(const struct tr_drcov_head *a, const struct tr_drcov_head *b)
 {
 	return a->version == b->version && a->table == b->table && a->count == b->count &&

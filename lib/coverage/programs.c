@@ -245,7 +245,7 @@ enum tr_status tr_programs_put(struct tr_programs *programs, struct tr_record *r
 	return TR_OK;
 }
 
-/* Whether the program contains the address of a file. */
+/* True if the program contains the address of a file. */
 static inline bool contains(const struct tr_loaded_program *loaded, uint64_t address)
 {
 	const struct tr_elf_head *head = &loaded->program->head;

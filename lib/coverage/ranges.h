@@ -30,7 +30,7 @@ void tr_ranges_free(struct tr_ranges *ranges);
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
 
 /*
- * Whether all of a range is in the set, and the bits of its op that are branches (TR_EXEC_BR0, BR1)
+ * True if all of a range is in the set, and the bits of its op that are branches (TR_EXEC_BR0, BR1)
  * are those of the last range in it.
  */
 bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range);

@@ -356,7 +356,7 @@ void tr_sources_sort(struct tr_sources *sources)
 		qsort(sources->list, sources->count, sizeof(void *), by_path);
 }
 
-/* Whether an item of that order in a sorted list was executed. */
+/* True if an item of that order in a sorted list was executed. */
 #define was_executed(items, order, other) \
 	({ \
 		size_t at_ = tr_array_search(i, 0, (items)->count, \

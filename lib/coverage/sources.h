@@ -105,14 +105,14 @@ enum tr_status tr_sources_put(struct tr_sources *sources, struct tr_record *reco
 void tr_sources_sort(struct tr_sources *sources);
 
 /*
- * Whether a file, which is sorted, has executed everything that was executed of another one. A
+ * True if a file, which is sorted, has executed everything that was executed of another one. A
  * function is the same if line and name are.
  */
 bool tr_source_file_has(const struct tr_source_file *file, const struct tr_source_file *other);
 
 void tr_sources_free(struct tr_sources *sources);
 
-/* How much of something was executed. */
+/* The number of all items of a kind, and of those that were executed. */
 struct tr_source_share {
 	uint64_t all, hit;
 };

@@ -74,7 +74,7 @@ static size_t count_launchers(const struct tr_compilers *table, const struct tr_
 	return i;
 }
 
-/* Whether the arguments may name libtool. Lines of text are searched, not parsed. */
+/* True if the arguments may name libtool. Lines of text are searched, not parsed. */
 static bool may_be_libtool(struct tr_record *record)
 {
 	static const char word[] = "libtool";
@@ -87,7 +87,7 @@ static bool may_be_libtool(struct tr_record *record)
 }
 
 /*
- * Whether the name of the program shows that it is not a build tool. *program: the program of that
+ * True if the name of the program shows that it is not a build tool. *program: the program of that
  * name; without a table if it was not looked up.
  */
 static bool is_no_tool(struct tr_record *record, const struct tr_call_config *config,
@@ -298,13 +298,13 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 	return TR_OK;
 }
 
-/* Whether an archiver takes arguments like ar; those of lib.exe are options as for a linker. */
+/* True if an archiver takes arguments like ar; those of lib.exe are options as for a linker. */
 static bool has_ar_notation(const struct tr_call *call)
 {
 	return call->invocation.program.section->notation == TR_NOTATION_AR;
 }
 
-/* Whether the call links something, or may link files that a response file names. */
+/* True if the call links something, or may link files that a response file names. */
 static bool links(const struct tr_call *call)
 {
 	const struct tr_invocation *invocation = &call->invocation;
@@ -320,8 +320,8 @@ static bool links(const struct tr_call *call)
 }
 
 /*
- * The path is absolute, so that a driver and the linker that it runs, whose options differ, give the
- * same path.
+ * The path is absolute, so that a driver and the linker that it runs, whose options differ, give
+ * the same path.
  */
 bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product)
 {

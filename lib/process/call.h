@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of build tools. tr_call_read goes from an exec record to its meaning in four steps: the
- * command (command.h), the tool after all launchers (compilers.h, tool.h), the words with response files
- * expanded (respfile.h), and the role of each word (invocation.h). All results are in the arena
- * of the record. There is no global state.
+ * command (command.h), the tool after all launchers (compilers.h, tool.h), the words with response
+ * files expanded (respfile.h), and the role of each word (invocation.h). All results are in the
+ * arena of the record. There is no global state.
  */
 #ifndef TR_PROCESS_CALL_H
 #define TR_PROCESS_CALL_H
@@ -63,8 +63,8 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 			    struct tr_call *call, struct tr_error *err);
 
 /*
- * Finds the absolute path of the file that the call links. It is empty if a response file that could
- * not be expanded may name it; data NULL: the call links nothing. False: out of memory.
+ * Finds the absolute path of the file that the call links. It is empty if a response file that
+ * could not be expanded may name it; data NULL: the call links nothing. False: out of memory.
  */
 bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct tr_text *product);
 
@@ -72,9 +72,9 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 size_t tr_call_archive(const struct tr_call *call);
 
 /*
- * Finds the file that the command of an exec record makes, as spelled there: the output, or the first
- * source if the output is unknown or an intermediate file (of cc1). compilers: as in tr_call_config.
- * data NULL: none. False: out of memory.
+ * Finds the file that the command of an exec record makes, as spelled there: the output, or the
+ * first source if the output is unknown or an intermediate file (of cc1). compilers: as in
+ * tr_call_config. data NULL: none. False: out of memory.
  */
 bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes);
 

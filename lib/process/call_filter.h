@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which compiler calls of a build are calls of their own, and which are parts of another call that
- * is in the trace: cc1, as and ld under gcc, gcc under ccache, gcc under mpicc. Only the tree of
- * processes shows that, because these programs are also called directly.
+ * Distinguishes the compiler calls of a build that are calls of their own from those that are parts
+ * of another call in the trace: cc1, as and ld under gcc, gcc under ccache, gcc under mpicc. Only
+ * the tree of processes shows that, because these programs are also called directly.
  *
  * A linker whose parent is not in the trace is a call of its own unless a driver links the same
  * file: in flat traces, which name no parents, the linker that a driver runs is a sibling of the

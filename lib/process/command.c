@@ -85,8 +85,8 @@ static enum tr_status read_argv(struct tr_record *record, const struct tr_value 
 }
 
 /*
- * Splits the text of argv without making values of it, as for nearly all commands: a list of not too
- * many strings without escapes. END: it is something else.
+ * Splits the text of argv without making values of it, as for nearly all commands: a list of not
+ * too many strings without escapes. END: it is something else.
  */
 static enum tr_status split_argv(struct tr_record *record, struct tr_text list,
 				 struct tr_command *command, struct tr_error *err)

@@ -71,7 +71,7 @@ bool tr_command_is_shell(struct tr_text program);
  */
 bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to);
 
-/* How a text is split into words. */
+/* The rules by which a text is split into words. */
 enum tr_quoting {
 	TR_QUOTING_GNU,	    /* response files of GNU and LLVM: ' and ", backslash everywhere */
 	TR_QUOTING_WINDOWS, /* Microsoft's C run-time: only ", backslash only before a quote */

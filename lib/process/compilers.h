@@ -45,7 +45,7 @@ static inline bool tr_tool_is_linker(enum tr_tool_kind kind)
 	return kind == TR_TOOL_LINKER || kind == TR_TOOL_COLLECTOR;
 }
 
-/* How far a command line goes. If several are asked for, the last in this list applies. */
+/* The last step of a command line. If several are asked for, the last in this list applies. */
 enum tr_mode {
 	TR_MODE_LINK,	    /* default: compiles its sources and links */
 	TR_MODE_COMPILE,    /* -c */
@@ -77,7 +77,7 @@ enum tr_role {
 	TR_ROLE_LINKER, /* all words that follow are options of the linker: -z of TI */
 };
 
-/* Where an option has its value. */
+/* The place where an option has its value. */
 enum tr_value_place {
 	TR_PLACE_ALONE,	 /* nowhere: it has none */
 	TR_PLACE_JOINED, /* after its name, in the same word */
@@ -87,7 +87,7 @@ enum tr_value_place {
 	TR_PLACE_PAREN,	 /* in parentheses */
 };
 
-/* How options are written; the head of compilers.txt explains each. */
+/* The forms in which options are written; the head of compilers.txt explains each. */
 enum tr_notation {
 	TR_NOTATION_PLAIN,
 	TR_NOTATION_GNU,
@@ -97,7 +97,7 @@ enum tr_notation {
 	TR_NOTATION_KEIL,
 };
 
-/* What a variable of the environment adds to a command line. */
+/* The words that a variable of the environment adds to a command line. */
 enum tr_variable_use {
 	TR_VARIABLE_BEFORE, /* options before those of the command line */
 	TR_VARIABLE_AFTER,  /* options after them */

@@ -25,8 +25,8 @@ enum { TR_DIRECTORY_MAX = 16 << 10 }; /* bytes; a directory with a longer path i
 struct tr_directory;
 
 /*
- * What a process inherits: its parent, and the program and directory that the parent had when the
- * process began.
+ * The state that a process inherits: its parent, and the program and directory that the parent had
+ * when the process began.
  */
 struct tr_origin {
 	size_t references;

@@ -765,8 +765,9 @@ static bool read_own(struct tr_env_tracker *tracker, struct tr_record *record,
 }
 
 /*
- * Finds the record's own environment, unless it depends on a parent that is not known yet. map: that
- * of the field, only read if doubts are counted or the record has to be pending. False: memory.
+ * Finds the record's own environment, unless it depends on a parent that is not known yet. map:
+ * that of the field, only read if doubts are counted or the record has to be pending. False:
+ * memory.
  */
 static bool find_own(struct tr_env_tracker *tracker, struct tr_record *record,
 		     struct tr_exec_env *exec, struct tr_field *field, const struct tr_value *map,

@@ -442,7 +442,9 @@ static void sort_order(const struct tr_span *spans, uint32_t *order, uint32_t *s
 	}
 }
 
-/* Sorts order by beginning. Most traces have their runs in this order, and no two begin together. */
+/*
+ * Sorts order by beginning. Most traces have their runs in this order, and no two begin together.
+ */
 static void order_by_beginning(struct tr_lanes *lanes, uint32_t *scratch, size_t count)
 {
 	size_t i = 1;

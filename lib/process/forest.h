@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All runs of a segment (runs.h) with their parents and children, for views that need to see the end
- * before they can show the beginning.
+ * All runs of a segment (runs.h) with their parents and children, for views that need to see the
+ * end before they can show the beginning.
  *
  *	tr_forest_complete   before each line, and at the end (NULL): if the segment is complete
  *	tr_forest_link       finds parents and children of its runs; then the view shows them, and

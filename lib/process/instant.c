@@ -8,8 +8,8 @@
 #include "record/ask.h"
 
 /*
- * Reads eight digits at once, because a log has a time of about twenty digits in each record. False:
- * one of the bytes is not a digit.
+ * Reads eight digits at once, because a log has a time of about twenty digits in each record.
+ * False: one of the bytes is not a digit.
  */
 static bool read_eight(const char *p, const char *end, int64_t *value)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which record is the parent of a process. The field parent names it by its seq, which is exact;
- * without that field, ppid names a task, whose id may be used again, so it means the program that
- * runs in that task now. A fork record that names the process as its child precedes both. Views use
- * all three (runs.h); environments and calls, which belong to records, only the field parent.
+ * Defines which record is the parent of a process. The field parent names it by its seq, which is
+ * exact; without that field, ppid names a task, whose id may be used again, so it means the program
+ * that runs in that task now. A fork record that names the process as its child precedes both.
+ * Views use all three (runs.h); environments and calls, which belong to records, only the field
+ * parent.
  *
  * tests/data/process/parent.cases are the cases, which every user of this definition passes.
  */
@@ -31,7 +32,7 @@ struct tr_parent {
 /* Finds the parent that a record names, which is split. False: memory is exhausted. */
 bool tr_parent_read(struct tr_record *record, struct tr_parent *parent);
 
-/* The same, for a caller that has its fields parent and ppid. NULL: the record has no such field. */
+/* As tr_parent_read, for a caller that has the fields parent and ppid (NULL: there is none). */
 bool tr_parent_of_fields(struct tr_record *record, const struct tr_field *parent_field,
 			 const struct tr_field *ppid, struct tr_parent *parent);
 

@@ -23,7 +23,7 @@
 #include "process/command.h"
 #include "record/value.h"
 
-/* How an option names its file: a set of these. */
+/* The forms in which an option names its file, as bits. */
 enum {
 	TR_RESPFILE_ATTACHED = 1, /* @FILE */
 	TR_RESPFILE_SPACE = 2,	  /* --via FILE */
@@ -66,7 +66,7 @@ enum {
 	TR_RESPFILE_NESTED = 32,     /* levels of files that name each other */
 };
 
-/* Why a response file is not expanded. A later reason takes precedence over an earlier one. */
+/* Reasons for not expanding a response file. A later one takes precedence over an earlier one. */
 enum tr_respfile_reason {
 	TR_RESPFILE_EXPANDED, /* none: all are expanded */
 	TR_RESPFILE_UNKNOWN,  /* its content is unknown */

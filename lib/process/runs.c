@@ -129,8 +129,8 @@ static uint32_t new_run(struct tr_runs *runs, struct tr_record *record)
 }
 
 /*
- * The key of a task: the number that its id is, as almost always; otherwise a hash, which stands for
- * the id, with a bit that no such number has.
+ * The key of a task: the number that its id is, as almost always; otherwise a hash, which stands
+ * for the id, with a bit that no such number has.
  */
 static uint64_t key_of(const struct tr_runs *runs, struct tr_text id)
 {
@@ -156,7 +156,9 @@ static bool find_run(struct tr_runs *runs, uint64_t task, uint32_t *place)
 	return true;
 }
 
-/* Takes the entry of a task out of the index. Returns the place of its run, whose reference it had. */
+/*
+ * Takes the entry of a task out of the index. Returns the place of its run, whose reference it had.
+ */
 static uint32_t end_task(struct tr_runs *runs, uint32_t place)
 {
 	const struct tr_run *entry = &runs->list[place];
@@ -424,7 +426,9 @@ static bool is_thread(struct tr_record *record, bool *thread)
 	return true;
 }
 
-/* Sets the parent from a fork that comes after the exec; it is more reliable than that of the exec. */
+/*
+ * Sets the parent from a fork that comes after the exec; it is more reliable than that of the exec.
+ */
 static void adopt(struct tr_runs *runs, uint32_t child, uint32_t parent)
 {
 	struct tr_run *run = &runs->list[child];
@@ -438,8 +442,8 @@ static void adopt(struct tr_runs *runs, uint32_t child, uint32_t parent)
 
 /*
  * True if the ending is that of the task which this fork made: the log has it before the return of
- * the fork. Otherwise it is that of an earlier task with the same id. Without times that differ, the
- * parent that the exec record of the task names decides.
+ * the fork. Otherwise it is that of an earlier task with the same id. Without times that differ,
+ * the parent that the exec record of the task names decides.
  */
 static bool ended_early(const struct tr_runs *runs, const struct tr_run_ending *ending,
 			const struct tr_record *fork, uint32_t parent)
@@ -520,7 +524,9 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	if (thread)
 		return set_thread(runs, child, parent);
 	if (find_run(runs, child, &run)) {
-		/* one that was forked before is another process, which has ended without a record */
+		/*
+		 * one that was forked before is another process, which has ended without a record
+		 */
 		if (!runs->list[run].end_reported && !runs->list[run].forked) {
 			adopt(runs, run, parent);
 			return true;

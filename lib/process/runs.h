@@ -36,7 +36,7 @@ enum tr_run_fate {
 	TR_RUN_REPLACED, /* its process called exec again */
 };
 
-/* How a run ended. */
+/* The end of a run. */
 struct tr_run_end {
 	enum tr_run_fate fate;
 	int64_t time; /* TR_INSTANT_NONE: unknown */

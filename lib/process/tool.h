@@ -33,8 +33,8 @@ struct tr_tool_config *tr_tool_config_xcalbuild(struct tr_error *err);
 void tr_tool_config_free(struct tr_tool_config *config);
 
 /*
- * How a program names response files, borrowed from config. NULL: the program is not listed. An
- * empty list has tr_respfile_usual for every program.
+ * Returns the rules by which a program names response files, borrowed from config. NULL: the
+ * program is not listed. An empty list has tr_respfile_usual for every program.
  */
 const struct tr_respfile_rules *tr_tool_config_find(const struct tr_tool_config *config,
 						    struct tr_text program);

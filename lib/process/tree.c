@@ -94,7 +94,7 @@ static size_t find(const struct table *table, uint64_t fd)
 	return tr_array_search(i, 0, table ? table->count : 0, table->list[i].fd < fd);
 }
 
-/* Whether the entry at that index is the descriptor. */
+/* True if the entry at that index is the descriptor. */
 static bool is_at(const struct table *table, size_t i, uint64_t fd)
 {
 	return table && i < table->count && table->list[i].fd == fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Bazel writes about the commands of a build as JSON. Only read. Both forms are the JSON of
- * protobuf messages, which leaves out members that are 0 or empty:
+ * Reads the JSON that Bazel writes about the commands of a build, in two forms. Both are the JSON
+ * of protobuf messages, which leaves out members that are 0 or empty:
  *
  *	bazel aquery --output=jsonproto: an ActionGraphContainer, one object whose members are lists
  *	of small objects (src/main/protobuf/analysis_v2.proto in Bazel's sources). Those of "actions"
@@ -35,15 +35,16 @@
 #include "record/json.h"
 #include "record/literal.h"
 
-/* An object and the members that matter; NULL: absent, or of another type. */
+/* An object, and its members that become fields; NULL: absent, or of another type. */
 struct command {
 	struct tr_json_object all;
 	const struct tr_json_member *arguments, *environment, *params, *status, *metrics;
 	bool planned; /* of aquery */
 };
 
+/* The place in the input that is read next. */
 enum where {
-	FIRST,	/* nothing was read */
+	FIRST,	/* the beginning */
 	SPAWNS, /* between the objects of an execution log */
 	TOP,	/* in the container, between its members */
 	LIST,	/* in one of its lists */
@@ -57,7 +58,8 @@ struct reader {
 	enum where where;
 	bool actions; /* LIST: of actions */
 	bool damaged; /* bytes of the file are missing: every object is read as an action or a spawn */
-	uint64_t unplaced, without_command;
+	uint64_t unplaced;	  /* number of commands without a directory */
+	uint64_t without_command; /* number of actions that run no command */
 };
 
 /* The text between the quotes of a string. */
@@ -198,7 +200,7 @@ static bool for_each(struct reader *reader, const struct tr_json_member *list,
 	}
 }
 
-/* The string of that key; the empty one if it was left out. */
+/* Returns the string of that key; it is empty if Bazel left it out. */
 static struct tr_text string_of(const struct tr_json_member *members, size_t count, const char *key)
 {
 	const struct tr_json_member *member = tr_json_member_find(members, count, key);
@@ -273,7 +275,7 @@ static bool put_params(struct reader *reader, struct tr_json_member *members, si
 	return true;
 }
 
-/* 1970-01-01T00:00:00.5Z in nanoseconds since then; NONE: it is not written so. */
+/* Converts 1970-01-01T00:00:00.5Z to nanoseconds since 1970; NONE: the text has another form. */
 static int64_t instant_of_date(struct tr_text text)
 {
 	enum { WHOLE = sizeof "1970-01-01T00:00:00" - 1 };
@@ -292,7 +294,9 @@ static int64_t instant_of_date(struct tr_text text)
 	return tr_trace_date_seconds(&date) * TR_INSTANT_SECOND + part;
 }
 
-/* When the command began and ended; NONE: unknown. False: memory is exhausted. */
+/*
+ * Reads the times at which the command began and ended; NONE: unknown. False: memory is exhausted.
+ */
 static bool read_times(struct reader *reader, const struct command *command, int64_t *begin,
 		       int64_t *end)
 {
@@ -317,7 +321,7 @@ static bool read_times(struct reader *reader, const struct command *command, int
 	return true;
 }
 
-/* Appends seconds without zeros at the end, but for the first digit after the point. */
+/* Appends seconds without zeros at the end, except for the first digit after the point. */
 static void put_seconds(int64_t instant, struct tr_buffer *to)
 {
 	unsigned digits = 9;
@@ -344,7 +348,7 @@ static void put_name(const struct tr_json_member *arguments, struct tr_buffer *l
 		tr_buffer_put_byte(line, '-');
 }
 
-/* How the command ended: a code that an execution log leaves out is 0. */
+/* Puts the status, and the time of the end. An execution log leaves out a status of 0. */
 static bool put_end(const struct command *command, int64_t end, struct tr_buffer *line,
 		    struct tr_error *err)
 {
@@ -419,8 +423,8 @@ static bool put_command(struct reader *reader, const struct command *command, st
 }
 
 /*
- * Makes the record of an object. TR_END: it has no command. TR_WARN: it is none of Bazel's; after
- * damage it may be a part of one, so nothing is reported.
+ * Makes the record of an object. TR_END: it has no command. TR_WARN: it is not an object of
+ * Bazel's; after damage it may be a part of one, so nothing is reported.
  */
 static enum tr_status make_record(struct reader *reader, struct tr_text text,
 				  struct tr_record **record, struct tr_error *err)
@@ -513,7 +517,7 @@ static enum tr_status next_item(struct reader *reader, struct tr_text *object, s
 	}
 }
 
-/* Finds out by its first key which of the two forms the input has. */
+/* Determines by its first key which of the two forms the input has. */
 static void begin(struct reader *reader)
 {
 	static const char *const lists[] = { "artifacts",	  "actions",	   "targets",

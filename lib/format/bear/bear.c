@@ -35,8 +35,8 @@ static void open_member(struct tr_json_object *object, const struct tr_json_memb
 }
 
 /*
- * The object's text has TR_INPUT_PAD after it; environments: the recent ones, or NULL. False: memory is
- * exhausted.
+ * The object's text has TR_INPUT_PAD after it; environments: the recent ones, or NULL. False:
+ * memory is exhausted.
  */
 static bool open_event(struct event *event, struct tr_text text,
 		       const struct tr_json_recent *environments, struct tr_arena *arena)

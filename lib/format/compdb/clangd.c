@@ -145,8 +145,8 @@ static bool has_prefix(struct tr_text name)
 static bool is_unknown(struct tr_text word)
 {
 	/*
-	 * Whole words, or with a value after "=": options of GCC's driver, options of the assembler,
-	 * which does not run, and options of which Clang has only the opposite form.
+	 * Whole words, or with a value after "=": options of GCC's driver, options of the
+	 * assembler, which does not run, and options of which Clang has only the opposite form.
 	 */
 	static const char *const others[] = { "-pass-exit-codes",
 					      "-Xassembler",

@@ -55,8 +55,8 @@ static bool find_members(struct object *object, struct tr_text text, struct tr_a
 }
 
 /*
- * Returns the bid for objects with a command; wants_file: those of a database, which have a file. The
- * objects of a build specification have none.
+ * Returns the bid for objects with a command; wants_file: those of a database, which have a file.
+ * The objects of a build specification have none.
  */
 static int bid(struct tr_input *in, bool wants_file)
 {

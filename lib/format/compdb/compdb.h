@@ -78,7 +78,7 @@ struct tr_compdb_entry {
 	struct tr_text implied; /* the default output of the command, if it names none */
 	const struct tr_text *argv;
 	size_t argc;
-	/* the members that no field holds, as compact JSON without braces; data NULL: there are none */
+	/* the members without a field, as compact JSON without braces; data NULL: none */
 	struct tr_text extra;
 };
 
@@ -238,15 +238,15 @@ void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown);
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err);
 
 /*
- * Reads the -O options quoting, respfile-root, tools and those of compilers. False: err is filled. In
- * both cases the caller frees config->roots, config->compilers and the tools.
+ * Reads the -O options quoting, respfile-root, tools and those of compilers. False: err is filled.
+ * In both cases the caller frees config->roots, config->compilers and the tools.
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);
 
 /*
- * Sets *argv and *argc to the words of a command with its response files expanded. *left: a response
- * file that could not be expanded. False: memory is exhausted.
+ * Sets *argv and *argc to the words of a command with its response files expanded. *left: a
+ * response file that could not be expanded. False: memory is exhausted.
  */
 bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
 		      const struct tr_respfile_rules *rules, struct tr_arena *arena,

@@ -450,7 +450,7 @@ static unsigned rank(const struct candidate *candidate, const struct tr_deps_pat
 }
 
 /*
- * Whether a suits better than b. Of equal ones the earlier command is chosen, so that the result
+ * True if a suits better than b. Of equal ones the earlier command is chosen, so that the result
  * does not depend on the order of the graph.
  */
 static bool is_better(const struct candidate *a, const struct candidate *b,

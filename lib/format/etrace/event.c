@@ -185,7 +185,7 @@ static inline size_t held_bytes(const struct tr_etrace_event *event)
 }
 
 /*
- * Whether the line was printed before the event, or its second half, began: then it is the end of
+ * True if the line was printed before the event, or its second half, began: then it is the end of
  * another event, whose beginning is lost.
  */
 static inline bool is_before(const struct tr_etrace_line *line, const struct tr_etrace_event *event)
@@ -194,7 +194,7 @@ static inline bool is_before(const struct tr_etrace_line *line, const struct tr_
 }
 
 /*
- * Whether the event has all strings whose sizes it states. An exec and a variable have no such
+ * True if the event has all strings whose sizes it states. An exec and a variable have no such
  * end: a line of their own ends them, or the next event.
  */
 static inline bool is_whole(const struct tr_etrace_event *event)
@@ -459,7 +459,7 @@ static bool add_argument_line(struct tr_etrace_event *event, const struct tr_etr
 	return true;
 }
 
-/* Whether it is the line of a task that has a variable. */
+/* True if it is the line of a task that has a variable. */
 static bool is_upid_line(const struct tr_etrace_line *line)
 {
 	uint64_t upid;
@@ -658,7 +658,7 @@ static bool complete_event(struct tr_etrace_events *events, struct tr_etrace_tas
 	return true;
 }
 
-/* Whether unfinished events take too much memory, as in a log that has only beginnings. */
+/* True if unfinished events take too much memory, as in a log that has only beginnings. */
 static inline bool is_full(const struct tr_etrace_events *events)
 {
 	return events->in_progress > IN_PROGRESS_MAX || events->held > events->max_held;
@@ -673,7 +673,9 @@ static bool bound_events(struct tr_etrace_events *events)
 		event->cut = true;
 		if (!task || !finish_event(events, task, event))
 			return false;
-		/* there may be many such tasks, so those are forgotten that have nothing to inherit */
+		/*
+		 * there may be many such tasks, so those are forgotten that have nothing to inherit
+		 */
 		if (!task->forked && !task->execed && !task->half && !task->open)
 			end_task(events, task);
 	}
@@ -745,7 +747,7 @@ static bool open_event(struct tr_etrace_events *events, struct tr_etrace_task *t
 	return true;
 }
 
-/* Whether the line is a whole event that has nothing to do with those in progress. */
+/* True if the line is a whole event that has nothing to do with those in progress. */
 static bool is_whole_event(const struct tr_etrace_task *task, const struct tr_etrace_tag *tag,
 			   const struct tr_etrace_line *line)
 {

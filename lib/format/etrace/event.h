@@ -183,7 +183,7 @@ bool tr_etrace_render_cut(struct tr_etrace_events *events, uint64_t source_line)
 enum tr_status tr_etrace_queue_take(struct tr_etrace_queue *queue, struct tr_record *record,
 				    struct tr_error *err);
 
-/* Whether the event forked a child whose upid the tracer could not make: its counter has all bits
+/* True if the event forked a child whose upid the tracer could not make: its counter has all bits
  * set. */
 static inline bool tr_etrace_is_invalid_child(const struct tr_etrace_events *events,
 					      const struct tr_etrace_event *event)

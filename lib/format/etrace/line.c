@@ -370,7 +370,7 @@ static const struct word exit_signals[] = {
 	END,
 };
 
-/* How the flags of an event are spelled. */
+/* The words for the flags of an event. */
 struct set {
 	const struct word *words;
 	const struct word *values; /* of the group; NULL: there is none */
@@ -724,7 +724,7 @@ static bool read_event(const char *p, struct tr_etrace_line *line, struct tr_etr
 	return read_rest(rest, line);
 }
 
-/* Whether the line, which is longer, begins as the head. The bytes compared can be read. */
+/* True if the line, which is longer, begins as the head. The bytes compared can be read. */
 static inline bool begins_as(const char *line, const struct tr_etrace_head *head)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE

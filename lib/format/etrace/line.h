@@ -89,7 +89,7 @@ struct tr_etrace_tag {
 	size_t parameter_count;
 };
 
-/* Whether p, which is followed by TR_ETRACE_TAG_MAX readable bytes, begins with the first len. */
+/* True if p, which is followed by TR_ETRACE_TAG_MAX readable bytes, begins with the first len. */
 static inline bool tr_etrace_tag_begins(const char *p, const char bytes[TR_ETRACE_TAG_MAX],
 					size_t len)
 {

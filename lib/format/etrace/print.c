@@ -300,13 +300,13 @@ static void need(struct print *p, bool there, const char *what)
 		tr_error_set(p->err, TR_CAUSE_INPUT, "no %s, which the log needs", what);
 }
 
-/* Whether the record has a field, of any type. */
+/* True if the record has a field, of any type. */
 static bool has_field(struct print *p, const char *key)
 {
 	return tr_record_field(p->record, key) != NULL;
 }
 
-/* Whether the number of a slot is known. */
+/* True if the number of a slot is known. */
 static bool has_number(const struct print *p, unsigned slot)
 {
 	return p->given >> slot & 1;
@@ -367,7 +367,7 @@ static void need_number(struct print *p, unsigned slot, const char *key)
 }
 
 /*
- * Whether the flags are ones that only clone3() takes. For its calls, posix_spawn()'s among them,
+ * True if the flags are ones that only clone3() takes. For its calls, posix_spawn()'s among them,
  * the tracer prints only the child.
  */
 static bool is_of_clone3(const struct tr_value *value)
@@ -506,7 +506,7 @@ static void find_exec(struct print *p)
 	need(p, p->strings[2].has_size, "cwd");
 }
 
-/* Whether the reader found this damage. */
+/* True if the reader found this damage. */
 static bool is_flagged(struct print *p, const char *flag)
 {
 	const struct tr_value *list = tr_etrace_field(p->record, "flagged", p->err);
@@ -819,7 +819,7 @@ static const struct kind *find_kind(const struct tr_record *record, const char *
 }
 
 /*
- * Whether the log has a place for this record of the kind: of most calls it has only those that
+ * True if the log has a place for this record of the kind: of most calls it has only those that
  * succeeded.
  */
 static bool applies(const struct kind *kind, struct tr_record *record, const char **reason)

@@ -32,7 +32,7 @@ struct render {
 	bool only_last_argument; /* a byte is missing that the tracer may not have printed */
 };
 
-/* Whether the log has the text. */
+/* True if the log has the text. */
 static inline bool has(const struct tr_etrace_event *event, unsigned slot)
 {
 	return event->strings[slot].form != TR_ETRACE_UNSEEN;
@@ -253,8 +253,8 @@ static void put_if_different(struct render *r, unsigned slot, unsigned other)
 
 /*
  * The words of flags. Programs use few combinations, and finding the words of one takes more time
- * than the rest of the record, so the last ones of each slot of a cache are kept. NULL: they are too
- * long for it.
+ * than the rest of the record, so the last ones of each slot of a cache are kept. NULL: they are
+ * too long for it.
  */
 static const struct tr_etrace_words *find_words(struct tr_etrace_events *events,
 						enum tr_etrace_type type, int64_t flags)

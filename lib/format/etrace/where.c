@@ -299,12 +299,12 @@ static void set_directory(struct tr_task *task, struct tr_record *record, const 
 }
 
 /*
- * What a call does to the directory and descriptors of its task. OTHER is nothing and has to be 0;
- * those up to COPY open descriptors and may have O_CLOEXEC.
+ * The effects of calls on the directory and descriptors of their task. OTHER has none and has to be
+ * 0; those up to COPY open descriptors and may have O_CLOEXEC.
  */
 enum action { OTHER, OPEN, PIPE, COPY, CONTROL, CLOSE, CLOSE_RANGE, MOVE, GET_CWD, UNSHARE };
 
-/* Returns what the call of a record does. */
+/* Returns the effect of the call of a record. */
 static enum action find_action(const struct tr_record *record)
 {
 	static const struct {

@@ -51,7 +51,7 @@ struct writer {
 
 /* Tasks whose lines are held back. */
 
-/* Whether the lines of the task are held back. */
+/* True if the lines of the task are held back. */
 static bool is_late(const struct writer *writer, uint64_t task)
 {
 	return tr_id_map_get(&writer->late, task) != NULL;
@@ -156,7 +156,7 @@ static bool write_all_late(struct writer *writer)
 }
 
 /*
- * Whether the record is the first execution of a child whose fork has not come. Only executions
+ * True if the record is the first execution of a child whose fork has not come. Only executions
  * whose parent is a task of the stream are held back: for others no fork will come.
  */
 static bool is_early(struct writer *writer, struct tr_record *record, uint64_t number,
@@ -202,7 +202,7 @@ static bool put_lines(struct writer *writer, struct tr_record *record)
 
 /* Records as lines. */
 
-/* Whether the record is the directory of a log. */
+/* True if the record is the directory of a log. */
 static bool is_initcwd(const struct tr_record *record)
 {
 	return tr_text_is(record->kind, "meta") && record->name.type == TR_CELL_TEXT &&

@@ -68,7 +68,7 @@ bool tr_etrace_field_number(struct tr_record *record, const char *key, int64_t *
 			    struct tr_error *err);
 /* A number or an address; errors are ignored. */
 bool tr_etrace_field_uint(struct tr_record *record, const char *key, uint64_t *number);
-/* Whether the field has the word as one of its flags, or is a number with that bit. */
+/* True if the field has the word as one of its flags, or is a number with that bit. */
 bool tr_etrace_field_has(struct tr_record *record, const char *key, const char *word, uint64_t bit);
 struct tr_etrace_moment tr_etrace_field_time(const struct tr_record *record, struct tr_error *err);
 uint64_t tr_etrace_field_task(const struct tr_record *record, struct tr_error *err);

@@ -144,7 +144,7 @@ enum tr_status tr_klocwork_render_exec(struct tr_record *record,
 				       const struct tr_klocwork_overrides *overrides,
 				       struct tr_buffer *to, struct tr_error *err);
 
-/* The same for env, meta and raw (the text itself). */
+/* As tr_klocwork_render_exec, for env, meta and raw (the text itself). */
 enum tr_status tr_klocwork_render_context(struct tr_record *record, struct tr_buffer *to,
 					  struct tr_error *err);
 

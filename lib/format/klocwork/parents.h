@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which record an event's parent_id refers to, and the queue of records that are pending on it.
+ * Finds the record to which an event's parent_id refers, and queues the records that are pending on
+ * it.
  *
- * It refers to the nearest earlier event with that id in the same scope; else to the first later
- * one within a look-ahead that is bounded and depends only on the trace; else to none, and the
- * record is an orphan. A scope begins with each version line, and with creator and env lines that
- * follow an event.
+ * A parent_id refers to the nearest earlier event with that id in the same scope; else to the first
+ * later one within a look-ahead that is bounded and depends only on the trace; else to none, and
+ * the record is an orphan. A scope begins with each version line, and with creator and env lines
+ * that follow an event.
  *
  * The order of records is kept: while one is pending, those after it are queued.
  */

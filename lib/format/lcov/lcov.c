@@ -338,7 +338,7 @@ static void set(struct tr_buffer *buffer, struct tr_text text)
 	tr_buffer_put_text(buffer, text);
 }
 
-/* Whether the line belongs to the list of functions. */
+/* True if the line belongs to the list of functions. */
 static bool is_of_functions(struct tr_text line)
 {
 	for (size_t i = 0; i < KEYS; i++)

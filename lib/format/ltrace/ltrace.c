@@ -82,7 +82,7 @@ static bool chop(struct tr_text *text, struct tr_text word)
 	return ends;
 }
 
-/* Whether p has no leading zero, so that the number is spelled the same again. */
+/* True if p has no leading zero, so that the number is spelled the same again. */
 static bool is_canonical(const char *p, const char *digits_end)
 {
 	enum { MOST = 18 };
@@ -187,7 +187,7 @@ static const char *parentheses_end(const char *p, const char *end)
 	return NULL;
 }
 
-/* Whether parentheses are followed by others. */
+/* True if parentheses are followed by others. */
 static bool may_have_types(const char *p, const char *end)
 {
 	while ((p = memchr(p, ')', (size_t)(end - p))) && ++p < end)
@@ -251,7 +251,7 @@ static bool read_name(struct tr_text text, struct line *line)
 	return true;
 }
 
-/* Whether text can be a result. Other text after a " = " is part of a string. */
+/* True if text can be a result. Other text after a " = " is part of a string. */
 static bool is_result(struct tr_text text)
 {
 	static const char pairs[] = "\"\"''{}[]<>";
@@ -638,7 +638,7 @@ static bool put_call(struct reader *reader, const struct line *line)
 	return true;
 }
 
-/* Whether the function returns in a task in which it was not called. */
+/* True if the function returns in a task in which it was not called. */
 static bool is_fork(struct tr_text name)
 {
 	return tr_text_is(name, "fork") || tr_text_is(name, "vfork") || tr_text_is(name, "clone") ||
@@ -828,7 +828,7 @@ enum {
 	BITS_TABLE = 40,
 };
 
-/* Whether a line has a spelling that ltrace has and strace has not. */
+/* True if a line has a spelling that ltrace has and strace has not. */
 static bool is_own(const struct line *line)
 {
 	static const struct tr_text others[] = {

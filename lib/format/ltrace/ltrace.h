@@ -34,7 +34,10 @@
 
 enum { TR_LTRACE_ALIGN = 50 };
 
-/* How lines begin; the names are those in the stream, in the order of the enums, and NULL. */
+/*
+ * The forms in which lines begin. The names are those in the stream, in the order of the enums; the
+ * lists end with NULL.
+ */
 enum tr_ltrace_pids { TR_LTRACE_NO_PID, TR_LTRACE_PLAIN, TR_LTRACE_BRACKETED };
 enum tr_ltrace_clock {
 	TR_LTRACE_NO_CLOCK,

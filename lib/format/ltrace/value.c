@@ -67,20 +67,20 @@ static bool spend(struct spelling *s, size_t n)
 	return enough;
 }
 
-/* Whether the text at p begins with the word. */
+/* True if the text at p begins with the word. */
 static bool starts(const char *p, const char *end, struct tr_text word)
 {
 	return tr_text_starts(tr_text_span(p, end), word);
 }
 
-/* Whether a value may begin with c. */
+/* True if a value may begin with c. */
 static bool is_start(char c)
 {
 	return c && (strchr("-\"'{[<~_0123456789", c) || (c >= 'A' && c <= 'Z') ||
 		     (c >= 'a' && c <= 'z'));
 }
 
-/* Whether a value may end at p: here, or where another one begins after a comma. */
+/* True if a value may end at p: here, or where another one begins after a comma. */
 static bool is_end(const char *p, const char *end)
 {
 	if (starts(p, end, TR_TEXT(", ")))

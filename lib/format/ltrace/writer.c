@@ -217,7 +217,7 @@ static void put_result(struct printer *p)
 	}
 }
 
-/* Whether the record has the flag. */
+/* True if the record has the flag. */
 static bool has_flag(struct printer *p, const char *flag)
 {
 	const struct tr_value *list = tr_ask(p->record, "flagged", TR_LIST, p->err);

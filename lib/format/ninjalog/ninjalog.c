@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file .ninja_log of ninja, versions 5 to 7, which differ in how commands are hashed. Only
- * read. The facts come from ninja 1.11's manual and the logs that it writes:
+ * Reads the file .ninja_log of ninja, versions 5 to 7, which differ in how commands are hashed. The
+ * facts come from ninja 1.11's manual and the logs that it writes:
  *
  *	# ninja log v5
  *	START	END	MTIME	OUTPUT	HASH
@@ -33,7 +33,7 @@ struct reader {
 	struct tr_buffer extra;	  /* more of its outputs, as JSON strings */
 	struct tr_buffer key;	  /* its times and its hash */
 	struct tr_buffer next_key;
-	bool over;
+	bool over; /* what follows is data of Chromium's */
 };
 
 static int bid(struct tr_input *in)
@@ -48,7 +48,7 @@ static int bid(struct tr_input *in)
 
 enum { MILLISECOND = 1000 * 1000 }; /* in nanoseconds */
 
-/* Splits a line. False: it is not one of the log. */
+/* Splits a line. times: start and end. False: it is not a line of the log. */
 static bool split(struct tr_text line, struct tr_text fields[FIELDS], uint64_t times[2])
 {
 	const uint64_t most = TR_INSTANT_MAX / MILLISECOND;
@@ -130,8 +130,8 @@ static void make_key(struct tr_buffer *key, const struct tr_text fields[FIELDS])
 }
 
 /*
- * Takes a line. TR_END: no record is complete. TR_OK: the pending one is, and *record is it. The
- * command of the line is pending then.
+ * Takes a line. TR_OK: its command is another one than the pending one, which *record now has, and
+ * becomes the pending one. TR_END: no record is complete.
  */
 static enum tr_status take_line(struct reader *reader, struct tr_text line,
 				struct tr_record **record, struct tr_error *err)
@@ -201,7 +201,7 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->next_key);
 }
 
-/* Refuses versions that have other lines. */
+/* Refuses other versions, because their lines are different. */
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
 				     struct tr_error *err)
 {

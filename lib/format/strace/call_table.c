@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls by name: the names of their arguments, what the reader does with them, and the flags
- * of clone. The names of calls also tell strace's logs from source code and from other logs: the bid
- * counts them.
+ * of clone. The names of calls also tell strace's logs from source code and from other logs: the
+ * bid counts them.
  */
 #include "format/strace/strace.h"
 
@@ -337,7 +337,9 @@ const struct tr_strace_syscall *tr_strace_syscall_again(struct tr_strace_recent 
 	return *slot;
 }
 
-/* The flags of Linux, as in clone(2), without CLONE_; the bits are in the order of their numbers. */
+/*
+ * The flags of Linux, as in clone(2), without CLONE_; the bits are in the order of their numbers.
+ */
 static const char *const flag_names[] = {
 	"NEWTIME",	 "VM",	       "FS",	       "FILES",		"SIGHAND",
 	"PIDFD",	 "PTRACE",     "VFORK",	       "PARENT",	"THREAD",

@@ -197,7 +197,7 @@ static bool read_path(struct tr_strace_reader *reader, struct tr_text text)
 	return tr_strace_is_string(text, &body, &cut) && !cut && decode(reader, body);
 }
 
-/* Whether the bytes of a path begin with a slash. */
+/* True if the bytes of a path begin with a slash. */
 static bool is_absolute(const struct tr_buffer *path)
 {
 	return path->len && *path->data == '/';
@@ -267,7 +267,7 @@ static void infer_cwd(struct tr_strace_reader *reader, struct tr_task *task,
 }
 
 /*
- * Whether a file is opened for reading only and not created: no other can be a directory. -X raw
+ * True if a file is opened for reading only and not created: no other can be a directory. -X raw
  * prints the flags as numbers.
  */
 static bool may_be_directory(struct tr_text flags)
@@ -316,7 +316,7 @@ static void open_descriptor(struct tr_strace_reader *reader, struct tr_task *tas
 	tr_directory_release(directory);
 }
 
-/* Whether a command of fcntl copies the descriptor, in any style of -X. */
+/* True if a command of fcntl copies the descriptor, in any style of -X. */
 static bool copies(struct tr_text command)
 {
 	enum { DUPFD = 0, DUPFD_CLOEXEC = 1030 };
@@ -665,7 +665,7 @@ static void take_second_half(struct tr_strace_reader *reader, struct tr_task *ta
 }
 
 /*
- * Where the arguments end depends on both halves, because a string or bracket may be open at the
+ * The end of the arguments depends on both halves, because a string or bracket may be open at the
  * end of the first one. The usual case, where the second half begins with the parenthesis, is tried
  * first.
  */

@@ -48,7 +48,9 @@ static void reset_names(struct tr_strace_names *names)
 /* The slot of the name, or the free one in which it belongs. */
 static uint32_t *find(const struct tr_strace_names *names, const char *base, struct tr_text name)
 {
-	/* an address as the seed, which no input can know: else a log could have names that collide */
+	/*
+	 * an address as the seed, which no input can know: else a log could have names that collide
+	 */
 	for (size_t i = tr_text_hash((uintptr_t)names, name);; i++) {
 		uint32_t *slot = &names->slots[i & (names->cap - 1)];
 		const char *known = base + *slot;
@@ -158,7 +160,7 @@ static bool end_string(struct cursor *at, struct tr_strace_exec *exec)
 	return cut;
 }
 
-/* Whether the cursor is at the end of a list, which it then skips. *cut: a part is missing. */
+/* True if the cursor is at the end of a list, which it then skips. *cut: a part is missing. */
 static bool at_list_end(struct cursor *at, struct tr_strace_exec *exec, bool *cut)
 {
 	if (at->p < at->end && *at->p == '"')

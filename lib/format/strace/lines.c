@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines: prefix, body and time. strace has no grammar that could be parsed from left to right: where
- * the arguments of a call end is known only after all brackets and strings in them, and programs can
- * print to the same file. So a line is first classified by its beginning and end, and what does not
- * fit exactly is UNKNOWN or CUT.
+ * Lines: prefix, body and time. strace has no grammar that could be parsed from left to right:
+ * where the arguments of a call end is known only after all brackets and strings in them, and
+ * programs can print to the same file. So a line is first classified by its beginning and end, and
+ * what does not fit exactly is UNKNOWN or CUT.
  */
 #include "format/strace/lines.h"
 
@@ -475,7 +475,10 @@ static bool take_own_name(const char **p, const char *end)
 	return true;
 }
 
-/* Takes the mark of a line that -k prints below a call; old versions print an empty line at the end. */
+/*
+ * Takes the mark of a line that -k prints below a call; old versions print an empty line at the
+ * end.
+ */
 static bool take_frame(const char **p, const char *end)
 {
 	*p = tr_strace_skip(*p, end);
@@ -493,7 +496,7 @@ static struct tr_text next_word(const char **p, const char *end)
 }
 
 /*
- * Whether this is the head of a table of -c or a rule in it: "% time     seconds ...", "------
+ * True if this is the head of a table of -c or a rule in it: "% time     seconds ...", "------
  * ----------- ...". -U selects the order of the columns, so every word has to be one of the heads,
  * or every word has to be a rule.
  */

@@ -92,13 +92,13 @@ bool tr_strace_body_finish(struct tr_text rest, struct tr_strace_line *line);
 /* Reads the result from the ')' on. False: it is cut, or rest begins with more arguments. */
 bool tr_strace_body_close(struct tr_text rest, struct tr_strace_line *line);
 
-/* Whether the call returned without an error; result NULL: it did not return. */
+/* True if the call returned without an error; result NULL: it did not return. */
 static inline bool tr_strace_succeeded(const struct tr_strace_result *result)
 {
 	return result && result->value.data && !result->error.data;
 }
 
-/* Whether the line is a row of a table of -c: numbers and the name of a call. */
+/* True if the line is a row of a table of -c: numbers and the name of a call. */
 bool tr_strace_is_row(struct tr_text line);
 
 /*
@@ -143,7 +143,7 @@ const char *tr_strace_arguments_end(const char *p, const char *end);
 /* The n-th argument, from 0; empty if there are fewer. */
 struct tr_text tr_strace_argument(struct tr_text arguments, unsigned n);
 
-/* Whether c may be part of the name of a call, flag or signal. */
+/* True if c may be part of the name of a call, flag or signal. */
 static inline bool tr_strace_is_name(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || tr_is_digit(c) || c == '_';
@@ -191,7 +191,7 @@ const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to
 /* Appends the bytes that the body of a string stands for. */
 void tr_strace_bytes(struct tr_text body, struct tr_buffer *to);
 
-/* Whether text is one string, whose body is returned; cut: "..." follows it. */
+/* True if text is one string, whose body is returned; cut: "..." follows it. */
 bool tr_strace_is_string(struct tr_text text, struct tr_text *body, bool *cut);
 
 /* The path or name that -y prints in angle brackets: 3</path>. False: there is none. */
@@ -199,8 +199,8 @@ bool tr_strace_note(struct tr_text text, struct tr_text *note);
 
 /*
  * Appends the value at p if it is spelled as in the stream, or is a string: such values, which are
- * most, are copied while their end is searched. Returns the ',' after it, or end. NULL: it is another
- * value, and nothing is appended. *cut: as below.
+ * most, are copied while their end is searched. Returns the ',' after it, or end. NULL: it is
+ * another value, and nothing is appended. *cut: as below.
  */
 const char *tr_strace_copy_value(const char *p, const char *end, struct tr_buffer *to, bool *cut);
 

@@ -2,13 +2,13 @@
 /*
  * Records on their way out. A record is composed in out.head. If its parent is not known yet, a
  * part of it is missing: the parent and the directory of an execution, or whether the task is a
- * thread. Then the record is pending, and all that follow stay behind it. The length of the
- * queue is bounded by the log alone, so that the same log always gives the same records; only where
- * a running program writes nothing for a while, strace.c does not hold them any longer.
+ * thread. Then the record is pending, and all that follow stay behind it. The length of the queue
+ * is bounded by the log alone, so that the same log always gives the same records; only where a
+ * running program writes nothing for a while, strace.c does not hold them any longer.
  *
- * The fields parent and ppid follow process/parent.h: the exec record that was current in the parent
- * when it created the process. tests/data/strace/parent.cases has its cases as logs; the unit test
- * compares the field with what views find without it.
+ * The fields parent and ppid follow process/parent.h: the exec record that was current in the
+ * parent when it created the process. tests/data/strace/parent.cases has its cases as logs; the
+ * unit test compares the field with what views find without it.
  */
 #include "format/strace/strace.h"
 
@@ -112,7 +112,7 @@ static void put_flags(unsigned flags, struct tr_buffer *to)
 	tr_buffer_put_literal(to, "\"]");
 }
 
-/* Whether all that the record depends on is known. */
+/* True if all that the record depends on is known. */
 static bool is_complete(const struct pending *item)
 {
 	uint64_t seq;
@@ -125,7 +125,7 @@ static bool is_complete(const struct pending *item)
 	       !tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from);
 }
 
-/* Whether the environment of the execution has an absolute PWD. */
+/* True if the environment of the execution has an absolute PWD. */
 static bool has_pwd(const struct pending *item)
 {
 	return item->pwd.len && *item->pwd.data == '/';
@@ -214,7 +214,7 @@ static void put_parent(const struct pending *item, unsigned *flags, struct tr_bu
 }
 
 /*
- * Whether the record could not be composed, which is reported: it is longer than the limit, or
+ * True if the record could not be composed, which is reported: it is longer than the limit, or
  * memory is exhausted.
  */
 static bool is_lost(struct tr_strace_reader *reader, const struct tr_buffer *line,

@@ -173,8 +173,8 @@ static bool take_second_half(struct tr_strace_reader *reader, struct tr_text tex
 }
 
 /*
- * Repairs a line that should be two, or is the second half of a call. True: it has been read, except
- * for what *text is then.
+ * Repairs a line that should be two, or is the second half of a call. True: it has been read,
+ * except for what *text is then.
  */
 static bool mend(struct tr_strace_reader *reader, struct tr_text *text,
 		 const struct tr_strace_line *line)

@@ -27,14 +27,14 @@
 /* The number of a process whose number is not in the log. */
 #define TR_STRACE_NOBODY UINT64_MAX
 
-/* Where a record comes from. */
+/* The position and the time of the line from which a record is made. */
 struct tr_strace_origin {
 	uint64_t line, offset;
 	size_t time_len; /* 0: the line has no time */
 	char time[TR_STRACE_TIME_MAX];
 };
 
-/* How a process ended. */
+/* The end of a process. */
 struct tr_strace_end {
 	bool core;
 	uint8_t signal_len; /* 0: with status */
@@ -42,7 +42,7 @@ struct tr_strace_end {
 	uint64_t status;
 };
 
-/* What the reader does with a call that succeeded, besides its record. */
+/* The effect of a call that succeeded on the state of the reader, besides its record. */
 enum tr_strace_effect {
 	TR_STRACE_NO_EFFECT,
 	TR_STRACE_EXECVE,
@@ -84,7 +84,9 @@ struct tr_strace_call {
 	size_t len, cap, name_len;
 	size_t *held; /* sum of cap over all calls */
 	struct tr_strace_origin begin;
-	/* of a fork, and of an exec in a thread: the task's directory, and how often it had moved */
+	/*
+	 * of a fork, and of an exec in a thread: the task's directory, and how often it had moved
+	 */
 	struct tr_directory *directory;
 	uint64_t moves;
 	struct tr_directory *seen_from; /* of an execveat in a thread: that of its descriptor */
@@ -237,8 +239,8 @@ static inline struct tr_text tr_strace_call_arguments(const struct tr_strace_cal
 struct tr_task *tr_strace_call_begin(struct tr_strace_reader *reader, struct tr_task *task,
 				     const struct tr_strace_line *line);
 /*
- * Closes the open call, which will not return. Returns the task that has the number then: another one
- * if an exec has ended the first. NULL: memory is exhausted.
+ * Closes the open call, which will not return. Returns the task that has the number then: another
+ * one if an exec has ended the first. NULL: memory is exhausted.
  */
 struct tr_task *tr_strace_abandon(struct tr_strace_reader *reader, struct tr_task *task);
 /* Appends to the text of a call, in place. False: memory is exhausted. */
@@ -264,15 +266,15 @@ void tr_strace_exec_free(struct tr_strace_exec *exec);
 
 /* frames.c: the stack frames of -k. */
 
-/* Whether the bytes at hand allow that the next line is a frame. */
+/* True if the bytes at hand allow that the next line is a frame. */
 bool tr_strace_may_have_frames(const struct tr_strace_reader *reader);
 /* Keeps the line, which begins at reader->here, until its frames are read. */
 void tr_strace_keep_line(struct tr_strace_reader *reader, struct tr_text line);
 /* Adds the line as a frame of the line that is kept. False: it is not a frame. */
 bool tr_strace_add_frame(struct tr_strace_reader *reader, struct tr_text text);
 /*
- * Appends the frames of the current line to the record in out.head: of a call that ends on this line,
- * or of a signal (NULL).
+ * Appends the frames of the current line to the record in out.head: of a call that ends on this
+ * line, or of a signal (NULL).
  */
 void tr_strace_put_frames(struct tr_strace_reader *reader, const struct tr_strace_done *call);
 void tr_strace_stack_free(struct tr_strace_stack *stack);
@@ -315,7 +317,9 @@ void tr_strace_flush(struct tr_strace_reader *reader);
 
 /* pending.c: records on their way out. */
 
-/* Begins a record in out.head: kind, seq, time, task and a TAB. task NULL: neither time nor task. */
+/*
+ * Begins a record in out.head: kind, seq, time, task and a TAB. task NULL: neither time nor task.
+ */
 void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 		     const struct tr_strace_origin *from, const struct tr_task *task);
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tasks: which one a line is about, execs in threads, and how processes end. process/tree.h has the
- * tree of processes and what their tasks share; the rules here are about what only strace prints, or
- * leaves out.
+ * tree of processes and what their tasks share; the rules here are about what only strace prints,
+ * or leaves out.
  */
 #include "format/strace/strace.h"
 
@@ -86,7 +86,7 @@ struct tr_task *tr_strace_task_by_number(struct tr_strace_reader *reader, uint64
 }
 
 /*
- * Whether a number that appears for the first time may belong to the task that had none: strace
+ * True if a number that appears for the first time may belong to the task that had none: strace
  * prints numbers on stderr only when it follows more than one task. If a call of that task is open,
  * the line must be about the end of this call, or else a child prints it.
  */
@@ -128,8 +128,8 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
 /*
  * Execs in threads. One that succeeds ends all other threads, and continues under the number of the
  * process. So the log has the beginning of the call under one number and its end under another one,
- * that of the leader. Which beginning belongs to the end is known from <pid changed to N ...> in the
- * files of -ff, from "+++ superseded by execve in pid N +++", or is inferred (match_exec).
+ * that of the leader. Which beginning belongs to the end is known from <pid changed to N ...> in
+ * the files of -ff, from "+++ superseded by execve in pid N +++", or is inferred (match_exec).
  */
 
 /*
@@ -147,7 +147,7 @@ static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, str
 	from->state = state;
 }
 
-/* Whether the open call of the task is an exec. */
+/* True if the open call of the task is an exec. */
 static bool is_execing(const struct tr_task *task)
 {
 	const struct tr_strace_call *call = task->state;
@@ -294,7 +294,9 @@ static enum code read_code(struct tr_text text)
 		       : tr_text_is(text, "CLD_KILLED") ? KILLED
 		       : tr_text_is(text, "CLD_DUMPED") ? DUMPED
 							: OTHER_CODE;
-	/* if a process sent SIGCHLD with kill(), the code is negative or 0, and no child has ended */
+	/*
+	 * if a process sent SIGCHLD with kill(), the code is negative or 0, and no child has ended
+	 */
 	if (!text.len || !tr_strace_number(text, &number) || number > LAST)
 		return NO_CODE;
 	return number > DUMPED ? OTHER_CODE : (enum code)number;
@@ -394,8 +396,8 @@ void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid)
 
 /*
  * Keeps the end of a task that is known from a call or from its parent. A +++ line may repeat it,
- * so the exit record is held back until then. If 16 ends were not repeated, the log has no such lines,
- * and the oldest one is recorded.
+ * so the exit record is held back until then. If 16 ends were not repeated, the log has no such
+ * lines, and the oldest one is recorded.
  */
 static void mark_ending(struct tr_strace_reader *reader, struct tr_task *task,
 			const struct tr_strace_end *end)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of a line: where they end, their bytes, and their value in the stream. strace prints C, more
- * or less, with abbreviations, comments and symbols from many tables. So a value gets a literal if
- * its spelling is understood as a whole, and is a string of its text otherwise: no value is lost, and
- * none is misread.
+ * Pieces of a line: where they end, their bytes, and their value in the stream. strace prints C,
+ * more or less, with abbreviations, comments and symbols from many tables. So a value gets a
+ * literal if its spelling is understood as a whole, and is a string of its text otherwise: no value
+ * is lost, and none is misread.
  */
 #include "format/strace/lines.h"
 
@@ -87,7 +87,9 @@ static const char *thing_end(const char *p, const char *end)
 	}
 }
 
-/* Finds the first closing bracket without an opening one; with commas, or a ',' outside brackets. */
+/*
+ * Finds the first closing bracket without an opening one; with commas, or a ',' outside brackets.
+ */
 static const char *find_end(const char *p, const char *end, bool commas)
 {
 	static const bool marks[UCHAR_MAX + 1] = {
@@ -234,7 +236,7 @@ void tr_strace_bytes(struct tr_text body, struct tr_buffer *to)
 	}
 }
 
-/* Whether the escape means the same in the stream, so that it can be copied. */
+/* True if the escape means the same in the stream, so that it can be copied. */
 static bool is_shared_escape(const char *p, const char *end)
 {
 	return *p == '\\' && end - p > 1 &&
@@ -321,7 +323,9 @@ static const char *canonical_number_end(const char *p, const char *end)
 	return p == begin || (*begin == '0' && p - begin > 1) ? NULL : p;
 }
 
-/* Returns the end of symbols such as A|B if they are spelled as in the stream. NULL: they are not. */
+/*
+ * Returns the end of symbols such as A|B if they are spelled as in the stream. NULL: they are not.
+ */
 static const char *symbol_end(const char *p, const char *end)
 {
 	enum { RESERVED = 5 }; /* the longest reserved word */
@@ -434,8 +438,8 @@ static bool put_number(struct rendering *r, struct tr_text text)
 }
 
 /*
- * Puts one name of A|B|0x8: a word, or the bits without a name, which strace prints after the names.
- * False: it is neither.
+ * Puts one name of A|B|0x8: a word, or the bits without a name, which strace prints after the
+ * names. False: it is neither.
  */
 static bool put_name(struct rendering *r, struct tr_text name, bool first)
 {
