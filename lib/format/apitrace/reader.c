@@ -322,8 +322,8 @@ static bool read_unit(struct reader *reader)
 }
 
 /*
- * Plain calls (parse.h) need no records if the tool has given the reader a way past them. The next
- * call that is not plain is parsed again, as a unit.
+ * Plain calls (parse.h) need no records if the tool has given the reader a way past them, and only a
+ * line in those that are to be text. The next call that is not plain is parsed again, as a unit.
  */
 
 /* Gives the plain calls of the window to the taker. */
@@ -337,8 +337,12 @@ static void hand_over_calls(struct reader *reader, struct tr_call_taker *taker)
 	tr_input_skip(in, (size_t)(parse->start - in->pos));
 }
 
-/* Appends the line of the plain call at parse->p. False: it is not plain, or memory is exhausted. */
-static inline bool put_call_line(struct reader *reader, struct tr_buffer *lines)
+/*
+ * Appends the line of the plain call at parse->p, and makes room for its LF. kind: see
+ * tr_apitrace_put_columns. False: it is not plain, or memory is exhausted.
+ */
+static inline __attribute__((always_inline)) bool
+put_call_line(struct reader *reader, const char *kind, struct tr_buffer *lines)
 {
 	struct tr_apitrace_parse *parse = &reader->parse;
 	struct tr_apitrace_event *event = &reader->event;
@@ -347,11 +351,10 @@ static inline bool put_call_line(struct reader *reader, struct tr_buffer *lines)
 	if (!tr_apitrace_take_plain(parse, &event->has_thread, &event->thread, &event->function))
 		return false;
 	event->call = reader->calls;
-	bool plain = tr_apitrace_put_columns(event, "call\t", lines) &&
-		     tr_apitrace_spell_plain(&speller, event->function->leads,
-					     event->function->count, event->call);
-	tr_buffer_put_byte(lines, '\n');
-	if (plain && !lines->failed)
+	if (tr_apitrace_put_columns(event, kind, lines) &&
+	    tr_apitrace_spell_plain(&speller, event->function->leads, event->function->count,
+				    event->call) &&
+	    tr_buffer_room(lines, 1))
 		return true;
 	lines->len = start;
 	return false;
@@ -367,7 +370,8 @@ static void write_calls(struct reader *reader, struct tr_output *out)
 	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, in->offset);
 	while (plain && !out->failed) {
 		tr_output_lend(out, lines);
-		while (lines->len < BLOCK && (plain = put_call_line(reader, lines))) {
+		while (lines->len < BLOCK && (plain = put_call_line(reader, "call\t", lines))) {
+			tr_buffer_put_byte(lines, '\n');
 			tr_apitrace_parse_next(&reader->parse);
 			reader->calls++;
 			reader->base.handed_over++;
@@ -376,6 +380,21 @@ static void write_calls(struct reader *reader, struct tr_output *out)
 		tr_output_record_end(out);
 	}
 	tr_input_skip(in, (size_t)(reader->parse.start - in->pos));
+}
+
+/* The unit becomes the line of a plain call. False: it has to be parsed. */
+static bool spell_unit(struct reader *reader)
+{
+	struct tr_apitrace_event *event = &reader->event;
+	struct tr_buffer *line = event->speller.line;
+	struct tr_input *in = reader->base.in;
+	if (!line || !reader->begun)
+		return false;
+	tr_apitrace_parse_begin(&reader->parse, in->pos, in->end, in->offset);
+	tr_record_init(&event->record, &reader->parse.arena);
+	event->enter = event->leave = true;
+	tr_buffer_reset(line);
+	return put_call_line(reader, " call\t", line); /* see make_line */
 }
 
 /* Live calls. */
@@ -689,7 +708,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	if (reader->ended || (!tr_input_available(reader->base.in) &&
 			      !tr_input_more(reader->base.in, 1) && reader->begun))
 		return TR_END;
-	bool whole = read_unit(reader);
+	bool whole = spell_unit(reader) || read_unit(reader);
 	/* bytes that are no event may begin another stream of the file */
 	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_stream(reader)) {
 		begin_stream(reader);
