@@ -21,6 +21,13 @@ uint64_t tr_hash_seed(const void *address)
 	return getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0 ? (uintptr_t)address : seed;
 }
 
+void *tr_table_alloc(size_t count, size_t size)
+{
+	void *table = reallocarray(NULL, count, size);
+
+	return table ? memset(table, 0, count * size) : NULL;
+}
+
 /* Every bit of either factor reaches every bit of the result. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -94,7 +101,7 @@ static bool grow(struct tr_map *map)
 {
 	struct tr_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
 				 map->seed };
-	larger.slots = calloc(larger.cap, sizeof *larger.slots);
+	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	if (!map->cap)
@@ -184,7 +191,7 @@ static bool grow_ids(struct tr_id_map *map)
 {
 	struct tr_id_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
 				    map->seed };
-	larger.slots = calloc(larger.cap, sizeof *larger.slots);
+	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	if (!map->seed)
@@ -353,7 +360,7 @@ static bool grow_index(struct tr_index *index)
 				   index->cap ? index->cap * 2 : FIRST_SLOTS };
 	size_t mask = larger.cap - 1;
 
-	larger.slots = calloc(larger.cap, sizeof *larger.slots);
+	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	for (size_t i = 0; i < index->cap; i++) {
