@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
 #include "core/wide.h"
 
 enum {
@@ -300,7 +301,7 @@ static bool count_occurrences(const struct sequence *s, const struct gap *gap,
 	size_t items = gap->i_end - gap->i + gap->j_end - gap->j;
 
 	table->count = items + items / 2;
-	table->slots = calloc(table->count, sizeof *table->slots);
+	table->slots = tr_table_alloc(table->count, sizeof *table->slots);
 	if (!table->slots)
 		return false;
 	for (unsigned side = 0; side < 2; side++) {
@@ -465,7 +466,9 @@ static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 	bool fine = true;
 
 	trim(s, &gap);
-	if (gap.i == gap.i_end || gap.j == gap.j_end)
+	/* a single record that is left on each side is another one */
+	if (gap.i == gap.i_end || gap.j == gap.j_end ||
+	    (gap.i_end - gap.i == 1 && gap.j_end - gap.j == 1))
 		return true;
 	if (depth < DEPTH_MAX && !find_anchors(s, &gap, &anchors, &count))
 		return false;
@@ -503,11 +506,40 @@ static size_t copy_single(const struct tr_align_side *side, size_t begin, size_t
 	return count;
 }
 
+/*
+ * Removes most records from a list whose contents the other list does not have: those whose hashes have
+ * no bit there. Their contents are read in the order of the trace, while sorting reads them in that of
+ * the hashes, which takes much longer.
+ */
+static void drop_others(struct tr_align_side *side, const struct tr_align_side *other)
+{
+	enum { APART = 16 /* one in so many bits is set */ };
+	const uint64_t count = APART * (uint64_t)other->count;
+	unsigned char *bits = calloc(count / 8 + 1, 1);
+	size_t kept = 0;
+
+	if (!bits)
+		return;
+	for (size_t i = 0; i < other->count; i++) {
+		uint64_t bit = tr_wide_multiply(content_at(other, i), count).high;
+		bits[bit / 8] |= (unsigned char)(1 << bit % 8);
+	}
+	for (size_t i = 0; i < side->count; i++) {
+		uint64_t bit = tr_wide_multiply(content_at(side, i), count).high;
+		if (bits[bit / 8] >> bit % 8 & 1)
+			side->list[kept++] = side->list[i];
+	}
+	side->count = kept;
+	free(bits);
+}
+
 /* Pairs equal records that are at different places. */
 static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
 {
 	size_t i = 0, j = 0;
 
+	drop_others(a, b);
+	drop_others(b, a);
 	sort(a->records, a->list, a->count, false);
 	sort(b->records, b->list, b->count, false);
 	while (i < a->count && j < b->count) {

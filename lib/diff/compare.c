@@ -501,7 +501,8 @@ static bool sort_sequences(const struct tr_diff_side *side, size_t count, uint32
 /*
  * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a choice,
  * it must not depend on which trace is the first one. The first lines that are not equal decide,
- * because the hashes are seeded at random. False: err is filled.
+ * because the hashes are seeded at random. A single record on each side leaves no choice. False: err is
+ * filled.
  */
 static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
 			 struct tr_error *err)
@@ -509,7 +510,7 @@ static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides
 	const struct tr_align_side *a = &sides[0], *b = &sides[1];
 	int order = (a->count > b->count) - (a->count < b->count);
 
-	for (size_t i = 0; order == 0 && i < a->count; i++) {
+	for (size_t i = 0; order == 0 && i < a->count && a->count > 1; i++) {
 		uint32_t p = a->list[i], q = b->list[i];
 		if (a->records[p].content == b->records[q].content)
 			continue;
