@@ -81,13 +81,13 @@ static const struct tr_diff_kind *find_kind(struct tr_text name)
 static const struct tr_text always[] = { TEXT("cpu"),  TEXT("tgid"), TEXT("dur"), TEXT(".sig"),
 					 TEXT(".raw"), TEXT(".bt"),  TEXT(".pad") };
 
-/* Returns a bit for the letters of a key, for a quick test whether it can be left out. */
+/* Returns a bit for the ends of a key, for a quick test whether it can be left out. */
 static uint64_t letter_bit(struct tr_text key)
 {
 	unsigned first = key.len ? (unsigned char)*key.data : 0;
 	unsigned last = key.len ? (unsigned char)key.data[key.len - 1] : 0;
 
-	return (uint64_t)1 << ((first + 3 * last) & 63);
+	return (uint64_t)1 << ((first + 3 * last + 6 * key.len) & 63);
 }
 
 /* Sets the kind of a record, which is mostly that of the record before. */
@@ -196,6 +196,20 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 	return text;
 }
 
+/* Sets the hash of the name, as read_name does. Names of functions and programs come again and again. */
+static inline void hash_name(struct tr_normal *n, bool first)
+{
+	uint64_t hash = tr_text_hash(n->kind_hash, n->name);
+	uint64_t *plain = &n->plain_names[hash % TR_NORMAL_NAMES];
+
+	if (*plain != hash) {
+		read_name(n, first);
+		*plain = n->name_hash == hash && !n->name_count ? hash : *plain;
+	} else {
+		n->name_hash = hash;
+	}
+}
+
 /* Adds the field of a column. NULL: it is left out, or memory is exhausted. */
 static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text column, bool result)
 {
@@ -237,7 +251,7 @@ static void put_field(struct tr_normal *n, struct tr_normal_field *field, const 
 static inline void begin(struct tr_normal *n, bool in_order)
 {
 	n->in_order = in_order;
-	n->table = NULL;
+	n->table = 0;
 	n->count = n->name_count = n->opened = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
@@ -394,6 +408,29 @@ struct columns {
 	uint64_t hash, path;
 };
 
+/*
+ * True if a column is a field that is compared, and its value a number that is compared as it is. Most
+ * arguments of API calls are, until objects are known.
+ */
+static inline bool is_plain_number(const struct tr_normal *n, struct tr_text column)
+{
+	static const bool digits[256] = {
+		['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true,
+		['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true, ['9'] = true,
+		['-'] = true, ['.'] = true, ['e'] = true, ['+'] = true,
+	};
+	const char *p = column.data, *end = p + column.len;
+
+	if (n->in_process || n->makes.data || n->objects.count)
+		return false;
+	while (p < end && *p != '=')
+		p++;
+	struct tr_text key = tr_text_span(column.data, p);
+	while (p < end && digits[(unsigned char)*++p])
+		;
+	return p == end && !is_left_out(n, key);
+}
+
 /* Adds a column to the hashes of a record. end: of the line. */
 static void hash_column(struct tr_normal *n, struct tr_text column, const char *end, bool first,
 			struct columns *columns)
@@ -412,8 +449,11 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		memo = find_memo(n, n->kind_hash, column, &text);
 	if (memo && memo->columns == text) {
 		hash = memo->hash;
+	} else if (is_plain_number(n, column)) {
+		hash = memo ? text : tr_text_hash(n->kind_hash, column);
 	} else {
 		n->count = 0;
+		n->any_environment |= tr_text_starts(column, TR_TEXT("env"));
 		struct tr_normal_field *field = add_field(n, column, columns->result);
 		if (!field) { /* it is left out */
 			columns->constant &= n->module.data > column.data &&
@@ -531,10 +571,12 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	/* in a number, only the user can replace something (--same) */
 	uint64_t address;
 	uint8_t digits;
-	if (tr_normal_takes_blocks(n->rules) && tr_text_is(n->kind, "block") &&
+	if (tr_text_is(n->kind, "block") && tr_normal_takes_blocks(n->rules) &&
 	    tr_address_read(&record->name, &address, &digits))
 		n->name_hash = hash_address(n, address, digits);
-	else if (record->name.type == TR_CELL_TEXT || n->rules->ignored_count || n->rules->replace)
+	else if (record->name.type == TR_CELL_TEXT && !n->rules->ignored_count)
+		hash_name(n, first);
+	else if (n->rules->ignored_count || n->rules->replace)
 		read_name(n, first);
 	else
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);

@@ -15,8 +15,8 @@
  * OpenGL, temporary files, descriptors, tasks. They are listed separately, because each name in the
  * first trace must correspond to one name in the second (rename.h).
  *
- * Memory: 16 to 64 bytes for each open descriptor and each mapping, besides the texts of one record.
- * Not thread safe.
+ * Memory: 32 to 64 bytes for each descriptor and each mapping that was not closed, besides the texts
+ * of one record. Not thread safe.
  */
 #ifndef TR_DIFF_NORMAL_H
 #define TR_DIFF_NORMAL_H
@@ -101,7 +101,7 @@ struct tr_normal_field {
 	bool is_added;	  /* tr_normal_add added it */
 };
 
-enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16 };
+enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16, TR_NORMAL_NAMES = 256 };
 
 /* The result of reading columns, which traces repeat. */
 struct tr_normal_memo {
@@ -130,8 +130,10 @@ struct tr_normal_known_call {
 
 /* The open files and mapped memory of all processes. */
 struct tr_open_files {
-	struct tr_id_map tables; /* struct tr_open_table, by the hash of a task */
-	uint64_t count;		 /* of all that was opened and mapped, and of all tables */
+	/* both maps have numbers, which are cast to pointers */
+	struct tr_id_map tables; /* the table of a task, by the hash of its name */
+	struct tr_id_map names;	 /* what a descriptor or address of a table is, by a hash of both */
+	uint64_t count;		 /* the last number that was given */
 };
 
 struct tr_normal {
@@ -160,14 +162,16 @@ struct tr_normal {
 	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */
 	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
 	struct tr_normal_tail tails[1 << TR_TAIL_BITS];
+	uint64_t plain_names[TR_NORMAL_NAMES]; /* hashes of names in which nothing is replaced */
 	struct tr_normal_known_call calls[TR_NORMAL_CALLS]; /* by the hash of their name */
 	const struct tr_normal_call *call; /* NULL: one without fields of its own */
 	struct tr_text makes;		   /* the objects that the call creates; data NULL: none */
 	bool in_process;		   /* it is a system call, or another record of a process */
 	bool in_order;			   /* tr_normal_hash reads the records, in their order */
 	struct tr_open_files files;
-	struct tr_open_table *table; /* of the task; NULL: it was not looked up yet */
-	bool failed;		     /* memory is exhausted */
+	uint64_t table;	      /* number of that of the task; 0: it was not looked up yet */
+	bool any_environment; /* tr_normal_hash has read a field env, envdiff or envtop */
+	bool failed;	      /* memory is exhausted */
 };
 
 /*

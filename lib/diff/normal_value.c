@@ -7,6 +7,7 @@
  * The same descriptor is another name after it was closed and opened again, and so is an address
  * where something else is mapped. Therefore each process has a table of what is open and mapped. A
  * child process does not inherit the table: what it uses without opening it gets names of its own.
+ * All tables are in one map, which keeps what a process has not closed until the segment ends.
  */
 #include "diff/normal_private.h"
 
@@ -252,70 +253,46 @@ static bool is_descriptor(uint64_t class)
 
 /* Open files and mapped memory. */
 
-/* The open files and mapped memory of a process. Its threads share the table. */
-struct tr_open_table {
-	/* numbers cast to pointers, by a descriptor, or by an address with its bits inverted */
-	struct tr_id_map names;
-	uint64_t users; /* threads */
-	uint64_t id;	/* no other process has it */
-};
-
-/* Returns the table of a task, a new one if it has none. NULL: memory is exhausted. */
-static struct tr_open_table *table_of(struct tr_open_files *files, uint64_t task)
+/*
+ * Returns the number of the table of a task, a new one if it has none; the threads of a process share
+ * it. 0: memory is exhausted.
+ */
+static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 {
-	struct tr_open_table *table = tr_id_map_get(&files->tables, task);
+	uintptr_t table = (uintptr_t)tr_id_map_get(&files->tables, task);
 
-	if (table || !(table = calloc(1, sizeof *table)))
-		return table;
-	table->users = 1;
-	table->id = ++files->count;
-	table->names.seed = task;
-	if (tr_id_map_put(&files->tables, task, table))
-		return table;
-	free(table);
-	return NULL;
-}
-
-static void release(struct tr_open_table *table)
-{
-	if (!table || --table->users)
-		return;
-	tr_id_map_free(&table->names);
-	free(table);
+	if (!table && tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + 1)))
+		table = ++files->count;
+	return table;
 }
 
 /*
  * Sets *number to that of the open file or the mapping that a process knows by a key; no other one
  * has this number. 0: nothing was mapped at the address. False: memory is exhausted.
  */
-static bool number_of(struct tr_open_files *files, struct tr_open_table *table, uint64_t key,
-		      enum class class, uint64_t *number)
+static bool number_of(struct tr_open_files *files, uint64_t key, enum class class, uint64_t *number)
 {
 	bool ends = class == CLOSED || class == UNMAPPED;
 
 	*number = 0;
 	if (ends)
-		*number = (uintptr_t)tr_id_map_take(&table->names, key);
+		*number = (uintptr_t)tr_id_map_take(&files->names, key);
 	else if (class == DESCRIPTOR || class == ADDRESS)
-		*number = (uintptr_t)tr_id_map_get(&table->names, key);
+		*number = (uintptr_t)tr_id_map_get(&files->names, key);
 	if (*number || class == ADDRESS || class == UNMAPPED)
 		return true;
 	*number = ++files->count;
-	return ends || tr_id_map_put(&table->names, key, (void *)(uintptr_t)*number);
+	return ends || tr_id_map_put(&files->names, key, (void *)(uintptr_t)*number);
 }
 
 /* A new thread uses the table of its parent. False: memory is exhausted. */
 static bool share_table(struct tr_open_files *files, uint64_t parent, uint64_t child)
 {
-	struct tr_open_table *table;
-
 	/* records of the child may precede that of its creation */
 	if (tr_id_map_get(&files->tables, child))
 		return true;
-	if (!(table = table_of(files, parent)) || !tr_id_map_put(&files->tables, child, table))
-		return false;
-	table->users++;
-	return true;
+	uint64_t table = table_of(files, parent);
+	return table && tr_id_map_put(&files->tables, child, (void *)(uintptr_t)table);
 }
 
 void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
@@ -324,7 +301,7 @@ void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
 	uint64_t seed = n->rules->seed;
 
 	if (n->known->class == TR_DIFF_EXIT)
-		release(tr_id_map_take(&n->files.tables, tr_text_hash(seed, n->task)));
+		tr_id_map_take(&n->files.tables, tr_text_hash(seed, n->task));
 	else if (n->in_process && n->child.data &&
 		 memmem(fields.data, fields.len, shared, sizeof shared - 1))
 		n->failed |= !share_table(&n->files, tr_text_hash(seed, n->task),
@@ -333,11 +310,8 @@ void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
 
 void tr_normal_forget_files(struct tr_normal *n)
 {
-	size_t position = 0;
-
-	for (void *table; (table = tr_id_map_next(&n->files.tables, &position));)
-		release(table);
 	tr_id_map_free(&n->files.tables);
+	tr_id_map_free(&n->files.names);
 }
 
 /* Names. */
@@ -363,10 +337,12 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 		n->failed = true;
 		return seed;
 	}
-	if (class != KERNEL_FILE)
-		n->failed |= !number_of(&n->files, n->table, group == ADDRESS ? ~number : number,
-					(enum class) class, &name);
-	return tr_number_hash(seed, name ? name : n->table->id);
+	if (class != KERNEL_FILE) {
+		uint64_t key = tr_number_hash(tr_number_hash(n->rules->seed, n->table),
+					      group == ADDRESS ? ~number : number);
+		n->failed |= !number_of(&n->files, key, (enum class) class, &name);
+	}
+	return tr_number_hash(seed, name ? name : n->table);
 }
 
 /* number: the value of a descriptor or address */

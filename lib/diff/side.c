@@ -672,7 +672,7 @@ bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (!mark_wanted(side))
+		if (!side->normal.any_environment || !mark_wanted(side))
 			continue;
 		for (uint32_t k = 0; fine && k < side->count; k++) {
 			struct tr_diff_record *entry = &side->records[k];
