@@ -635,6 +635,21 @@ static void print_summary(struct tool_diff *t)
 	}
 }
 
+/* Notes that a trace has no records. */
+static void note_empty(struct tool_diff *t)
+{
+	bool any[2] = { false, false };
+
+	for (size_t i = 0; i < t->kind_count; i++) {
+		any[0] |= t->kinds[i].totals[0] > 0;
+		any[1] |= t->kinds[i].totals[1] > 0;
+	}
+	if (!any[0] || !any[1])
+		tr_cli_note(&t->cli, any[0]   ? "B has no records"
+				     : any[1] ? "A has no records"
+					      : "both traces are empty");
+}
+
 /* Notes that the traces have no kind of record in common. */
 static void note_kinds(struct tool_diff *t)
 {
@@ -703,9 +718,8 @@ static void show_all(struct tool_diff *t)
 				    "to all; avoid nested repetition such as (a+)+",
 				    t->same[i].rule);
 	}
-	if (!t->kind_count)
-		tr_cli_note(&t->cli, "both traces are empty");
-	else if (t->by && !t->keyed)
+	note_empty(t);
+	if (t->kind_count && t->by && !t->keyed)
 		tr_cli_note(&t->cli, "--by: no record has one of these fields");
 	for (size_t i = 0; i < t->ignored_count; i++) {
 		struct tr_text key = t->ignored[i].key;

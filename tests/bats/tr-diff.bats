@@ -222,6 +222,10 @@ END
 	: >empty
 	run -0 tr-diff empty empty
 	[ "$output" = "tr-diff: note: both traces are empty" ]
+	run -1 tr-diff --brief a empty
+	[ "${lines[0]}" = "tr-diff: note: B has no records" ]
+	run -1 tr-diff --brief empty a
+	[ "${lines[0]}" = "tr-diff: note: A has no records" ]
 	# options that change nothing, or cannot be applied
 	run -2 tr-diff --ignore= a a
 	[ "${lines[0]}" = "tr-diff: --ignore: an empty name" ]
