@@ -6,7 +6,7 @@
  *	tr_deps_put_sys		reads the arguments of a call (file_call.h)
  *	  tr_deps_put_call	finds its paths; do_call applies it by the function for its kind
  */
-#include "deps/task.h"
+#include "deps/tracker_private.h"
 
 #include <string.h>
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Tasks with their descriptors, and the order of records: a record of a known task is applied at
+ * once (put_known), others are pending until the fork record of their task is read (put_fork), or
+ * until it is clear that the trace lacks it (expire_oldest).
+ */
 #include "deps/tracker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "deps/task.h"
+#include "deps/tracker_private.h"
 #include "record/literal.h"
 
 enum {
@@ -15,6 +20,362 @@ enum {
 	HELD_MAX = 1024,
 	HELD_BYTES = 64 << 20,
 };
+
+void tr_deps_open_release(struct tr_deps_open *open)
+{
+	if (open && --open->references == 0)
+		free(open);
+}
+
+struct tr_deps_open *tr_deps_message_take(struct tr_deps_tracker *tracker, unsigned at)
+{
+	struct tr_deps_message taken = tracker->sent[at];
+
+	memmove(tracker->sent + at, tracker->sent + at + 1,
+		(--tracker->sent_count - at) * sizeof *tracker->sent);
+	tr_deps_open_release(taken.socket);
+	return taken.open;
+}
+
+struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
+				      struct tr_deps_command *command,
+				      struct tr_deps_version *version, struct tr_deps_path *path,
+				      unsigned mode)
+{
+	struct tr_deps_open *open = malloc(sizeof *open);
+
+	if (open)
+		*open = (struct tr_deps_open){ .references = 1,
+					       .version = version,
+					       .path = path,
+					       .spelled = path,
+					       .opener = command,
+					       .mode = mode };
+	else
+		tracker->graph->failed = true;
+	return open;
+}
+
+static struct tr_deps_descriptors *descriptors_new(const struct tr_deps_descriptors *from)
+{
+	struct tr_deps_descriptors *new = calloc(1, sizeof *new);
+
+	if (!new)
+		return NULL;
+	new->references = 1;
+	if (!from || !from->count)
+		return new;
+	new->slots = malloc(from->count * sizeof *new->slots);
+	if (!new->slots) {
+		free(new);
+		return NULL;
+	}
+	new->count = from->count;
+	for (size_t i = 0; i < new->count; i++) {
+		new->slots[i] = from->slots[i];
+		new->slots[i].use = NULL;
+		if (new->slots[i].open)
+			new->slots[i].open->references++;
+	}
+	return new;
+}
+
+static void descriptors_release(struct tr_deps_descriptors *descriptors)
+{
+	if (!descriptors || --descriptors->references)
+		return;
+	for (size_t i = 0; i < descriptors->count; i++)
+		tr_deps_open_release(descriptors->slots[i].open);
+	free(descriptors->slots);
+	free(descriptors);
+}
+
+struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd)
+{
+	struct tr_deps_descriptors *descriptors = task->descriptors;
+
+	return fd >= 0 && (uint64_t)fd < descriptors->count && descriptors->slots[fd].open
+		       ? &descriptors->slots[fd]
+		       : NULL;
+}
+
+/* True if another descriptor of the task has the version, open for any of these modes. */
+bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
+			unsigned mode, const struct tr_deps_slot *except)
+{
+	for (size_t i = 0; i < task->descriptors->count; i++) {
+		const struct tr_deps_slot *slot = &task->descriptors->slots[i];
+		if (slot != except && slot->open && slot->open->version == version &&
+		    slot->open->mode & mode)
+			return true;
+	}
+	return false;
+}
+
+struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+				     struct tr_deps_slot *slot)
+{
+	struct tr_deps_command *command = task->process->command;
+	struct tr_deps_use *use = slot->use;
+
+	if (use && use->command == command && use->version == slot->open->version)
+		return use;
+	use = tr_deps_get_use(tracker->graph, command, slot->open->version, slot->open->path);
+	if (use && use->details)
+		use->details->spelled = slot->open->spelled;
+	return slot->use = use;
+}
+
+void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			struct tr_deps_slot *slot)
+{
+	struct tr_deps_open *open = slot->open;
+
+	if (!open)
+		return;
+	struct tr_deps_version *version = open->version;
+	if (version && open->mode & TR_FILE_WRITES &&
+	    !tr_deps_task_holds(task, version, TR_FILE_WRITES, slot)) {
+		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+		if (use && use->written && !use->mapped)
+			tr_deps_mark_closed(tracker->graph, use);
+		/* a command that holds only the read end of a pipe reads what others write */
+		if (use && version->file->pipe &&
+		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
+			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_OPENED);
+	}
+	/* one that holds only the write end writes, as tar does to the gzip that it has started */
+	if (version && version->file->pipe && open->mode == TR_FILE_READS &&
+	    tr_deps_task_holds(task, version, TR_FILE_WRITES, slot) &&
+	    !tr_deps_task_holds(task, version, TR_FILE_READS, slot)) {
+		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+		if (use)
+			tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
+	}
+	slot->open = NULL;
+	slot->use = NULL;
+	tr_deps_open_release(open);
+}
+
+/* Takes over the reference to open. */
+void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task, int64_t fd,
+		      struct tr_deps_open *open, bool cloexec)
+{
+	struct tr_deps_descriptors *descriptors = task->descriptors;
+
+	if (!open || fd < 0 || fd >= TR_DEPS_FDS_MAX) {
+		tr_deps_open_release(open);
+		return;
+	}
+	if ((uint64_t)fd >= descriptors->count) {
+		size_t count = (size_t)fd + 8;
+		struct tr_deps_slot *slots = realloc(descriptors->slots, count * sizeof *slots);
+		if (!slots) {
+			tracker->graph->failed = true;
+			tr_deps_open_release(open);
+			return;
+		}
+		memset(slots + descriptors->count, 0, (count - descriptors->count) * sizeof *slots);
+		descriptors->slots = slots;
+		descriptors->count = count;
+	}
+	struct tr_deps_slot *slot = &descriptors->slots[fd];
+	tr_deps_slot_close(tracker, task, slot);
+	*slot = (struct tr_deps_slot){ open, cloexec, NULL };
+	/* a command that makes a pipe its descriptor 0, 1 or 2 will use it */
+	if (fd > 2 || !open->version || !open->version->file->pipe)
+		return;
+	struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+	if (use && fd == 0 && open->mode & TR_FILE_READS)
+		tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_OPENED);
+	else if (use && fd && open->mode & TR_FILE_WRITES)
+		tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
+}
+
+/* Finds a task by its id as trec spells it. NULL: unknown. */
+static struct tr_deps_task *find_task(struct tr_deps_tracker *tracker, struct tr_text id)
+{
+	const struct tr_deps_task *recent = tracker->recent;
+
+	if (!recent || !tr_text_equal(id, (struct tr_text){ recent->id, recent->len }))
+		tracker->recent = tr_map_get(&tracker->tasks, id);
+	return tracker->recent;
+}
+
+/* Frees a task that has ended. */
+static void remove_task(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	tracker->recent = NULL;
+	tr_map_take(&tracker->tasks, (struct tr_text){ task->id, task->len });
+	free(task);
+}
+
+/* Adds a task. NULL: memory is exhausted. */
+static struct tr_deps_task *add_task(struct tr_deps_tracker *tracker, struct tr_text id)
+{
+	struct tr_deps_task *task = calloc(1, sizeof *task + id.len + 1);
+
+	if (task) {
+		task->number = tracker->task_count++;
+		task->len = id.len;
+		memcpy(task->id, id.data, id.len);
+	}
+	if (!task || !tr_map_put(&tracker->tasks, (struct tr_text){ task->id, id.len }, task)) {
+		free(task);
+		tracker->graph->failed = true;
+		return NULL;
+	}
+	return task;
+}
+
+void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command)
+{
+	command->ended = tracker->graph->now;
+	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
+		if (use->written && use->written_until == TR_DEPS_NEVER)
+			tr_deps_mark_closed(tracker->graph, use);
+	if (--command->owner->running == 0 && command->owner->program && tracker->program_ended)
+		tracker->program_ended(tracker->context, command->owner);
+}
+
+/* Ends a task: drops its state, and ends its command if no other task runs it. */
+static void end_task(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	if (task->process && --task->process->references == 0) {
+		if (task->process->command) /* NULL if memory was exhausted when it began */
+			tr_deps_end_command(tracker, task->process->command);
+		free(task->process);
+	}
+	if (task->directory && --task->directory->references == 0)
+		free(task->directory);
+	descriptors_release(task->descriptors);
+	task->process = NULL;
+	task->directory = NULL;
+	task->descriptors = NULL;
+}
+
+static struct tr_deps_directory *directory_new(const struct tr_deps_directory *from)
+{
+	struct tr_deps_directory *directory = malloc(sizeof *directory);
+
+	if (directory)
+		*directory = from ? *from : (struct tr_deps_directory){ .path = NULL };
+	if (directory)
+		directory->references = 1;
+	return directory;
+}
+
+/*
+ * Gives a task its state: a copy of the parent's, except for what it shares with the parent
+ * (thread: the process; fs: the directory; files: the descriptors). parent NULL: unknown. False:
+ * memory is exhausted.
+ */
+static bool begin_task(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		       const struct tr_deps_task *parent, bool thread, bool fs, bool files)
+{
+	struct tr_deps_graph *graph = tracker->graph;
+
+	if (thread) {
+		task->process = parent->process;
+		task->process->references++;
+	} else {
+		struct tr_deps_command *command =
+			tr_deps_add_command(graph, parent ? parent->process->command : NULL);
+		task->process = malloc(sizeof *task->process);
+		if (task->process)
+			*task->process = (struct tr_deps_process){ 1, command };
+		if (command)
+			command->owner->running++;
+	}
+	if (parent && fs) {
+		task->directory = parent->directory;
+		task->directory->references++;
+	} else {
+		task->directory = directory_new(parent ? parent->directory : NULL);
+	}
+	if (parent && files) {
+		task->descriptors = parent->descriptors;
+		task->descriptors->references++;
+	} else {
+		task->descriptors = descriptors_new(parent ? parent->descriptors : NULL);
+	}
+	if (task->process && task->process->command && task->directory && task->descriptors)
+		return true;
+	graph->failed = true;
+	return false;
+}
+
+/* Makes the descriptors of a task its own. False: memory is exhausted. */
+bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	if (task->descriptors->references == 1)
+		return true;
+	struct tr_deps_descriptors *own = descriptors_new(task->descriptors);
+	if (!own)
+		return !(tracker->graph->failed = true);
+	task->descriptors->references--;
+	task->descriptors = own;
+	return true;
+}
+
+bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
+{
+	if (task->directory->references == 1)
+		return true;
+	struct tr_deps_directory *own = directory_new(task->directory);
+	if (!own)
+		return !(tracker->graph->failed = true);
+	task->directory->references--;
+	task->directory = own;
+	return true;
+}
+
+/* Copies the text of a cell; the copy is valid as long as the graph. */
+struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell)
+{
+	char memory[64];
+	struct tr_buffer to = tr_buffer_over(memory, sizeof memory);
+
+	if (cell->type == TR_CELL_TEXT)
+		return tr_deps_keep_text(tracker, cell->text);
+	tr_cell_write(cell, &to);
+	struct tr_text own = tr_arena_copy(&tracker->graph->arena, tr_buffer_text(&to));
+	tracker->graph->failed |= to.failed || !own.data;
+	tr_buffer_free(&to);
+	return own;
+}
+
+struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text)
+{
+	struct tr_text own = tr_arena_copy(&tracker->graph->arena, text);
+
+	tracker->graph->failed |= !own.data;
+	return own;
+}
+
+/* Counts an event of a use; the first one is kept with its record. */
+void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
+		       const struct tr_record *record)
+{
+	if (!use)
+		return;
+	use->does |= (uint16_t)does;
+	if (use->path)
+		use->path->does |= (uint16_t)does;
+	struct tr_deps_details *details = use->details;
+	if (!details || details->count++ || details->task.data)
+		return;
+	tr_cell_number(&record->seq, &details->seq);
+	details->time = tr_deps_keep_cell(tracker, &record->time);
+	const struct tr_deps_command *program = tr_deps_program(use->command);
+	if (program && record->task.type == TR_CELL_TEXT &&
+	    tr_text_equal(record->task.text, program->task))
+		details->task = program->task;
+	else
+		details->task = tr_deps_keep_cell(tracker, &record->task);
+}
+
+/* Records. */
 
 void tr_deps_tracker_init(struct tr_deps_tracker *tracker, struct tr_deps_graph *graph)
 {
@@ -111,7 +472,7 @@ static enum tr_status put_item(struct tr_deps_tracker *tracker, struct tr_deps_t
 	if (tr_record_from_line(&record, item->text, err)) {
 		const struct tr_deps_command *program = NULL;
 		if (task->process || /* NULL: the task has ended, and its number is used again */
-		    tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
+		    begin_task(tracker, task, NULL, false, false, false)) {
 			program = tr_deps_program(task->process->command);
 			status = put_known(tracker, task, &record, &event, err);
 		}
@@ -163,16 +524,16 @@ static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_t
 
 	if (!child.data)
 		return TR_OK;
-	struct tr_deps_task *task = tr_deps_task_find(tracker, child);
+	struct tr_deps_task *task = find_task(tracker, child);
 	if (task == parent) /* the log is damaged: no process forks itself */
 		return TR_OK;
 	if (task && task->process) { /* its number is used again, and its end is not in the log */
-		tr_deps_task_end(tracker, task);
-	} else if (!task && !(task = tr_deps_task_add(tracker, child))) {
+		end_task(tracker, task);
+	} else if (!task && !(task = add_task(tracker, child))) {
 		return tr_error_memory(err);
 	}
-	if (!tr_deps_task_begin(tracker, task, parent, thread, has_flag(flags, "CLONE_FS"),
-				has_flag(flags, "CLONE_FILES")))
+	if (!begin_task(tracker, task, parent, thread, has_flag(flags, "CLONE_FS"),
+			has_flag(flags, "CLONE_FILES")))
 		return tr_error_memory(err);
 	if (!thread && !tr_cell_number(&record->seq, &task->process->command->fork_seq))
 		task->process->command->fork_seq = TR_DEPS_NO_SEQ;
@@ -207,9 +568,9 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	} else if (tr_text_is(record->kind, "fork")) {
 		status = put_fork(tracker, task, record, err);
 	} else if (tr_text_is(record->kind, "exit")) {
-		tr_deps_task_end(tracker, task);
+		end_task(tracker, task);
 		if (!task->pending)
-			tr_deps_task_remove(tracker, task);
+			remove_task(tracker, task);
 	}
 	graph->failed |= graph->paths.failed;
 	return graph->failed ? tr_error_memory(err) : status;
@@ -248,8 +609,8 @@ static enum tr_status expire_oldest(struct tr_deps_tracker *tracker, struct tr_e
 		return TR_OK;
 	tr_record_init(&record, &arena);
 	if (tr_record_from_line(&record, item->text, err)) {
-		struct tr_deps_task *task = tr_deps_task_find(tracker, record.task.text);
-		if (!task || !tr_deps_task_begin(tracker, task, NULL, false, false, false)) {
+		struct tr_deps_task *task = find_task(tracker, record.task.text);
+		if (!task || !begin_task(tracker, task, NULL, false, false, false)) {
 			status = tr_error_memory(err);
 		} else {
 			make_ready(tracker, task);
@@ -286,14 +647,14 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 	} else if (record->type == TR_RECORD) {
 		id = task_of(record, digits);
 	}
-	struct tr_deps_task *task = id.data ? tr_deps_task_find(tracker, id) : NULL;
+	struct tr_deps_task *task = id.data ? find_task(tracker, id) : NULL;
 	if (id.data && (!task || !task->process) &&
 	    (tr_text_is(record->kind, "sys") || tr_text_is(record->kind, "exec") ||
 	     tr_text_is(record->kind, "fork") || tr_text_is(record->kind, "exit"))) {
 		bool first = !tracker->tasks.count;
-		if (!task && !(task = tr_deps_task_add(tracker, id)))
+		if (!task && !(task = add_task(tracker, id)))
 			return tr_error_memory(err);
-		if (first && !tr_deps_task_begin(tracker, task, NULL, false, false, false))
+		if (first && !begin_task(tracker, task, NULL, false, false, false))
 			return tr_error_memory(err);
 	}
 	if (task && !task->process) {
@@ -342,7 +703,7 @@ enum tr_status tr_deps_put(struct tr_deps_tracker *tracker, struct tr_record *re
 bool tr_deps_take(struct tr_deps_tracker *tracker, const struct tr_record *columns,
 		  const struct tr_file_call *call)
 {
-	struct tr_deps_task *task = tr_deps_task_find(tracker, columns->task.text);
+	struct tr_deps_task *task = find_task(tracker, columns->task.text);
 	struct tr_deps_event event = { .does = 0 };
 
 	if (tracker->emit || !task || !task->process)
@@ -369,7 +730,7 @@ enum tr_status tr_deps_finish(struct tr_deps_tracker *tracker, struct tr_error *
 			worst = status;
 	}
 	while ((task = tr_map_next(&tracker->tasks, &position))) {
-		tr_deps_task_end(tracker, task);
+		end_task(tracker, task);
 		free(task);
 	}
 	tr_map_clear(&tracker->tasks);
@@ -386,7 +747,7 @@ void tr_deps_tracker_free(struct tr_deps_tracker *tracker)
 	struct tr_deps_task *task;
 
 	while ((task = tr_map_next(&tracker->tasks, &position))) {
-		tr_deps_task_end(tracker, task);
+		end_task(tracker, task);
 		free(task);
 	}
 	tr_map_free(&tracker->tasks);

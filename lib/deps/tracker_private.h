@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task of the traced system: its process, working directory and descriptors, which it shares with
- * other tasks according to the flags of clone. For lib/deps only. Not thread safe.
+ * What tracker.c and calls.c share: a task of the traced system has a process, a working directory
+ * and descriptors, which it shares with other tasks according to the flags of clone. Not thread
+ * safe.
  *
  *	descriptor -> open (made by open(2), shared by copies of the descriptor) -> version of a file
  */
-#ifndef TR_DEPS_TASK_H
-#define TR_DEPS_TASK_H
+#ifndef TR_DEPS_TRACKER_PRIVATE_H
+#define TR_DEPS_TRACKER_PRIVATE_H
 
 #include "deps/file_call.h"
 #include "deps/graph.h"
@@ -87,23 +88,6 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 /* Closes a descriptor and sets it again. Takes over the reference to open. */
 void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task, int64_t fd,
 		      struct tr_deps_open *open, bool cloexec);
-
-/* Finds, or adds, a task by its id as trec spells it. NULL: unknown; memory is exhausted. */
-struct tr_deps_task *tr_deps_task_find(struct tr_deps_tracker *tracker, struct tr_text id);
-struct tr_deps_task *tr_deps_task_add(struct tr_deps_tracker *tracker, struct tr_text id);
-/* Frees a task that has ended. */
-void tr_deps_task_remove(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
-
-/*
- * Gives a task its state: a copy of the parent's, except for what it shares with the parent
- * (thread: the process; fs: the directory; files: the descriptors). parent NULL: unknown. False:
- * memory is exhausted.
- */
-bool tr_deps_task_begin(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-			const struct tr_deps_task *parent, bool thread, bool fs, bool files);
-
-/* Ends a task: drops its state, and ends its command if no other task runs it. */
-void tr_deps_task_end(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
 /* Stop sharing the descriptors, or the directory, of a task. False: memory is exhausted. */
 bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
