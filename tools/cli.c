@@ -122,7 +122,7 @@ static struct {
  * instruction, not from inside a function.
  * A fault at another address, or one that cannot be repaired, ends the process as usual.
  */
-static void mend(int number, siginfo_t *info, void *context)
+static void replace_page(int number, siginfo_t *info, void *context)
 {
 	uintptr_t address = (uintptr_t)info->si_addr;
 	uintptr_t page = address - address % guarded.page;
@@ -154,7 +154,7 @@ static bool leave(void)
 const struct tr_fault_guard *tr_cli_fault_guard(void)
 {
 	static const struct tr_fault_guard guard = { enter, leave };
-	struct sigaction action = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = replace_page, .sa_flags = SA_SIGINFO };
 
 	guarded.page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	return sigaction(SIGBUS, &action, NULL) == 0 ? &guard : NULL;

@@ -278,7 +278,7 @@ static bool prepare(struct run *run)
 }
 
 /* Notes that a worker has died. Its first batch is done as far as it came, if it did not stop. */
-static void bury(struct run *run, struct worker *worker)
+static void end_worker(struct run *run, struct worker *worker)
 {
 	int death = 0;
 
@@ -304,7 +304,7 @@ static void take_report(struct run *run, struct worker *worker)
 	if (n != (ssize_t)sizeof ns || !worker->count) {
 		if (n)
 			kill(worker->pid, SIGKILL); /* it lives, and cannot report */
-		bury(run, worker);
+		end_worker(run, worker);
 		return;
 	}
 	batch->state = DONE;
@@ -613,7 +613,7 @@ static struct batch *filled_batch(struct run *run)
 }
 
 /* Gives the place that is open away. False: it has to be read here, after all before it. */
-static bool send_away(struct run *run, struct tr_trace_place *place)
+static bool send_place(struct run *run, struct tr_trace_place *place)
 {
 	struct batch *batch = filled_batch(run);
 	uint64_t at = batch ? batch->end : 0;
@@ -653,7 +653,7 @@ static void read_here(struct run *run, struct tr_trace_place *place)
 }
 
 /* True if workers should read the next places. */
-static bool is_worth(struct run *run, const struct tr_trace_place *place)
+static bool wants_workers(struct run *run, const struct tr_trace_place *place)
 {
 	if (run->alone || run->jobs->skips)
 		return false;
@@ -690,7 +690,7 @@ static void read_all(struct run *run)
 			tr_cli_progress(cli);
 		if (status == TR_OK) {
 			tr_cli_note_read(cli, place);
-			if (!is_worth(run, place) || !send_away(run, place))
+			if (!wants_workers(run, place) || !send_place(run, place))
 				read_here(run, place);
 		} else if (!run->count) {
 			take_failure(run, tr_trace_here(cli->trace), err);
@@ -716,7 +716,7 @@ void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context
 	/* after a stop the results are not needed */
 	while (run.worker_count) {
 		kill(run.workers[0].pid, SIGKILL);
-		bury(&run, &run.workers[0]);
+		end_worker(&run, &run.workers[0]);
 	}
 	for (size_t i = 0; run.batches && i < run.room; i++) {
 		empty_batch(&run.batches[i]);

@@ -579,7 +579,7 @@ static void print_line(struct tr_cli *cli, const struct tr_trace_place *place,
 }
 
 /* False: 20 of this kind were printed already; it is only counted. */
-static bool worth_printing(struct tr_cli *cli, const struct tr_error *err, bool note)
+static bool is_below_limit(struct tr_cli *cli, const struct tr_error *err, bool note)
 {
 	struct tr_cli_private *p = cli->private;
 	const char *pattern = err->pattern ? err->pattern : "";
@@ -653,7 +653,7 @@ void tr_cli_message_of(struct tr_cli *cli, const struct tr_trace_place *place,
 	if (cli->private->relay) {
 		cli->private->relay(cli, place != NULL, err);
 	} else {
-		if (!silent && worth_printing(cli, err, note))
+		if (!silent && is_below_limit(cli, err, note))
 			print_line(cli, place, err, note);
 		log_trouble(cli, place, err);
 	}

@@ -935,7 +935,7 @@ int main(int argc, char **argv)
 	if (envdiff.globs.mask.count && !envdiff.mask_only_names && !cli.stop)
 		tr_mask_begin(&envdiff);
 	/* only a stream has a trailer that can report lost records */
-	cli.config.tells_lost = !compares;
+	cli.config.reports_lost = !compares;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false))
 		run(&envdiff);
 	free_envdiff(&envdiff);

@@ -430,8 +430,8 @@ static bool search(struct tr_envdiff *envdiff, struct tr_text bytes, bool cut, b
 	return !(mask->covers.failed || mask->parts.failed) || tr_envdiff_out_of_memory(envdiff);
 }
 
-/* Appends text with `stars` instead of each hit. */
-static void put_masked(const struct tr_mask *mask, struct tr_text text, const char *stars,
+/* Appends text with `replacement` instead of each hit. */
+static void put_masked(const struct tr_mask *mask, struct tr_text text, const char *replacement,
 		       struct tr_buffer *to)
 {
 	size_t at = 0;
@@ -439,7 +439,7 @@ static void put_masked(const struct tr_mask *mask, struct tr_text text, const ch
 	for (size_t i = 0; i < mask->covers.count; i++) {
 		struct tr_cover cover = mask->covers.list[i];
 		tr_buffer_put(to, text.data + at, cover.begin - at);
-		tr_buffer_put_text(to, tr_text_from(stars));
+		tr_buffer_put_text(to, tr_text_from(replacement));
 		at = cover.end;
 	}
 	tr_buffer_put(to, text.data + at, text.len - at);

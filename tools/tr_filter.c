@@ -134,10 +134,10 @@ static bool is_expression_by_mistake(const char *text)
 	struct tr_expr *expr = access(text, F_OK) != 0 && errno == ENOENT
 				       ? tr_expr_compile(tr_text_from(text), &error)
 				       : NULL;
-	bool makes_sense = expr && !is_unknown_kind(expr);
+	bool is_valid = expr && !is_unknown_kind(expr);
 
 	tr_expr_free(expr);
-	return makes_sense;
+	return is_valid;
 }
 
 /* Puts the expression before those from `at` on. */
@@ -386,7 +386,7 @@ static bool take_operand(struct tr_filter *filter)
 }
 
 /* Adds the errors that a trailer reports. */
-static void look_at_trailer(struct tr_filter *filter, struct tr_record *record)
+static void add_trailer_errors(struct tr_filter *filter, struct tr_record *record)
 {
 	struct tr_field *errors = tr_record_field(record, "errors");
 	struct tr_value *value = errors ? tr_field_value(record, errors, NULL) : NULL;
@@ -428,7 +428,7 @@ static bool merge_line(struct tr_filter *filter, struct tr_record *record)
 	if (record->type == TR_TRAILER) {
 		if (tr_record_split(record, NULL) == TR_FATAL)
 			return tr_cli_out_of_memory(filter->cli);
-		look_at_trailer(filter, record);
+		add_trailer_errors(filter, record);
 	}
 	if (selectable) {
 		if (filter->expr_count &&
@@ -674,7 +674,7 @@ int main(int argc, char **argv)
 		set_option(&filter, option);
 	if (check_usage(&filter) && take_operand(&filter)) {
 		/* only a stream has a trailer that can report lost records */
-		cli.config.tells_lost = !filter.count_only && !filter.fields && !filter.merges;
+		cli.config.reports_lost = !filter.count_only && !filter.fields && !filter.merges;
 		if (!tr_filter_begin_select(&filter))
 			cli.stop = true;
 		tr_filter_begin_blocks(&filter);

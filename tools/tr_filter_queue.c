@@ -104,7 +104,7 @@ bool tr_filter_full(const struct tr_filter *filter)
 }
 
 /* True if -m records are selected or will be, from the queue. */
-static bool is_sated(const struct tr_filter *filter)
+static bool has_enough(const struct tr_filter *filter)
 {
 	return filter->limited && filter->selected + filter->waiting >= filter->limit;
 }
@@ -304,8 +304,8 @@ static bool is_whole(struct tr_text line)
  * line more than once gets a copy, and the line is checked just before it is written. False: it
  * was not written.
  */
-static bool put_fleeting_line(struct tr_filter *filter, struct tr_text line,
-			      const struct tr_columns *columns)
+static bool put_mapped_line(struct tr_filter *filter, struct tr_text line,
+			    const struct tr_columns *columns)
 {
 	struct tr_buffer *copy = &filter->text;
 
@@ -330,7 +330,7 @@ bool tr_filter_take(struct tr_sieve *sieve, struct tr_text line, const struct tr
 	if (!filter->count_only) {
 		if (!filter->any_kept)
 			return false; /* pending context comes first */
-		if (!put_fleeting_line(filter, line, columns))
+		if (!put_mapped_line(filter, line, columns))
 			return false;
 		filter->written++;
 	}
@@ -472,7 +472,7 @@ bool tr_filter_keep(struct tr_filter *filter, struct tr_record *record)
 	const struct tr_exec_env *exec = filter->rebase.exec;
 	struct tr_text line;
 
-	if (is_sated(filter))
+	if (has_enough(filter))
 		return !filter->cli->stop;
 	/* a count needs neither the line nor a place in the queue, unless that has items */
 	if (filter->count_only && !filter->queue.first)
@@ -640,7 +640,7 @@ static bool bound_calls(struct tr_filter *filter)
 bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
 	struct tr_text text, key = call_key(filter, record);
-	enum tr_match match = is_sated(filter)
+	enum tr_match match = has_enough(filter)
 				      ? TR_MATCH_NO
 				      : tr_filter_judge(filter, record, NULL, true, in_tree);
 
@@ -674,7 +674,7 @@ static bool end_frame(struct tr_filter *filter, unsigned kinds)
 bool tr_filter_whole(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
 	unsigned kinds = tr_filter_call_kinds(filter, record);
-	bool selected = !is_sated(filter) &&
+	bool selected = !has_enough(filter) &&
 			tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES;
 
 	if (filter->cli->stop || (selected && !tr_filter_keep(filter, record)))

@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 	cli.config.read.as_text = !chosen[JOIN] && !cli.changes_blobs;
 	cli.config.read.text_out = &cli.out;
 	cli.config.unknown_members = cli.config.apart = listing;
-	cli.config.tells_lost = !listing;
+	cli.config.reports_lost = !listing;
 	struct tr_join *join = chosen[JOIN] ? tr_join_new() : NULL;
 	if (chosen[JOIN] && !join)
 		tr_cli_out_of_memory(&cli);

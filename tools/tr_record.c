@@ -96,8 +96,8 @@ struct recorder {
 	bool all_read;			    /* the output of strace, to its end */
 	struct tr_writer *writer;
 	struct tr_buffer line;
-	uint64_t strangers; /* processes of which only the end is in the log */
-	uint64_t written;   /* records of this segment */
+	uint64_t unknown_ends; /* processes of which only the end is in the log */
+	uint64_t written;      /* records of this segment */
 	uint64_t next_seq;
 };
 
@@ -384,14 +384,14 @@ static void watch_command(struct recorder *recorder, struct tr_record *record)
 }
 
 /* True if the record is about the process that tried to start the command and failed. */
-static bool is_in_vain(const struct recorder *recorder, const struct tr_record *record)
+static bool is_failed_start(const struct recorder *recorder, const struct tr_record *record)
 {
 	return recorder->ended && !recorder->ran && record->type == TR_RECORD &&
 	       tr_text_is(record->kind, "exit");
 }
 
 /* True if the record is the end of a process whose beginning is not in the log. */
-static bool is_stranger(const struct recorder *recorder, struct tr_record *record)
+static bool is_unknown_end(const struct recorder *recorder, struct tr_record *record)
 {
 	static const char orphan[] = "\"orphan\"";
 
@@ -441,8 +441,8 @@ static void record(struct recorder *recorder)
 					 : NULL;
 		if (recorder->capture.backend == TR_BACKEND_STRACE || recorder->capture.attaches)
 			watch_sanitizers(recorder, line);
-		recorder->strangers += is_stranger(recorder, line);
-		if (!is_in_vain(recorder, line) && is_wanted(recorder, line) &&
+		recorder->unknown_ends += is_unknown_end(recorder, line);
+		if (!is_failed_start(recorder, line) && is_wanted(recorder, line) &&
 		    !put(recorder, line))
 			break;
 	}
@@ -625,14 +625,14 @@ static void read_options(struct recorder *recorder)
 }
 
 /* Reports processes whose beginning is not in the log. */
-static void report_strangers(struct recorder *recorder)
+static void report_unknown_ends(struct recorder *recorder)
 {
-	if (recorder->strangers)
+	if (recorder->unknown_ends)
 		tr_cli_note(&recorder->cli,
 			    "processes of which only the end was recorded, because programs that "
 			    "are not watched created them, or because they were killed "
 			    "immediately: %" PRIu64,
-			    recorder->strangers);
+			    recorder->unknown_ends);
 }
 
 /* Reports what the library could not record. */
@@ -741,7 +741,7 @@ static bool run(struct recorder *recorder, int *status)
 		record(recorder);
 	*status = tr_capture_end(&recorder->capture);
 	report_losses(recorder);
-	report_strangers(recorder);
+	report_unknown_ends(recorder);
 	if (tr_capture_was_left()) {
 		tr_cli_note(cli, "processes that outlive the command are not recorded any "
 				 "further");

@@ -334,7 +334,7 @@ static void serve_tracers(struct supervisor *supervisor)
 }
 
 /* Reads the records of the programs, and writes them as a log. */
-static void pump(struct supervisor *supervisor, bool final)
+static void copy_records(struct supervisor *supervisor, bool final)
 {
 	struct tr_buffer *in = &supervisor->in;
 	ssize_t n;
@@ -384,7 +384,8 @@ static bool reap(struct supervisor *supervisor)
 						  status };
 		tr_buffer_put(&supervisor->ended, (const char *)&end, sizeof end);
 		supervisor->incomplete |= supervisor->ended.failed;
-		pump(supervisor, false); /* it has written its last record before it ended */
+		copy_records(supervisor,
+			     false); /* it has written its last record before it ended */
 	}
 	return pid == 0;
 }
@@ -460,9 +461,9 @@ static void supervise(struct supervisor *supervisor, const struct tr_start *star
 		patience.tv_nsec = (supervisor->tracers.count ? HASTE : PATIENCE) * 1000000;
 		if (sigtimedwait(&signals, NULL, &patience) == SIGUSR1)
 			break;
-		pump(supervisor, false);
+		copy_records(supervisor, false);
 	}
-	pump(supervisor, true);
+	copy_records(supervisor, true);
 	tr_tracers_free(&supervisor->tracers);
 	tr_decode_finish(&supervisor->decode, ended, &supervisor->out);
 	write_log(supervisor);

@@ -97,7 +97,7 @@ void tr_capture_command(pid_t pid)
 	early_signal = 0;
 }
 
-static void say_what_lingers(int signal_number)
+static void explain_wait(int signal_number)
 {
 	static const char words[] = "tr-record: the command has ended; waiting for the processes "
 				    "that it left running (Ctrl-C ends the wait)\n";
@@ -150,7 +150,7 @@ static void end_watch(int signal_number)
 
 void tr_capture_lingers(const struct tr_capture *capture, bool quiet)
 {
-	struct sigaction action = { .sa_handler = say_what_lingers, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = explain_wait, .sa_flags = SA_RESTART };
 	struct sigaction interrupt = { .sa_handler = end_wait, .sa_flags = SA_RESTART };
 
 	if (capture->no_wait) {

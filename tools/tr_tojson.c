@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 	tr_cli_begin(&cli, &tool, argc, argv);
 	read_options(&cli, &form);
 	/* only the typed form is a stream, with trailers */
-	cli.config.tells_lost = form.typed;
+	cli.config.reports_lost = form.typed;
 	if (!cli.stop && tr_cli_open(&cli) && tr_cli_output(&cli, false)) {
 		if (form.format)
 			write_format(&cli, form.format);

@@ -211,7 +211,7 @@ static bool skip_chunk(const struct tr_ranges *ranges, struct tr_ranges_position
 }
 
 /* Computes what the ranges of a chunk have in common, after all of it was walked. */
-static void look_again(struct chunk *chunk)
+static void summarize(struct chunk *chunk)
 {
 	uint8_t common = UINT8_MAX;
 	bool dense = true;
@@ -254,7 +254,7 @@ static bool cover(struct tr_ranges *ranges, const struct tr_range *added)
 		struct chunk *chunk = ranges->chunks[position.chunk];
 		step(ranges, &position);
 		if (position.item == 0 && chunk->items[0].first >= added->first)
-			look_again(chunk);
+			summarize(chunk);
 	}
 	return true;
 }

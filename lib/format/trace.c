@@ -258,7 +258,7 @@ void tr_trace_free(struct tr_trace *trace)
 /* Steps to a last place that is only a trailer, with errors that no other trailer reports. */
 static enum tr_status step_to_lost(struct tr_trace *trace)
 {
-	if (!trace->config.tells_lost || !trace->lost)
+	if (!trace->config.reports_lost || !trace->lost)
 		return TR_END;
 	trace->place = (struct tr_trace_place){ .name = trace->place.name,
 						.size = -1,

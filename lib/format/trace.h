@@ -31,7 +31,7 @@ struct tr_trace_config {
 	 * what could not be opened or has no known format, because no other segment has a trailer
 	 * that could report this to later tools.
 	 */
-	bool tells_lost;
+	bool reports_lost;
 	/* see tr_input_on_wait; called on the thread that reads the trace, and on no other */
 	void (*on_wait)(void *context);
 	void *wait_context;
@@ -48,7 +48,7 @@ struct tr_trace_place {
 	const struct tr_codec *codec;	      /* container, or NULL */
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;	      /* NULL: not recognised */
-	struct tr_input *in; /* the window, for tools that copy bytes; see tells_lost */
+	struct tr_input *in; /* the window, for tools that copy bytes; see reports_lost */
 	bool bom;	     /* a byte order mark before the window was skipped */
 };
 

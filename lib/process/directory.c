@@ -47,28 +47,28 @@ struct tr_origin *tr_origin_retain(struct tr_origin *origin)
 }
 
 /* Drops a reference. An origin without references is added to the list of origins to free. */
-static void let_go(struct tr_origin *origin, struct tr_origin **dead)
+static void drop_reference(struct tr_origin *origin, struct tr_origin **unused)
 {
 	if (!origin || --origin->references > 0)
 		return;
 	*origin->link = origin->next;
 	if (origin->next)
 		origin->next->link = origin->link;
-	origin->next = *dead;
-	*dead = origin;
+	origin->next = *unused;
+	*unused = origin;
 }
 
 /* Frees a list of origins, and what only they refer to, without recursion: chains may be long. */
-static void free_all(struct tr_origin *dead)
+static void free_all(struct tr_origin *unused)
 {
-	while (dead) {
-		struct tr_origin *origin = dead;
+	while (unused) {
+		struct tr_origin *origin = unused;
 		struct tr_directory *directory = origin->directory;
-		dead = origin->next;
-		let_go(origin->exec_from, &dead);
-		let_go(origin->asks, &dead);
+		unused = origin->next;
+		drop_reference(origin->exec_from, &unused);
+		drop_reference(origin->asks, &unused);
 		if (directory && --directory->references == 0) {
-			let_go(directory->origin, &dead);
+			drop_reference(directory->origin, &unused);
 			free(directory);
 		}
 		free(origin);
@@ -77,10 +77,10 @@ static void free_all(struct tr_origin *dead)
 
 void tr_origin_release(struct tr_origin *origin)
 {
-	struct tr_origin *dead = NULL;
+	struct tr_origin *unused = NULL;
 
-	let_go(origin, &dead);
-	free_all(dead);
+	drop_reference(origin, &unused);
+	free_all(unused);
 }
 
 void tr_origins_free(struct tr_origins *origins)

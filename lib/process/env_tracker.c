@@ -182,7 +182,7 @@ static bool spill_all(struct store *store, bool *any)
 }
 
 /* Spills repeatedly, because an environment that is a difference keeps a reference to its base. */
-static void spill_if_heavy(struct store *store)
+static void spill_if_large(struct store *store)
 {
 	size_t max = store->max_weight ? store->max_weight : MAX_WEIGHT;
 	bool any = true, fine = true;
@@ -211,7 +211,7 @@ static bool store_put(struct store *store, uint64_t seq, struct tr_environment *
 	tr_environment_retain(env);
 	if (!is_spilled(old))
 		tr_environment_release(store->pool, old);
-	spill_if_heavy(store);
+	spill_if_large(store);
 	return true;
 }
 
@@ -605,7 +605,7 @@ struct tr_environments *tr_env_tracker_pool(struct tr_env_tracker *tracker)
 }
 
 /* The first environment is unknown from here on. */
-static bool lose_top(struct tr_env_tracker *tracker)
+static bool forget_top(struct tr_env_tracker *tracker)
 {
 	struct tr_environment *top = tr_environment_unknown(tracker->pool);
 	if (!top)
@@ -625,7 +625,7 @@ bool tr_env_tracker_begin(struct tr_env_tracker *tracker)
 	tracker->any_seq = false;
 	tracker->numbered = tracker->disorder = 0;
 	tracker->doubts = (struct tr_env_tracker_doubts){ 0 };
-	return lose_top(tracker);
+	return forget_top(tracker);
 }
 
 bool tr_env_tracker_has_top(const struct tr_env_tracker *tracker)
@@ -673,7 +673,7 @@ static enum tr_status follow_env(struct tr_env_tracker *tracker, struct tr_recor
 	if (map_of(record, tr_record_field(record, "vars"), &map, err) == TR_FATAL)
 		return TR_FATAL;
 	if (!map) {
-		if (!lose_top(tracker))
+		if (!forget_top(tracker))
 			return failed(tracker, err);
 		tr_error_set(err, TR_CAUSE_INPUT, "the first environment is not a map");
 		err->severity = TR_FLAW;
@@ -887,7 +887,7 @@ static enum tr_status follow_meta(struct tr_env_tracker *tracker, const struct t
 	if (!tracker->any_exec || record->name.type != TR_CELL_TEXT ||
 	    !tr_text_is(record->name.text, "version"))
 		return TR_OK;
-	return lose_top(tracker) ? TR_OK : failed(tracker, err);
+	return forget_top(tracker) ? TR_OK : failed(tracker, err);
 }
 
 enum tr_status tr_env_tracker_follow(struct tr_env_tracker *tracker, struct tr_record *record,

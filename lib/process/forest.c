@@ -129,7 +129,7 @@ static void follow_run(void *context, const struct tr_run_report *report)
 		if (forest->describe)
 			add_text(forest, node, report->record);
 		break;
-	case TR_RUN_ADOPTED:
+	case TR_RUN_PARENT_KNOWN:
 		node->parent = index_of(forest, run->parent);
 		break;
 	case TR_RUN_ENDED:

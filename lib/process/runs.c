@@ -429,7 +429,7 @@ static bool is_thread(struct tr_record *record, bool *thread)
 /*
  * Sets the parent from a fork that comes after the exec; it is more reliable than that of the exec.
  */
-static void adopt(struct tr_runs *runs, uint32_t child, uint32_t parent)
+static void set_parent(struct tr_runs *runs, uint32_t child, uint32_t parent)
 {
 	struct tr_run *run = &runs->list[child];
 
@@ -437,7 +437,7 @@ static void adopt(struct tr_runs *runs, uint32_t child, uint32_t parent)
 	if (child == parent)
 		return;
 	run->parent = runs->list[parent].number;
-	report(runs, TR_RUN_ADOPTED, run, NULL, TR_RUN_NONE);
+	report(runs, TR_RUN_PARENT_KNOWN, run, NULL, TR_RUN_NONE);
 }
 
 /*
@@ -482,7 +482,7 @@ static bool end_child(struct tr_runs *runs, struct tr_record *record,
 		      const struct tr_run_ending *ending, uint32_t parent)
 {
 	if (ending->run != NOWHERE) {
-		adopt(runs, ending->run, parent);
+		set_parent(runs, ending->run, parent);
 		return true;
 	}
 	uint32_t run = fork_run(runs, record, parent);
@@ -528,7 +528,7 @@ static bool put_fork(struct tr_runs *runs, struct tr_record *record, struct tr_t
 		 * one that was forked before is another process, which has ended without a record
 		 */
 		if (!runs->list[run].end_reported && !runs->list[run].forked) {
-			adopt(runs, run, parent);
+			set_parent(runs, run, parent);
 			return true;
 		}
 		report_end(runs, &runs->list[run], NULL, NULL);

@@ -4,11 +4,11 @@
  * next, or to its end; a process that was forked and never called exec is a run without a program.
  * Threads belong to the run of their process.
  *
- *	records of a segment, in order -> tr_runs_put -> events: BEGAN, PROGRAM, ADOPTED, ENDED
+ *	records of a segment, in order -> tr_runs_put -> events: BEGAN, PROGRAM, PARENT_KNOWN, ENDED
  *
- * PROGRAM comes with BEGAN, or when the forked process calls exec. ADOPTED comes when the parent
+ * PROGRAM comes with BEGAN, or when the forked process calls exec. PARENT_KNOWN comes when the parent
  * becomes known. If the log has the end of a process before the return of the fork that made it,
- * ADOPTED follows ENDED. A header or trailer ends the runs of its segment that have no end in the
+ * PARENT_KNOWN follows ENDED. A header or trailer ends the runs of its segment that have no end in the
  * log (many tracers do not write it), in the order in which they began.
  *
  * Memory grows with the runs that are alive, about 100 bytes for each, and with a bounded number of
@@ -64,14 +64,14 @@ struct tr_run {
 enum tr_run_event {
 	TR_RUN_BEGAN,
 	TR_RUN_PROGRAM, /* record is the exec; seq and began are those of the exec from now on */
-	TR_RUN_ADOPTED, /* parent is known now */
+	TR_RUN_PARENT_KNOWN, /* parent is known now */
 	TR_RUN_ENDED,
 };
 
 struct tr_run_report {
 	enum tr_run_event event;
 	struct tr_run *run;	  /* valid during the call */
-	struct tr_record *record; /* the cause; may be NULL at ENDED and ADOPTED */
+	struct tr_record *record; /* the cause; may be NULL at ENDED and PARENT_KNOWN */
 	uint64_t
 		replaces; /* at BEGAN: number of the run that called exec to become this, or NONE */
 	const struct tr_run_end *end; /* at ENDED */

@@ -332,7 +332,7 @@ static void list_remove(struct tr_task_list *list, struct tr_task *task)
 /* Frees a task that is not in the map. */
 static void drop(struct tr_tasks *tasks, struct tr_task *task)
 {
-	list_remove(task->ghost ? &tasks->ghosts : &tasks->live, task);
+	list_remove(task->has_ended ? &tasks->ended : &tasks->live, task);
 	if (task->state && tasks->release)
 		tasks->release(task->state);
 	leave_process(task);
@@ -388,16 +388,16 @@ struct tr_task *tr_tasks_find(const struct tr_tasks *tasks, uint64_t tid)
 {
 	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
 
-	return task && !task->ghost ? task : NULL;
+	return task && !task->has_ended ? task : NULL;
 }
 
 struct tr_task *tr_tasks_get(struct tr_tasks *tasks, uint64_t tid, bool *is_new)
 {
 	struct tr_task *task = tr_id_map_get(&tasks->map, tid);
 
-	*is_new = !task || task->ghost;
+	*is_new = !task || task->has_ended;
 	if (task &&
-	    task->ghost) { /* the id is used again, so the parent of the ended task will not come */
+	    task->has_ended) { /* the id is used again, so the parent of the ended task will not come */
 		tr_origin_give_up(task->process->origin, true);
 		forget(tasks, task);
 		task = NULL;
@@ -424,7 +424,7 @@ static bool need_files(struct tr_task *task)
 static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t flags)
 {
 	bool shared = flags & (TR_FORK_FILES | TR_FORK_THREAD);
-	bool waits = !parent->adopted && !parent->process->origin->settled;
+	bool waits = !parent->parent_known && !parent->process->origin->settled;
 
 	if (child->files == parent->files && (child->files || !shared))
 		return true;
@@ -446,15 +446,15 @@ static bool share_files(struct tr_task *parent, struct tr_task *child, uint64_t 
  * Makes child a child of parent. What the child did before its parent was known, such as chdir,
  * applies to all that the two share from now on.
  */
-static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_directory *directory,
-		  uint64_t flags)
+static bool set_parent(struct tr_task *parent, struct tr_task *child,
+		       struct tr_directory *directory, uint64_t flags)
 {
 	struct tr_process *process = parent->process;
 	struct tr_origin *origin = child->process->origin;
 	bool fresh = !origin->settled, thread = flags & TR_FORK_THREAD;
-	bool may_be_thread = !parent->adopted && process->exec == TR_EXEC_NONE;
+	bool may_be_thread = !parent->parent_known && process->exec == TR_EXEC_NONE;
 
-	child->adopted = true;
+	child->parent_known = true;
 	tr_origin_settle(origin, process->pid, process->exec, process->origin, directory);
 	if (fresh && (thread || flags & TR_FORK_SIBLING))
 		tr_origin_derive(origin, process->origin, true);
@@ -476,13 +476,13 @@ static bool adopt(struct tr_task *parent, struct tr_task *child, struct tr_direc
 	return share_files(parent, child, flags);
 }
 
-/* Adopts a task of the map. One that has ended was only kept for this. */
-static bool adopt_known(struct tr_tasks *tasks, struct tr_task *parent, struct tr_task *child,
-			struct tr_directory *directory, uint64_t flags)
+/* Sets the parent of a task of the map. One that has ended was only kept for this. */
+static bool set_known_parent(struct tr_tasks *tasks, struct tr_task *parent, struct tr_task *child,
+			     struct tr_directory *directory, uint64_t flags)
 {
-	bool good = adopt(parent, child, directory, flags);
+	bool good = set_parent(parent, child, directory, flags);
 
-	if (child->ghost)
+	if (child->has_ended)
 		forget(tasks, child);
 	return good;
 }
@@ -494,7 +494,8 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 
 	if (child == parent)
 		return true;
-	if (child && child->adopted) { /* the log does not show its end, and its id is used again */
+	if (child &&
+	    child->parent_known) { /* the log does not show its end, and its id is used again */
 		forget(tasks, child);
 		child = NULL;
 	}
@@ -502,24 +503,24 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
 		child = begin(tasks, tid);
 	if (!child)
 		return false;
-	return adopt_known(tasks, parent, child, directory, flags);
+	return set_known_parent(tasks, parent, child, directory, flags);
 }
 
-bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
+bool tr_tasks_guess_fork(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid)
 {
 	struct tr_task *child = tr_id_map_get(&tasks->map, tid);
 
-	if (!child || child == parent || child->adopted || child->process == parent->process)
+	if (!child || child == parent || child->parent_known || child->process == parent->process)
 		return true;
 	/* the directory of the parent may have changed between the fork and now */
 	child->process->origin->guessed = true;
-	return adopt_known(tasks, parent, child, parent->place->directory, 0);
+	return set_known_parent(tasks, parent, child, parent->place->directory, 0);
 }
 
 bool tr_tasks_join(struct tr_task *task, struct tr_task *leader)
 {
 	return task->process == leader->process ||
-	       adopt(leader, task, leader->place->directory, TR_FORK_FS | TR_FORK_THREAD);
+	       set_parent(leader, task, leader->place->directory, TR_FORK_FS | TR_FORK_THREAD);
 }
 
 void tr_tasks_exec(struct tr_tasks *tasks, struct tr_task *task)
@@ -550,20 +551,20 @@ void tr_tasks_exit(struct tr_tasks *tasks, struct tr_task *task)
 	/* the leader has ended, so its process has: the log may not show the ends of the others */
 	if (task->tid == task->process->pid)
 		tr_tasks_exec(tasks, task);
-	if (task->adopted) {
+	if (task->parent_known) {
 		forget(tasks, task);
 		return;
 	}
 	if (tasks->release && task->state)
 		tasks->release(task->state);
 	task->state = NULL;
-	task->ghost = true;
+	task->has_ended = true;
 	list_remove(&tasks->live, task);
-	list_add(&tasks->ghosts, task);
+	list_add(&tasks->ended, task);
 	/* the fork of the oldest ended task is not expected after so many other ends */
-	if (tasks->ghosts.count > TR_GHOSTS) {
-		tr_origin_give_up(tasks->ghosts.oldest->process->origin, true);
-		forget(tasks, tasks->ghosts.oldest);
+	if (tasks->ended.count > TR_TASKS_ENDED) {
+		tr_origin_give_up(tasks->ended.oldest->process->origin, true);
+		forget(tasks, tasks->ended.oldest);
 	}
 }
 

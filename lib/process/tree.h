@@ -5,7 +5,7 @@
  *
  *	tr_tasks_get    a task that is not known becomes a process of its own, whose origin is
  *	                pending (directory.h)
- *	tr_tasks_fork   its parent becomes known, which may be after its end; so also tr_tasks_claim
+ *	tr_tasks_fork   its parent becomes known, which may be after its end; so also tr_tasks_guess_fork
  *	                and tr_tasks_join
  *	tr_tasks_exit   it ends; one without a parent is kept for a while, because its fork may
  *	                still come
@@ -28,7 +28,7 @@ enum {
 	TR_FORK_THREAD = 0x10000, /* CLONE_THREAD */
 };
 
-enum { TR_GHOSTS = 1024 }; /* ended tasks that may still be adopted */
+enum { TR_TASKS_ENDED = 1024 }; /* ended tasks whose fork may still come */
 
 /* The working directory of one or several tasks. */
 struct tr_place {
@@ -51,10 +51,10 @@ struct tr_task {
 	struct tr_place *place;
 	struct tr_files *files;	       /* NULL: no descriptor is known */
 	void *state;		       /* the user's; see tr_tasks.release */
-	bool adopted;		       /* its parent is known, or it is known to have none */
+	bool parent_known;	       /* its parent is known, or it is known to have none */
 	bool alone;		       /* it shares its directory with no other task */
-	bool ghost;		       /* it has ended, but not been adopted */
-	struct tr_task *older, *newer; /* in its list: live, or ghosts */
+	bool has_ended;		       /* it has ended, and its fork may still come */
+	struct tr_task *older, *newer; /* in its list: live, or ended */
 };
 
 struct tr_task_list {
@@ -65,7 +65,7 @@ struct tr_task_list {
 struct tr_tasks {
 	struct tr_id_map map; /* of tid */
 	struct tr_origins origins;
-	struct tr_task_list live, ghosts;
+	struct tr_task_list live, ended;
 	void (*release)(void *state); /* frees the state of a task that ends */
 };
 
@@ -86,7 +86,7 @@ bool tr_tasks_fork(struct tr_tasks *tasks, struct tr_task *parent, struct tr_dir
  * Makes tid a child of parent unless its parent is known; its first directory is only guessed.
  * False: memory is exhausted.
  */
-bool tr_tasks_claim(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid);
+bool tr_tasks_guess_fork(struct tr_tasks *tasks, struct tr_task *parent, uint64_t tid);
 
 /* Makes task a thread of the process of leader. False: memory is exhausted. */
 bool tr_tasks_join(struct tr_task *task, struct tr_task *leader);

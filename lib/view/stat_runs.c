@@ -343,7 +343,7 @@ static void follow_run(void *context, const struct tr_run_report *report)
 		runs->failed |= !load_ends(load, run, report->end);
 		ended(runs, run, report->end, report->record);
 		break;
-	case TR_RUN_ADOPTED: /* its fork came after its first record */
+	case TR_RUN_PARENT_KNOWN: /* its fork came after its first record */
 		process = tr_id_map_get(&load->processes, run->number);
 		if (process)
 			set_parent(load, process, run->parent);

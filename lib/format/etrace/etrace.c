@@ -402,7 +402,7 @@ static bool use_oldest(struct reader *reader, bool all)
 }
 
 /* At the end of the input: empties the window, then finishes the events. TR_END: all is done. */
-static enum tr_status wind_up(struct reader *reader, struct tr_error *err)
+static enum tr_status finish_input(struct reader *reader, struct tr_error *err)
 {
 	struct tr_etrace_events *events = &reader->events;
 
@@ -447,7 +447,7 @@ static enum tr_status fill(struct reader *reader, struct tr_error *err)
 	bool end;
 
 	if (reader->at_end)
-		return wind_up(reader, err);
+		return finish_input(reader, err);
 	if (!reader->reorder.window && !use_window(reader))
 		return tr_error_memory(err);
 	if (reader->events.queue.count)

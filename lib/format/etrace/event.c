@@ -573,7 +573,7 @@ static struct tr_etrace_event *take_unused(struct tr_etrace_events *events)
 }
 
 /* Keeps an event for reuse, up to a number of them. */
-static void give_back(struct tr_etrace_events *events, struct tr_etrace_event *event)
+static void keep_unused(struct tr_etrace_events *events, struct tr_etrace_event *event)
 {
 	if (events->unused_count >= UNUSED_MAX) {
 		free_event(event);
@@ -617,7 +617,7 @@ static bool finish_event(struct tr_etrace_events *events, struct tr_etrace_task 
 	delist(events, event);
 	bool fine = render(events, event, task);
 	bool exit = event->type == TR_ETRACE_EXIT;
-	give_back(events, event);
+	keep_unused(events, event);
 	if (exit && !task->half && !task->open)
 		end_task(events, task);
 	return fine;
@@ -779,7 +779,7 @@ static bool whole_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	const char *reason = event_parameters(event, tag, line->text);
 	bool good = !event->extra.failed && (reason ? tr_etrace_render_line(events, line, reason)
 						    : render(events, event, task));
-	give_back(events, event);
+	keep_unused(events, event);
 	if (reason)
 		return good;
 	task->stray = false;
@@ -818,7 +818,7 @@ static bool begin_line(struct tr_etrace_events *events, struct tr_etrace_task *t
 	}
 	if (reason) {
 		delist(events, event);
-		give_back(events, event);
+		keep_unused(events, event);
 		task->open = NULL;
 		return tr_etrace_render_line(events, line, reason);
 	}

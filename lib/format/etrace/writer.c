@@ -40,7 +40,7 @@ struct writer {
 	bool begun;		      /* something of the segment was written */
 	bool forkless;		      /* its format states parents, and has no forks */
 	bool follows;		      /* tasks are followed, because its paths may be relative */
-	struct tr_recent living;      /* of a forkless segment: the tasks that are */
+	struct tr_recent alive;	      /* of a forkless segment: the tasks that are */
 	struct tr_etrace_clock clock; /* of all segments: the log is one */
 	struct tr_etrace_where where;
 	struct tr_id_map late;
@@ -143,7 +143,7 @@ static bool write_all_late(struct writer *writer)
 		tr_buffer_reset(&fork);
 		good = task->forked ||
 		       tr_etrace_print_fork(&writer->clock, &fork, parent, number, false, none);
-		good = good && (!maker || tr_tasks_claim(&writer->where.tasks, maker, number));
+		good = good && (!maker || tr_tasks_guess_fork(&writer->where.tasks, maker, number));
 		if (is_late(writer, parent))
 			good = good && add_late(writer, parent, tr_buffer_text(&fork));
 		else if (good)
@@ -165,7 +165,7 @@ static bool is_early(struct writer *writer, struct tr_record *record, uint64_t n
 	const struct tr_tasks *tasks = &writer->where.tasks;
 	const struct tr_task *task = tr_tasks_find(tasks, number);
 
-	return tr_text_is(record->kind, "exec") && !(task && task->adopted) &&
+	return tr_text_is(record->kind, "exec") && !(task && task->parent_known) &&
 	       tr_etrace_field_uint(record, "ppid", parent) && *parent != number &&
 	       tr_tasks_find(tasks, *parent);
 }
@@ -290,7 +290,7 @@ static bool print_missing_fork(struct writer *writer, struct tr_record *record)
 
 	tr_error_clear(&ignored);
 	if (!tr_cell_number(&record->task, &task) ||
-	    (tr_recent_find(&writer->living, task, &lives) && lives) ||
+	    (tr_recent_find(&writer->alive, task, &lives) && lives) ||
 	    !tr_etrace_field_number(record, "ppid", &parent, &ignored) || parent <= 0 ||
 	    (uint64_t)parent == task)
 		return !tr_error_is_memory(&ignored);
@@ -312,7 +312,7 @@ static enum tr_status print_forkless(struct writer *writer, struct tr_record *re
 						       back, &writer->base.reason, err);
 	/* a number that comes again after an exit is that of another child */
 	if (status == TR_OK && tr_cell_number(&record->task, &task) &&
-	    !tr_recent_put(&writer->living, task, exec))
+	    !tr_recent_put(&writer->alive, task, exec))
 		return tr_error_memory(err);
 	return status;
 }
@@ -493,7 +493,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 
 	(void)err;
 	writer->begun = writer->forkless = false;
-	tr_recent_free(&writer->living);
+	tr_recent_free(&writer->alive);
 	bool done = write_all_late(writer);
 	tr_etrace_where_free(&writer->where);
 	return done ? TR_OK : tr_error_memory(err);
@@ -507,7 +507,7 @@ static void discard(struct tr_writer *base)
 		remove_late(writer, writer->oldest);
 	tr_id_map_free(&writer->late);
 	tr_buffer_free(&writer->line);
-	tr_recent_free(&writer->living);
+	tr_recent_free(&writer->alive);
 	tr_etrace_clock_free(&writer->clock);
 	tr_etrace_where_free(&writer->where);
 }

@@ -541,7 +541,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 /* The result of reading the first lines for the bid. */
 struct evidence {
 	int bits;
-	bool sure;    /* no other format has this */
+	bool certain; /* no other format has this */
 	bool foreign; /* there are objects that are not of a trace */
 };
 
@@ -566,11 +566,11 @@ static void weigh(struct evidence *evidence, const struct tr_klocwork_object *ob
 	char first = value.data ? *value.data : 0;
 	if (is_event(object)) {
 		evidence->bits += BITS_EVENT;
-		evidence->sure = true;
+		evidence->certain = true;
 	} else if (name.data && tr_text_is(name, "version") && tr_is_digit(first)) {
 		evidence->bits += BITS_VERSION;
 		/* major * 100 + minor */
-		evidence->sure |=
+		evidence->certain |=
 			value.len >= 3 && tr_is_digit(value.data[1]) && tr_is_digit(value.data[2]);
 	} else if (name.data && ((tr_text_is(name, "creator") && first == '"') ||
 				 (tr_text_is(name, "env") && first == '{'))) {
@@ -608,7 +608,7 @@ static int weigh_lines(const char *p, const char *end, void *context)
 		const char *lf = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
 		p = lf ? lf + 1 : end;
 	}
-	return evidence.foreign && !evidence.sure ? 0 : evidence.bits;
+	return evidence.foreign && !evidence.certain ? 0 : evidence.bits;
 }
 
 /* Weighs the lines in the first bytes. Text of a build may come before the trace. */

@@ -32,7 +32,7 @@ struct reader {
 	struct tr_reader base;
 	struct tr_buffer path, test; /* of this section */
 	bool open;		     /* the section has begun */
-	bool announced;		     /* its record `source` was delivered */
+	bool delivered;		     /* its record `source` was delivered */
 	struct tr_buffer version;
 	struct function *first, **last; /* pending, in their order */
 	struct tr_map by_name;
@@ -77,7 +77,7 @@ static enum tr_status put_source(struct reader *reader, struct tr_record **recor
 				 struct tr_error *err)
 {
 	struct tr_buffer *to = begin(reader, "source");
-	reader->announced = true;
+	reader->delivered = true;
 	if (reader->test.len) {
 		tr_buffer_put_literal(to, "\ttest=");
 		tr_string_quote(tr_buffer_text(&reader->test), to);
@@ -357,7 +357,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	struct tr_text value = line;
 	bool is_version = tr_text_skip(&value, TR_TEXT("VER:"));
 	*kept = true;
-	if (reader->open && !reader->announced && !is_version)
+	if (reader->open && !reader->delivered && !is_version)
 		return put_source(reader, record, err);
 	if (reader->first && !is_of_functions(line))
 		return put_function(reader, record, err);
@@ -373,7 +373,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	if (tr_text_skip(&value, TR_TEXT("SF:")) || tr_text_is(line, "end_of_record")) {
 		bool was_open = reader->open;
 		reader->open = *line.data == 'S';
-		reader->announced = false;
+		reader->delivered = false;
 		forget_functions(reader);
 		tr_buffer_reset(&reader->version);
 		if (reader->open && value.len > LONGEST_PATH) {

@@ -166,7 +166,7 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task,
 		begun && begun->directory ? begun->directory : task->place->directory;
 	struct tr_task *last = tr_tasks_find(&reader->tasks, child);
 
-	if (last && last != task && last->adopted) /* it has ended: its number is used again */
+	if (last && last != task && last->parent_known) /* it has ended: its number is used again */
 		tr_strace_end_task(reader, child);
 	tr_strace_begin(reader, "fork", call->from, task);
 	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
@@ -219,7 +219,7 @@ static bool read_note(struct tr_strace_reader *reader, struct tr_text text)
 static struct tr_directory *await_descriptor(struct tr_strace_reader *reader, struct tr_task *task,
 					     uint64_t fd)
 {
-	if (task->adopted || task->process->origin->settled)
+	if (task->parent_known || task->process->origin->settled)
 		return NULL;
 	if (!task->files)
 		task->files = tr_files_new();

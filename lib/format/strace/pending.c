@@ -63,7 +63,7 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 	else
 		*p++ = '-';
 	*p++ = '\t';
-	if (task && task->tid != TR_STRACE_NOBODY)
+	if (task && task->tid != TR_STRACE_NO_PID)
 		p += tr_decimal_write(task->tid, p);
 	else
 		*p++ = '-';
@@ -74,7 +74,7 @@ void tr_strace_begin(struct tr_strace_reader *reader, const char *kind,
 /* Puts a field; nothing if the number is unknown. */
 static void put_number(const char *key, uint64_t number, struct tr_buffer *to)
 {
-	if (number == TR_STRACE_NOBODY)
+	if (number == TR_STRACE_NO_PID)
 		return;
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_buffer_put_decimal(to, number);
@@ -363,7 +363,7 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task,
 				.path = TR_TEXT(""),
 				.pwd = TR_TEXT("") };
 
-	if (task && !task->adopted)
+	if (task && !task->parent_known)
 		item.origin = task->process->origin;
 	if (task)
 		put_known_tgid(reader, task);

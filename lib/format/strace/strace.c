@@ -176,8 +176,8 @@ static bool take_second_half(struct tr_strace_reader *reader, struct tr_text tex
  * Repairs a line that should be two, or is the second half of a call. True: it has been read,
  * except for what *text is then.
  */
-static bool mend(struct tr_strace_reader *reader, struct tr_text *text,
-		 const struct tr_strace_line *line)
+static bool repair(struct tr_strace_reader *reader, struct tr_text *text,
+		   const struct tr_strace_line *line)
 {
 	bool cut = line->type == TR_STRACE_CUT;
 	bool unseen = line->type == TR_STRACE_CALL && *line->name.data == '?';
@@ -222,9 +222,9 @@ static void read_line(struct tr_strace_reader *reader, struct tr_text text)
 	tr_strace_line_read(text, &line);
 	reader->here.time_len = tr_strace_time(&reader->clock, &line, reader->here.time);
 	reader->in_table = line.type == TR_STRACE_TABLE;
-	if (mend(reader, &text, &line)) {
+	if (repair(reader, &text, &line)) {
 		if (text.len)
-			read_line(reader, text); /* it ends a call and needs no mending */
+			read_line(reader, text); /* it ends a call and needs no repair */
 		return;
 	}
 	if (line.type < TR_STRACE_ATTACHED && !(task = tr_strace_task(reader, &line)))
@@ -621,19 +621,19 @@ static int by_number(const void *a, const void *b)
  * after a midnight belong to the next day. The log begins after the longest time in which none
  * began, if that is most of a day. 0: there is no midnight. `starts` gets sorted.
  */
-static uint64_t find_evening(uint64_t *starts, size_t count)
+static uint64_t find_beginning(uint64_t *starts, size_t count)
 {
 	enum { MOST_OF_A_DAY = 16 * 60 * 60 };
-	uint64_t longest = MOST_OF_A_DAY, evening = 0;
+	uint64_t longest = MOST_OF_A_DAY, beginning = 0;
 
 	qsort(starts, count, sizeof *starts, by_number);
 	for (size_t i = 1; i < count && starts[i] != NO_TIME_OF_DAY; i++) {
 		if (starts[i] - starts[i - 1] < longest)
 			continue;
 		longest = starts[i] - starts[i - 1];
-		evening = starts[i];
+		beginning = starts[i];
 	}
-	return evening;
+	return beginning;
 }
 
 /* Describes the parts. *timed: there are times. False: memory is exhausted. */
@@ -656,9 +656,9 @@ static bool describe(struct tr_input *const *parts, const int64_t *numbers, size
 		snprintf(list[i].prefix, sizeof list[i].prefix, "%lld ", (long long)numbers[i]);
 	}
 	memcpy(sorted, starts, count * sizeof *starts);
-	uint64_t evening = find_evening(sorted, count);
+	uint64_t beginning = find_beginning(sorted, count);
 	for (size_t i = 0; i < count; i++)
-		if (starts[i] < evening)
+		if (starts[i] < beginning)
 			list[i].time.seconds = TR_STRACE_DAY_SECONDS;
 	free(starts);
 	return true;
@@ -696,7 +696,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	tr_buffer_limit(&reader->out.head, reader->base.max_record);
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
-	reader->bare = reader->file_pid = TR_STRACE_NOBODY;
+	reader->bare = reader->file_pid = TR_STRACE_NO_PID;
 	int64_t pid = part(config, in);
 	if (pid >= 0)
 		reader->file_pid = (uint64_t)pid;

@@ -25,7 +25,7 @@
 #include "record/pending.h"
 
 /* The number of a process whose number is not in the log. */
-#define TR_STRACE_NOBODY UINT64_MAX
+#define TR_STRACE_NO_PID UINT64_MAX
 
 /* The position and the time of the line from which a record is made. */
 struct tr_strace_origin {
@@ -190,7 +190,7 @@ struct tr_strace_reader {
 	struct tr_tasks tasks;
 	size_t held;	   /* bytes of calls that have begun */
 	bool any;	   /* some task has been seen */
-	uint64_t file_pid; /* of a file of -ff; TR_STRACE_NOBODY: the log is none */
+	uint64_t file_pid; /* of a file of -ff; TR_STRACE_NO_PID: it is no such file */
 	uint64_t bare;	   /* the task of lines without a number, as on stderr */
 	bool ends_printed; /* the log has +++ exited lines */
 	uint64_t ending[TR_STRACE_ENDING];

@@ -65,7 +65,7 @@ static void begin_run(struct tr_strace_reader *reader, struct tr_task *task)
 	bool first = !reader->any;
 
 	reader->any = true;
-	task->adopted = true;
+	task->parent_known = true;
 	tr_origin_give_up(task->process->origin, false);
 	if (!reader->cwd.len || !first)
 		return;
@@ -104,7 +104,7 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
 	const struct tr_task_list *live = &reader->tasks.live;
 	struct tr_task *task;
 
-	if (!line->has_pid && reader->file_pid != TR_STRACE_NOBODY)
+	if (!line->has_pid && reader->file_pid != TR_STRACE_NO_PID)
 		return tr_strace_task_by_number(reader, reader->file_pid);
 	if (!line->has_pid) {
 		task = live->count == 1 ? live->oldest : NULL;
@@ -112,12 +112,12 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
 		if (!task)
 			task = tr_tasks_find(&reader->tasks, reader->bare);
 		if (!task)
-			task = tr_strace_task_by_number(reader, TR_STRACE_NOBODY);
-		reader->bare = task ? task->tid : TR_STRACE_NOBODY;
+			task = tr_strace_task_by_number(reader, TR_STRACE_NO_PID);
+		reader->bare = task ? task->tid : TR_STRACE_NO_PID;
 		return task;
 	}
 	if (line->bracketed && !tr_id_map_get(&reader->tasks.map, line->pid) &&
-	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NOBODY)) && may_be_bare(task, line)) {
+	    (task = tr_tasks_find(&reader->tasks, TR_STRACE_NO_PID)) && may_be_bare(task, line)) {
 		reader->out_of_memory |= !tr_tasks_rename(&reader->tasks, task, line->pid);
 		reader->bare = line->pid;
 		return task;
@@ -136,7 +136,7 @@ struct tr_task *tr_strace_task(struct tr_strace_reader *reader, const struct tr_
  * Moves the open exec of one task to another one, whose own open call will not return. The states
  * are exchanged, because the text of the call is in them.
  */
-static void hand_over(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
+static void move_call(struct tr_strace_reader *reader, struct tr_task *from, struct tr_task *to)
 {
 	void *state = to->state;
 
@@ -190,7 +190,7 @@ void tr_strace_move_exec(struct tr_strace_reader *reader, struct tr_task *thread
 	reader->out_of_memory |= !tr_tasks_join(thread, leader);
 	if (!is_execing(thread))
 		return;
-	hand_over(reader, thread, leader);
+	move_call(reader, thread, leader);
 	call = leader->state;
 	call->proven = true;
 }
@@ -213,12 +213,12 @@ static struct tr_task *find_thread(const struct tr_task *leader)
  * Returns the only task without a parent that has an open exec; NULL: there are none or several,
  * and a choice between them would be a guess.
  */
-static struct tr_task *find_stray(const struct tr_strace_reader *reader)
+static struct tr_task *find_lost_thread(const struct tr_strace_reader *reader)
 {
 	struct tr_task *task = reader->tasks.live.newest, *found = NULL;
 
 	for (int looked = 0; task && looked < THREADS; task = task->older, looked++) {
-		if (task->adopted || !is_execing(task))
+		if (task->parent_known || !is_execing(task))
 			continue;
 		if (found)
 			return NULL;
@@ -240,10 +240,10 @@ void tr_strace_match_exec(struct tr_strace_reader *reader, struct tr_task *leade
 	if (is_execing(leader))
 		return;
 	task = find_thread(leader);
-	if (!task && call && call->lost_thread && (task = find_stray(reader)))
+	if (!task && call && call->lost_thread && (task = find_lost_thread(reader)))
 		reader->out_of_memory |= !tr_tasks_join(task, leader);
 	if (task)
-		hand_over(reader, task, leader);
+		move_call(reader, task, leader);
 }
 
 /*
@@ -363,8 +363,8 @@ static void end_task(struct tr_strace_reader *reader, struct tr_task *task,
 		tr_buffer_put_literal(to, "-\tstatus=");
 		tr_buffer_put_decimal(to, end->status);
 	}
-	bool stranger = task->process->exec == TR_EXEC_NONE;
-	tr_strace_emit(reader, task, stranger ? TR_STRACE_FLAG_ORPHAN : 0);
+	bool unknown = task->process->exec == TR_EXEC_NONE;
+	tr_strace_emit(reader, task, unknown ? TR_STRACE_FLAG_ORPHAN : 0);
 	tr_tasks_exit(&reader->tasks, task);
 }
 
@@ -433,7 +433,7 @@ void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task,
 static void end_child(struct tr_strace_reader *reader, struct tr_task *parent, uint64_t child,
 		      const struct tr_strace_end *end)
 {
-	reader->out_of_memory |= !tr_tasks_claim(&reader->tasks, parent, child);
+	reader->out_of_memory |= !tr_tasks_guess_fork(&reader->tasks, parent, child);
 	struct tr_task *task = end ? tr_tasks_find(&reader->tasks, child) : NULL;
 	if (task && task->process->pid == child)
 		mark_ending(reader, task, end);
@@ -496,7 +496,7 @@ void tr_strace_flush(struct tr_strace_reader *reader)
 	}
 	while ((task = tr_id_map_next(&tasks->map, &position))) {
 		struct tr_strace_call *call = task->state;
-		if (call && !task->ghost && (call->open || call->ending))
+		if (call && !task->has_ended && (call->open || call->ending))
 			ends[count++] =
 				(struct open_end){ task->tid, call->open ? call->begin.line
 									 : call->end_line.line };

@@ -589,7 +589,7 @@ static void test_places(void)
 		struct tr_task *child = tr_tasks_get(&tasks, tid, &is_new);
 		fine &= is_new &&
 			(tid == 2 ? tr_tasks_fork(&tasks, parent, parent->place->directory, tid, 0)
-				  : tr_tasks_claim(&tasks, parent, tid));
+				  : tr_tasks_guess_fork(&tasks, parent, tid));
 		certainties[tid - 2] = tr_directory_resolve(child->place->directory, &path);
 		fine &= tr_text_is(tr_buffer_text(&path), "/a");
 		tr_buffer_free(&path);
