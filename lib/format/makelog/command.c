@@ -119,9 +119,10 @@ static inline unsigned sign_mask(__m128i bytes, __m128i next)
 }
 #endif
 
-/* The first byte from p on that may begin a sign. begin: of the text that contains p. */
-static const char *skip_to_sign(const char *begin, const char *p, const char *end)
+/* The first byte of the text from p on that may begin a sign. */
+static const char *skip_to_sign(struct tr_text text, const char *p)
 {
+	const char *end = text.data + text.len;
 	static const bool begins[256] = { [';'] = true, ['&'] = true, ['|'] = true, ['('] = true,
 					  ['='] = true, ['-'] = true, ['b'] = true, ['<'] = true };
 
@@ -134,7 +135,7 @@ static const char *skip_to_sign(const char *begin, const char *p, const char *en
 			return p + __builtin_ctz(mask);
 	}
 	/* the last bytes, together with some before p; all but one have a next byte */
-	if (end - begin > 16 && end - p > 1) {
+	if (text.len > 16 && end - p > 1) {
 		const char *block = end - 17;
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)block);
 		__m128i next = _mm_loadu_si128((const __m128i *)(const void *)(block + 1));
@@ -154,7 +155,7 @@ static bool has_sign(struct tr_text text)
 {
 	const char *begin = text.data, *end = begin + text.len;
 
-	for (const char *p = begin; (p = skip_to_sign(begin, p, end)) < end; p++) {
+	for (const char *p = begin; (p = skip_to_sign(text, p)) < end; p++) {
 		bool option = *p == '-', word = *p == 'b', here = *p == '<';
 		if (!option && !word && !here)
 			return true;
