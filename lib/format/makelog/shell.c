@@ -253,10 +253,11 @@ static bool take_automake_source(struct tr_text text, struct tr_buffer *to)
 
 	if (!tr_text_skip(&text, begin) || !text.len || text.data[text.len - 1] != '\'')
 		return false;
+	text.len--; /* the quote that closes the folder; it is not the last one of the middle */
 	split = memmem(text.data, text.len, middle.data, middle.len);
 	if (!split)
 		return false;
-	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len - 1);
+	struct tr_text folder = tr_text_span(split + middle.len, text.data + text.len);
 	if (memchr(folder.data, '\'', folder.len))
 		return false;
 	if (!tr_text_is(folder, "./"))
