@@ -9,14 +9,8 @@
 
 #include "fuzz.h"
 #include "../unit/memory.h"
+#include "../unit/views.h"
 #include "record/json.h"
-#include "view/chrome.h"
-#include "view/dot_text.h"
-#include "view/html.h"
-#include "view/json_records.h"
-#include "view/script_text.h"
-#include "view/stat.h"
-#include "view/tree_text.h"
 
 enum { SPOOL = 1 << 16, WIDTH = 60 };
 
@@ -27,26 +21,6 @@ struct view {
 	void (*drop)(void *view);
 	enum { TEXT, JSON, LINES } form; /* LINES: any number of values */
 };
-
-/* A view that takes each line, and NULL at the end. */
-#define VIEW(name) \
-	static enum tr_status put_##name(void *view, struct tr_record *record, \
-					 struct tr_error *err) \
-	{ \
-		struct tr_##name *self = view; \
-		return tr_##name##_put(self, record, err); \
-	} \
-	static void drop_##name(void *view) \
-	{ \
-		struct tr_##name *self = view; \
-		tr_##name##_free(self); \
-	}
-
-VIEW(tree_text)
-VIEW(dot_text)
-VIEW(script_text)
-VIEW(chrome)
-VIEW(html)
 
 static void *make_tree_text(unsigned how, struct tr_output *out)
 {
@@ -105,19 +79,6 @@ static void *make_apitrace_text(unsigned how, struct tr_output *out)
 	return tr_format_apitrace.styles[0].create(&config, out, &err);
 }
 
-/* The functions of a style of a format. */
-#define STYLE(name, format, number) \
-	static enum tr_status put_##name(void *view, struct tr_record *record, \
-					 struct tr_error *err) \
-	{ \
-		return format.styles[number].put(view, record, err); \
-	} \
-	static void drop_##name(void *view) \
-	{ \
-		format.styles[number].free(view); \
-	}
-
-STYLE(apitrace_text, tr_format_apitrace, 0)
 STYLE(gnatcov_text, tr_format_gnatcov, 0)
 STYLE(srctrace_text, tr_format_srctrace, 0)
 
@@ -143,19 +104,6 @@ static void *make_json(unsigned how, struct tr_output *out)
 {
 	struct tr_json_view_config config = { .array = how & 1, .pretty = how & 2 };
 	return tr_json_view_new(&config, out);
-}
-
-static enum tr_status put_json(void *view, struct tr_record *record, struct tr_error *err)
-{
-	if (record)
-		return tr_json_view_put(view, record, err);
-	tr_json_view_finish(view);
-	return TR_OK;
-}
-
-static void drop_json(void *view)
-{
-	tr_json_view_free(view);
 }
 
 struct stat {

@@ -42,18 +42,6 @@ static void put_unescaped(struct tr_text text, struct tr_buffer *to)
 	}
 }
 
-static bool same_text(const char *what, const char *name, const struct tr_buffer *got,
-		      const struct tr_buffer *want)
-{
-	bool same = tr_text_equal(tr_buffer_text(got), tr_buffer_text(want));
-	ok(same, "%s: %s", name, what);
-	if (!same) {
-		printf("# got:\n%.*s# want:\n%.*s", (int)got->len, got->len ? got->data : "",
-		       (int)want->len, want->len ? want->data : "");
-	}
-	return same;
-}
-
 static void check_reading(const struct test_case *c, size_t piece)
 {
 	char what[64];

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 
 #include "process/forest.h"
-#include "strace_reading.h"
 #include "tap.h"
+#include "transcript.h"
 
 struct test_case {
 	char name[128];
@@ -19,15 +19,19 @@ static void case_reset(struct test_case *c)
 	tr_buffer_reset(&c->messages);
 }
 
-static void same_text(const char *what, const char *name, const struct tr_buffer *got,
-		      const struct tr_buffer *want)
+/* Reads a log. setting: "key=value" or NULL. False: memory was exhausted or the reader failed. */
+static bool read_log(struct tr_text log, size_t piece, const char *setting, struct transcript *got)
 {
-	bool same = tr_text_equal(tr_buffer_text(got), tr_buffer_text(want));
+	const char *equals = setting ? strchr(setting, '=') : NULL;
+	char key[16] = "";
+	struct reading how = { .format = &tr_format_strace, .piece = piece };
 
-	ok(same, "%s: %s", name, what);
-	if (!same)
-		printf("# got:\n%.*s# want:\n%.*s", (int)got->len, got->len ? got->data : "",
-		       (int)want->len, want->len ? want->data : "");
+	if (equals) {
+		snprintf(key, sizeof key, "%.*s", (int)(equals - setting), setting);
+		how.key = key;
+		how.value = equals + 1;
+	}
+	return read_trace(log, &how, got);
 }
 
 /* Finds the parents of exec records; by_task: without the field parent. */
@@ -78,7 +82,7 @@ static void find_parents(struct tr_text lines, bool by_task, struct tr_buffer *t
 
 static void check_parents(const struct test_case *c)
 {
-	struct reading got = { 0 };
+	struct transcript got = { 0 };
 	struct tr_buffer parents = TR_BUFFER_INIT;
 
 	ok(read_log(tr_buffer_text(&c->log), 1 << 16, NULL, &got), "%s: read", c->name);
@@ -88,7 +92,7 @@ static void check_parents(const struct test_case *c)
 	find_parents(tr_buffer_text(&got.lines), true, &parents);
 	same_text("parents by tasks", c->name, &parents, &c->lines);
 	tr_buffer_free(&parents);
-	reading_free(&got);
+	transcript_free(&got);
 }
 
 static void check_case(const struct test_case *c)
@@ -100,12 +104,12 @@ static void check_case(const struct test_case *c)
 		return;
 	}
 	for (int i = 0; c->name[0] && i < 2; i++) {
-		struct reading got = { 0 };
+		struct transcript got = { 0 };
 		ok(read_log(tr_buffer_text(&c->log), pieces[i], NULL, &got), "%s: read by %zu",
 		   c->name, pieces[i]);
 		same_text("the records", c->name, &got.lines, &c->lines);
 		same_text("the messages", c->name, &got.messages, &c->messages);
-		reading_free(&got);
+		transcript_free(&got);
 	}
 }
 
@@ -215,7 +219,7 @@ static void damage(const char *name)
 	size_t cap = 0, bad = 0, tried = 0;
 	ssize_t len = file ? getdelim(&log, &cap, '\0', file) : 0;
 	struct tr_text text = { log, len > 0 ? (size_t)len : 0 };
-	struct reading whole = { 0 };
+	struct transcript whole = { 0 };
 
 	ok(read_log(text, 1 << 16, NULL, &whole), "%s: read", name);
 	size_t records = count_lines(&whole.lines);
@@ -224,7 +228,7 @@ static void damage(const char *name)
 		const char *cuts[] = { p, p + (lf - p) / 3, p + (lf - p) / 2, lf - 1 };
 		for (int i = 0; i < 4; i++, tried++) {
 			struct tr_buffer part = TR_BUFFER_INIT;
-			struct reading got = { 0 };
+			struct transcript got = { 0 };
 			tr_buffer_put(&part, text.data, (size_t)(cuts[i] - text.data));
 			if (i > 0)
 				tr_buffer_put_byte(&part, '\n');
@@ -237,11 +241,11 @@ static void damage(const char *name)
 				printf("# %s: %zu executions lost, %zu records of %zu at: %.*s\n",
 				       name, lost, now, records, (int)(lf - p), p);
 			tr_buffer_free(&part);
-			reading_free(&got);
+			transcript_free(&got);
 		}
 	}
 	ok(tried > 0 && bad == 0, "%s: %zu times a line was missing or cut", name, tried);
-	reading_free(&whole);
+	transcript_free(&whole);
 	free(log);
 	if (file)
 		fclose(file);
@@ -249,11 +253,11 @@ static void damage(const char *name)
 
 static void check_setting(const char *setting, const char *log, const char *want)
 {
-	struct reading got = { 0 };
+	struct transcript got = { 0 };
 
 	read_log(tr_text_from(log), 1 << 16, setting, &got);
 	ok(tr_text_is(tr_buffer_text(&got.lines), want), "-O %s", setting);
-	reading_free(&got);
+	transcript_free(&got);
 }
 
 /*
@@ -263,7 +267,7 @@ static void check_setting(const char *setting, const char *log, const char *want
 static void check_look_ahead(int records, size_t bytes, bool orphan)
 {
 	struct tr_buffer log = TR_BUFFER_INIT;
-	struct reading got = { 0 };
+	struct transcript got = { 0 };
 
 	tr_buffer_put_literal(&log, "1 execve(\"/a\", [\"a\"], []) = 0\n"
 				    "1 clone(flags=SIGCHLD <unfinished ...>\n"
@@ -281,13 +285,13 @@ static void check_look_ahead(int records, size_t bytes, bool orphan)
 	ok(!memmem(got.lines.data, got.lines.len, "\"orphan\"", 8) == !orphan,
 	   "the record before them is %s orphan", orphan ? "an" : "no");
 	tr_buffer_free(&log);
-	reading_free(&got);
+	transcript_free(&got);
 }
 
 /* A record is where its call began, also if it was pending. */
 static void check_places(void)
 {
-	struct reading got = { 0 };
+	struct transcript got = { 0 };
 
 	read_log(TR_TEXT("1 execve(\"/a\", [\"a\"], []) = 0\n"
 			 "1 vfork( <unfinished ...>\n"
@@ -297,7 +301,7 @@ static void check_places(void)
 		 1 << 16, "cwd=/", &got);
 	ok(tr_text_is(tr_buffer_text(&got.places), " 1@0 3@56 2@30 5@113"),
 	   "lines and offsets: %.*s", (int)got.places.len, got.places.data);
-	reading_free(&got);
+	transcript_free(&got);
 }
 
 static void put_ends(struct tr_buffer *log, const char *format, int first, int last)
@@ -317,7 +321,7 @@ static void put_ends(struct tr_buffer *log, const char *format, int first, int l
 static void check_ends(bool printed)
 {
 	struct tr_buffer log = TR_BUFFER_INIT;
-	struct reading got = { 0 };
+	struct transcript got = { 0 };
 	size_t exits = 0, early = 0;
 
 	tr_buffer_put_literal(&log, "1 execve(\"/a\", [\"a\"], []) = 0\n");
@@ -339,7 +343,7 @@ static void check_ends(bool printed)
 	ok(exits == 18, "%zu exits of 18", exits);
 	ok(early == (printed ? 1 : 2), "%zu of them early", early);
 	tr_buffer_free(&log);
-	reading_free(&got);
+	transcript_free(&got);
 }
 
 int main(void)

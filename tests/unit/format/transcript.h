@@ -9,10 +9,12 @@
 #include "core/output.h"
 #include "format/format.h"
 #include "memory.h"
+#include "tap.h"
 
 struct transcript {
 	struct tr_buffer lines;	   /* the records */
 	struct tr_buffer messages; /* "! LINE: text" for damage, "~ LINE: text" for notes */
+	struct tr_buffer places;   /* the line and offset of each record in the trace: " 1@0" */
 	uint64_t records;
 	bool fatal;
 };
@@ -21,6 +23,7 @@ static void transcript_free(struct transcript *transcript)
 {
 	tr_buffer_free(&transcript->lines);
 	tr_buffer_free(&transcript->messages);
+	tr_buffer_free(&transcript->places);
 }
 
 static void transcript_message(struct transcript *transcript, const struct tr_error *err)
@@ -59,6 +62,10 @@ static bool read_trace(struct tr_text trace, const struct reading *how,
 		status = tr_reader_read(reader, &record, &err);
 		if (status == TR_OK) {
 			tr_buffer_put_text(&transcript->lines, record->line);
+			tr_buffer_put_byte(&transcript->places, ' ');
+			tr_buffer_put_decimal(&transcript->places, record->source_line);
+			tr_buffer_put_byte(&transcript->places, '@');
+			tr_buffer_put_decimal(&transcript->places, record->source_offset);
 			transcript->records++;
 		} else if (status == TR_WARN) {
 			transcript_message(transcript, &err);
@@ -67,6 +74,20 @@ static bool read_trace(struct tr_text trace, const struct reading *how,
 	tr_reader_free(reader);
 	tr_input_free(in);
 	return status == TR_END && !transcript->lines.failed && !transcript->messages.failed;
+}
+
+/* Checks that two texts are equal, and prints them if they are not. */
+__attribute__((unused)) static bool same_text(const char *what, const char *name,
+					      const struct tr_buffer *got,
+					      const struct tr_buffer *want)
+{
+	bool same = tr_text_equal(tr_buffer_text(got), tr_buffer_text(want));
+	ok(same, "%s: %s", name, what);
+	if (!same) {
+		printf("# got:\n%.*s# want:\n%.*s", (int)got->len, got->len ? got->data : "",
+		       (int)want->len, want->len ? want->data : "");
+	}
+	return same;
 }
 
 /* What put and finish return, as messages. False: fatal. */

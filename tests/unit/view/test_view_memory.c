@@ -7,17 +7,10 @@
 #include <string.h>
 
 #include "failing_alloc.h"
-#include "format/format.h"
 #include "memory.h"
 #include "tap.h"
-#include "view/chrome.h"
 #include "view/critical_text.h"
-#include "view/dot_text.h"
-#include "view/html.h"
-#include "view/json_records.h"
-#include "view/script_text.h"
-#include "view/stat.h"
-#include "view/tree_text.h"
+#include "views.h"
 
 enum { SPOOL = 1 << 16 };
 
@@ -62,29 +55,9 @@ struct view {
 	void (*drop)(void *view);
 };
 
-static enum tr_status put_chrome(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_chrome_put(view, record, err);
-}
-
-static void drop_chrome(void *view)
-{
-	tr_chrome_free(view);
-}
-
 static void *make_chrome(struct tr_output *out)
 {
 	return tr_chrome_new(SPOOL, tr_format_call_kinds, out);
-}
-
-static enum tr_status put_html(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_html_put(view, record, err);
-}
-
-static void drop_html(void *view)
-{
-	tr_html_free(view);
 }
 
 static void *make_html(struct tr_output *out)
@@ -96,19 +69,6 @@ static void *make_html(struct tr_output *out)
 					 .cores = 2,
 					 .critical = true };
 	return tr_html_new(&config, out);
-}
-
-static enum tr_status put_json(void *view, struct tr_record *record, struct tr_error *err)
-{
-	if (record)
-		return tr_json_view_put(view, record, err);
-	tr_json_view_finish(view);
-	return TR_OK;
-}
-
-static void drop_json(void *view)
-{
-	tr_json_view_free(view);
 }
 
 static void *make_json(struct tr_output *out)
@@ -163,30 +123,10 @@ static void *make_critical(struct tr_output *out)
 	return tr_critical_text_new(&config);
 }
 
-static enum tr_status put_tree(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_tree_text_put(view, record, err);
-}
-
-static void drop_tree(void *view)
-{
-	tr_tree_text_free(view);
-}
-
 static void *make_tree(struct tr_output *out)
 {
 	struct tr_tree_text_config config = { .max_spool = SPOOL };
 	return tr_tree_text_new(&config, out);
-}
-
-static enum tr_status put_dot(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_dot_text_put(view, record, err);
-}
-
-static void drop_dot(void *view)
-{
-	tr_dot_text_free(view);
 }
 
 static void *make_dot(struct tr_output *out)
@@ -195,30 +135,10 @@ static void *make_dot(struct tr_output *out)
 	return tr_dot_text_new(&config, out);
 }
 
-static enum tr_status put_script(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_script_text_put(view, record, err);
-}
-
-static void drop_script(void *view)
-{
-	tr_script_text_free(view);
-}
-
 static void *make_script(struct tr_output *out)
 {
 	struct tr_script_text_config config = { .max_spool = SPOOL, .max_ratio = 1000 };
 	return tr_script_text_new(&config, out);
-}
-
-static enum tr_status put_apitrace(void *view, struct tr_record *record, struct tr_error *err)
-{
-	return tr_format_apitrace.styles[0].put(view, record, err);
-}
-
-static void drop_apitrace(void *view)
-{
-	tr_format_apitrace.styles[0].free(view);
 }
 
 static void *make_apitrace(struct tr_output *out)
@@ -236,10 +156,10 @@ static const struct view views[] = {
 	{ "json", make_json, put_json, drop_json },
 	{ "stat", make_stat, put_stat, drop_stat },
 	{ "critical", make_critical, put_critical, drop_critical },
-	{ "tree", make_tree, put_tree, drop_tree },
-	{ "dot", make_dot, put_dot, drop_dot },
-	{ "script", make_script, put_script, drop_script },
-	{ "apitrace", make_apitrace, put_apitrace, drop_apitrace },
+	{ "tree", make_tree, put_tree_text, drop_tree_text },
+	{ "dot", make_dot, put_dot_text, drop_dot_text },
+	{ "script", make_script, put_script_text, drop_script_text },
+	{ "apitrace", make_apitrace, put_apitrace_text, drop_apitrace_text },
 };
 
 /* Puts the lines of the stream. False: the view ended with TR_FATAL. */
