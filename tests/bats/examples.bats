@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Compares the output of examples with the output that the manual page or the README shows after
-# them, and with tests/data/examples/PAGE.golden.
+# Runs the examples of the manual pages and the README. Compares their output with the output that is
+# shown after them, and with tests/data/examples/PAGE.golden.
 
 bats_require_minimum_version 1.5.0
 
@@ -44,8 +44,16 @@ run_example() {
 		fi
 		command=$(cat "$base.command")
 		case $command in *'tail -n +1 -f'*) command=${command//tail/timeout 1 tail} ;; esac
-		LC_ALL=C timeout 60 bash -c "$command" >"$base.got" </dev/null
-	)
+		LC_ALL=C timeout 60 bash -c "$command" >"$base.got" 2>"$base.messages" </dev/null
+	) || {
+		cat "$base.command" "$base.messages"
+		return 1
+	}
+	# the trace of the examples has no secrets that --mask could find
+	if grep -v ': note: no variable matches --mask=.*; nothing was masked for it$' "$base.messages"; then
+		cat "$base.command"
+		return 1
+	fi
 }
 
 # compare WANT GOT: three dots in the last line of WANT match all further lines
@@ -93,6 +101,49 @@ compare() {
 		bash -c "$(cat $line.command)" >$line.got </dev/null
 		compare $line.output $line.got
 	done
+}
+
+# Runs each block of standard input that ends with "#end"; it has to succeed and to print or write
+# something.
+run_blocks() {
+	local block="" line blocks=0
+	while IFS= read -r line; do
+		if [ "$line" != "#end" ]; then
+			block+=$line$'\n'
+			continue
+		fi
+		case $block in *'tail -n +1 -f'*) block=${block//tail/timeout 1 tail} ;; esac
+		echo "running: $block"
+		touch marker
+		timeout 60 bash -c "$block" >out 2>err </dev/null || { cat err; return 1; }
+		# the trace of the examples has no secrets that --mask could find
+		! grep -v ': note: no variable matches --mask=.*; nothing was masked for it$' err || return 1
+		[ -s out ] || [ -n "$(find . -newer marker -name '*.*' -size +0)" ] || return 1
+		block="" blocks=$((blocks + 1))
+	done
+	[ "$blocks" -gt 0 ]
+}
+
+@test "pipelines of the README run" {
+	mkdir "$BATS_FILE_TMPDIR/pipelines" && cd "$BATS_FILE_TMPDIR/pipelines"
+	cp ../*.* . && cp build.json one.kw.json
+	awk '/^## /{on = /pipeline/} on && /^    [a-z]/ {print; print "#end"}' "$top_srcdir/README.md" |
+		sed 's/^    //' >examples
+	# a program, and a trace of its main; libdw is optional
+	cp "$top_builddir/tr-parse" prog
+	printf 'section\t0\t-\t-\tFLAT\tbits=64\nblock\t1\t-\t-\t0x%s\tsize=4\n' \
+		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
+	run tr-repack -q -t lcov -O exe=prog run.trace
+	[[ $output != *'without libdw'* ]] || sed -i '/-t lcov/,/^#end/d' examples
+	# qemu-user is one of the peers, and does not run programs with AddressSanitizer
+	if [ "${TREC_SANITIZED-}" = yes ] || ! type -P qemu-x86_64 >/dev/null; then
+		sed -i -e '/^qemu-x86_64/,/^#end/d' -e '/-t lcov/,/^#end/d' examples
+	fi
+	# a build for the log of make, which is not that of the make that runs the tests
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	printf 'one.o: one.c\n\tcc -c one.c -o one.o\n' >Makefile
+	echo 'int one;' >one.c
+	run_blocks <examples
 }
 
 # A golden file contains, for each example, its command, its first lines up to 120 characters, and

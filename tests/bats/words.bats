@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Compares --help, the manual pages, the README and HACKING with one another and with the tools, and
-# runs every example in them. The completions are compared in completions.bats.
+# Compares --help, the manual pages, the README and HACKING with one another and with the tools.
+# Their examples are run in examples.bats, and the completions are compared in completions.bats.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,14 +9,6 @@ TOOLS="tr-parse tr-filter tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff tr-de
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	gzip -dc "$top_srcdir/tests/data/build/zlib.kw.json.gz" >build.json
-	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/gears.trace" .
-	cp --no-preserve=mode "$top_srcdir/tests/data/apitrace/mt4.trace" game.trace
-	gzip -dc "$top_srcdir/tests/data/etrace/hello.nfsdb.gz" >build.nfsdb
-	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >run1.trace
-	tr-filter 'op has br0' run1.trace | tr-repack -o run2.trace
-	cp --no-preserve=mode "$top_srcdir/tests/data/srctrace/good-log.console" console.log
-	"$top_srcdir/tests/helper/lexer_log"
 }
 
 # Prints the options of a tool from --help=all: lines that begin with blanks and a hyphen.
@@ -29,44 +21,6 @@ help_options() {
 page_options() {
 	sed -nE 's/^\.It (Fl .*)/\1/p' "$top_srcdir/man/$1" |
 		grep -oE '(, Fl|Fl|,) -?[A-Za-z0-9][a-z0-9-]*' | sed -E 's/^(, Fl|Fl|,) /-/' | sort -u
-}
-
-# Prints the commands of a page: each indented literal display below EXAMPLES or COOKBOOK.
-page_examples() {
-	awk '/^\.Sh/ { on = /EXAMPLES|COOKBOOK/ } !on { next }
-		/^\.\\" on: / { other = 1 } # on another trace: examples.bats
-		/^\.Bd -literal -offset indent$/ { show = !other; other = 0; next }
-		/^\.Ed/ { if (show) print "#end"; show = 0 }
-		show' "$top_srcdir/man/$1" | sed -e 's/\\e/\\/g' -e 's/\\(dq/"/g'
-}
-
-# Runs each block of standard input that ends with "#end"; it has to succeed and to print or write
-# something.
-run_blocks() {
-	local block="" line blocks=0
-	while IFS= read -r line; do
-		if [ "$line" != "#end" ]; then
-			block+=$line$'\n'
-			continue
-		fi
-		case $block in *'tail -n +1 -f'*) block=${block//tail/timeout 1 tail} ;; esac
-		echo "running: $block"
-		touch marker
-		timeout 60 bash -c "$block" >out 2>err </dev/null || { cat err; return 1; }
-		# the trace of the examples has no secrets that --mask could find
-		! grep -v ': note: no variable matches --mask=.*; nothing was masked for it$' err || return 1
-		[ -s out ] || [ -n "$(find . -newer marker -name '*.*' -size +0)" ] || return 1
-		block="" blocks=$((blocks + 1))
-	done
-	[ "$blocks" -gt 0 ]
-}
-
-make_archives() {
-	gzip -kf build.json
-	cp build.json one.kw.json
-	gzip -dc "$top_srcdir/tests/data/makelog/kbuild.log.gz" >build.log
-	gzip -dc "$top_srcdir/tests/data/makelog/expected/kbuild.json.gz" | sed '1s/^/[/; $!s/$/,/; $s/$/]/' >recorded.json
-	tar -cf builds.tar build.json && zstd -qf builds.tar && zip -q builds.zip build.json
 }
 
 @test "help and manual page name the same options" {
@@ -114,44 +68,6 @@ make_archives() {
 		END { exit bad || cells < 50 }' "$top_srcdir"/man/*.[157]
 	# a macro that quotes takes all that follows on its line
 	run -1 grep -nE '(^\.It| Pq|^\.Pq) .*Ql [^ ]+ (No|,) [^ ]' "$top_srcdir"/man/*.[157]
-}
-
-@test "--as of tr-tojson names the formats that it takes" {
-	named=$(tr-tojson --help | sed -nE 's/^ +--as=records\|array\|chrome\|(.*)/\1/p' | tr '|' '\n' | sort)
-	for format in $(tr-parse --list-formats | cut -f1); do
-		if tr-tojson --as="$format" </dev/null >out 2>&1; then echo "$format"; fi
-	done | sort | diff - <(echo "$named")
-}
-
-@test "examples of the manual pages run" {
-	for page in "$top_srcdir"/man/tr-*.1 "$top_srcdir"/man/trec-tools.7; do
-		# examples that are builds or need a program: tr-record.bats, tr-symbolize.bats
-		case $page in */tr-record.1 | */tr-symbolize.1) continue ;; esac
-		make_archives
-		page_examples "${page##*/}" >examples
-		run_blocks <examples || return 1
-	done
-}
-
-@test "pipelines of the README run" {
-	make_archives
-	awk '/^## /{on = /pipeline/} on && /^    [a-z]/ {print; print "#end"}' "$top_srcdir/README.md" |
-		sed 's/^    //' >examples
-	# a program, and a trace of its main; libdw is optional
-	cp "$top_builddir/tr-parse" prog
-	printf 'section\t0\t-\t-\tFLAT\tbits=64\nblock\t1\t-\t-\t0x%s\tsize=4\n' \
-		"$(nm prog | awk '$3 == "main" { print $1 }')" >run.trace
-	run tr-repack -q -t lcov -O exe=prog run.trace
-	[[ $output != *'without libdw'* ]] || sed -i '/-t lcov/,/^#end/d' examples
-	# qemu-user is one of the peers, and does not run programs with AddressSanitizer
-	if [ "${TREC_SANITIZED-}" = yes ] || ! type -P qemu-x86_64 >/dev/null; then
-		sed -i -e '/^qemu-x86_64/,/^#end/d' -e '/-t lcov/,/^#end/d' examples
-	fi
-	# a build for the log of make, which is not that of the make that runs the tests
-	unset MAKEFLAGS MFLAGS MAKELEVEL
-	printf 'one.o: one.c\n\tcc -c one.c -o one.o\n' >Makefile
-	echo 'int one;' >one.c
-	run_blocks <examples
 }
 
 @test "README, trace-formats(5) and --list-formats have the same formats" {
