@@ -50,6 +50,7 @@ enum {
 
 struct tr_block;       /* coverage/block.h */
 struct tr_block_taker; /* coverage/block.h */
+struct tr_call_config; /* process/call.h */
 struct tr_compilers;   /* process/compilers.h */
 struct tr_programs;    /* coverage/programs.h */
 
@@ -92,10 +93,6 @@ struct tr_text tr_setting_get(const struct tr_settings *settings, const char *ke
 bool tr_setting_get_directory(const struct tr_settings *settings, const char *key, bool drives,
 			      struct tr_buffer *path, struct tr_error *err);
 
-/* Adds the directories of all settings of that key. False: err is filled. */
-bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
-			  struct tr_file_roots *roots, struct tr_error *err);
-
 /* The rows of options that tr_setting_get_compilers reads. */
 #define TR_COMPILER_OPTIONS(reading, writing) \
 	{ "compilers", "FILE", reading, writing, \
@@ -113,6 +110,21 @@ bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
  */
 bool tr_setting_get_compilers(const struct tr_settings *settings, struct tr_compilers **table,
 			      struct tr_error *err);
+
+/* The other rows of options that tr_setting_get_calls reads. */
+#define TR_CALL_OPTIONS \
+	{ "respfile-root", "DIR", false, true, \
+	  "read response files below DIR that are not in the trace (repeatable; default: none)" }, \
+	{ \
+		"quoting", "auto|gnu|windows", false, true, "quoting rules of response files" \
+	}
+
+/*
+ * Reads the settings of TR_CALL_OPTIONS and TR_COMPILER_OPTIONS into config, which is all zero at
+ * first. False: err is filled. In both cases the caller frees it with tr_call_config_free.
+ */
+bool tr_setting_get_calls(const struct tr_settings *settings, struct tr_call_config *config,
+			  struct tr_error *err);
 
 struct tr_read_config {
 	struct tr_limits limits;

@@ -7,6 +7,7 @@
 
 #include "coverage/programs.h"
 #include "format/format.h"
+#include "process/call.h"
 #include "process/compilers.h"
 #include "process/path.h"
 
@@ -103,19 +104,6 @@ bool tr_setting_get_directory(const struct tr_settings *settings, const char *ke
 	return !path->failed;
 }
 
-bool tr_setting_get_roots(const struct tr_settings *settings, const char *key,
-			  struct tr_file_roots *roots, struct tr_error *err)
-{
-	for (size_t i = 0; i < settings->count; i++) {
-		if (!tr_text_is(settings->list[i].key, key) ||
-		    tr_file_roots_add(roots, settings->list[i].value, err))
-			continue;
-		tr_error_name(err, tr_text_from(key));
-		return false;
-	}
-	return true;
-}
-
 /* Adds what the settings of one key name. */
 static bool add_compilers(const struct tr_settings *settings, const char *key,
 			  struct tr_compilers *table, struct tr_error *err)
@@ -150,6 +138,25 @@ bool tr_setting_get_compilers(const struct tr_settings *settings, struct tr_comp
 	tr_compilers_free(*table);
 	*table = NULL;
 	return false;
+}
+
+bool tr_setting_get_calls(const struct tr_settings *settings, struct tr_call_config *config,
+			  struct tr_error *err)
+{
+	static const char root[] = "respfile-root";
+	struct tr_text quoting = tr_setting_get(settings, "quoting", "auto");
+
+	config->quoting = tr_text_is(quoting, "gnu")	   ? TR_CALL_QUOTING_GNU
+			  : tr_text_is(quoting, "windows") ? TR_CALL_QUOTING_WINDOWS
+							   : TR_CALL_QUOTING_AUTO;
+	for (size_t i = 0; i < settings->count; i++) {
+		if (!tr_text_is(settings->list[i].key, root) ||
+		    tr_file_roots_add(&config->roots, settings->list[i].value, err))
+			continue;
+		tr_error_name(err, tr_text_from(root));
+		return false;
+	}
+	return tr_setting_get_compilers(settings, &config->compilers, err);
 }
 
 bool tr_setting_accepts(const struct tr_format_option *option, struct tr_text value)

@@ -105,11 +105,10 @@ static bool is_no_tool(struct tr_record *record, const struct tr_call_config *co
 	return !tr_command_is_shell(path) || !may_be_libtool(record);
 }
 
-enum tr_call_quoting tr_call_quoting_of(struct tr_text word)
+void tr_call_config_free(struct tr_call_config *config)
 {
-	if (tr_text_is(word, "gnu"))
-		return TR_CALL_QUOTING_GNU;
-	return tr_text_is(word, "windows") ? TR_CALL_QUOTING_WINDOWS : TR_CALL_QUOTING_AUTO;
+	tr_compilers_free(config->compilers);
+	tr_file_roots_free(&config->roots);
 }
 
 enum tr_quoting tr_call_quoting(const struct tr_call_config *config,

@@ -35,12 +35,15 @@ struct tr_call_words {
 };
 
 struct tr_call_config {
-	struct tr_compilers *compilers;	    /* NULL: those that are built in; borrowed */
+	struct tr_compilers *compilers;	    /* NULL: those that are built in */
 	const struct tr_tool_config *tools; /* NULL: the name of a program decides; borrowed */
 	enum tr_call_quoting quoting;
 	struct tr_file_roots roots;	    /* for response files that the record does not hold */
 	struct tr_call_words before, after; /* options from the environment, such as CL and _CL_ */
 };
+
+/* Frees the compilers and the roots, for a user that owns them. */
+void tr_call_config_free(struct tr_call_config *config);
 
 struct tr_call {
 	/* TR_TOOL_NONE: it is not a build tool; of the other members, only command may be set */
@@ -86,9 +89,6 @@ enum { TR_CALL_TEXT_MAX = 256 << 20 };
 
 /* Sets err: the call is left out because it exceeds TR_CALL_TEXT_MAX. Returns TR_WARN. */
 enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err);
-
-/* Reads "gnu" or "windows"; any other word means auto. */
-enum tr_call_quoting tr_call_quoting_of(struct tr_text word);
 
 /* Returns the quoting of response files of a program (section NULL: unknown) in a directory. */
 enum tr_quoting tr_call_quoting(const struct tr_call_config *config,

@@ -6,10 +6,10 @@
  *
  *	records of a segment, in order -> tr_runs_put -> events: BEGAN, PROGRAM, PARENT_KNOWN, ENDED
  *
- * PROGRAM comes with BEGAN, or when the forked process calls exec. PARENT_KNOWN comes when the parent
- * becomes known. If the log has the end of a process before the return of the fork that made it,
- * PARENT_KNOWN follows ENDED. A header or trailer ends the runs of its segment that have no end in the
- * log (many tracers do not write it), in the order in which they began.
+ * PROGRAM comes with BEGAN, or when the forked process calls exec. PARENT_KNOWN comes when the
+ * parent becomes known. If the log has the end of a process before the return of the fork that made
+ * it, PARENT_KNOWN follows ENDED. A header or trailer ends the runs of its segment that have no end
+ * in the log (many tracers do not write it), in the order in which they began.
  *
  * Memory grows with the runs that are alive, about 100 bytes for each, and with a bounded number of
  * those that ended before their fork. Not thread safe.

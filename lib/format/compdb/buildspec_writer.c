@@ -256,8 +256,7 @@ static void discard(struct tr_writer *base)
 	struct writer *writer = tr_container(base, struct writer, base);
 
 	tr_tool_config_free(writer->tools);
-	tr_compilers_free(writer->calls.compilers);
-	tr_file_roots_free(&writer->calls.roots);
+	tr_call_config_free(&writer->calls);
 	tr_call_filter_free(&writer->filter);
 	tr_buffer_free(&writer->item);
 }

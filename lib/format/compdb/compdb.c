@@ -256,9 +256,7 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 {
 	struct tr_text path = tr_setting_get(settings, "tools", "");
 
-	config->quoting = tr_call_quoting_of(tr_setting_get(settings, "quoting", "auto"));
-	if (!tr_setting_get_roots(settings, "respfile-root", &config->roots, err) ||
-	    !tr_setting_get_compilers(settings, &config->compilers, err))
+	if (!tr_setting_get_calls(settings, config, err))
 		return false;
 	if (!path.len)
 		return true;
@@ -344,9 +342,7 @@ static const struct tr_format_option options[] = {
 	  "add entries for headers, from file calls: those of the project, or all (no)" },
 	{ "respfiles", "inline|keep", false, true,
 	  "replace the names of response files by their contents (default), or keep them" },
-	{ "respfile-root", "DIR", false, true,
-	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
+	TR_CALL_OPTIONS,
 	{ "tools", "CONFIG", false, true,
 	  "compilers and their response files, as a JSON file of xcalbuild's tracer" },
 	TR_COMPILER_OPTIONS(false, true),
@@ -375,9 +371,7 @@ static const struct tr_format_option spec_options[] = {
 	{ "respfiles", "keep|inline|attach", false, true,
 	  "keep the names of response files (default), replace them by their contents, or add "
 	  "contents to respfile" },
-	{ "respfile-root", "DIR", false, true,
-	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
+	TR_CALL_OPTIONS,
 	TR_COMPILER_OPTIONS(false, true),
 	{ NULL, NULL, false, false, NULL },
 };

@@ -238,8 +238,8 @@ void tr_compdb_unknown_end(struct tr_compdb_unknown *unknown);
 bool tr_compdb_unknown_report(struct tr_compdb_unknown *unknown, struct tr_error *err);
 
 /*
- * Reads the -O options quoting, respfile-root, tools and those of compilers. False: err is filled.
- * In both cases the caller frees config->roots, config->compilers and the tools.
+ * Reads the -O options of tr_setting_get_calls, and tools. False: err is filled. In both cases the
+ * caller frees config and the tools.
  */
 bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_config *config,
 			   struct tr_tool_config **tools, struct tr_error *err);

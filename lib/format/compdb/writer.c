@@ -549,8 +549,7 @@ static void discard(struct tr_writer *base)
 	tr_compdb_headers_free(writer->headers);
 	tr_tool_config_free(writer->tools);
 	free(writer->drivers);
-	tr_compilers_free(writer->calls.compilers);
-	tr_file_roots_free(&writer->calls.roots);
+	tr_call_config_free(&writer->calls);
 	tr_call_filter_free(&writer->filter);
 	tr_follow_free(&writer->follow);
 	tr_buffer_free(&writer->entries);

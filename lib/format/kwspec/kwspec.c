@@ -782,8 +782,7 @@ static void discard(struct tr_writer *base)
 	while ((compiler = tr_map_next(&writer->probed, &position)))
 		free(compiler);
 	tr_map_free(&writer->probed);
-	tr_compilers_free(writer->calls.compilers);
-	tr_file_roots_free(&writer->calls.roots);
+	tr_call_config_free(&writer->calls);
 }
 
 static const struct tr_writer_steps steps = {
@@ -805,15 +804,12 @@ static struct tr_writer *create(const struct tr_write_config *config, struct tr_
 	if (!writer)
 		return NULL;
 	writer->filter = (struct tr_call_filter)TR_CALL_FILTER_INIT;
-	if (!tr_setting_get_roots(&config->settings, "respfile-root", &writer->calls.roots, err) ||
-	    !tr_setting_get_compilers(&config->settings, &writer->calls.compilers, err) ||
+	if (!tr_setting_get_calls(&config->settings, &writer->calls, err) ||
 	    (path.len && !read_config(path, &writer->config, err))) {
 		tr_writer_free(&writer->base);
 		return NULL;
 	}
 	writer->probes = tr_text_is(tr_setting_get(&config->settings, "probe", "no"), "yes");
-	writer->calls.quoting =
-		tr_call_quoting_of(tr_setting_get(&config->settings, "quoting", "auto"));
 	return &writer->base;
 }
 
@@ -823,9 +819,7 @@ static const struct tr_format_option options[] = {
 	{ "config", "FILE", false, true, "copy the config lines of this specification" },
 	{ "probe", "no|yes", false, true,
 	  "run the compilers named by the trace to make config lines (no)" },
-	{ "respfile-root", "DIR", false, true,
-	  "read response files below DIR that are not in the trace (repeatable; default: none)" },
-	{ "quoting", "auto|gnu|windows", false, true, "quoting rules of response files" },
+	TR_CALL_OPTIONS,
 	TR_COMPILER_OPTIONS(true, true),
 	{ NULL, NULL, false, false, NULL },
 };
