@@ -410,6 +410,9 @@ static const char *looks_like(struct tr_input *in)
 	if (is_step_of_build(text) || has_compile(text))
 		return " (it looks like the output of a build: say -f makelog, and also "
 		       "-O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)";
+	if (text.len && *p == '{' && memmem(p, text.len, "\"traceEvents\"", 13))
+		return " (it looks like trace events: tr-tohtml --phases=FILE shows those of "
+		       "-ftime-trace)";
 	if (text.len && (*p == '{' || *p == '['))
 		return " (it looks like JSON)";
 	if (text.len > 5 && (strncasecmp(p, "<!doc", 5) == 0 || strncasecmp(p, "<html", 5) == 0))

@@ -213,6 +213,8 @@ need_terminal() {
 	printf '\377\376c\0l\0' | unknown ' (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)'
 	run -2 tr-parse -f makelog < <(printf '\377\376c\0l\0\n\0')
 	[[ $output == *'stdin: text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts'* ]]
+	printf '{"traceEvents":[{"pid":1,"tid":1,"ph":"X"}]}\n' |
+		unknown ' (it looks like trace events: tr-tohtml --phases=FILE shows those of -ftime-trace)'
 	printf '<!DOCTYPE html>\n' | unknown ' (it looks like HTML)'
 	printf '<?xml version="1.0"?>\n' | unknown ' (it looks like XML)'
 	head -c 600 "$(type -P cat)" | unknown ' (it looks like an ELF file)'
