@@ -717,7 +717,7 @@ static bool judge_name(void *context, struct tr_text name, bool fold, unsigned *
 
 /*
  * Makes a tracker of environments (process/env_tracker.h) for the options. against_top: the base
- * of the differences in the input; doubts: count what speaks against each base. NULL: reported.
+ * of the differences in the input; doubts: count what contradicts each base. NULL: reported.
  */
 static struct tr_env_tracker *new_tracker(struct tr_envdiff *envdiff, bool against_top, bool doubts)
 {

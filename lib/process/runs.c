@@ -129,8 +129,8 @@ static uint32_t new_run(struct tr_runs *runs, struct tr_record *record)
 }
 
 /*
- * The key of a task: the number that its id is, as almost always; otherwise a hash, which stands
- * for the id, with a bit that no such number has.
+ * Returns the key of a task. Nearly all ids are numbers, which are the keys; the key of another id
+ * is its hash, with a bit that no number has.
  */
 static uint64_t key_of(const struct tr_runs *runs, struct tr_text id)
 {

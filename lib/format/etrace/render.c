@@ -587,8 +587,9 @@ static int64_t instant_of(struct tr_etrace_moment time)
 }
 
 /*
- * Gives a plain open or close, which most records would be, to the taker; the log has none that
- * failed. False: it wants a record, or there are records that come before this one.
+ * Passes a plain open or close to the taker, because most records would be such calls; the log has
+ * none that failed. False: the taker needs a record, or there are records that come before this
+ * one.
  */
 static bool take_call(struct render *r)
 {

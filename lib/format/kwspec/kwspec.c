@@ -575,9 +575,9 @@ struct writer {
 	struct tr_buffer config;      /* lines after the version */
 	struct tr_buffer java;	      /* the last jconfig line */
 	bool probes;
-	struct tr_map probed; /* compilers that were asked; owned */
-	uint64_t silent;      /* number of compilers that did not answer */
-	struct tr_text first_silent;
+	struct tr_map probed;	/* compilers that were run; owned */
+	uint64_t failed_probes; /* number of compilers without a config line */
+	struct tr_text first_failed;
 	const char *reason; /* of the first of them */
 	bool begun;
 };
@@ -644,8 +644,8 @@ static bool probe(struct writer *writer, const struct tr_call *call)
 	if (fine && !reason) {
 		begin(writer);
 		tr_output_put_text(writer->base.out, tr_buffer_text(&line));
-	} else if (fine && !writer->silent++) {
-		writer->first_silent = *own;
+	} else if (fine && !writer->failed_probes++) {
+		writer->first_failed = *own;
 		writer->reason = reason;
 	}
 	tr_buffer_free(&path);
@@ -756,16 +756,16 @@ static enum tr_status close_specification(struct tr_writer *base, struct tr_erro
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	struct tr_text first = writer->first_silent;
+	struct tr_text first = writer->first_failed;
 
-	if (!writer->silent)
+	if (!writer->failed_probes)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "-O probe: compilers without a config line: %" PRIu64 "; '%.*s': %s",
-		     writer->silent, (int)(first.len < 200 ? first.len : 200), first.data,
+		     writer->failed_probes, (int)(first.len < 200 ? first.len : 200), first.data,
 		     writer->reason);
 	tr_error_is_note(err);
-	writer->silent = 0;
+	writer->failed_probes = 0;
 	return TR_WARN;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks a compiler what it defines and where it searches for headers, as kwinject does, and makes a
- * line of the answer:
+ * Runs a compiler that prints its macros and the directories where it searches for headers, as
+ * kwinject does, and makes a line of them:
  *
  *	config;/usr/bin/gcc;-e;gnu;-D__GNUC__=12;...;-J/usr/include
  *
@@ -25,7 +25,7 @@ enum { OUTPUT_MAX = 16 << 20, TRIES = 1000, PAUSE_NS = 10 * 1000 * 1000 };
 
 extern char **environ;
 
-/* Starts the compiler, in the messages of C. 0, or an error number. */
+/* Starts the compiler, with messages in English. Returns 0, or an error number. */
 static int start(const char *path, const char *language, int out, int errors, pid_t *pid)
 {
 	char *argv[] = { (char *)path, (char *)"-x",  (char *)language,	   (char *)"-E",
@@ -58,7 +58,7 @@ static int start(const char *path, const char *language, int out, int errors, pi
 	return failed;
 }
 
-/* Waits for ten seconds at most, and while the output is short. NULL: it succeeded. */
+/* Waits until it ends, for ten seconds at most, or prints too much. NULL: it succeeded. */
 static const char *wait_for(pid_t pid, int out)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

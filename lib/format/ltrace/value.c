@@ -99,7 +99,7 @@ static void put_pair(struct tr_text text, struct tr_text number, struct tr_buffe
 	tr_buffer_put_byte(to, '>');
 }
 
-/* Appends text with the number that it stands for. */
+/* Appends text with the number that it represents. */
 static void put_pair_of(struct tr_text text, uint64_t number, struct tr_buffer *to)
 {
 	char digits[TR_DECIMAL_MAX];

@@ -188,7 +188,7 @@ bool tr_strace_number(struct tr_text text, unsigned long long *number);
  */
 const char *tr_strace_spell(const char *p, const char *end, struct tr_buffer *to);
 
-/* Appends the bytes that the body of a string stands for. */
+/* Appends the bytes that the body of a string represents. */
 void tr_strace_bytes(struct tr_text body, struct tr_buffer *to);
 
 /* True if text is one string, whose body is returned; cut: "..." follows it. */

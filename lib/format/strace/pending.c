@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records on their way out. A record is composed in out.head. If its parent is not known yet, a
- * part of it is missing: the parent and the directory of an execution, or whether the task is a
- * thread. Then the record is pending, and all that follow stay behind it. The length of the queue
- * is bounded by the log alone, so that the same log always gives the same records; only where a
- * running program writes nothing for a while, strace.c does not hold them any longer.
+ * The queue of records. A record is composed in out.head. If its parent is not known yet, a part of
+ * it is missing: the parent and the directory of an execution, or whether the task is a thread.
+ * Then the record is pending, and so are all that follow, because their order is kept. The length
+ * of the queue is bounded by the log alone, so that the same log always gives the same records;
+ * only where a running program writes nothing for a while, strace.c does not hold them any longer.
  *
  * The fields parent and ppid follow process/parent.h: the exec record that was current in the
  * parent when it created the process. tests/data/strace/parent.cases has its cases as logs; the
@@ -134,7 +134,7 @@ static bool has_pwd(const struct pending *item)
 /*
  * Decides with what is known, because nothing more will come in time: the input has ended, the
  * queue is too long, or a running program writes nothing for a while. Every unknown ancestor counts
- * as absent, and PWD stands in for an unknown directory.
+ * as absent, and PWD replaces an unknown directory.
  */
 static void expire(const struct pending *item)
 {
