@@ -36,7 +36,10 @@ struct span {
 	uint32_t name, ending; /* words */
 	uint32_t makes;	       /* a word: the file that a program makes; the first is "" */
 	uint32_t lane, level;
-	uint32_t parent; /* TR_FOREST_NONE */
+	uint32_t parent;      /* TR_FOREST_NONE */
+	uint32_t environment; /* the number of its line; 0: none */
+	uint32_t line_len;
+	uint64_t line; /* its offset in html->lines */
 };
 
 /* Texts that occur often: the page has each once, and spans refer to its number. */
@@ -51,7 +54,7 @@ struct tr_html {
 	struct tr_output *out;
 	struct tr_buffer spans; /* of struct span */
 	struct words names, endings, makes, lanes;
-	struct tr_spool *lines;	 /* a line of JSON for each span */
+	struct tr_spool *lines;	 /* of JSON, one for each span, in any order */
 	struct tr_buffer frames; /* JSON */
 	struct tr_buffer top;	 /* JSON: the base environment, if there is one segment */
 	uint64_t left;		 /* spans beyond the limit */
@@ -74,9 +77,13 @@ struct tr_html {
 	struct tr_buffer path;	   /* JSON: the steps of the critical path */
 
 	struct tr_env_tracker *tracker;
-	struct tr_buffer environment; /* JSON members for the exec record that is being put */
-	struct tr_text_cache maps;    /* as literals, and as JSON after that */
-	struct tr_buffer text;	      /* scratch */
+	struct tr_spool *environments; /* lines of JSON, from number 1 on */
+	uint32_t environment_count;
+	uint32_t environment;	   /* of the exec record that is being put; 0: none */
+	struct tr_text_cache maps; /* literals, with the number of their line as a note */
+	struct tr_buffer text;	   /* scratch */
+	struct tr_buffer json;	   /* scratch */
+	struct tr_error failure;   /* of describe, unless memory was exhausted */
 };
 
 size_t tr_html_spans(const struct tr_html *html)
@@ -126,64 +133,66 @@ static bool add_lane(struct tr_html *html, struct tr_text label, uint32_t *lane)
 	return !to->failed;
 }
 
-static bool add_span(struct tr_html *html, const struct span *span, struct tr_text line,
-		     struct tr_error *err)
+static bool add_span(struct tr_html *html, const struct span *span)
 {
 	if (tr_html_spans(html) >= html->config.limit) {
 		html->left++;
 		return true;
 	}
 	tr_buffer_put(&html->spans, (const char *)span, sizeof *span);
-	return !html->spans.failed && tr_spool_write(html->lines, line.data, line.len, err);
+	return !html->spans.failed;
+}
+
+/* Adds the line of a span, and sets its place. */
+static bool add_line(struct tr_html *html, struct tr_text line, uint64_t *at, uint32_t *len,
+		     struct tr_error *err)
+{
+	*at = tr_spool_size(html->lines);
+	*len = (uint32_t)line.len;
+	return line.len <= UINT32_MAX && tr_spool_write(html->lines, line.data, line.len, err);
 }
 
 /*
- * Appends a map as JSON. Processes have few distinct environments, so that most maps were converted
- * before: the cache has both texts, one after the other. False: memory is exhausted.
+ * Sets html->environment to the line of a map: ["BASE",{…}]. Processes have few distinct environments,
+ * so that most maps have a line already. False: memory is exhausted, or err is filled.
  */
-static bool put_json(struct tr_html *html, struct tr_record *record, struct tr_text literal)
+static bool set_environment(struct tr_html *html, struct tr_record *record, const char *key,
+			    struct tr_text literal, struct tr_error *err)
 {
-	struct tr_buffer *to = &html->environment;
-	uint64_t hash = tr_text_hash(0, literal);
-	const struct tr_cached_text *known = tr_text_cache_find(&html->maps, hash, literal.len);
-
-	if (known && tr_text_starts(known->text, literal)) {
-		tr_buffer_put_text(to, tr_text_span(known->text.data + literal.len,
-						    known->text.data + known->text.len));
-		return true;
-	}
-	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
-	size_t begin = to->len;
-	if (!map || !tr_json_view_value(map, record->arena, to))
-		return false;
-	struct tr_buffer both = TR_BUFFER_INIT;
-	tr_buffer_put_text(&both, literal);
-	tr_buffer_put_text(&both, tr_text_span(to->data + begin, to->data + to->len));
-	if (!both.failed)
-		tr_text_cache_put(&html->maps, hash, literal.len, tr_buffer_text(&both), NULL);
-	tr_buffer_free(&both);
-	return true;
-}
-
-/* Appends the base of an environment and its map: ,"BASE",{…}. False: memory is exhausted. */
-static bool put_map(struct tr_html *html, struct tr_record *record, const char *key,
-		    struct tr_text literal)
-{
-	struct tr_buffer *to = &html->environment;
+	struct tr_buffer *to = &html->json;
+	uint64_t notes[2] = { 0 };
 	const char *base = "none";
 
 	if (strcmp(key, "envdiff") == 0)
 		base = "parent";
 	else if (strcmp(key, "envtop") == 0)
 		base = "top";
-	tr_buffer_put_literal(to, ",\"");
+	/* the bases have different lengths */
+	uint64_t hash = tr_text_hash(strlen(base), literal);
+	const struct tr_cached_text *known = tr_text_cache_find(&html->maps, hash, literal.len);
+	if (known && tr_text_equal(known->text, literal)) {
+		html->environment = (uint32_t)known->notes[0];
+		return true;
+	}
+	const struct tr_value *map = tr_literal_parse(literal, record->arena, NULL);
+	if (!map || html->environment_count == UINT32_MAX)
+		return false;
+	tr_buffer_reset(to);
+	tr_buffer_put_literal(to, "[\"");
 	tr_buffer_put_text(to, tr_text_from(base));
 	tr_buffer_put_literal(to, "\",");
-	return put_json(html, record, literal);
+	if (!tr_json_view_value(map, record->arena, to))
+		return false;
+	tr_buffer_put_literal(to, "]\n");
+	if (to->failed || !tr_spool_write(html->environments, to->data, to->len, err))
+		return false;
+	notes[0] = html->environment = ++html->environment_count;
+	tr_text_cache_put(&html->maps, hash, literal.len, literal, notes);
+	return true;
 }
 
-/* Appends the environment in the form of the record, for a parent whose environment is unknown. */
-static bool put_own(struct tr_html *html, struct tr_record *record)
+/* Sets the environment as the record has it, when the one of the parent is unknown. */
+static bool set_own(struct tr_html *html, struct tr_record *record, struct tr_error *cause)
 {
 	static const char *const keys[] = { "envdiff", "envtop", "env" };
 	struct tr_buffer text = TR_BUFFER_INIT;
@@ -200,7 +209,8 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 		if (value->type != TR_MAP)
 			break;
 		tr_literal_write(value, &text);
-		fine = !text.failed && put_map(html, record, keys[i], tr_buffer_text(&text));
+		fine = !text.failed &&
+		       set_environment(html, record, keys[i], tr_buffer_text(&text), cause);
 		break;
 	}
 	tr_buffer_free(&text);
@@ -208,17 +218,18 @@ static bool put_own(struct tr_html *html, struct tr_record *record)
 }
 
 /*
- * Sets html->environment to the environment of an exec record, as the difference from that of its
- * parent where possible.
+ * Sets html->environment for an exec record: where possible, to the difference to its parent's. False:
+ * memory is exhausted, or cause is filled.
  */
-static bool follow_environment(struct tr_html *html, struct tr_record *record)
+static bool follow_environment(struct tr_html *html, struct tr_record *record,
+			       struct tr_error *cause)
 {
 	struct tr_buffer *map = &html->text;
 	struct tr_exec_env *env;
 	const char *key;
 	struct tr_error err;
 
-	tr_buffer_reset(&html->environment);
+	html->environment = 0;
 	tr_buffer_reset(map);
 	enum tr_status status = tr_env_tracker_follow(html->tracker, record, &env, &err);
 	if (status == TR_FATAL)
@@ -230,18 +241,15 @@ static bool follow_environment(struct tr_html *html, struct tr_record *record)
 		written = status == TR_OK && map->len;
 		fine = status != TR_FATAL && !map->failed;
 		if (fine && written)
-			fine = put_map(html, record, key, tr_buffer_text(map));
+			fine = set_environment(html, record, key, tr_buffer_text(map), cause);
 	}
 	if (fine && env && !written)
-		fine = put_own(html, record);
+		fine = set_own(html, record, cause);
 	tr_env_tracker_release(html->tracker, env);
 	return fine;
 }
 
-/*
- * Appends the line of a run: [SEQ,"COMMAND",CWD or null,"BASE",{…}], where phases may follow:
- * [...,"BASE",{…},[PHASE,...]].
- */
+/* Appends the line of a run: [SEQ,"COMMAND",CWD or null], where add_phases adds [PHASE,...]. */
 static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_buffer *command = &html->text;
@@ -263,67 +271,61 @@ static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_b
 		tr_json_view_name(cwd, text);
 	else
 		tr_buffer_put_literal(text, "null");
-	tr_buffer_put_text(text, tr_buffer_text(&html->environment));
-	if (html->config.phases && !html->environment.len)
-		tr_buffer_put_literal(text, ",null,null");
 	tr_buffer_put_literal(text, "]\n");
-	return fine && !text->failed && !html->environment.failed;
+	return fine && !text->failed;
 }
 
-/*
- * Keeps the text of a run: the numbers of its name, of the file it makes and, for phases, of its
- * process; LF; its line.
- */
+/* What is known of a run when its record comes: the text that the forest keeps. */
+struct described {
+	uint64_t line; /* these are members of its span */
+	uint32_t line_len, name, makes, environment;
+	uint64_t process; /* for phases; 0: unknown */
+};
+
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
 	struct tr_html *html = context;
 	const struct tr_cell program = tr_brief_program(&record->name);
+	struct described run = { .environment = html->environment };
+	struct tr_buffer *line = &html->json;
 	struct tr_error err;
 	struct tr_text makes;
-	uint32_t number, made;
-	uint64_t process;
 
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
-	if (!name.data || !word_number(&html->names, name, &number) ||
-	    !word_number(&html->makes, TR_TEXT(""), &made) ||
+	if (!name.data || !word_number(&html->names, name, &run.name) ||
+	    !word_number(&html->makes, TR_TEXT(""), &run.makes) ||
 	    !tr_call_makes(record, html->config.compilers, &makes) ||
-	    (makes.data && !word_number(&html->makes, makes, &made)))
+	    (makes.data && !word_number(&html->makes, makes, &run.makes)))
 		return false;
-	tr_buffer_put_decimal(text, number);
-	tr_buffer_put_byte(text, ' ');
-	tr_buffer_put_decimal(text, made);
-	if (html->config.phases && tr_cell_number(&record->task, &process)) {
-		tr_buffer_put_byte(text, ' ');
-		tr_buffer_put_decimal(text, process);
-	}
-	tr_buffer_put_byte(text, '\n');
-	return put_line(html, record, text);
+	if (html->config.phases)
+		tr_cell_number(&record->task, &run.process);
+	tr_buffer_reset(line);
+	if (!put_line(html, record, line) ||
+	    !add_line(html, tr_buffer_text(line), &run.line, &run.line_len, &html->failure))
+		return false;
+	tr_buffer_put(text, (const char *)&run, sizeof run);
+	return true;
 }
 
-/* Takes the text of describe apart; a fork without a program has none. */
-static bool take_text(struct tr_html *html, const struct tr_forest_node *node,
-		      struct tr_buffer *text, struct span *span, uint64_t *process,
-		      struct tr_text *line, struct tr_error *err)
+/* Takes what describe has stored; a fork without a program has nothing. */
+static bool take_described(struct tr_html *html, const struct tr_forest_node *node,
+			   struct tr_buffer *text, struct span *span, uint64_t *process,
+			   struct tr_error *err)
 {
-	uint64_t numbers[3] = { 0, 0, 0 }, *number = numbers;
+	struct described run = { .process = 0 };
 
-	*line = TR_TEXT("\n");
-	*process = 0;
 	if (!tr_forest_text(&html->forest, node, text, err))
 		return false;
-	const char *end = text->len ? memchr(text->data, '\n', text->len) : NULL;
-	if (!end)
-		return word_number(&html->names, TR_TEXT("(fork)"), &span->name);
-	for (const char *p = text->data; p < end; p++) {
-		if (*p == ' ')
-			number++;
-		else
-			*number = *number * 10 + (uint64_t)(*p - '0');
-	}
-	span->name = (uint32_t)numbers[0];
-	span->makes = (uint32_t)numbers[1];
-	*process = numbers[2];
-	*line = tr_text_span(end + 1, text->data + text->len);
+	if (!text->len && !word_number(&html->names, TR_TEXT("(fork)"), &run.name))
+		return false;
+	if (text->len)
+		memcpy(&run, text->data, sizeof run);
+	span->line = run.line;
+	span->line_len = run.line_len;
+	span->name = run.name;
+	span->makes = run.makes;
+	span->environment = run.environment;
+	*process = run.process;
 	return true;
 }
 
@@ -370,29 +372,33 @@ static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 	span->end = (from->end - origin) * scale + shift;
 }
 
-/* Adds the phases of a process to its line, which is the end of the text. */
-static bool add_phases(struct tr_html *html, uint64_t process, const struct tr_span *span,
-		       struct tr_buffer *text, struct tr_text *line, struct tr_error *err)
+/*
+ * Replaces the line of a compiler by one with the phases of its process. from: when it ran, in the
+ * trace's own time.
+ */
+static bool add_phases(struct tr_html *html, uint64_t process, const struct tr_span *from,
+		       struct span *span, struct tr_error *err)
 {
-	struct tr_buffer *list = &html->text;
-	size_t begin = (size_t)(line->data - text->data);
+	struct tr_buffer *list = &html->text, *line = &html->json;
 
 	tr_buffer_reset(list);
-	if (!tr_phases_longest(html->config.phases, process, span->begin, span->end, list, err))
+	if (!tr_phases_longest(html->config.phases, process, from->begin, from->end, list, err))
 		return false;
 	if (!list->len)
 		return true;
 	html->has_phases = true;
-	text->len -= 2; /* ], LF */
-	tr_buffer_put_byte(text, ',');
-	tr_buffer_put_text(text, tr_buffer_text(list));
-	tr_buffer_put_literal(text, "]\n");
-	if (text->failed) {
+	tr_buffer_reset(line);
+	if (!tr_spool_append(html->lines, span->line, span->line_len, line, err))
+		return false;
+	line->len -= 2; /* ], LF */
+	tr_buffer_put_byte(line, ',');
+	tr_buffer_put_text(line, tr_buffer_text(list));
+	tr_buffer_put_literal(line, "]\n");
+	if (line->failed) {
 		tr_error_memory(err);
 		return false;
 	}
-	*line = tr_text_span(text->data + begin, text->data + text->len);
-	return true;
+	return add_line(html, tr_buffer_text(line), &span->line, &span->line_len, err);
 }
 
 /* Adds the span of a run. place: for each node the index of its span. False: err is filled. */
@@ -406,17 +412,15 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 			     .level = from->level,
 			     .parent = node->parent == TR_FOREST_NONE ? TR_FOREST_NONE
 								      : place[node->parent] };
-	struct tr_text line;
 	uint64_t process;
 
 	set_times(html, lanes, from, &span);
 	place[at] = (uint32_t)tr_html_spans(html);
-	if (!take_text(html, node, text, &span, &process, &line, err))
+	if (!take_described(html, node, text, &span, &process, err))
 		return false;
-	if (html->config.phases && lanes->timed && process &&
-	    !add_phases(html, process, from, text, &line, err))
+	if (lanes->timed && process && !add_phases(html, process, from, &span, err))
 		return false;
-	return ending_of(html, node, &span.ending) && add_span(html, &span, line, err);
+	return ending_of(html, node, &span.ending) && add_span(html, &span);
 }
 
 /* Appends the number of files and a list of the first of them: 3,[0,7,8]. */
@@ -773,7 +777,8 @@ static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record
 		return false;
 	html->has_calls = true;
 	return !base->text.failed && word_number(&html->endings, TR_TEXT("-"), &span.ending) &&
-	       add_span(html, &span, tr_buffer_text(&base->text), err);
+	       add_line(html, tr_buffer_text(&base->text), &span.line, &span.line_len, err) &&
+	       add_span(html, &span);
 }
 
 static const struct tr_timeline_steps timeline_steps = {
@@ -798,14 +803,19 @@ static void put_safely(struct tr_output *out, struct tr_text text)
 	}
 }
 
-enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, COLUMNS };
+enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, ENVIRONMENT, COLUMNS };
 
 static void put_number(const struct tr_html *html, const struct span *span, enum column column,
 		       struct tr_buffer *to)
 {
 	const uint32_t numbers[COLUMNS] = {
-		[NAME] = span->name, [END] = span->ending,  [MAKES] = span->makes,
-		[LANE] = span->lane, [LEVEL] = span->level, [PARENT] = span->parent,
+		[NAME] = span->name,
+		[END] = span->ending,
+		[MAKES] = span->makes,
+		[LANE] = span->lane,
+		[LEVEL] = span->level,
+		[PARENT] = span->parent,
+		[ENVIRONMENT] = span->environment,
 	};
 
 	if (column == BEGIN)
@@ -821,12 +831,14 @@ static void put_number(const struct tr_html *html, const struct span *span, enum
 
 static bool put_columns(struct tr_html *html)
 {
-	static const char *const names[COLUMNS] = { "begin", "dur",  "name",  "end",
-						    "make",  "lane", "level", "parent" };
+	static const char *const names[COLUMNS] = { "begin", "dur",   "name",	"end", "make",
+						    "lane",  "level", "parent", "env" };
 	const struct span *spans = (const void *)html->spans.data;
 	struct tr_buffer text = TR_BUFFER_INIT;
 
 	for (enum column column = BEGIN; column < COLUMNS; column++) {
+		if (column == ENVIRONMENT && !html->environment_count)
+			continue;
 		tr_buffer_put_literal(&text, ",\n\"");
 		tr_buffer_put_text(&text, tr_text_from(names[column]));
 		tr_buffer_put_literal(&text, "\":[");
@@ -897,10 +909,29 @@ static bool put_data(struct tr_html *html)
 	return fine && !html->frames.failed && !html->top.failed;
 }
 
-/* Writes the lines of a spool, which may be NULL. */
-static bool put_lines(struct tr_html *html, struct tr_spool *lines, struct tr_error *err)
+/* Writes whole lines, or pieces of them; those that are not wanted (see put_lines) are left empty. */
+static void put_wanted(struct tr_output *out, struct tr_text lines, const bool *wanted,
+		       size_t *number)
+{
+	const char *end = lines.data + lines.len;
+
+	for (const char *p = lines.data; p < end;) {
+		const char *lf = memchr(p, '\n', (size_t)(end - p)), *stop = lf ? lf + 1 : end;
+		if (wanted[*number])
+			put_safely(out, tr_text_span(p, stop));
+		else if (lf)
+			tr_output_put_byte(out, '\n');
+		*number += lf != NULL;
+		p = stop;
+	}
+}
+
+/* Writes the lines of a spool, which may be NULL. wanted: by number from 1, or NULL for all. */
+static bool put_lines(struct tr_html *html, struct tr_spool *lines, const bool *wanted,
+		      struct tr_error *err)
 {
 	uint64_t size = lines ? tr_spool_size(lines) : 0;
+	size_t number = 1;
 	char part[16 << 10];
 	const char *data;
 
@@ -911,10 +942,60 @@ static bool put_lines(struct tr_html *html, struct tr_spool *lines, struct tr_er
 			return false;
 		if (len == 0)
 			break;
-		put_safely(html->out, (struct tr_text){ data, len });
+		if (wanted)
+			put_wanted(html->out, (struct tr_text){ data, len }, wanted, &number);
+		else
+			put_safely(html->out, (struct tr_text){ data, len });
 		offset += len;
 	}
 	return true;
+}
+
+/* Writes the environments of the spans; runs beyond the limit may have others. */
+static bool put_environments(struct tr_html *html, struct tr_error *err)
+{
+	const struct span *spans = (const void *)html->spans.data;
+	bool *wanted = html->left ? calloc((size_t)html->environment_count + 1, 1) : NULL;
+
+	if (html->left && !wanted)
+		return false;
+	for (size_t i = 0; wanted && i < tr_html_spans(html); i++)
+		wanted[spans[i].environment] = true;
+	bool fine = put_lines(html, html->environments, wanted, err);
+	free(wanted);
+	return fine;
+}
+
+/*
+ * Writes the lines of the spans, which are in the spool in nearly the same order: those that follow
+ * each other are written at once.
+ */
+static bool put_span_lines(struct tr_html *html, struct tr_error *err)
+{
+	enum { AT_ONCE = 64 << 10 };
+	const struct span *spans = (const void *)html->spans.data;
+	struct tr_spool_window window = { .at = 0 };
+	const char *lines = "\n";
+	size_t count = tr_html_spans(html);
+
+	tr_output_put_byte(html->out, '\n');
+	for (size_t i = 0; i < count && lines;) {
+		uint64_t begin = spans[i].line, end = begin;
+		size_t first = i;
+		if (!spans[i].line_len) {
+			tr_output_put_byte(html->out, '\n');
+			i++;
+			continue;
+		}
+		while (i < count && spans[i].line == end && spans[i].line_len &&
+		       (i == first || end - begin + spans[i].line_len <= AT_ONCE))
+			end += spans[i++].line_len;
+		lines = tr_spool_look(html->lines, &window, begin, (size_t)(end - begin), err);
+		if (lines)
+			put_safely(html->out, (struct tr_text){ lines, (size_t)(end - begin) });
+	}
+	tr_buffer_free(&window.bytes);
+	return lines;
 }
 
 /* Whether the page has the part of that name. */
@@ -962,12 +1043,15 @@ static bool write_page(struct tr_html *html, struct tr_error *err)
 	if (!put_data(html))
 		return false;
 	rest = put_page(html, rest, "<!--LINES-->");
-	if (!put_lines(html, html->lines, err))
+	if (!put_span_lines(html, err))
+		return false;
+	rest = put_page(html, rest, "<!--ENVIRONMENTS-->");
+	if (!put_environments(html, err))
 		return false;
 	if (html->has_files) {
 		tr_output_put_literal(html->out, "</script>\n"
 						 "<script type=\"application/json\" id=\"uses\">");
-		if (!put_lines(html, html->use_lines, err))
+		if (!put_lines(html, html->use_lines, NULL, err))
 			return false;
 	}
 	put_piece(html, rest, rest + strlen(rest));
@@ -1008,7 +1092,7 @@ static bool put_record(struct tr_html *html, struct tr_record *record, struct tr
 	html->timeline.records++;
 	if (tr_text_is(record->kind, "env") && !keep_top(html, record))
 		return false;
-	if (!follow_environment(html, record))
+	if (!follow_environment(html, record, err))
 		return false;
 	if (tr_context_kind(record->kind) >= 0)
 		return true;
@@ -1031,8 +1115,13 @@ enum tr_status tr_html_put(struct tr_html *html, struct tr_record *record, struc
 		return TR_FATAL;
 	if (record && record->type == TR_RECORD && !put_record(html, record, err))
 		return TR_FATAL;
+	if (record && !tr_forest_put(&html->forest, record, err)) {
+		if (html->failure.cause != TR_CAUSE_NONE)
+			*err = html->failure;
+		return TR_FATAL;
+	}
 	if (record)
-		return tr_forest_put(&html->forest, record, err) ? TR_OK : TR_FATAL;
+		return TR_OK;
 	return write_page(html, err) ? TR_OK : TR_FATAL;
 }
 
@@ -1053,7 +1142,8 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 	tr_file_uses_init(&html->uses, true);
 	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
-	if (html->tracker && html->lines)
+	html->environments = tr_spool_new(config->max_spool);
+	if (html->tracker && html->lines && html->environments)
 		return html;
 	tr_html_free(html);
 	return NULL;
@@ -1071,7 +1161,7 @@ void tr_html_free(struct tr_html *html)
 	tr_spool_free(html->lines);
 	tr_buffer_free(&html->frames);
 	tr_buffer_free(&html->top);
-	tr_buffer_free(&html->environment);
+	tr_spool_free(html->environments);
 	tr_text_cache_free(&html->maps);
 	tr_file_uses_free(&html->uses);
 	free_words(&html->files);
@@ -1079,6 +1169,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->use_line);
 	tr_buffer_free(&html->path);
 	tr_buffer_free(&html->text);
+	tr_buffer_free(&html->json);
 	tr_forest_free(&html->forest);
 	tr_env_tracker_free(html->tracker);
 	tr_timeline_free(&html->timeline);

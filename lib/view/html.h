@@ -9,15 +9,15 @@
  * each; at the end of a segment every run becomes a span. API calls become spans when they
  * return. At the end, the page html_page.html is written with the spans in two places: as
  * columns of numbers, which the browser parses at once, and as a line of JSON for each span,
- * which it parses when the span is clicked. The page draws only what is visible, so that it
- * can hold a hundred thousand spans.
+ * which it parses when the span is clicked. Environments have lines of their own, since many runs
+ * have the same. The page draws only what is visible, so that it can hold a hundred thousand spans.
  *
  * If the trace has file calls (file_uses.h), the page also has a line of JSON for each span with
  * its files, and the critical path (critical.h). The parts of html_page.html that show these are
  * between lines "@if NAME" and "@end", and other pages do not contain them. The line of a compiler
  * has its longest phases if there is a file of them (phases.h).
  *
- * Memory: 48 bytes a span, and what process/forest.h, process/env_tracker.h and file_uses.h take.
+ * Memory: 56 bytes a span, and what process/forest.h, process/env_tracker.h and file_uses.h take.
  */
 #ifndef TR_VIEW_HTML_H
 #define TR_VIEW_HTML_H

@@ -55,22 +55,47 @@ END
 	part lines page >lines
 	diff - lines <<'END'
 
-["1","make -j2","/srv","top",{}]
-["3","sh -c '\u003c/script>\u003c!--'","/srv","parent",{"B":"\u003cb>","A":null}]
+["1","make -j2","/srv"]
+["3","sh -c '\u003c/script>\u003c!--'","/srv"]
 ["4","gcc -c b.c",null]
 
 
 END
+	part data page | jq -c .env | grep -xF '[1,2,0,0]'
+	part environments page >environments
+	diff - environments <<'END'
+
+["top",{}]
+["parent",{"B":"\u003cb>","A":null}]
+
+END
+}
+
+@test "an environment that recurs is on the page once, and none that is not shown" {
+	{
+		printf 'exec\t%d\t-\t1\tmake\tenv={"A":"1"}\n' 0
+		printf 'exec\t%d\t-\t2\tcc\tparent=0\tenvdiff={"A":"%d"}\n' 1 2 2 2 3 3
+		printf 'exec\t4\t-\t2\tcc\tparent=0\n'
+		printf 'exec\t5\t-\t2\tcc\tparent=0\tenvdiff={"A":"3"}\n'
+	} >recur
+	tr-tohtml recur >page
+	part data page | jq -c .env | grep -xF '[1,2,2,3,0,3]'
+	part environments page | jq -c '.[1].A' 2>/dev/null | tr '\n' ' ' | grep -xF '"1" "2" "3" '
+	tr-tohtml -q --limit=3 recur >page
+	part data page | jq -c .env | grep -xF '[1,2,2]'
+	part environments page | jq -c '.[1].A' 2>/dev/null | tr '\n' ' ' | grep -xF '"1" "2" '
+	# a trace without environments has no column of them
+	printf 'exec\t0\t-\t1\tmake\n' | tr-tohtml | part data - | jq -ce '.env == null'
 }
 
 @test "the page loads nothing, and no text of a trace is interpreted as HTML" {
 	tr-tohtml build.trec >page
 	run -1 grep -oE '(src|href)=|https?:|@import|url\(' page
 	grep -F "default-src 'none'" page
-	[ "$(grep -c '</script>' page)" = 3 ]
+	[ "$(grep -c '</script>' page)" = 4 ]
 	printf 'exec\t0\t-\t1\t</script>\targv=["<!--","\\u2028\\xff"]\tcwd="</SCRIPT>"\n' |
 		tr-tohtml --title='</script>' >page
-	[ "$(grep -c '</script>' page)" = 3 ]
+	[ "$(grep -c '</script>' page)" = 4 ]
 	part data page | jq '.title == "</script>" and .names == ["script>"]' | grep -x true
 }
 
@@ -117,6 +142,10 @@ END
 	[[ $stderr == *'nothing'* || $stderr == *'no processes'* ]]
 	run -2 --separate-stderr tr-tohtml -o page <(printf 'use\t0\t-\t-\t/a\nblock\t1\t-\t-\t0x00001000\n')
 	[ "$stderr" = 'tr-tohtml: no processes or API calls here, only other records: 1 use, 1 block' ]
+	# lines that exceed memory go to a temporary file
+	awk 'BEGIN { for (i = 0; i < 9000; i++) printf "exec\t%d\t-\t-\tcc\targv=[\"%0200d\"]\n", i, i }' >many
+	TMPDIR=$PWD/none run -2 --separate-stderr tr-tohtml -o page many
+	[ "$stderr" = "tr-tohtml: many: cannot make a temporary file in $PWD/none: No such file or directory" ]
 	run -2 tr-tohtml --limit=-1 build.trec
 	run -2 tr-tohtml -o page nothing-there
 }
@@ -234,7 +263,7 @@ END
 [0,null,1,["/bin/cc"],1,["/w/b.o"]]
 [0,null,3,["/bin/ld","/w/a.o","/w/b.o"],1,["/w/</script>"]]
 END
-	[ "$(grep -c '</script>' page)" = 4 ]
+	[ "$(grep -c '</script>' page)" = 5 ]
 	# spans of a segment without file calls have none, and those after the limit are left out
 	tr-tohtml build.trec log build.trec >several
 	part uses several | awk '{ print NF }' | tr '\n' ' ' | grep -xF '0 0 0 0 0 1 1 1 1 0 '
@@ -310,11 +339,11 @@ phase() {
 	{ printf '{"traceEvents":['; phase x 1 2; printf '{}],"beginningOfTime":1700000009000000}'; } >late.json
 	run -0 --separate-stderr tr-tohtml --phases=b.json --phases=late.json -o page t.trec
 	[ "$stderr" = "tr-tohtml: note: --phases: 1 of 2 files match no process of the trace by process id and time" ]
-	part lines page | sed 1d | jq -c '[.[1], (.[4] | type), (.[5] | length), .[5][:3]]' >got
+	part lines page | sed 1d | jq -c '[.[1], (.[3] | length), .[3][:3]]' >got
 	diff - got <<-'END'
-		["make","null",0,null]
-		["clang -c a.c","object",0,null]
-		["clang -c b.c","null",50,[[100000000,9000000,"Frontend",null],[100000000,500000,"Source","</script>\u0000"],[101013000,13000,"P13",null]]]
+		["make",0,null]
+		["clang -c a.c",0,null]
+		["clang -c b.c",50,[[100000000,9000000,"Frontend",null],[100000000,500000,"Source","</script>\u0000"],[101013000,13000,"P13",null]]]
 	END
 	grep -q 'function showPhases' page
 	# without phases nothing is different
