@@ -19,9 +19,6 @@
 #include "record/ask.h"
 #include "symbol/jump.h"
 
-const char *const tr_coverage_kinds[] = { "block",     "source", "srcline", "srcfunction",
-					  "srcbranch", "module", "load",    NULL };
-
 /* A block that was executed recently, which is counted without a search. */
 struct recent {
 	uint64_t address;

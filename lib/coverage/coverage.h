@@ -26,9 +26,6 @@ struct tr_coverage {
 	bool remarked;
 };
 
-/* The kinds that tr_coverage_put uses; NULL-terminated. */
-extern const char *const tr_coverage_kinds[];
-
 /* Begins a segment: forgets what was loaded. */
 void tr_coverage_begin(struct tr_coverage *coverage);
 

@@ -9,8 +9,7 @@
 #include "record/ask.h"
 
 /* A module of a drcov file. */
-struct tr_module_program {
-	struct tr_module_program *next;
+struct module_program {
 	struct tr_loaded_program *loaded; /* NULL: there is none */
 	uint64_t bias;
 };
@@ -161,7 +160,7 @@ struct tr_loaded_program *tr_programs_module(struct tr_programs *programs, struc
 static enum tr_status put_module(struct tr_programs *programs, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct tr_module_program *module = tr_arena_alloc(&programs->memory, sizeof *module);
+	struct module_program *module = tr_arena_alloc(&programs->memory, sizeof *module);
 	uint64_t id = tr_ask_number(record, "id", UINT64_MAX, err);
 	uint64_t containing = tr_ask_number(record, "containing_id", id, err);
 	const struct tr_value *start = tr_ask(record, "base", TR_POINTER, err);
@@ -174,11 +173,11 @@ static enum tr_status put_module(struct tr_programs *programs, struct tr_record 
 		return tr_error_memory(err);
 	if (id == UINT64_MAX || !path.data)
 		return TR_OK;
-	*module = (struct tr_module_program){ .loaded = tr_programs_module(programs, path, err) };
+	*module = (struct module_program){ .loaded = tr_programs_module(programs, path, err) };
 	uint64_t base = start ? start->as.number : 0;
 	if (module->loaded) {
 		/* a segment has the same bias as the module that contains it */
-		const struct tr_module_program *whole =
+		const struct module_program *whole =
 			containing != id ? tr_id_map_get(&programs->modules, containing) : NULL;
 		module->bias = whole && whole->loaded == module->loaded
 				       ? whole->bias
@@ -270,7 +269,7 @@ struct tr_loaded_program *tr_programs_place(struct tr_programs *programs, struct
 	programs->blocks++;
 	if (programs->modules.count) {
 		uint64_t id = tr_ask_number(record, "module", UINT64_MAX, err);
-		const struct tr_module_program *module = tr_id_map_get(&programs->modules, id);
+		const struct module_program *module = tr_id_map_get(&programs->modules, id);
 		if (tr_error_is_memory(err) || !module || !module->loaded)
 			return NULL;
 		block->address -= module->bias;

@@ -38,8 +38,7 @@ struct tr_programs {
 	size_t path_count, path_cap;
 	struct tr_layout layout;
 	struct tr_id_map modules; /* of drcov, by their ids */
-	struct tr_module_program *module_list;
-	struct tr_map missing; /* paths of modules for which there is no program */
+	struct tr_map missing;	  /* paths of modules for which there is no program */
 	struct tr_arena memory;
 	uint64_t blocks; /* that were placed or not */
 };

@@ -5,10 +5,10 @@
 
 #include "process/path.h"
 
-static const char *const tr_does_words[TR_DOES_WORDS] = { "read",   "write",  "create", "truncate",
-							  "append", "delete", "rename", "link",
-							  "exec",   "map",    "stat",	"list",
-							  "missing" };
+static const char *const does_words[TR_DOES_WORDS] = { "read",	 "write",  "create", "truncate",
+						       "append", "delete", "rename", "link",
+						       "exec",	 "map",	   "stat",   "list",
+						       "missing" };
 
 void tr_deps_graph_init(struct tr_deps_graph *graph)
 {
@@ -390,6 +390,6 @@ void tr_deps_put_does(unsigned does, const char *between, struct tr_buffer *to)
 		if (any)
 			tr_buffer_put_text(to, tr_text_from(between));
 		any = true;
-		tr_buffer_put_text(to, tr_text_from(tr_does_words[i]));
+		tr_buffer_put_text(to, tr_text_from(does_words[i]));
 	}
 }

@@ -11,7 +11,10 @@
 
 #include "symbol/elf.h"
 
-/* The arrays that are filled; the owner frees them with tr_dwarf_free. All zero at first. */
+/*
+ * The arrays that are filled, all zero at first. The owner frees them with tr_dwarf_free, or exits, as
+ * the process of elf.h does.
+ */
 struct tr_dwarf {
 	struct tr_elf_head head; /* the counts of the arrays are in it */
 	struct tr_code_row *rows;

@@ -40,7 +40,6 @@ struct reader {
 	struct tr_arena names;
 	bool has_line; /* kept is the line that ended the functions, or the wait for a version */
 	struct tr_buffer kept;
-	bool kept_ended;
 };
 
 /* Each record of a section has its path, so a long one would make the output far too large. */
