@@ -40,24 +40,6 @@ const struct tr_value *tr_etrace_machine_form(const struct tr_value *value)
 	return value && value->type == TR_REPR ? &value->as.items[1] : value;
 }
 
-/* Reads a text that consists of a few digits, as most numbers do. */
-static bool few_digits(struct tr_text text, int64_t *number)
-{
-	enum { SAFE = 18 };
-	int64_t n = 0;
-
-	if (!text.len || text.len > SAFE || (*text.data == '0' && text.len > 1))
-		return false;
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned digit = (unsigned char)(text.data[i] - '0');
-		if (digit > 9)
-			return false;
-		n = n * 10 + digit;
-	}
-	*number = n;
-	return true;
-}
-
 bool tr_etrace_value_number(const struct tr_value *value, int64_t *number)
 {
 	if ((value->type != TR_UINT && value->type != TR_INT) || value->as.number > INT64_MAX)
@@ -72,9 +54,12 @@ bool tr_etrace_field_number(struct tr_record *record, const char *key, int64_t *
 			    struct tr_error *err)
 {
 	struct tr_field *field = err && err->cause ? NULL : tr_record_field(record, key);
+	uint64_t few; /* most numbers have few digits, and need no value */
 
-	if (field && few_digits(field->text, number))
+	if (field && tr_decimal_id(field->text, &few)) {
+		*number = (int64_t)few;
 		return true;
+	}
 	*number = 0;
 	const struct tr_value *value =
 		tr_etrace_machine_form(field ? tr_field_value(record, field, err) : NULL);
