@@ -265,7 +265,8 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 			    struct tr_call *call, struct tr_error *err)
 {
 	*call = (struct tr_call){ .tool = TR_TOOL_NONE, .stage = TR_STAGE_OTHER };
-	if (is_no_tool(record, config, &call->program))
+	call->unrelated = is_no_tool(record, config, &call->program);
+	if (call->unrelated)
 		return TR_OK;
 	enum tr_status status = tr_command_read(record, &call->command, err);
 	if (status == TR_FATAL)
@@ -402,19 +403,28 @@ static bool find_made(const struct tr_call *call, struct tr_arena *arena, struct
 	return makes->data;
 }
 
-bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes)
+bool tr_call_read_makes(struct tr_record *record, struct tr_compilers *compilers,
+			struct tr_call *call, struct tr_text *makes)
 {
 	const struct tr_call_config config = { .compilers = compilers };
-	struct tr_call call;
 	struct tr_error err;
 
 	*makes = (struct tr_text){ NULL, 0 };
-	enum tr_status status = tr_call_read(record, &config, &call, &err);
-	if (status == TR_WARN)
+	enum tr_status status = tr_call_read(record, &config, call, &err);
+	if (status == TR_WARN) {
 		tr_arena_defer(record->arena, &err);
-	if (status != TR_OK || call.tool == TR_TOOL_NONE)
+		call->command.cut = true;
+	}
+	if (status != TR_OK || call->tool == TR_TOOL_NONE)
 		return status != TR_FATAL;
-	return find_made(&call, record->arena, makes);
+	return find_made(call, record->arena, makes);
+}
+
+bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes)
+{
+	struct tr_call call;
+
+	return tr_call_read_makes(record, compilers, &call, makes);
 }
 
 enum tr_status tr_call_too_long(const struct tr_call *call, struct tr_error *err)

@@ -49,6 +49,7 @@ struct tr_call {
 	/* TR_TOOL_NONE: it is not a build tool; of the other members, only command may be set */
 	enum tr_tool_kind tool;
 	enum tr_stage stage;
+	bool unrelated;		   /* no build tool by its name; its arguments were not read */
 	bool libtool;		   /* libtool runs the compiler, perhaps more than once */
 	struct tr_program program; /* according to its name */
 	struct tr_text path;	   /* of the program; after launchers, as in their arguments */
@@ -80,6 +81,10 @@ size_t tr_call_archive(const struct tr_call *call);
  * tr_call_config. data NULL: none. False: out of memory.
  */
 bool tr_call_makes(struct tr_record *record, struct tr_compilers *compilers, struct tr_text *makes);
+
+/* Like tr_call_makes, and sets *call; its command counts as cut if it cannot be read. */
+bool tr_call_read_makes(struct tr_record *record, struct tr_compilers *compilers,
+			struct tr_call *call, struct tr_text *makes);
 
 /*
  * Bounds the bytes that are written for one call. Each source repeats all options, so a line of N

@@ -380,6 +380,7 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 		return 1;
 	}
 	parser->only_linker = option.role == TR_ROLE_REST;
+	result->orderly &= option.role != TR_ROLE_REST && option.role != TR_ROLE_LINKER;
 	part->own = is_own(parser, option.known);
 	if (option.role == TR_ROLE_LINKER)
 		begin_linker(parser);
@@ -421,7 +422,8 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 	parser.prefix = tr_compilers_text(parser.program.table, section->prefix);
 	*result = (struct tr_invocation){ .tool = program->kind,
 					  .program = parser.program,
-					  .mode = TR_MODE_LINK };
+					  .mode = TR_MODE_LINK,
+					  .orderly = true };
 	result->parts = tr_arena_alloc(arena, count * sizeof *result->parts);
 	if (!result->parts)
 		return false;
@@ -449,6 +451,30 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 	if (!asked && !result->sources && !result->inputs)
 		result->mode = TR_MODE_QUERY;
 	return true;
+}
+
+bool tr_invocation_is_inert(enum tr_role role)
+{
+	switch (role) {
+	case TR_ROLE_OTHER:
+	case TR_ROLE_LINKING:
+	case TR_ROLE_DEFINE:
+	case TR_ROLE_SEARCH:
+	case TR_ROLE_SYSTEM:
+	case TR_ROLE_INCLUDE:
+	case TR_ROLE_DIALECT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool tr_invocation_alike(const struct tr_program *program, struct tr_text a, struct tr_text b)
+{
+	struct option first = find_option(program, a), second = find_option(program, b);
+
+	return first.known == second.known && first.role == second.role &&
+	       first.takes_next == second.takes_next && tr_invocation_is_inert(first.role);
 }
 
 /* A precompiled header is named after the whole name of the header: "a.h.gch". */

@@ -45,6 +45,7 @@ struct tr_invocation {
 	size_t count;
 	size_t sources, inputs; /* number of parts with that role */
 	size_t launchers;	/* number of words before the program */
+	bool orderly;		/* no word makes all that follow it options of the linker */
 };
 
 /*
@@ -53,6 +54,12 @@ struct tr_invocation {
  */
 bool tr_invocation_parse(const struct tr_program *program, const struct tr_word *words,
 			 size_t count, struct tr_arena *arena, struct tr_invocation *result);
+
+/* True for roles of options whose values affect neither the files of an invocation nor its mode. */
+bool tr_invocation_is_inert(enum tr_role role);
+
+/* True if two options have the same inert role, and differ at most in the value that they contain. */
+bool tr_invocation_alike(const struct tr_program *program, struct tr_text a, struct tr_text b);
 
 /*
  * The default name of the file that a source is compiled to, such as "a.o" or "a.s"; a guess if the

@@ -10,6 +10,7 @@
 #include "process/command.h"
 #include "process/env_line.h"
 #include "process/forest.h"
+#include "process/makes.h"
 #include "process/env_tracker.h"
 #include "record/ask.h"
 #include "record/literal.h"
@@ -76,6 +77,7 @@ struct tr_html {
 	struct tr_buffer use_line; /* scratch */
 	struct tr_buffer path;	   /* JSON: the steps of the critical path */
 
+	struct tr_makes *maker;
 	struct tr_env_tracker *tracker;
 	struct tr_spool *environments; /* lines of JSON, from number 1 on */
 	uint32_t environment_count;
@@ -294,7 +296,7 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
 	if (!name.data || !word_number(&html->names, name, &run.name) ||
 	    !word_number(&html->makes, TR_TEXT(""), &run.makes) ||
-	    !tr_call_makes(record, html->config.compilers, &makes) ||
+	    !tr_makes_find(html->maker, record, &makes) ||
 	    (makes.data && !word_number(&html->makes, makes, &run.makes)))
 		return false;
 	if (html->config.phases)
@@ -1143,7 +1145,8 @@ struct tr_html *tr_html_new(const struct tr_html_config *config, struct tr_outpu
 	html->tracker = tr_env_tracker_new(&tracker);
 	html->lines = tr_spool_new(config->max_spool);
 	html->environments = tr_spool_new(config->max_spool);
-	if (html->tracker && html->lines && html->environments)
+	html->maker = tr_makes_new(config->compilers);
+	if (html->tracker && html->lines && html->environments && html->maker)
 		return html;
 	tr_html_free(html);
 	return NULL;
@@ -1172,6 +1175,7 @@ void tr_html_free(struct tr_html *html)
 	tr_buffer_free(&html->json);
 	tr_forest_free(&html->forest);
 	tr_env_tracker_free(html->tracker);
+	tr_makes_free(html->maker);
 	tr_timeline_free(&html->timeline);
 	free_threads(&html->threads);
 	free(html);
