@@ -413,59 +413,102 @@ static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 	return true;
 }
 
-#ifdef __SSE2__
-/* Counts the bytes before the first of 16 that is not plain, as in the table above. */
-static unsigned plain_of_16(__m128i bytes)
+/* The bytes of a step. */
+enum { STEP = 32 };
+
+/*
+ * Copies STEP bytes, and returns how many of them are plain before the first that is not. There is one
+ * such function for each kind of machine; show_text exists once for each.
+ */
+typedef unsigned copy_step(const char *p, char *to);
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+/* Which of 16 bytes are plain, as in the table above. */
+static inline unsigned plain_of_16(__m128i bytes)
 {
 	__m128i letter = _mm_sub_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
 	__m128i middle = _mm_sub_epi8(bytes, _mm_set1_epi8('+')); /* from + to : all are plain */
 	__m128i is_plain = _mm_or_si128(
 		_mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8('z' - 'a')), letter),
 		_mm_cmpeq_epi8(_mm_min_epu8(middle, _mm_set1_epi8(':' - '+')), middle));
-	for (const char *other = "_=%@"; *other; other++)
-		is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(*other)));
-	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_plain));
+	is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+	is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('=')));
+	is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('%')));
+	is_plain = _mm_or_si128(is_plain, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('@')));
+	return (unsigned)_mm_movemask_epi8(is_plain);
+}
+
+static inline unsigned copy_narrow(const char *p, char *to)
+{
+	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+
+	_mm_storeu_si128((__m128i *)(void *)to, low);
+	_mm_storeu_si128((__m128i *)(void *)(to + 16), high);
+	unsigned others = ~(plain_of_16(low) | plain_of_16(high) << 16);
+	return others ? (unsigned)__builtin_ctz(others) : STEP;
+}
+#else
+static inline unsigned copy_narrow(const char *p, char *to)
+{
+	unsigned count = 0;
+
+	memcpy(to, p, STEP);
+	while (count < STEP && plain[(unsigned char)p[count]] == PLAIN)
+		count++;
+	return count;
 }
 #endif
 
-/* Copies the plain bytes from p on, at most up to end; room: they fit, and 16 more. */
-static size_t copy_plain(const char *p, const char *end, char *room)
+#ifdef TR_WIDE
+TR_WIDE static inline unsigned copy_wide(const char *p, char *to)
+{
+	/*
+	 * A byte is plain if the entries for both of its halves share a bit. Each bit is a value of
+	 * the upper half: 2 (% + , - . /), 3 (digits : =), 4 (@ A to O), 5 (P to Z _), 6, 7.
+	 */
+	const __m256i uppers = _mm256_broadcastsi128_si256(
+		_mm_setr_epi8(0, 0, 1, 2, 4, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0, 0));
+	const __m256i lowers = _mm256_broadcastsi128_si256(
+		_mm_setr_epi8(46, 62, 62, 62, 62, 63, 62, 62, 62, 62, 62, 21, 21, 23, 21, 29));
+	__m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	__m256i upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
+
+	_mm256_storeu_si256((__m256i *)(void *)to, bytes);
+	__m256i shared = _mm256_and_si256(_mm256_shuffle_epi8(lowers, bytes),
+					  _mm256_shuffle_epi8(uppers, upper));
+	unsigned others =
+		(unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(shared, _mm256_setzero_si256()));
+	return others ? (unsigned)__builtin_ctz(others) : STEP;
+}
+#endif
+
+/* Copies the plain bytes from p on, at most up to end; room: they fit, and STEP more. */
+static inline __attribute__((always_inline)) size_t copy_plain(copy_step *copy, const char *p,
+							       const char *end, char *room)
 {
 	const char *begin = p;
+	unsigned count;
 
-#ifdef __SSE2__
-	while (end - p >= 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)p);
-		unsigned count = plain_of_16(bytes);
-		_mm_storeu_si128((__m128i *)(room + (p - begin)), bytes);
+	while (end - p >= STEP) {
+		count = copy(p, room + (p - begin));
 		p += count;
-		if (count < 16)
+		if (count < STEP)
 			return (size_t)(p - begin);
 	}
-#endif
 	for (; p < end && plain[(unsigned char)*p] == PLAIN; p++)
 		room[p - begin] = *p;
 	return (size_t)(p - begin);
 }
 
-/*
- * Appends the words of a list of strings from its text. Nearly all commands consist of printable
- * ASCII without escapes. False: this one does not, or it is so long that memory for it must not be
- * allocated in advance; nothing is appended.
- */
-static bool show_text(struct tr_text list, struct tr_buffer *to)
+/* Copies the words of a list to room for them. Returns the end of the copy, or NULL: see show_text. */
+static inline __attribute__((always_inline)) char *copy_words(copy_step *copy, struct tr_text list,
+							      char *out)
 {
 	const char *p = list.data + 1, *end = list.data + list.len;
-	/*
-	 * a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma
-	 */
-	char *out = list.len > 3 && list.len < TEXT_MAX && *list.data == '[' && *p == '"'
-			    ? tr_buffer_room(to, list.len + 16)
-			    : NULL;
-	char *start = out;
 
-	while (out && end - p >= 3 && *p == '"') {
-		size_t count = copy_plain(++p, end, out);
+	while (end - p >= 3 && *p == '"') {
+		size_t count = copy_plain(copy, ++p, end, out);
 		if (p + count < end && p[count] == '"' && count) {
 			out += count;
 		} else { /* it is quoted, for which it is read again */
@@ -477,29 +520,83 @@ static bool show_text(struct tr_text list, struct tr_buffer *to)
 		}
 		p += count;
 		if (end - p < 2 || *p != '"')
-			return false;
-		if (p[1] == ']' && end - p == 2) {
-			tr_buffer_used(to, (size_t)(out - start));
-			return true;
-		}
+			return NULL;
+		if (p[1] == ']' && end - p == 2)
+			return out;
 		if (p[1] != ',')
-			return false;
+			return NULL;
 		*out++ = ' ';
 		p += 2;
 	}
-	return false;
+	return NULL;
+}
+
+static char *copy_words_narrow(struct tr_text list, char *out)
+{
+	return copy_words(copy_narrow, list, out);
+}
+
+#ifdef TR_WIDE
+TR_WIDE static char *copy_words_wide(struct tr_text list, char *out)
+{
+	return copy_words(copy_wide, list, out);
+}
+#endif
+
+/*
+ * Appends the words of a list of strings from its text. Nearly all commands consist of printable
+ * ASCII without escapes. False: this one does not, or it is so long that memory for it must not be
+ * allocated in advance; nothing is appended.
+ */
+static bool show_text(struct tr_text list, struct tr_buffer *to)
+{
+	if (list.len <= 3 || list.len >= TEXT_MAX || *list.data != '[')
+		return false;
+	/* a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma */
+	char *room = tr_buffer_room(to, list.len + STEP), *end = NULL;
+#ifdef TR_WIDE
+	if (room && tr_wide_runs())
+		end = copy_words_wide(list, room);
+	else
+#endif
+		if (room)
+		end = copy_words_narrow(list, room);
+	if (!end)
+		return false;
+	tr_buffer_used(to, (size_t)(end - room));
+	return true;
+}
+
+bool tr_command_show_plain(struct tr_record *record, size_t limit, struct tr_buffer *to)
+{
+	const struct tr_field *field = tr_record_field(record, "argv");
+	size_t from = to->len;
+
+	if (!field || !field->text.data || !show_text(field->text, to))
+		return false;
+	cut(to, from, limit);
+	return true;
+}
+
+bool tr_command_show_json(struct tr_record *record, size_t limit, struct tr_buffer *to)
+{
+	struct tr_buffer shown = TR_BUFFER_INIT;
+
+	if (tr_command_show_plain(record, limit, to))
+		return !to->failed;
+	bool fine = tr_command_show(record, limit, &shown);
+	tr_string_escape(tr_buffer_text(&shown), to);
+	tr_buffer_free(&shown);
+	return fine && !to->failed;
 }
 
 bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to)
 {
 	struct tr_error err;
 	size_t from = to->len;
-	const struct tr_field *field = tr_record_field(record, "argv");
 
-	if (field && field->text.data && show_text(field->text, to)) {
-		cut(to, from, limit);
+	if (tr_command_show_plain(record, limit, to))
 		return !to->failed;
-	}
 	tr_error_clear(&err);
 	const struct tr_value *argv = tr_ask_any(record, "argv", &err);
 	if (err.cause == TR_CAUSE_MEMORY)

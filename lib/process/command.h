@@ -71,7 +71,16 @@ bool tr_command_is_shell(struct tr_text program);
  */
 bool tr_command_show(struct tr_record *record, size_t limit, struct tr_buffer *to);
 
-/* The rules by which a text is split into words. */
+/*
+ * Like tr_command_show if the command consists of printable ASCII without backslashes and double
+ * quotes, as most do: JSON spells it in the same way. False: it does not, and nothing is appended.
+ */
+bool tr_command_show_plain(struct tr_record *record, size_t limit, struct tr_buffer *to);
+
+/* Like tr_command_show, with the escapes of a string in JSON, but without quotes around it. */
+bool tr_command_show_json(struct tr_record *record, size_t limit, struct tr_buffer *to);
+
+/* How a text is split into words. */
 enum tr_quoting {
 	TR_QUOTING_GNU,	    /* response files of GNU and LLVM: ' and ", backslash everywhere */
 	TR_QUOTING_WINDOWS, /* Microsoft's C run-time: only ", backslash only before a quote */

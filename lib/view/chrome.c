@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records as Chrome trace events. An event is composed in chrome->line, from its name to its
- * closing bracket, and written when it is complete, except that a long command is written in
- * pieces. The arguments of runs and calls are converted to JSON before their event begins
- * (describe, begin_call).
+ * closing bracket, and written when it is complete; a long command is written in pieces meanwhile.
+ * Runs and calls have arguments of their own (describe, begin_call), which are JSON before the
+ * event begins.
  */
 #include "view/chrome.h"
 
@@ -269,21 +269,12 @@ static bool put_fields(struct tr_record *record, struct tr_buffer *to)
 	return !to->failed;
 }
 
-/* Whether the text of a field is a string without escapes, which JSON spells in the same way. */
-static bool is_plain_string(struct tr_text text)
-{
-	const char *last = text.data + text.len - 1;
-
-	return text.len >= 2 && *text.data == '"' &&
-	       tr_string_special(text.data + 1, last) == last && *last == '"';
-}
-
-/* Appends a field of an exec record as a member, after a comma, if it has a value. */
+/* Appends a field of an exec record as a member, after a comma; nothing if it has no value. */
 static void put_member(struct tr_record *record, struct tr_text key, struct tr_field *field,
 		       struct tr_buffer *text)
 {
 	const struct tr_value *value = NULL;
-	bool plain = is_plain_string(field->text);
+	bool plain = tr_json_view_same(field->text);
 	struct tr_error err;
 
 	tr_error_clear(&err);
@@ -302,8 +293,9 @@ static void put_member(struct tr_record *record, struct tr_text key, struct tr_f
 
 /*
  * Writes the text that the forest keeps of a run: its name in JSON, LF, the members of args after
- * the command in JSON, LF, and the command without escapes. The command comes last and is escaped
- * when it is written, because it may be as large as the record.
+ * the command in JSON, LF, and the command. A command that has no escapes in JSON comes last as it is;
+ * any other one follows a NUL, and is escaped when it is written, because it may be as large as the
+ * record.
  */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
@@ -322,6 +314,9 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 		if (fields[i])
 			put_member(record, keys[i], fields[i], text);
 	tr_buffer_put_byte(text, '\n');
+	if (tr_command_show_plain(record, 0, text))
+		return !text->failed;
+	tr_buffer_put_byte(text, '\0');
 	return tr_command_show(record, 0, text);
 }
 
@@ -466,7 +461,11 @@ static bool put_run(struct tr_chrome *chrome, const struct tr_lanes *lanes, uint
 	tr_buffer_put_literal(&chrome->line, ",\"args\":{");
 	if (program) {
 		tr_buffer_put_literal(&chrome->line, "\"command\":\"");
-		put_escaped(chrome, command);
+		if (command.len && !*command.data)
+			put_escaped(chrome,
+				    tr_text_span(command.data + 1, command.data + command.len));
+		else
+			tr_buffer_put_text(&chrome->line, command);
 		tr_buffer_put_byte(&chrome->line, '"');
 		tr_buffer_put_text(&chrome->line, members);
 		tr_buffer_put_byte(&chrome->line, ',');

@@ -252,24 +252,28 @@ static bool follow_environment(struct tr_html *html, struct tr_record *record,
 }
 
 /* Appends the line of a run: [SEQ,"COMMAND",CWD or null], where add_phases adds [PHASE,...]. */
-static bool put_line(struct tr_html *html, struct tr_record *record, struct tr_buffer *text)
+static bool put_line(struct tr_record *record, struct tr_buffer *text)
 {
-	struct tr_buffer *command = &html->text;
+	const struct tr_field *field = tr_record_field(record, "cwd");
+	struct tr_text cwd = { NULL, 0 };
 	struct tr_error err;
 
 	tr_error_clear(&err);
-	tr_buffer_reset(command);
-	struct tr_text cwd = tr_ask_string(record, "cwd", &err);
-	bool fine = err.cause != TR_CAUSE_MEMORY && tr_command_show(record, COMMAND_SHOWN, command);
+	bool same = field && tr_json_view_same(field->text);
+	if (!same)
+		cwd = tr_ask_string(record, "cwd", &err);
 	tr_buffer_put_byte(text, '[');
 	if (record->seq.type == TR_CELL_ABSENT)
 		tr_buffer_put_literal(text, "null");
 	else
 		tr_brief_cell(&record->seq, record->arena, text);
 	tr_buffer_put_literal(text, ",\"");
-	tr_string_escape(tr_buffer_text(command), text);
+	bool fine =
+		err.cause != TR_CAUSE_MEMORY && tr_command_show_json(record, COMMAND_SHOWN, text);
 	tr_buffer_put_literal(text, "\",");
-	if (cwd.data)
+	if (same)
+		tr_buffer_put_text(text, field->text);
+	else if (cwd.data)
 		tr_json_view_name(cwd, text);
 	else
 		tr_buffer_put_literal(text, "null");
@@ -295,14 +299,14 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 
 	struct tr_text name = tr_ask_cell(&program, record->arena, &err);
 	if (!name.data || !word_number(&html->names, name, &run.name) ||
-	    !word_number(&html->makes, TR_TEXT(""), &run.makes) ||
+	    (!html->makes.map.count && !word_number(&html->makes, TR_TEXT(""), &run.makes)) ||
 	    !tr_makes_find(html->maker, record, &makes) ||
 	    (makes.data && !word_number(&html->makes, makes, &run.makes)))
 		return false;
 	if (html->config.phases)
 		tr_cell_number(&record->task, &run.process);
 	tr_buffer_reset(line);
-	if (!put_line(html, record, line) ||
+	if (!put_line(record, line) ||
 	    !add_line(html, tr_buffer_text(line), &run.line, &run.line_len, &html->failure))
 		return false;
 	tr_buffer_put(text, (const char *)&run, sizeof run);
@@ -810,25 +814,27 @@ enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, ENVIRONMEN
 static void put_number(const struct tr_html *html, const struct span *span, enum column column,
 		       struct tr_buffer *to)
 {
-	const uint32_t numbers[COLUMNS] = {
-		[NAME] = span->name,
-		[END] = span->ending,
-		[MAKES] = span->makes,
-		[LANE] = span->lane,
-		[LEVEL] = span->level,
-		[PARENT] = span->parent,
-		[ENVIRONMENT] = span->environment,
+	static const size_t offsets[COLUMNS] = {
+		[NAME] = offsetof(struct span, name),
+		[END] = offsetof(struct span, ending),
+		[MAKES] = offsetof(struct span, makes),
+		[LANE] = offsetof(struct span, lane),
+		[LEVEL] = offsetof(struct span, level),
+		[PARENT] = offsetof(struct span, parent),
+		[ENVIRONMENT] = offsetof(struct span, environment),
 	};
+	uint32_t number;
 
+	memcpy(&number, (const char *)span + offsets[column], sizeof number);
 	if (column == BEGIN)
 		tr_instant_write_micro(
 			(int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base), to);
 	else if (column == DURATION)
 		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
-	else if (column == PARENT && span->parent >= tr_html_spans(html)) /* or there is none */
+	else if (column == PARENT && number >= tr_html_spans(html)) /* or there is none */
 		tr_buffer_put_literal(to, "-1");
 	else
-		tr_buffer_put_decimal(to, numbers[column]);
+		tr_buffer_put_decimal(to, number);
 }
 
 static bool put_columns(struct tr_html *html)
@@ -1096,7 +1102,7 @@ static bool put_record(struct tr_html *html, struct tr_record *record, struct tr
 		return false;
 	if (!follow_environment(html, record, err))
 		return false;
-	if (tr_context_kind(record->kind) >= 0)
+	if (!tr_text_is(record->kind, "exec") && tr_context_kind(record->kind) >= 0)
 		return true;
 	tr_timeline_see(&html->timeline, record);
 	if (!html->timeline.timed)

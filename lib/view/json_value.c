@@ -12,6 +12,7 @@
 #include "record/json.h"
 #include "record/literal.h"
 #include "record/record.h"
+#include "record/string_scan.h"
 
 /* Appends bytes, which are UTF-8, as a JSON string. */
 static void put_string(struct tr_text bytes, struct tr_buffer *to)
@@ -45,6 +46,14 @@ void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to)
 	put_string(tr_buffer_text(&spelling), to);
 	to->failed |= spelling.failed;
 	tr_buffer_free(&spelling);
+}
+
+bool tr_json_view_same(struct tr_text literal)
+{
+	if (literal.len < 2 || *literal.data != '"')
+		return false;
+	const char *last = literal.data + literal.len - 1;
+	return tr_string_special(literal.data + 1, last) == last && *last == '"';
 }
 
 void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer *to)

@@ -16,6 +16,9 @@ void tr_json_view_bytes(struct tr_text bytes, struct tr_buffer *to);
 /* Appends bytes as a string, with trec's escapes if they are not UTF-8. */
 void tr_json_view_name(struct tr_text bytes, struct tr_buffer *to);
 
+/* True for a literal that is a string without escapes, which JSON spells in the same way. */
+bool tr_json_view_same(struct tr_text literal);
+
 /* Appends {"TAG":"text"}. */
 void tr_json_view_tagged(const char *tag, struct tr_text text, struct tr_buffer *to);
 
