@@ -498,7 +498,7 @@ static bool write_line(struct tr_envdiff *envdiff, struct tr_record *record,
 	if (status == TR_WARN && !rules)
 		return put_text_line(envdiff, line);
 	tr_buffer_reset(&envdiff->line);
-	if (!tr_env_line_put(line, key, tr_buffer_text(&envdiff->map), &envdiff->line))
+	if (!tr_env_line_put(line, record, key, tr_buffer_text(&envdiff->map), &envdiff->line))
 		return tr_envdiff_out_of_memory(envdiff);
 	return put_text_line(envdiff, tr_buffer_text(&envdiff->line));
 }

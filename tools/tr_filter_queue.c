@@ -130,7 +130,7 @@ static bool rebase_line(struct tr_filter *filter, const struct tr_record *record
 	if (filter->cli->stop || status == TR_WARN)
 		return !filter->cli->stop;
 	tr_buffer_reset(&rebase->line);
-	if (!tr_env_line_put(*line, key, tr_buffer_text(&rebase->map), &rebase->line))
+	if (!tr_env_line_put(*line, record, key, tr_buffer_text(&rebase->map), &rebase->line))
 		return tr_cli_out_of_memory(filter->cli);
 	*line = tr_buffer_text(&rebase->line);
 	return true;

@@ -632,8 +632,8 @@ static bool write_difference(struct tr_diff_side *side, const struct tr_follow *
 	if (known != TR_OK)
 		return known == TR_END;
 	struct tr_text map = tr_buffer_text(&side->scratch);
-	bool fine = tr_env_line_put(line, "envdiff", tr_text_is(map, "{}") ? TR_TEXT("") : map,
-				    &side->line);
+	bool fine = tr_env_line_put(line, NULL, "envdiff",
+				    tr_text_is(map, "{}") ? TR_TEXT("") : map, &side->line);
 	if (!fine)
 		tr_error_memory(err);
 	return fine;

@@ -187,14 +187,22 @@ static bool is_environment(struct tr_text column)
 struct columns {
 	struct tr_tabs tabs;
 	const char *tab; /* before the next column; the end of the line if there is none */
+	/* the columns as fields of a record that is split; NULL: they are found by their TABs */
+	const struct tr_field *fields;
 };
 
-static struct columns columns_begin(struct tr_text line)
+static struct columns columns_begin(struct tr_text line, const struct tr_record *record)
 {
 	enum { FIXED = 5 };
 	const char *end = line.data + line.len - 1;
-	struct columns columns = { tr_tabs_begin(line.data, line.data, end), end };
+	struct columns columns = { tr_tabs_begin(line.data, line.data, end), end, NULL };
 
+	if (record && record->split && record->count && record->line.data == line.data &&
+	    record->arrow == TR_NO_ARROW) {
+		columns.fields = record->fields;
+		columns.tab = record->rest.data;
+		return columns;
+	}
 	for (unsigned i = 0; i < FIXED; i++)
 		columns.tab = tr_tabs_next(&columns.tabs);
 	return columns;
@@ -207,7 +215,12 @@ static bool next_column(struct columns *columns, struct tr_text *column)
 
 	if (tab == columns->tabs.end)
 		return false;
-	columns->tab = tr_tabs_next(&columns->tabs);
+	if (columns->fields) {
+		const struct tr_field *field = columns->fields++;
+		columns->tab = field->text.data + field->text.len;
+	} else {
+		columns->tab = tr_tabs_next(&columns->tabs);
+	}
 	*column = tr_text_span(tab + 1, columns->tab);
 	return true;
 }
@@ -251,9 +264,10 @@ static void put_new(const char *key, struct tr_text map, struct tr_buffer *to)
 }
 
 /* Fields with .raw are dropped: they contain the old environment. */
-bool tr_env_line_put(struct tr_text line, const char *key, struct tr_text map, struct tr_buffer *to)
+bool tr_env_line_put(struct tr_text line, const struct tr_record *record, const char *key,
+		     struct tr_text map, struct tr_buffer *to)
 {
-	struct columns columns = columns_begin(line);
+	struct columns columns = columns_begin(line, record);
 	const char *place = find_place(columns), *copied = line.data, *end = columns.tabs.end;
 	struct tr_text column;
 	bool put = false;

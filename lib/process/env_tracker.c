@@ -238,6 +238,7 @@ struct tr_env_tracker {
 	struct tr_environments *pool;
 	struct tr_env_tracker_doubts doubts;
 	struct tr_buffer scratch;
+	struct tr_exec_env *spare; /* for the next record; NULL: none */
 
 	/* the segment */
 	struct tr_environment *top;
@@ -310,7 +311,8 @@ void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *
 	tr_environment_release(tracker->pool, exec->parent);
 	tr_environment_release(tracker->pool, exec->top);
 	free((char *)exec->literal.data);
-	free(exec);
+	free(tracker->spare);
+	tracker->spare = exec;
 }
 
 /* Counts what contradicts each reading of a record's map. False: memory is exhausted. */
@@ -596,6 +598,7 @@ void tr_env_tracker_free(struct tr_env_tracker *tracker)
 	end_segment(tracker);
 	tr_environments_free(tracker->pool);
 	tr_buffer_free(&tracker->scratch);
+	free(tracker->spare);
 	free(tracker);
 }
 
@@ -860,10 +863,11 @@ static enum tr_status fill(struct tr_env_tracker *tracker, struct tr_record *rec
 static enum tr_status follow_exec(struct tr_env_tracker *tracker, struct tr_record *record,
 				  struct tr_exec_env **exec, struct tr_error *err)
 {
-	struct tr_exec_env *new = calloc(1, sizeof *new);
+	struct tr_exec_env *new = tracker->spare ? tracker->spare : malloc(sizeof *new);
 	if (!new)
 		return failed(tracker, err);
-	new->references = 1;
+	tracker->spare = NULL;
+	*new = (struct tr_exec_env){ .references = 1 };
 	new->has_seq = tr_cell_number(&record->seq, &new->seq);
 	if (new->has_seq)
 		note_seq(tracker, new->seq);

@@ -613,7 +613,7 @@ bool tr_record_walk(struct tr_record *record, visitor *visit, void *context)
 
 struct tr_field *tr_record_field(struct tr_record *record, const char *key)
 {
-	if (tr_record_split(record, NULL) == TR_FATAL)
+	if (!record->split && tr_record_split(record, NULL) == TR_FATAL)
 		return NULL;
 	size_t len = strlen(key);
 	for (size_t i = record->count; i-- > 0;) {

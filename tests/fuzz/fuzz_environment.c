@@ -93,7 +93,7 @@ static void one_line(struct state *state, struct tr_text line, struct tr_arena *
 	if (!exec)
 		return;
 	state->execs[state->count++] = exec;
-	if (!tr_env_line_put(line, "env", TR_TEXT("{}"), &to))
+	if (!tr_env_line_put(line, &record, "env", TR_TEXT("{}"), &to))
 		fuzz_fail("a line that was one can be put together again");
 	tr_buffer_free(&to);
 }
