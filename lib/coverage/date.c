@@ -87,14 +87,27 @@ static bool digits(const char *p, unsigned count, unsigned *number)
 	return true;
 }
 
-bool tr_trace_date_parse(struct tr_text text, struct tr_trace_date *date)
+bool tr_trace_date_parse_fraction(struct tr_text text, struct tr_trace_date *date,
+				  struct tr_text *fraction)
 {
-	const char *p = text.data;
+	const char *p = text.data, *end = p + text.len;
 
 	*date = (struct tr_trace_date){ 0 };
-	return text.len == WRITTEN && digits(p, 4, &date->year) && p[4] == '-' &&
-	       digits(p + 5, 2, &date->month) && p[7] == '-' && digits(p + 8, 2, &date->day) &&
-	       p[10] == 'T' && digits(p + 11, 2, &date->hour) && p[13] == ':' &&
-	       digits(p + 14, 2, &date->minute) && p[16] == ':' &&
-	       digits(p + 17, 2, &date->second) && p[19] == 'Z' && is_date(date);
+	if (text.len < WRITTEN || end[-1] != 'Z')
+		return false;
+	*fraction = tr_text_span(p + WRITTEN - 1, end - 1);
+	if (fraction->len && (*fraction->data != '.' || fraction->len == 1 ||
+			      tr_skip_digits(fraction->data + 1, end) != end - 1))
+		return false;
+	return digits(p, 4, &date->year) && p[4] == '-' && digits(p + 5, 2, &date->month) &&
+	       p[7] == '-' && digits(p + 8, 2, &date->day) && p[10] == 'T' &&
+	       digits(p + 11, 2, &date->hour) && p[13] == ':' && digits(p + 14, 2, &date->minute) &&
+	       p[16] == ':' && digits(p + 17, 2, &date->second) && is_date(date);
+}
+
+bool tr_trace_date_parse(struct tr_text text, struct tr_trace_date *date)
+{
+	struct tr_text fraction;
+
+	return tr_trace_date_parse_fraction(text, date, &fraction) && !fraction.len;
 }

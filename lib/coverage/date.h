@@ -31,4 +31,11 @@ int64_t tr_trace_date_seconds(const struct tr_trace_date *date);
 void tr_trace_date_write(const struct tr_trace_date *date, struct tr_buffer *to);
 bool tr_trace_date_parse(struct tr_text text, struct tr_trace_date *date);
 
+/*
+ * Parses 2012-02-21T08:00:37.25Z. *fraction: the point and the digits after it, in text; empty:
+ * there is none. False: it is not a date.
+ */
+bool tr_trace_date_parse_fraction(struct tr_text text, struct tr_trace_date *date,
+				  struct tr_text *fraction);
+
 #endif

@@ -278,20 +278,15 @@ static bool put_params(struct reader *reader, struct tr_json_member *members, si
 /* Converts 1970-01-01T00:00:00.5Z to nanoseconds since 1970; NONE: the text has another form. */
 static int64_t instant_of_date(struct tr_text text)
 {
-	enum { WHOLE = sizeof "1970-01-01T00:00:00" - 1 };
 	struct tr_trace_date date;
-	char whole[WHOLE + 1], fraction[16] = "0";
+	struct tr_text rest;
+	char fraction[16] = "0";
 
-	if (text.len <= WHOLE || text.len > WHOLE + 11 || text.data[text.len - 1] != 'Z')
+	if (!tr_trace_date_parse_fraction(text, &date, &rest) || rest.len > 10)
 		return TR_INSTANT_NONE;
-	memcpy(whole, text.data, WHOLE);
-	whole[WHOLE] = 'Z';
-	memcpy(fraction + 1, text.data + WHOLE, text.len - WHOLE - 1);
-	int64_t part = tr_instant_from_text(tr_text_from(fraction));
-	if (!tr_trace_date_parse((struct tr_text){ whole, sizeof whole }, &date) ||
-	    part == TR_INSTANT_NONE)
-		return TR_INSTANT_NONE;
-	return tr_trace_date_seconds(&date) * TR_INSTANT_SECOND + part;
+	memcpy(fraction + 1, rest.data, rest.len);
+	return tr_trace_date_seconds(&date) * TR_INSTANT_SECOND +
+	       tr_instant_from_text(tr_text_from(fraction));
 }
 
 /*

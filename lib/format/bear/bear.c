@@ -299,28 +299,16 @@ static enum tr_status deliver_header(struct reader *reader, unsigned version,
  */
 static bool put_time(struct tr_text timestamp, struct tr_buffer *seconds)
 {
-	enum { WHOLE = sizeof "2026-11-21T00:29:13" - 1 };
 	struct tr_trace_date date;
-	char whole[WHOLE + 1];
-	size_t len = timestamp.len;
+	struct tr_text fraction;
 
-	if (len < WHOLE + 1 || timestamp.data[len - 1] != 'Z')
-		return false;
-	struct tr_text rest = { timestamp.data + WHOLE, len - WHOLE - 1 };
-	for (size_t i = 1; i < rest.len; i++)
-		if (rest.data[i] < '0' || rest.data[i] > '9')
-			return false;
-	if (rest.len == 1 || (rest.len && rest.data[0] != '.'))
-		return false;
-	memcpy(whole, timestamp.data, WHOLE);
-	whole[WHOLE] = 'Z';
-	if (!tr_trace_date_parse((struct tr_text){ whole, sizeof whole }, &date))
+	if (!tr_trace_date_parse_fraction(timestamp, &date, &fraction))
 		return false;
 	int64_t number = tr_trace_date_seconds(&date);
 	if (number < 0)
 		return false;
 	tr_buffer_put_decimal(seconds, (uint64_t)number);
-	tr_buffer_put_text(seconds, rest);
+	tr_buffer_put_text(seconds, fraction);
 	return true;
 }
 

@@ -38,11 +38,22 @@ int main(void)
 	struct tr_trace_date date;
 	ok(!tr_trace_date_read((struct tr_text){ "1234567", 7 }, false, &date), "seven bytes");
 	ok(seconds("1970-01-01T00:00:00Z") == 0, "the epoch");
-	ok(seconds("2000-03-01T00:00:00Z") == 951868800, "behind a leap day");
+	ok(seconds("2000-03-01T00:00:00Z") == 951868800, "after a leap day");
 	ok(seconds("2012-02-21T08:00:37Z") == 1329811237, "the page's example");
 	ok(seconds("1969-12-31T23:59:59Z") == -1, "before the epoch");
 	ok(!tr_trace_date_parse(TR_TEXT("2012-02-30T08:00:37Z"), &date), "February 30");
 	ok(!tr_trace_date_parse(TR_TEXT("2012-02-21 08:00:37Z"), &date), "no T");
+	struct tr_text fraction;
+	ok(tr_trace_date_parse_fraction(TR_TEXT("2012-02-21T08:00:37.25Z"), &date, &fraction) &&
+		   tr_text_is(fraction, ".25") && date.second == 37,
+	   "a fraction");
+	ok(!tr_trace_date_parse_fraction(TR_TEXT("2012-02-21T08:00:37.Z"), &date, &fraction),
+	   "a point without digits");
+	ok(!tr_trace_date_parse_fraction(TR_TEXT("2012-02-21T08:00:375Z"), &date, &fraction),
+	   "digits without a point");
+	ok(!tr_trace_date_parse_fraction(TR_TEXT("2012-02-21T08:00:37.5"), &date, &fraction),
+	   "no Z");
+	ok(!tr_trace_date_parse(TR_TEXT("2012-02-21T08:00:37.5Z"), &date), "no fraction is wanted");
 	char year[2];
 	tr_trace_date_put_year(2012, true, year);
 	ok(memcmp(year, "\7\xdc", 2) == 0, "a year, big");
