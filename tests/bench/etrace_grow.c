@@ -31,7 +31,7 @@ static void put_line(char *line, unsigned long long round)
 	unsigned long long upid = strtoull(line + 3, NULL, 10);
 	fputs("0: ", stdout);
 	root = root ? root : upid;
-	char *p = put_more(line + 3, upid && upid != root ? upids : 0); /* 0 is nobody */
+	char *p = put_more(line + 3, upid && upid != root ? upids : 0); /* 0: there is none */
 	p = put_until(put_until(p, ','), ',');
 	p = put_until(put_more(p, seconds), '!');
 	if (strncmp(p, "SchedFork|pid=", 14) == 0 || strncmp(p, "UPID|", 5) == 0)

@@ -28,7 +28,7 @@ static void check_same(struct tr_environments *pool, struct tr_environment *a,
 	struct tr_buffer none = TR_BUFFER_INIT;
 	if (tr_environment_diff(pool, a, b, &none) != TR_OK ||
 	    !tr_text_is(tr_buffer_text(&none), "{}"))
-		fuzz_fail("what was told is the environment");
+		fuzz_fail("the converted form gives the same environment");
 	tr_buffer_free(&none);
 }
 
@@ -40,11 +40,12 @@ static void check_telling(struct state *state, const struct tr_exec_env *exec,
 	struct tr_buffer text = TR_BUFFER_INIT;
 	struct tr_environment *again = NULL;
 	const char *key;
-	bool told = tr_exec_env_convert(state->tracker, exec, form, &key, &text) == TR_OK;
+	bool converted = tr_exec_env_convert(state->tracker, exec, form, &key, &text) == TR_OK;
 	struct tr_text literal = text.len ? tr_buffer_text(&text) : TR_TEXT("{}");
-	const struct tr_value *map = told ? tr_literal_parse(literal, &state->arena, NULL) : NULL;
-	if (told && !map)
-		fuzz_fail("what is told is a map");
+	const struct tr_value *map =
+		converted ? tr_literal_parse(literal, &state->arena, NULL) : NULL;
+	if (converted && !map)
+		fuzz_fail("a converted environment is a map");
 	if (map && form == TR_ENV_FORM_WHOLE)
 		again = tr_environment_whole(pool, exec->top, map);
 	else if (map)
@@ -62,7 +63,7 @@ static void end_segment(struct state *state)
 	static const enum tr_env_form ways[] = { TR_ENV_FORM_WHOLE, TR_ENV_FORM_TOP,
 						 TR_ENV_FORM_PARENT };
 	if (!tr_env_tracker_settle(state->tracker) || tr_env_tracker_is_waiting(state->tracker))
-		fuzz_fail("nobody waits in the end");
+		fuzz_fail("no record is pending at the end");
 	for (size_t i = 0; i < state->count; i++) {
 		struct tr_exec_env *exec = state->execs[i];
 		if (exec->pending || !exec->own || !exec->top)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads any bytes as a program: its functions and lines refer to nothing outside of the tables. libdw
- * runs in this process, so that a sanitizer checks it; the tools run it in a process of its own.
+ * Reads any bytes as a program: its functions and lines refer to nothing outside of the tables.
+ * libdw runs in this process, so that a sanitizer checks it; the tools run it in a process of its
+ * own.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -54,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						  dwarf.head.functions, &statements);
 		check(&dwarf, statements, count);
 	} else if (!err.text[0]) {
-		fuzz_fail("a message says why a program cannot be read");
+		fuzz_fail("a message gives the reason why a program cannot be read");
 	}
 	free(statements);
 	tr_dwarf_free(&dwarf);

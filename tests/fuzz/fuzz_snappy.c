@@ -38,7 +38,7 @@ static void decode_both(const struct libsnappy *lib, struct tr_text packed)
 	if (valid != whole)
 		fuzz_fail("a block is valid for both decoders or for neither");
 	if (made > size || (whole && made != size))
-		fuzz_fail("a block makes the bytes that it says");
+		fuzz_fail("a block has the decoded size that it states");
 	if (valid && memcmp(ours, theirs, size) != 0)
 		fuzz_fail("both decoders make the same bytes");
 	free(ours);

@@ -675,7 +675,7 @@ static long create_raw(void)
 	return pid;
 }
 
-/* libc learns nothing of the child. */
+/* Creates a child without a function of libc. */
 static int run_raw(void)
 {
 	int status = 0;
@@ -684,7 +684,7 @@ static int run_raw(void)
 	return WEXITSTATUS(status);
 }
 
-/* The same, in a program that has children of libc, too. */
+/* The same in a program that also has children of libc. */
 static int run_mixed(void)
 {
 	if (spawns() != 0 || (long)run_arguments(NULL) != 0)
@@ -698,7 +698,7 @@ static int raw_fork(void)
 	return wait_for((pid_t)create_raw());
 }
 
-/* libc does not learn that the process ends. */
+/* Ends a process without a function of libc. */
 static int raw_end(void)
 {
 	pid_t pid = fork();
@@ -710,7 +710,7 @@ static int raw_end(void)
 	return wait_for(pid) == 3 ? 0 : 9;
 }
 
-/* A filter that the kernel refuses, and a program; one that it accepts, and a program. */
+/* Runs a program after a filter that the kernel refuses, and after one that it accepts. */
 static int refused(void)
 {
 	static struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out: the allocation that countdown says fails. For one
+ * Memory that runs out: the allocation that countdown selects fails. For one
  * program, linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc, so that
  * it works under sanitizers, too.
  */

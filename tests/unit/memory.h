@@ -10,7 +10,7 @@
 #include "core/input.h"
 #include "core/source.h"
 
-/* Gives borrowed data, at most `most` bytes a read; then fails where told so. */
+/* Returns borrowed data, at most `most` bytes at a time; then fails if that is set. */
 struct memory_source {
 	struct tr_source base;
 	struct tr_text data;
@@ -69,7 +69,7 @@ static inline struct tr_input *memory_input(struct tr_text data, size_t most, bo
 	return tr_input_new(source, &limits, most);
 }
 
-/* Appends to a buffer; counts what it was asked for. */
+/* Appends to a buffer, and counts its calls. */
 struct memory_sink {
 	struct tr_sink base;
 	struct tr_buffer *to;
@@ -114,7 +114,7 @@ static inline void memory_close_sink(struct tr_sink *sink)
 	free(sink);
 }
 
-/* finished: how often it was finished, NULL: nobody counts. NULL: memory is out. */
+/* finished: how often it was finished; may be NULL. NULL: memory is exhausted. */
 static inline struct tr_sink *memory_sink(struct tr_buffer *to, int *finished)
 {
 	struct memory_sink *s = malloc(sizeof *s);

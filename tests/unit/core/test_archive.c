@@ -153,7 +153,9 @@ static void test_damage(const char *format)
 	for (cut = 1; cut < packed.len; cut += every(7)) {
 		data.len = 0;
 		read_all((struct tr_text){ packed.data, cut }, &data, &err);
-		/* the result is a prefix of the input, and never shorter than that of a shorter cut */
+		/*
+		 * the result is a prefix of the input, and never shorter than that of a shorter cut
+		 */
 		size_t first = data.len < 700 ? data.len : 700;
 		wrong += (first && memcmp(data.data, two[0].data.data, first)) || data.len < least;
 		wrong += data.len > first &&
@@ -200,7 +202,7 @@ static void test_bad_member(void)
 		packed.data[i] ^= 0x55;
 	}
 	/* a header of a long name takes the following bytes for the name */
-	ok(missed < 10, "zip: the members behind a bad one are there (%zu of %zu are not)", missed,
+	ok(missed < 10, "zip: the members after a bad one are read (%zu of %zu are not)", missed,
 	   end - 4);
 	ok(silent == 0, "zip: every bad member is reported (%zu of %zu are not)", silent, end - 4);
 	for (int i = 0; i < 3; i++)

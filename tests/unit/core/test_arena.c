@@ -52,7 +52,7 @@ int main(void)
 	memset(large, 7, 3 << 20);
 	tr_arena_reset(&arena);
 	ok(arena.blocks != NULL, "keeps a block over a reset");
-	ok(tr_arena_alloc(&arena, 100) != NULL, "goes on after a reset");
+	ok(tr_arena_alloc(&arena, 100) != NULL, "an arena can be used after a reset");
 	tr_arena_free(&arena);
 	ok(arena.blocks == NULL, "gives all back");
 	return done_testing();

@@ -97,7 +97,8 @@ static void test_flush(const struct tr_codec *codec)
 	sink->close(sink);
 	plain.len = 0;
 	good = good && decode(codec, tr_buffer_text(&packed), 0, &plain, &err);
-	ok(good && same(&plain, tr_buffer_text(&lines)), "%s: goes on after a flush", codec->name);
+	ok(good && same(&plain, tr_buffer_text(&lines)), "%s: can be written to after a flush",
+	   codec->name);
 	tr_buffer_free(&lines);
 	tr_buffer_free(&packed);
 	tr_buffer_free(&plain);
@@ -130,7 +131,7 @@ static void test_garbage_behind(const struct tr_codec *codec)
 	for (size_t most = 0; most < 2; most++) {
 		plain.len = 0;
 		bool good = decode(codec, tr_buffer_text(&packed), most, &plain, &err);
-		ok(!good && same(&plain, TR_TEXT("some text\n")), "%s: garbage behind: %s",
+		ok(!good && same(&plain, TR_TEXT("some text\n")), "%s: garbage after the end: %s",
 		   codec->name, err.text);
 	}
 	tr_buffer_free(&packed);
@@ -332,7 +333,7 @@ static void test_layers(void)
 static void test_behind(const char *name, struct tr_text magic)
 {
 	const struct {
-		struct tr_text behind;
+		struct tr_text after;
 		bool good;
 	} cases[] = {
 		{ { "\0", 1 }, true },		 { { "\0\0\0\0\0\0\0\0", 8 }, true },
@@ -345,10 +346,10 @@ static void test_behind(const char *name, struct tr_text magic)
 		struct tr_error err;
 		tr_error_clear(&err);
 		encode(codec, TR_TEXT("text\n"), 100, false, 1, &packed);
-		tr_buffer_put_text(&packed, cases[i / 2].behind);
+		tr_buffer_put_text(&packed, cases[i / 2].after);
 		bool good = decode(codec, tr_buffer_text(&packed), i % 2, &plain, &err);
 		ok(good == cases[i / 2].good && same(&plain, TR_TEXT("text\n")),
-		   "%s: %zu bytes behind the end%s: %s", name, cases[i / 2].behind.len,
+		   "%s: %zu bytes after the end%s: %s", name, cases[i / 2].after.len,
 		   i % 2 ? ", byte by byte" : "", good ? "fine" : err.text);
 		tr_buffer_free(&packed);
 		tr_buffer_free(&plain);
@@ -408,7 +409,10 @@ static void put_chunks(struct tr_text data, const struct range *ranges, struct t
 	}
 }
 
-/* The children of a program that forks write copies of the buffer that the parent has not written yet. */
+/*
+ * The children of a program that forks write copies of the buffer that the parent has not written
+ * yet.
+ */
 static void test_snappy_copies(void)
 {
 	static const struct {

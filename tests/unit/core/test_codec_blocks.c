@@ -123,7 +123,7 @@ static void test_seek_table(void)
 	ok(good, "zstd: a skippable frame at the end");
 	ok(good && u32le(table + TABLE - 9) == FRAMES && table[TABLE - 5] == 0 &&
 		   u32le(table + TABLE - 4) == 0x8f92eab1,
-	   "zstd: its footer says four frames");
+	   "zstd: its footer states four frames");
 	size_t at = 0;
 	for (unsigned i = 0; good && i < FRAMES; i++) {
 		uint32_t size = u32le(table + 8 + 8 * i + 4);

@@ -31,9 +31,9 @@ int main(void)
 	tr_error_memory(&err);
 	other = err;
 	tr_error_name(&err, TR_TEXT("argv"));
-	ok(strcmp(err.text, other.text) == 0, "memory that is out is nobody's");
+	ok(strcmp(err.text, other.text) == 0, "exhausted memory belongs to no file");
 	tr_error_say_in(NULL, TR_CAUSE_INPUT, reason, "%s", reason);
 	tr_error_name(NULL, TR_TEXT("argv"));
-	ok(true, "nobody wants to know");
+	ok(true, "err may be NULL");
 	return done_testing();
 }

@@ -66,7 +66,8 @@ static void test_places(void)
 	ok(!tr_file_view_at(&view, fileno(file), SIZE - TR_FILE_VIEW_LEAST).len,
 	   "too little is left");
 	ok(!tr_file_view_at(&view, fileno(file), SIZE).len, "nothing is left");
-	ok(!tr_file_view_at(&view, fileno(file), SIZE + 4096).len, "behind the end");
+	ok(!tr_file_view_at(&view, fileno(file), SIZE + 4096).len,
+	   "after the end there is no view");
 	ok(!tr_file_view_at(&view, fileno(file), -1).len, "before the beginning");
 	ok(!view.base, "and nothing is kept for it");
 	tr_file_view_free(&view);
@@ -143,7 +144,7 @@ static void test_shared_place(void)
 	lseek(fileno(file), 1000, SEEK_SET);
 	struct tr_input *in = tr_input_new(tr_source_fd(fileno(file), false), &limits, 100);
 	struct tr_text bytes = tr_input_look(in);
-	ok(shows(bytes, 1000), "begins where the descriptor stands");
+	ok(shows(bytes, 1000), "a view begins at the position of the descriptor");
 	ok(tr_input_pass(in, 5000) && lseek(fileno(file), 0, SEEK_CUR) == 6000, "and moves it");
 	tr_input_free(in);
 	fclose(file);

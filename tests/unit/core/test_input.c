@@ -190,7 +190,7 @@ static void test_more(void)
 	bool zero = true;
 	for (size_t i = 0; i < TR_INPUT_PAD; i++)
 		zero = zero && in->end[i] == 0;
-	ok(zero, "bytes behind the end can be read");
+	ok(zero, "bytes after the end can be read");
 	ok(!tr_input_more(in, 20) && in->at_end && !in->damaged && tr_input_available(in) == 19,
 	   "what there is stays at the end");
 	ok(tr_input_raw_offset(in) == 20 && in->offset == 1, "offsets");

@@ -39,7 +39,7 @@ static int by_value(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Hashes of 64 bits stand for texts: those of similar texts must not be equal more than by chance. */
+/* Hashes of 64 bits are used in place of texts: similar texts must have different hashes. */
 static void test_hashes(const char *format)
 {
 	enum { TEXTS = 300000, APART = 4700000 };

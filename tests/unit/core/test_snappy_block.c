@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares blocks of random elements with the bytes that they stand for. No memory has spare bytes,
+ * Compares blocks of random elements with the bytes that they encode. No memory has spare bytes,
  * so that a sanitizer reports each access beyond it.
  */
 #include "core/codec_private.h"
@@ -87,8 +87,8 @@ static size_t decode(struct tr_text elements, size_t size, char *plain, bool *wh
 	memcpy(block, exact, head);
 	memcpy(block + head, elements.data, elements.len);
 	struct tr_text packed = { block, head + elements.len };
-	uint32_t told = 0;
-	bool sane = tr_snappy_size(packed, &told) && told == size;
+	uint32_t stated = 0;
+	bool sane = tr_snappy_size(packed, &stated) && stated == size;
 	size_t made = tr_snappy_decode(packed, plain, size, whole);
 	*whole = *whole && sane;
 	free(exact);
@@ -161,7 +161,7 @@ int main(void)
 	}
 	ok(all, "elements of every kind");
 	ok(cuts, "cut anywhere");
-	ok(sizes, "a wrong size is told");
+	ok(sizes, "a wrong size is reported");
 	ok(decode((struct tr_text){ "", 0 }, 0, room, &whole) == 0 && whole, "a block of nothing");
 	ok(decode(TR_TEXT("\x0c"
 			  "abcd\x02\x05\x00"),

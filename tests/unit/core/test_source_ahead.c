@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading ahead: the same bytes, the same error, and no thread that stays behind. */
+/* Reading ahead: the same bytes, the same error, and no thread that continues to run. */
 #include "core/source.h"
 
 #include <stdlib.h>

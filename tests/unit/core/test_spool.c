@@ -57,7 +57,7 @@ static void look_at(uint64_t size, size_t most)
 	}
 	ok(good, "%llu bytes, up to %zu at a time", (unsigned long long)size, most);
 	ok(!tr_spool_look(spool, &window, size - 1, 2, &err) && err.cause == TR_CAUSE_SYSTEM,
-	   "nothing is behind the end");
+	   "there are no bytes after the end");
 	tr_buffer_free(&window.bytes);
 	tr_spool_free(spool);
 }

@@ -88,7 +88,7 @@ static void test_records(void)
 		tr_block_record_set(&built, &cases[i].block, 7, 0);
 		ok(tr_block_read(&built.record, &block, NULL) == TR_OK &&
 			   same_block(&block, &cases[i].block),
-		   "case %zu, built, says its block", i);
+		   "case %zu, built, describes its block", i);
 		ok(line_is(&built.record, true, cases[i].line), "its own spelling");
 		ok(line_is(&built.record, false, cases[i].line), "is that of its fields");
 		ok(tr_block_read(&built.record, &block, NULL) == TR_OK &&
@@ -99,7 +99,7 @@ static void test_records(void)
 		ok(tr_record_from_line(&record, tr_text_from(cases[i].line), NULL) &&
 			   tr_block_read(&record, &block, NULL) == TR_OK &&
 			   same_block(&block, &cases[i].block),
-		   "the line says the same");
+		   "the line describes the same block");
 	}
 	free(ops);
 }

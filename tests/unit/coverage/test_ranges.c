@@ -87,7 +87,10 @@ static bool random_round(unsigned seed, unsigned rounds, unsigned space, unsigne
 	return good;
 }
 
-/* A branch is added again after a range that it overlaps was inserted behind the one it was added to. */
+/*
+ * A branch is added again after a range that it overlaps was inserted after the one it was added
+ * to.
+ */
 static bool branch_again(void)
 {
 	static const struct tr_range added[] = {
@@ -108,7 +111,8 @@ static bool branch_again(void)
 
 int main(void)
 {
-	ok(branch_again(), "a branch that was added before goes to the highest range of now");
+	ok(branch_again(),
+	   "a branch that was added before belongs to the highest range of those present");
 	for (unsigned seed = 1; seed <= 40; seed++)
 		ok(random_round(seed, 300, 200, 20, 0), "short ranges, few addresses, seed %u",
 		   seed);
@@ -118,7 +122,7 @@ int main(void)
 		ok(random_round(seed, 900, 3000, 2000, 7), "long ranges over many, seed %u", seed);
 	ok(random_round(3, 300, 200, 100, UINT64_MAX - 220), "at the top of memory");
 
-	/* a hostile trace: every range walks over all the others again */
+	/* a hostile trace: every range would be compared with all others */
 	struct tr_ranges *ranges = tr_ranges_new();
 	bool good = ranges != NULL;
 	for (uint64_t i = 0; good && i < 65536; i++)

@@ -71,7 +71,7 @@ static const struct test tests[] = {
 		  EXIT("2") EXEC("3", "/c") OPEN("3", "/x", "O_RDWR", "3") EXIT("3"),
 	  "/a(/a#0 Rs1 /x#0 Ro2 /x#1 Wo5) /b(/b#0 Rs7 /x#2<1 Wo9) /c(/c#0 Rs10 /x#2<1 Ro11 /x#3<2 "
 	  "Wo12)" },
-	{ "a command that writes again goes on with its own content",
+	{ "a command that writes again changes its own content",
 	  EXEC("1", "/a") MAKES("1", "/x", "3") CLOSE("1", "3")
 		  OPEN("1", "/x", "O_WRONLY|O_APPEND", "3") EXIT("1"),
 	  "/a(/a#0 Rs1 /x#0 Wo5)" },

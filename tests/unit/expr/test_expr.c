@@ -107,7 +107,7 @@ static void run_row(struct stream *s, struct vectors *v, bool with_reports)
 	if (!ok(same, "%.*s", (int)text.len, text.data))
 		diag("selected %.*s reported %.*s", (int)selected.len, selected.data,
 		     (int)reported.len, reported.data);
-	ok(foretold, "an early answer stands");
+	ok(foretold, "an early answer does not change");
 	tr_buffer_free(&selected);
 	tr_buffer_free(&reported);
 	tr_expr_state_free(state);
@@ -213,7 +213,7 @@ static void hostile_regex(void)
 	ok(tr_record_from_line(&record, line, NULL), "a name made for it");
 	ok(tr_expr_match(state, &record, NULL, false, &err) == TR_MATCH_NO &&
 		   err.cause == TR_CAUSE_LIMIT,
-	   "a regex that would take for ever gives up and says so");
+	   "a regex that would take too long stops with an error");
 	tr_expr_state_free(state);
 	tr_expr_free(expr);
 	tr_arena_free(&arena);
@@ -241,14 +241,14 @@ static void told_once(void)
 	struct tr_expr_error error;
 	struct tr_expr *expr = tr_expr_compile(TR_TEXT("argv == gcc or argv == make"), &error);
 	struct tr_expr_state *state = tr_expr_state_new(expr);
-	unsigned told = 0;
+	unsigned reported = 0;
 	struct tr_error err;
 	ok(s && stream_open(s, "filter.trec"), "filter.trec opens");
 	for (size_t i = 0; i < s->count; i++) {
 		tr_expr_match(state, &s->records[i], NULL, false, &err);
-		told += err.cause == TR_CAUSE_USAGE;
+		reported += err.cause == TR_CAUSE_USAGE;
 	}
-	ok(told == 2, "a word that met a string is told once for each test");
+	ok(reported == 2, "a word that was compared with a string is reported once for each test");
 	tr_expr_state_free(state);
 	tr_expr_free(expr);
 	stream_close(s);

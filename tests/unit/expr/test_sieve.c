@@ -129,7 +129,7 @@ static void test_row(size_t row)
 			diag("of %s", lines[i % LINES]);
 		same = same && fine;
 	}
-	ok(same, "what the sieve says the judge says");
+	ok(same, "the sieve and the expression give the same answer");
 	ok((sieve != NULL) == rows[row].useful, "%s sieve", rows[row].useful ? "has a" : "has no");
 	tr_expr_sieve_free(sieve);
 	tr_expr_state_free(state);

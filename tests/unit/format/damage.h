@@ -3,7 +3,7 @@
  * What a reader and writer of a whole file promise, tried on one small file:
  * what is read without trouble is written byte for byte; records do not depend
  * on how the input comes; a file that is cut anywhere gives the records before
- * the cut, and one with any byte changed harms nobody.
+ * the cut, and one with any byte changed causes no failure.
  */
 #ifndef TR_TESTS_DAMAGE_H
 #define TR_TESTS_DAMAGE_H
@@ -29,7 +29,7 @@ static inline size_t damage_stream(const struct tr_format *format, struct tr_tex
 	return fuzz_convert(format, &tr_format_trec, data, false, piece, stream);
 }
 
-/* Offsets at which a cut goes unnoticed are counted: they have to be boundaries of the format. */
+/* Offsets at which a cut is not reported are counted: they have to be boundaries of the format. */
 static inline size_t damage_cuts(const struct tr_format *format, struct tr_text data, bool *prefix)
 {
 	struct tr_buffer whole = TR_BUFFER_INIT, part = TR_BUFFER_INIT;
@@ -37,7 +37,7 @@ static inline size_t damage_cuts(const struct tr_format *format, struct tr_text 
 	damage_stream(format, data, SIZE_MAX, &whole);
 	*prefix = true;
 	for (size_t n = 0; n < data.len; n++) {
-		/* a copy of its own size, so that a sanitizer sees what is read behind it */
+		/* a copy of its own size, so that a sanitizer reports what is read after it */
 		char *copy = malloc(n ? n : 1);
 		memcpy(copy, data.data, n);
 		struct tr_text cut = { copy, n };

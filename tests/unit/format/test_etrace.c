@@ -250,7 +250,7 @@ static void check_bounds(void)
 	tr_buffer_free(&trace);
 }
 
-/* Memory goes by the tasks that live, and a time is never one that a task had before. */
+/* Memory depends on the tasks that are alive, and a task never has a time twice. */
 static void check_clock(void)
 {
 	enum { TASKS = 500000, REMEMBERED = 1 << 16 };
@@ -268,14 +268,14 @@ static void check_clock(void)
 		good &= tr_etrace_clock_start(&clock, i, true, &time, &back) && time.sec == 6 &&
 			time.nsec == 0 && !back;
 	}
-	ok(good, "a number that is used again goes on after its last line");
+	ok(good, "a number that is used again continues after its last line");
 	ok(most <= REMEMBERED + 1, "tasks that ended are forgotten: %zu", most);
 	time = five;
 	ok(tr_etrace_clock_start(&clock, TASKS, true, &time, &back) && time.sec == 6,
 	   "one that lives is not");
 	time = (struct tr_etrace_moment){ 4, 0 };
 	ok(tr_etrace_clock_start(&clock, TASKS, true, &time, &back) && time.sec == 6 && back,
-	   "a time that goes back is noticed");
+	   "a decreasing time is noticed");
 	tr_etrace_clock_free(&clock);
 }
 

@@ -192,7 +192,7 @@ static void check_removed(const struct log *log, const struct events *whole)
 		free_events(&left);
 		tr_buffer_free(&trace);
 	}
-	ok(bad == 0, "any line removed: only what it belongs to is touched, and says so");
+	ok(bad == 0, "any line removed: only the event that it belongs to changes, with a message");
 }
 
 static void check_swapped(const struct log *log, const struct events *whole)
@@ -211,8 +211,7 @@ static void check_swapped(const struct log *log, const struct events *whole)
 		const char *tasks[2] = { task_of(log->lines[i], one),
 					 task_of(log->lines[i + 1], other) };
 		struct difference d = compare(whole, &left, tasks, NULL);
-		/* what a task says behind its end, and a fork behind something else, are of their
-		 * own */
+		/* a task has events after its end, or a fork after another event */
 		bool may = has_tag(log->lines[i + 1], "!Exit|") ||
 			   has_tag(log->lines[i], "!SchedFork|") ||
 			   leaves_no_trace(log->lines[i]) || leaves_no_trace(log->lines[i + 1]);
@@ -221,7 +220,7 @@ static void check_swapped(const struct log *log, const struct events *whole)
 		if (strcmp(one, other) != 0 && *one != '-' && *other != '-')
 			good = good && !d.lost;
 		if (!good)
-			diag("with line %zu behind the next: %.*s%zu lost, %zu of others, %zu new",
+			diag("with line %zu after the next: %.*s%zu lost, %zu of others, %zu new",
 			     i + 1, (int)log->lines[i].len, log->lines[i].data, d.lost,
 			     d.lost_of_others, d.new_unflagged);
 		bad += !good;
@@ -239,7 +238,7 @@ static void check_cuts(struct tr_text trace, const struct events *whole)
 	size_t sets = (size_t)(first_set - trace.data);
 
 	for (size_t len = trace.len % every(7); len <= trace.len; len += every(7)) {
-		/* a copy of its own size, so that a sanitizer sees what is read behind it */
+		/* a copy of its own size, so that a sanitizer reports what is read after it */
 		char *copy = malloc(len ? len : 1);
 		struct events left;
 		memcpy(copy, trace.data, len);

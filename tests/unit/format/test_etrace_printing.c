@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Texts as the tracer prints them, by rules of its own, which differ for paths and arguments
- * and lose some line ends: what is left of them is read, and what was lost is told. Lines of
- * several tasks stand between each other.
+ * and lose some line ends: what is left of them is read, and what was lost is reported. Lines of
+ * several tasks are interleaved.
  */
 #include "tap.h"
 #include "transcript.h"

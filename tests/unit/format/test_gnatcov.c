@@ -2,7 +2,7 @@
 /*
  * Execution traces, whatever happened to them: every cut and every changed byte
  * of small ones, of both widths and byte orders, through all that the fuzz
- * target asks of a trace, which aborts where a promise is broken.
+ * target checks, which aborts if a rule is violated.
  */
 #include <stdio.h>
 
@@ -113,7 +113,7 @@ static void try_trace(size_t i, int bits, const char *endian)
 	ok(prefix, "cuts: records in front of them are there");
 	ask_all(data);
 	ok(true, "cuts and changed bytes: no promise broken");
-	ok(damage_biggest <= DAMAGE_ALLOC_MAX, "nor much memory asked for (%zu)", damage_biggest);
+	ok(damage_biggest <= DAMAGE_ALLOC_MAX, "nor much memory allocated (%zu)", damage_biggest);
 	tr_buffer_free(&trace);
 }
 

@@ -341,7 +341,7 @@ static void random_list(struct tr_buffer *to, unsigned depth, unsigned count)
 static void random_members(struct tr_buffer *to, unsigned depth, unsigned count)
 {
 	enum { MAP, WORDS, STRUCT } shape = (int)pick(3);
-	/* no words: those stand without quotes in structures */
+	/* no words: those have no quotes in structures */
 	static const char *const keys[] = { "\"a b\"", "\"b:c\"", "\"\\xc3\"", "\"\"", "\"}{\"" };
 
 	tr_buffer_put_byte(to, '{');

@@ -44,7 +44,7 @@ static void check_look_ahead_bytes(size_t bytes, bool found)
 	tr_buffer_free(&trace);
 }
 
-/* Gives one line and a part of the next one, then no more for as long as it is asked. */
+/* Returns one line and a part of the next one, and then would wait. */
 struct stalled_source {
 	struct tr_source base;
 	bool given;
@@ -287,7 +287,9 @@ static void check_ids(void)
 		      "tasks of another format that are not numbers");
 }
 
-/* Events for which a reader finds another parent than the record names, or one where it names none. */
+/*
+ * Events for which a reader finds another parent than the record names, or one where it names none.
+ */
 static void check_mistaken(void)
 {
 	check_written(&tr_format_klocwork,

@@ -31,7 +31,10 @@ static size_t make(const char *header, struct tr_buffer *trace)
 	return trouble;
 }
 
-/* Header, list of information and each unit end where a cut leaves nothing behind. */
+/*
+ * A cut at the end of the header, of the list of information or of a unit leaves no incomplete
+ * part.
+ */
 static void try_layout(unsigned align, const char *endian)
 {
 	struct tr_buffer trace = TR_BUFFER_INIT;

@@ -182,7 +182,7 @@ static bool has_exec(const struct tr_buffer *lines, struct tr_text argv)
 	return false;
 }
 
-/* How many executions of `whole`, told by their arguments, are not in `part`. */
+/* Counts the executions of `whole`, by their arguments, that are not in `part`. */
 static size_t lost_execs(const struct tr_buffer *whole, const struct tr_buffer *part)
 {
 	const char *p = whole->data, *end = p + whole->len;

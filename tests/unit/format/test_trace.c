@@ -138,7 +138,7 @@ static void test_operands(void)
 	tr_buffer_free(&to);
 }
 
-/* A format whose reader says what belongs into headers; its bytes are orders. */
+/* A format whose reader returns what belongs into headers; its bytes are commands. */
 struct letters {
 	struct tr_reader base;
 	struct tr_value one;
@@ -188,7 +188,7 @@ static const struct row head_rows[] = {
 	{ "its fields are in the header", "hr", HEAD EXEC "!end\t1\n", 0 },
 	{ "each header is a segment", "hrrhhr",
 	  HEAD EXEC EXEC "!end\t2\n" HEAD "!end\t0\n" HEAD EXEC "!end\t1\n", 0 },
-	{ "trouble belongs to the segment behind it, or around it", "whrwh",
+	{ "errors belong to the segment after or around them", "whrwh",
 	  "W" HEAD EXEC "W!end\t1\terrors=2\n" HEAD "!end\t0\n", 0 },
 	{ "a plain header where the reader gets to none", "x",
 	  "W" PLAIN "!end\t0\terrors=1\ttruncated=true\n", 0 },
@@ -228,18 +228,18 @@ static void test_progress(void)
 	trace = tr_trace_open(operands, 1, &config);
 	ok(tr_trace_here(trace) == NULL, "nowhere before the first step");
 	tr_trace_progress(trace, &done, &total);
-	ok(done == 0 && total == strlen(HEADER EXEC), "knows how much there is");
+	ok(done == 0 && total == strlen(HEADER EXEC), "the total size is known");
 	tr_trace_step(trace, &place, &err);
 	ok(place->size == (int64_t)total && place->format == &tr_format_trec && !place->member &&
 		   strcmp(place->name, path[0]) == 0,
-	   "knows the place");
+	   "the position is known");
 	while (tr_trace_next(trace, &record, &err) == TR_OK)
 		;
 	tr_trace_progress(trace, &done, &total);
-	ok(done == total, "knows when all is done");
+	ok(done == total, "at the end, all is done");
 	ok(tr_trace_step(trace, &place, &err) == TR_END, "ends");
 	tr_trace_progress(trace, &done, &total);
-	ok(done == total, "and still knows");
+	ok(done == total, "and remains so");
 	tr_trace_free(trace);
 }
 

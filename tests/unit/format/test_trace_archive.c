@@ -150,7 +150,7 @@ static void check(const char *name, const char *const *codecs, size_t count, con
 		ok(members == count, "%s: all members, %u lines of each", name, most);
 		if (most > LINES)
 			ok(lines >= LINES * count, "%s: all lines", name);
-		ok(here > 0, "%s: the tool hears of waits", name);
+		ok(here > 0, "%s: on_wait is called", name);
 		ok(elsewhere == 0, "%s: and on its own thread", name);
 	}
 	tr_buffer_free(&archive);

@@ -57,13 +57,13 @@ static void test_bid(void)
 		tr_buffer_put_literal(&text, EXEC);
 		tr_buffer_put_byte(&text, '\0');
 		ok(bid(text.data, 1) > bid("# comment\n", 1) && bid(text.data, 4096) > 1,
-		   "and a record behind them");
+		   "and a record after them");
 		tr_buffer_free(&text);
 	}
 	ok(bid("%trec\t1\n", 1) > bid(EXEC, 4096), "a header is more than a line");
 }
 
-/* Writes down what a reader says: "o" a line, "w" a warning, "f" fatal, "s" counted in silence. */
+/* Writes what a reader returns: "o" a line, "w" a warning, "f" fatal, "s" counted in silence. */
 static void read_all(const char *text, size_t piece, bool fails, char *says, size_t cap)
 {
 	struct tr_read_config config = { .limits = TR_LIMITS_DEFAULT };
@@ -98,14 +98,14 @@ static void test_read(void)
 		{ "a control byte", EXEC "exec\t0\t-\t-\tg\001\n" EXEC, "owo", false },
 		{ "bad UTF-8", EXEC "exec\t0\t-\t-\tg\377\n" EXEC EXEC, "owoo", false },
 		{ "several in a row", "\001\n\002\n\377\n" EXEC "\003\n", "wwwow", false },
-		{ "CR LF is said once", "a\r\n" EXEC "b\r\nc\r\n", "woss", false },
+		{ "CR LF is reported once", "a\r\n" EXEC "b\r\nc\r\n", "woss", false },
 		{ "no end of line", EXEC "exec\t0\t-\t-\tg", "oc", false },
-		{ "a damaged window says why itself", EXEC "exec\t0\t-\t-\tg", "o", true },
+		{ "a damaged window has its own message", EXEC "exec\t0\t-\t-\tg", "o", true },
 		{ "another version is fatal", HEADER "%trec\t2\n" EXEC, "of", false },
 		{ "a version that is none", "%trec\t-\n", "f", false },
 		{ "no version", "%trec\n" EXEC, "wo", false },
 		{ "a byte order mark within", EXEC "\xef\xbb\xbf" EXEC, "ow", false },
-		{ "a value nobody looks at", "exec\t0\t-\t-\tg\targv=[\n", "o", false },
+		{ "a value that is not read", "exec\t0\t-\t-\tg\targv=[\n", "o", false },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -100,7 +100,7 @@ static void test_order(void)
 	   "a lane that is read is given back");
 	put(recording, 100, 50, "");
 	tr_collect_pass(&recording->collect, 60, false);
-	ok(strcmp(taken(recording, 60), "40:later 50: ") == 0, "the next pass goes on");
+	ok(strcmp(taken(recording, 60), "40:later 50: ") == 0, "the next pass continues");
 	struct tr_call_record record = { .kind = TR_CALL_RENAME, .pid = 100, .time = 70 };
 	char longest[PATH_MAX + 10];
 	memset(longest, 'x', sizeof longest - 1);
@@ -297,7 +297,7 @@ static void test_links(void)
 	tr_links_removed_somewhere(&links, "x/link");
 	ok(strcmp(resolved(&links, directory, "link/f", true), "/third/f") == 0,
 	   "the name, in an unknown directory");
-	/* the trace knows links that are gone when they are looked up */
+	/* the trace contains links that are gone when they are looked up */
 	tr_links_made(&links, directory, "gone", "moved/g");
 	ok(strcmp(resolved(&links, directory, "gone", true), "/moved/f") == 0,
 	   "a link that was made and removed");
@@ -424,7 +424,7 @@ static void test_log(void)
 	inserted.time[0] = tr_journal_now(&journal);
 	put_call(recording, CALL(MKDIRAT, .pid = 103, .ppid = 101, .fd = AT_FDCWD, .mode = 0700),
 		 "d");
-	put_call(recording, CALL(CLOSE, .pid = 104), NULL); /* nobody has started it */
+	put_call(recording, CALL(CLOSE, .pid = 104), NULL); /* no process has started it */
 	append(EVENT(EXIT, .pid = 103, .value = 0), NULL, NULL);
 	append(EVENT(WAIT, .pid = 101, .ppid = 1, .child = 103), NULL, NULL);
 	append(EVENT(EXIT, .pid = 101, .value = 7), NULL, NULL);

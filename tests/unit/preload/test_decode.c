@@ -18,7 +18,7 @@ enum { MARK = 0x80c1f2a3, SHELL = 100, TOOL = 101 };
 static struct tr_journal journal = { .mark = MARK };
 static struct tr_journal_page page;
 
-/* A record of the table, and what the log says then: without times, "|" ends a line. */
+/* A record of the table, and the log after it: without times, "|" ends a line. */
 struct step {
 	struct tr_journal_record record;
 	const char *cwd, *path;
@@ -58,7 +58,7 @@ static const struct step story[] = {
 	  "0 <unfinished ...>|" },
 	{ EVENT(FAILED, TOOL, .value = ENOEXEC), NULL, NULL,
 	  "101 <... execveat resumed>) = -1 ENOEXEC (Exec format error)|" },
-	/* an end is written when the parent knows it, and the parent knows best */
+	/* an end is written when the parent reports it, which is more exact */
 	{ EVENT(EXIT, TOOL, .value = 3), NULL, NULL, "" },
 	{ EVENT(WAIT, SHELL, .child = TOOL, .value = 23 << 8), NULL, NULL,
 	  "101 +++ exited with 23 +++|" },
@@ -95,7 +95,7 @@ static const struct step story[] = {
 	/* killed before it did anything */
 	{ EVENT(WAIT, SHELL, .child = 102, .value = SIGSEGV | 0x80), NULL, NULL,
 	  "100 vfork() = 102|102 +++ killed by SIGSEGV (core dumped) +++|" },
-	/* posix_spawn: the program begins before its parent knows its number, or after */
+	/* posix_spawn: the program begins before its parent has its number, or after */
 	{ EXEC(SHELL, TR_JOURNAL_IN_CHILD), "/srv", "cc", "" },
 	{ BEGUN(103, .flags = TR_JOURNAL_SAME), "/tmp", NULL,
 	  "100 clone(child_stack=0x1, flags=CLONE_VM|CLONE_VFORK|SIGCHLD) = 103|103 "
@@ -123,7 +123,7 @@ static const struct step story[] = {
 	  "105 +++ killed by SIGKILL +++|" },
 	{ EVENT(WAIT, SHELL, .child = 106, .value = SIGKILL), NULL, NULL,
 	  "106 +++ killed by SIGKILL +++|" },
-	/* nobody waits for 103 */
+	/* no process waits for 103 */
 	{ EVENT(EXIT, SHELL, .value = 9), NULL, NULL, "" },
 };
 static const char rest[] = "103 +++ exited with 1 +++|100 +++ exited with 9 +++|";

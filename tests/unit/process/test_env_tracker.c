@@ -35,7 +35,7 @@ static void put_map(struct tr_buffer *line, const char *key, unsigned count, boo
 	tr_buffer_put_byte(line, '}');
 }
 
-/* An exec record whose parent is in front of it or, where some are late, behind it, or nowhere. */
+/* An exec record whose parent is before it, after it if some are late, or missing. */
 static void put_line(struct tr_buffer *line, unsigned seq, bool late)
 {
 	char head[80];
@@ -75,8 +75,8 @@ static struct tr_exec_env *follow(struct tr_env_tracker *tracker, struct tr_text
 }
 
 /* What is known of it, and how it differs from its parent's. */
-static bool tell(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
-		 struct tr_buffer *to)
+static bool convert(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
+		    struct tr_buffer *to)
 {
 	struct tr_environments *pool = tr_env_tracker_pool(tracker);
 	tr_buffer_reset(to);
@@ -88,8 +88,8 @@ static bool tell(struct tr_env_tracker *tracker, const struct tr_exec_env *exec,
 static bool tell_the_same(struct tr_env_tracker *const *trackers, struct tr_exec_env *const *execs)
 {
 	struct tr_buffer text[2] = { TR_BUFFER_INIT, TR_BUFFER_INIT };
-	bool same = tell(trackers[0], execs[0], &text[0]) &&
-		    tell(trackers[1], execs[1], &text[1]) &&
+	bool same = convert(trackers[0], execs[0], &text[0]) &&
+		    convert(trackers[1], execs[1], &text[1]) &&
 		    tr_text_equal(tr_buffer_text(&text[0]), tr_buffer_text(&text[1]));
 	if (!same)
 		diag("%.*s\n%.*s", (int)text[0].len, text[0].data, (int)text[1].len, text[1].data);

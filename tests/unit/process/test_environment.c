@@ -34,7 +34,7 @@ static void test_differences(struct tr_environments *pool)
 		pool, top, map("{\"B\":null,\"D\":\"d\",\"A\":\"a\",\"X\":null}"), NULL);
 	ok(differs(pool, NULL, top, "{\"A\":\"a\",\"B\":\"b\",\"C\":\"c\"}"), "a whole one");
 	ok(differs(pool, top, child, "{\"D\":\"d\",\"B\":null}"),
-	   "what says nothing new is left out");
+	   "what changes nothing is left out");
 	ok(differs(pool, child, top, "{\"B\":\"b\",\"D\":null}"), "and back");
 	ok(differs(pool, top, top, "{}"), "none to itself");
 	struct tr_environment *same = tr_environment_apply(pool, child, map("{}"), NULL);
@@ -55,7 +55,7 @@ static void test_differences(struct tr_environments *pool)
 	tr_environment_release(pool, other);
 }
 
-/* What a spelling meant for a base is recalled only for an equal spelling and that base. */
+/* The result for a spelling and a base is reused only for the same spelling and base. */
 static void test_recall(void)
 {
 	struct tr_environments *pool = tr_environments_new();
@@ -158,8 +158,8 @@ static void test_unknown(struct tr_environments *pool)
 	bool lean = false;
 	struct tr_environment *child =
 		tr_environment_apply(pool, first, map("{\"A\":null,\"B\":\"b\"}"), &lean);
-	ok(lean, "a removal of what may be there says something");
-	ok(differs(pool, first, child, "{\"B\":\"b\",\"A\":null}"), "and is told again");
+	ok(lean, "a removal of a variable that may be set is not redundant");
+	ok(differs(pool, first, child, "{\"B\":\"b\",\"A\":null}"), "and is written again");
 	ok(tr_environment_diff(pool, other, child, &to) == TR_END, "not against another one");
 	ok(tr_environment_diff(pool, NULL, child, &to) == TR_END, "nor as a whole");
 	ok(tr_environment_diff(pool, child, first, &to) == TR_END && to.len == 0,
@@ -231,7 +231,7 @@ static void test_doubts(struct tr_environments *pool)
 	tr_environment_release(pool, top);
 }
 
-/* Values that are away are compared and told like all others. */
+/* Values in the spool are compared and written like all others. */
 static void test_spill(void)
 {
 	enum { VALUES = 200, LENGTH = 20000 };
@@ -393,7 +393,7 @@ static void test_against_table(struct tr_environments *pool)
 		envs[i] = tr_environment_apply(pool, envs[base], map, NULL);
 		good &= turns(pool, base, i) && turns(pool, i, base) && turns(pool, -1, i) &&
 			turns(pool, (int)random_below((uint32_t)i), i);
-		/* told as a whole it is the same */
+		/* written as a whole it is the same */
 		struct tr_buffer text = TR_BUFFER_INIT, none = TR_BUFFER_INIT;
 		good &= tr_environment_write(pool, envs[i], &text);
 		struct tr_environment *whole =

@@ -35,7 +35,8 @@ static void test_follow(void)
 {
 	struct tr_follow f = { .pool = NULL };
 	ok(gives(&f, "env\t0\t-\t-\t-\tvars={\"A\":\"a\",\"B\":\"b\"}", "-"), "the first");
-	ok(gives(&f, "exec\t1\t-\t1\tx", "{\"A\":\"a\",\"B\":\"b\"}"), "of one that says nothing");
+	ok(gives(&f, "exec\t1\t-\t1\tx", "{\"A\":\"a\",\"B\":\"b\"}"),
+	   "of a record without an environment");
 	ok(gives(&f, "exec\t2\t-\t2\tx\tparent=1\tenvdiff={\"A\":null,\"C\":\"c\"}",
 		 "{\"B\":\"b\",\"C\":\"c\"}"),
 	   "against the parent's");
@@ -49,7 +50,7 @@ static void test_follow(void)
 	ok(gives(&f, "exec\t7\t-\t7\tx\tparent=6", "-"), "and its child");
 	ok(gives(&f, "exec\t8\t-\t8\tx\tparent=5\tflagged=[\"env-unknown\"]", "-"), "flagged");
 	ok(gives(&f, "exec\t9\t-\t9\tx\tenv=[1]", "!"), "no map");
-	ok(gives(&f, "exec\t10\t-\t9\tx\tparent=5", "{\"D\":\"d\"}"), "it goes on");
+	ok(gives(&f, "exec\t10\t-\t9\tx\tparent=5", "{\"D\":\"d\"}"), "later records are followed");
 	tr_follow_free(&f);
 	ok(gives(&f, "exec\t1\t-\t1\tx\tenvdiff={\"A\":\"a\"}", "{\"A\":\"a\"}"),
 	   "without an env record the first is empty");

@@ -54,24 +54,24 @@ static const struct test tests[] = {
 	  "0[1]=0;2=?;" },
 	{ "an id of letters that is used anew",
 	  "exec 0 1 a1 a\nexit 1 2 a1 - status=0\nexec 2 3 a1 b\n", "0[1]=0;2=?;" },
-	{ "an id that is used anew, and no end told",
+	{ "an id that is used again without an end",
 	  "exec 0 - 1 p\nexec 1 - 2 a parent=0\nexec 2 - 3 q\nexec 3 - 2 b parent=2\n",
 	  "0=?; 1=?;2=?; 3=?;" },
-	{ "a child that is told before its fork",
+	{ "a child whose record comes before its fork",
 	  "exec 0 1 1 a\nfork 1 1 1 - child=2\nexec 2 2 2 b\nfork 3 3 3 - child=4\nexec 4 3 5 c\n"
 	  "fork 5 4 2 - child=5\nexit 6 5 5 - status=1\n",
 	  "0=?; 2=?;  4[2]=1;3=?; 3=?;" },
-	{ "a child that is told before its fork, and knows its parent",
+	{ "a child whose record comes before its fork and has its parent",
 	  "exec 0 1 1 a\nexec 1 3 2 b parent=0\nfork 2 2 1 - child=2\nexit 3 5 2 - status=7\n",
 	  "0=?; 1[2]=7;" },
-	{ "an id that is forked anew, and no end told",
+	{ "an id that is forked again without an end",
 	  "exec 0 1 1 a\nfork 1 2 1 - child=2\nexec 2 3 2 b\nfork 3 4 1 - child=2\nexec 4 5 2 c\n",
 	  "0=?; 2=?; 4=?;" },
-	{ "a thread that is told before it is known to be one",
+	{ "a thread whose record comes before its fork",
 	  "exec 0 1 1 a\nfork 1 2 2 - child=3\nfork 2 2 1 - child=2 flags=CLONE_THREAD\n",
 	  "0=?;1=?; 1=?;" },
 	{ "an exec that failed is none", "exec 0 - 1 a\nexec 1 - 1 b error=ENOENT\n", "0=?;" },
-	{ "its end is told with the exec",
+	{ "its end is in the exec record",
 	  "exec 0 1 1 a end=4.5 status=0\nexec 1 2 2 b ppid=1 end=3.0 signal=\"SIGKILL\"\n",
 	  "0[3.5]=0; 1[1]=SIGKILL;" },
 	{ "an end before its beginning has no duration",
@@ -91,7 +91,7 @@ static const struct test tests[] = {
 	  "exec 0 1 2 a parent=8\nexec 1 2 2 b parent=9\n", "0=?;1=?;" },
 	{ "exec in place with a parent that is not there",
 	  "exec 0 1 2 a parent=9\nexec 1 2 2 b parent=9\n", "0[1]=exec;1=?;" },
-	{ "exec in place after the end was told with the exec is another process",
+	{ "an exec after an exec record with an end is another process",
 	  "exec 0 1 1 a end=2.0 status=0\nexec 1 3 1 b\n", "0[1]=0;1=?;" },
 	{ "an ancestor that is found twice",
 	  "exec 0 - 1 a parent=1\nexec 1 - 2 b parent=0\nexec 2 - 3 c parent=1\n"
@@ -99,7 +99,7 @@ static const struct test tests[] = {
 	  "1=?; 0=?; 2=?;  3=?; 4=?;" },
 	{ "a number that comes twice: children belong to the first",
 	  "exec 5 - 1 a\nexec 5 - 2 b\nexec 6 - 3 c parent=5\n", "5=?; 6=?;5=?;" },
-	{ "nobody in particular", "exec 0 - - a\nexec 1 - - b parent=0\n", "0=?; 1=?;" },
+	{ "records without a task", "exec 0 - - a\nexec 1 - - b parent=0\n", "0=?; 1=?;" },
 	{ "nothing that can be used",
 	  "fork 0 - - - child=2\nfork 1 - 1 -\nexit 2 - 1 -\nexit 3 - - -\n", "" },
 };
@@ -163,7 +163,7 @@ static void show(const struct tr_forest *forest, struct tr_buffer *to)
 		else
 			tr_buffer_put_text(
 				to, tr_text_from(node->fate == TR_RUN_REPLACED ? "exec" : "?"));
-		/* the depth is counted down: it is asked for again */
+		/* the depth is counted down, because it is computed again */
 		tr_buffer_put_byte(to, ';');
 		depth = 0;
 		for (uint32_t up = node->parent; up != TR_FOREST_NONE;
@@ -221,7 +221,7 @@ static void try_texts(void)
 	tr_forest_free(&forest);
 	tr_forest_init(&forest, 1000, describe, NULL);
 	put_lines(&forest, "exec 0 - 1 a\n");
-	ok(tr_forest_link(&forest), "a segment that nobody looks at");
+	ok(tr_forest_link(&forest), "a segment that is not shown");
 	tr_forest_free(&forest);
 	tr_buffer_free(&text);
 	tr_buffer_free(&lines);

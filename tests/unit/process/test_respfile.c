@@ -74,7 +74,7 @@ static void test_files(void)
 	same(&result, "gcc|-c|-O1|-DX=a b|-Wall|c d.c|x.c", 0);
 	ok(result.words[4].from_file && result.words[4].origin == 2 && !result.words[6].from_file &&
 		   result.words[6].origin == 3,
-	   "each word says where it is from");
+	   "each word has its origin");
 	expand(LINE("gcc", "@gone.rsp", "@a.rsp", "@empty.rsp", "@"), &tr_respfile_usual, NULL,
 	       TR_QUOTING_GNU, &result);
 	same(&result, "gcc|@gone.rsp|-O1|-DX=a b|-Wall|c d.c|@", 1);
@@ -99,8 +99,7 @@ static void test_odd_files(void)
 	       &result);
 	same(&result, "gcc|@fifo|@/dev/zero", 2);
 	remove(path);
-	ok(mkfifo(path, 0600) == 0 || errno == EEXIST,
-	   "a pipe that nobody writes to does not hold us up");
+	ok(mkfifo(path, 0600) == 0 || errno == EEXIST, "a pipe without a writer causes no wait");
 	remove(path);
 }
 

@@ -103,7 +103,7 @@ static void test_errors(void)
 	}
 }
 
-/* What a file with this text gives: the numbers, or the message behind the file's name. */
+/* Returns the numbers of a file with this text, or the message after the name of the file. */
 static void from_file(const char *text, const char *expected)
 {
 	char path[] = "/tmp/trec-call-set-XXXXXX", argument[64];
@@ -239,7 +239,7 @@ static void test_random(void)
 		tr_call_set_free(&set);
 	}
 	ok(same, "%d sets of random ranges", ROUNDS);
-	ok(rest, "what is left of them behind a number");
+	ok(rest, "the numbers that are left after a number");
 }
 
 static void test_merged(void)

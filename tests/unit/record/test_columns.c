@@ -58,7 +58,7 @@ static bool same_record(const struct tr_record *a, const struct tr_record *b)
 	       tr_text_equal(a->rest, b->rest) && tr_text_equal(a->line, b->line);
 }
 
-/* Plain kinds are found in every good line; what is found is what the line layer says. */
+/* Plain kinds are found in every good line; what is found is what the line layer finds. */
 static bool agrees(size_t len, bool *found)
 {
 	struct tr_arena arena = TR_ARENA_INIT;

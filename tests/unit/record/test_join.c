@@ -156,7 +156,7 @@ static void all_rows(enum shape shape)
 	tr_buffer_free(&out);
 }
 
-/* An allocation that fails is told, and nothing is lost track of (the sanitizers see to that). */
+/* A failed allocation is reported, and nothing leaks (which the sanitizers check). */
 static void memory_runs_out(enum shape shape)
 {
 	struct tr_buffer out = TR_BUFFER_INIT;
@@ -187,7 +187,7 @@ static void lost_calls(void)
 	struct tr_record record, *ready;
 	struct tr_error err;
 	enum tr_status status;
-	size_t out = 0, told = 0, kept = 0;
+	size_t out = 0, reported = 0, kept = 0;
 	bool in_order = true;
 	for (size_t i = 0; i <= LOST; i++) {
 		char line[256] = "!end\t0\n";
@@ -197,7 +197,7 @@ static void lost_calls(void)
 		tr_record_from_line(&record, tr_text_from(line), NULL);
 		tr_join_put(join, &record);
 		while ((status = tr_join_next(join, &ready, &err)) != TR_END) {
-			told += status == TR_WARN && err.severity == TR_FLAW;
+			reported += status == TR_WARN && err.severity == TR_FLAW;
 			if (status != TR_OK || ready == &record)
 				continue;
 			uint64_t number = 0;
@@ -209,8 +209,8 @@ static void lost_calls(void)
 			kept = i + 1 - out;
 	}
 	ok(out == LOST && in_order, "calls that never return all come out, in order: %zu", out);
-	ok(told == 1 && kept < MOST, "not all at the end: %zu are kept, told %zu times", kept,
-	   told);
+	ok(reported == 1 && kept < MOST, "not all at the end: %zu are kept, reported %zu times",
+	   kept, reported);
 	tr_join_free(join);
 	tr_arena_free(&arena);
 }

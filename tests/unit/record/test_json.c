@@ -5,7 +5,7 @@
 
 #include "tap.h"
 
-/* A copy with nothing but PAD bytes behind it, so that sanitizers see what reads too far. */
+/* A copy with only PAD bytes after it, so that sanitizers report reads beyond them. */
 static struct tr_json text_of(const char *bytes, size_t len, char **copy)
 {
 	enum { PAD = 64 };
@@ -139,7 +139,7 @@ static void test_walk_in_pieces(void)
 	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
 		char *copy;
 		struct tr_json json = text_of(pieces[i], strlen(pieces[i]), &copy);
-		ok(token == TR_JSON_CUT, "the value goes on");
+		ok(token == TR_JSON_CUT, "the value continues");
 		token = tr_json_go_on(&json, &walk);
 		ok(token != TR_JSON_CUT || json.pos == json.end, "all of piece %zu is taken", i);
 		free(copy);

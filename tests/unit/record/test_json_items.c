@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects in a row: lists, lines, what stands between them, and how they come. */
+/* Objects in a row: lists, lines, what is between them, and how they arrive. */
 #include "record/json.h"
 
 #include "memory.h"
 #include "tap.h"
 
 struct trial {
-	const char *text, *want; /* objects with "|" behind, "!" for trouble, "?" where it is cut */
+	const char *text, *want; /* objects, each followed by "|"; "!": an error; "?": cut */
 	bool lines;
 };
 
@@ -145,8 +145,8 @@ static void test_levels(void)
 }
 
 /*
- * An object that comes again is found without a scan: here it would not pass one, so the same bytes are no
- * object where they are not recent, or deeper.
+ * An object that comes again is found without a scan: here it would not pass one, so the same bytes
+ * are no object where they are not recent, or deeper.
  */
 static void test_recent(void)
 {

@@ -50,10 +50,10 @@ static size_t random_text(char *to, size_t max)
 
 static char text[5000 + TR_INPUT_PAD];
 
-/* What stands behind the end must not matter, also when it completes a sequence. */
-static bool agrees(size_t begin, size_t len, int behind)
+/* The bytes after the end must not matter, even if they complete a sequence. */
+static bool agrees(size_t begin, size_t len, int after)
 {
-	memset(text + begin + len, behind, TR_INPUT_PAD);
+	memset(text + begin + len, after, TR_INPUT_PAD);
 	return tr_line_scan(text + begin, text + begin + len) ==
 	       naive(text + begin, text + begin + len);
 }
@@ -77,7 +77,7 @@ static bool marks_ends(size_t blocks)
 	return ends.clean ? naive(text, end) == end : !ascii || naive(text, end) < end;
 }
 
-/* At every place up to the third block, with a decoy behind the end. */
+/* At every place up to the third block, with a decoy after the end. */
 static bool sees_what_refers(void)
 {
 	bool same = true;

@@ -40,7 +40,7 @@ static void good_values(struct tr_arena *arena, struct tr_buffer *out)
 	vectors_close(&v);
 }
 
-/* The column is exact in our table; reasons may say more behind a ";". */
+/* The column is exact in our table; reasons may continue after a ";". */
 static bool same_reason(struct tr_text wanted, const char *reason)
 {
 	size_t len = strlen(reason);

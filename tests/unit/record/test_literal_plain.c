@@ -38,7 +38,7 @@ static void put_container(struct tr_buffer *to, bool map)
 	tr_buffer_put_byte(to, map ? '}' : ']');
 }
 
-/* One byte becomes another, goes away, or is doubled. */
+/* Replaces, removes or doubles one byte. */
 static void harm(struct tr_buffer *b)
 {
 	static const char bytes[] = "\"\",:\\[]{}a \x7f\x01\x80";

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Real numbers: the table both ways, the powers behind it, numbers at random against libc. */
+/*
+ * Real numbers: the table in both directions, the powers that it uses, and random numbers compared
+ * with libc.
+ */
 #include <float.h>
 
 #include "record/real.c"
@@ -207,7 +210,7 @@ static long double number(bool single, uint64_t bits)
 	return single ? (long double)f : (long double)d;
 }
 
-/* Reads back, in libc too, and no number with a digit less that printf knows does. */
+/* Reads back the same, also in libc; no spelling of printf with one digit less does. */
 static bool is_shortest(bool single, uint64_t bits)
 {
 	char text[TR_REAL_MAX + 1], shorter[64];

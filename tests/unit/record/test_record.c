@@ -43,7 +43,7 @@ static void unescape_line(struct tr_text row, struct tr_buffer *line)
 		tr_buffer_put_byte(line, c);
 	}
 	tr_buffer_put_byte(line, '\n');
-	/* the line scan looks behind the end */
+	/* the scan of the line reads beyond the end */
 	if (tr_buffer_room(line, 64))
 		memset(line->data + line->len, 0, 64);
 }
@@ -98,15 +98,15 @@ static bool holds(struct tr_text line, struct tr_text wanted)
 {
 	const char *p = line.data, *end = p + line.len;
 	while ((p = memmem(p, (size_t)(end - p), wanted.data, wanted.len))) {
-		const char *behind = p + wanted.len;
-		if (p > line.data && strchr("\t=", p[-1]) && strchr("\t=\n", *behind))
+		const char *after = p + wanted.len;
+		if (p > line.data && strchr("\t=", p[-1]) && strchr("\t=\n", *after))
 			return true;
 		p++;
 	}
 	return false;
 }
 
-/* The first layer at which something is said, and the outcome of writing. */
+/* The first layer that reports something, and the outcome of writing. */
 static const char *judge(struct tr_record *record, struct tr_buffer *line, struct tr_buffer *out,
 			 struct tr_error *err)
 {
@@ -129,7 +129,7 @@ static bool reason_is_ours(struct tr_text reason)
 	       !tr_text_starts(reason, TR_TEXT("no valid UTF-8"));
 }
 
-static bool tells(const struct tr_error *err, struct tr_text reason)
+static bool has_reason(const struct tr_error *err, struct tr_text reason)
 {
 	const char *semicolon = memchr(reason.data, ';', reason.len);
 	const char *column = memmem(reason.data, reason.len, " column ", 8);
@@ -162,7 +162,7 @@ static void bad_lines(struct tr_arena *arena, struct tr_buffer *line, struct tr_
 				      tr_text_span(from, to ? to : reason.data + reason.len));
 		} else {
 			right = tr_text_is(v.column[1], layer) &&
-				(!reason_is_ours(reason) || tells(&err, reason));
+				(!reason_is_ours(reason) || has_reason(&err, reason));
 		}
 		if (!ok(right, "bad %u: %.*s", v.row, (int)v.column[0].len, v.column[0].data))
 			diag("layer %s, wanted %.*s: %.*s; written: %.*s; error: %s", layer,
@@ -181,12 +181,13 @@ static void lazy_fields(struct tr_arena *arena, struct tr_buffer *out)
 		TR_TEXT("call\t1\t-\t0\tf\ta=1\tbroken\tb=0x0F\t->\ta=[2, 3]\tc=\\q\n");
 	ok(tr_record_from_line(&record, line, &err) && !record.split, "columns first");
 	ok(tr_record_split(&record, &err) == TR_WARN && record.count == 5,
-	   "a column that is no field is kept and told of: %s", err.text);
-	ok(record.fields[1].bad && tr_text_is(record.fields[1].text, "broken"), "as it stands");
+	   "a column that is no field is kept and reported: %s", err.text);
+	ok(record.fields[1].bad && tr_text_is(record.fields[1].text, "broken"), "its text is kept");
 	struct tr_field *field = tr_record_field(&record, "a");
 	ok(field == &record.fields[3] && record.arrow == 3, "the last of a repeated key");
 	struct tr_value *value = tr_field_value(&record, field, &err);
-	ok(value && value->type == TR_LIST && value->count == 2, "values wait to be asked for");
+	ok(value && value->type == TR_LIST && value->count == 2,
+	   "values are parsed when they are needed");
 	field = tr_record_field(&record, "c");
 	ok(!tr_field_value(&record, field, &err) && field->bad, "a bad value is bad: %s", err.text);
 	ok(!tr_record_field(&record, "broken"), "what is no field has no key");

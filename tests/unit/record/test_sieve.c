@@ -39,7 +39,7 @@ static size_t random_lines(void)
 		text[len++] = '\n';
 	}
 	size_t end = (len + TR_LINE_BLOCK) / TR_LINE_BLOCK * TR_LINE_BLOCK;
-	/* what is behind the last line belongs to none */
+	/* what follows the last line belongs to no line */
 	memset(text + len, next_random(2) ? '\t' : '\\', end - len + TR_INPUT_PAD);
 	return end / TR_LINE_BLOCK;
 }
@@ -95,10 +95,10 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 	static struct tr_line_ends ends;
 	const char *p = text;
 	struct tr_pick pick;
-	struct taken taken = { 0 }, *told = sieve ? sieve->taker : NULL;
+	struct taken taken = { 0 }, *reported = sieve ? sieve->taker : NULL;
 
-	if (told)
-		*told = taken;
+	if (reported)
+		*reported = taken;
 
 	tr_line_ends(text, blocks, &ends);
 	while (p <= ends.last) {
@@ -111,7 +111,7 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 			lf = memchr(p, '\n', (size_t)(text + ROOM - p));
 			answer = expected(sieve, p, lf, &columns, &found);
 			struct tr_text line = tr_text_span(p, lf + 1);
-			if (told && answer == TR_SIFT_IN && takes(line)) {
+			if (reported && answer == TR_SIFT_IN && takes(line)) {
 				taken.lines++;
 				taken.bytes += line.len;
 				answer = TR_SIFT_OUT;
@@ -124,7 +124,7 @@ static bool agrees(struct tr_sieve *sieve, size_t blocks)
 		if (picked && (pick.answer != answer || pick.has_columns != found ||
 			       pick.line.data + pick.line.len != p))
 			return false;
-		if (told && (told->lines != taken.lines || told->bytes != taken.bytes))
+		if (reported && (reported->lines != taken.lines || reported->bytes != taken.bytes))
 			return false;
 		if (picked && found && !same_columns(&pick.columns, &columns))
 			return false;

@@ -57,7 +57,7 @@ static void quoting(struct tr_buffer *to)
 	for (size_t len = 0; len <= LONGEST; len++) {
 		for (size_t i = 0; i < (len + 1) * (sizeof specials - 1); i++) {
 			size_t at = i / (sizeof specials - 1);
-			memset(bytes, '"', sizeof bytes); /* behind it there may be anything */
+			memset(bytes, '"', sizeof bytes); /* any bytes may follow it */
 			memset(bytes, 'a', len);
 			if (at < len)
 				bytes[at] = specials[i % (sizeof specials - 1)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The tables of tests/data/trec, row by row: the first lines that begin with
- * "# " are comments, every later line is a row, TAB stands between columns.
+ * "# " are comments, every later line is a row, TABs separate columns.
  */
 #ifndef TR_TESTS_VECTORS_H
 #define TR_TESTS_VECTORS_H

@@ -258,7 +258,7 @@ static void forms(void)
 	ok(is_shown("[]\n"), "an array of nothing");
 }
 
-/* Ids of frames and what they stand for; each segment has its own. */
+/* Ids of frames and their definitions; each segment has its own. */
 static void backtraces(void)
 {
 	static const char lines[] = "%frame\tK1\t-\tmodule=\"a.so\"\tline=12\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function's name says, as apitrace itself told it: tests/data/apitrace/call-kinds.tsv. */
+/* The kinds of functions by name, as apitrace printed them: tests/data/apitrace/call-kinds.tsv. */
 #include "format/apitrace/apitrace.h"
 #include "record/calls.h"
 

@@ -97,7 +97,7 @@ static void test_changes(const char *name, const struct tr_buffer *stream)
 	ok(fine, "%s: each byte changed", name);
 }
 
-/* A million values that nobody has sent, in each other. */
+/* A million values inside each other, which no program has sent. */
 static void test_nested_counts(void)
 {
 	struct tr_buffer stream = TR_BUFFER_INIT;

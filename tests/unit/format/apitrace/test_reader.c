@@ -99,13 +99,13 @@ static const struct {
 	  "%fn\tF1\tg\targs=[\"x\"]\n"
 	  "? 0x9 call 0: argument 5 of a function that has 1\n"
 	  "call\t0\t-\t-\tg\t#5=null\t->\n" },
-	{ "a leave that is bad: its enter stands alone",
+	{ "a leave that is bad: its enter is a record of its own",
 	  BYTES("\x02\x00\x01\x01g\x00\x00\x01\x00\x09\x00"),
 	  "%trec\t1\tversion=2\n"
 	  "%fn\tF1\tg\targs=[]\n"
 	  "enter\t0\t-\t-\tg\n"
 	  "! 0x9 at call 0: 9 is not a part of a call; nothing after it can be read\n" },
-	{ "a leave that is cut: its enter stands alone",
+	{ "a leave that is cut: its enter is a record of its own",
 	  BYTES("\x02\x00\x01\x01g\x00\x00\x01\x00\x02\x07\x05xy"),
 	  "%trec\t1\tversion=2\n"
 	  "%fn\tF1\tg\targs=[]\n"
