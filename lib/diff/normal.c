@@ -510,7 +510,7 @@ static inline struct columns hash_columns(struct tr_normal *n, struct tr_text re
 {
 	enum { LONG = 128 };
 	const char *p = rest.data, *end = p + rest.len;
-	struct columns columns = { .constant = true, .hash = n->kind_hash };
+	struct columns columns = { .constant = true, .hash = n->rules->seed };
 	struct tr_normal_memo *memo = NULL;
 	uint64_t text = 0;
 

@@ -323,8 +323,9 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_text text = tr_normal_string(normal, makes, first);
 	*fine = text.data != NULL;
 	hash = tr_text_hash(hash, text);
+	/* the driver's key may be this hash, which must not cancel it out */
 	if (driver != TR_DIFF_NONE && (side->records[driver].key & MAKES))
-		hash = tr_number_hash(hash, side->records[driver].key);
+		hash = tr_number_hash(tr_number_hash(hash, 1), side->records[driver].key);
 	return hash | MAKES;
 }
 
