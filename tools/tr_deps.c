@@ -221,16 +221,25 @@ void tr_deps_put_line(struct tr_deps *deps, struct tr_text text)
 	tr_buffer_free(&line);
 }
 
-void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
-		      struct tr_buffer *to)
+/* Parses the arguments of a command. NULL: they are unknown, or memory is exhausted (*failed). */
+static const struct tr_value *parse_argv(const struct tr_deps_command *command,
+					 struct tr_arena *arena, bool *failed)
 {
-	struct tr_arena arena = TR_ARENA_INIT;
 	struct tr_error err;
 
 	tr_error_clear(&err);
 	const struct tr_value *argv =
-		command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
-	to->failed |= err.cause == TR_CAUSE_MEMORY;
+		command->argv.data ? tr_literal_parse(command->argv, arena, &err) : NULL;
+	*failed |= err.cause == TR_CAUSE_MEMORY;
+	return argv;
+}
+
+void tr_deps_put_argv(struct tr_deps *deps, const struct tr_deps_command *command,
+		      struct tr_buffer *to)
+{
+	struct tr_arena arena = TR_ARENA_INIT;
+	const struct tr_value *argv = parse_argv(command, &arena, &to->failed);
+
 	for (size_t i = 0; argv && argv->type == TR_LIST && i < argv->count; i++) {
 		if (argv->as.items[i].type != TR_STRING)
 			continue;
@@ -314,11 +323,7 @@ static void put_command(struct tr_deps *deps, const struct tr_deps_command *comm
 			tr_json_view_bytes(directory, line);
 		}
 		struct tr_arena arena = TR_ARENA_INIT;
-		struct tr_error err;
-		tr_error_clear(&err);
-		const struct tr_value *argv =
-			command->argv.data ? tr_literal_parse(command->argv, &arena, &err) : NULL;
-		line->failed |= err.cause == TR_CAUSE_MEMORY;
+		const struct tr_value *argv = parse_argv(command, &arena, &line->failed);
 		if (argv) {
 			tr_buffer_put_literal(line, ",\"argv\":");
 			tr_json_view_value(argv, &arena, line);

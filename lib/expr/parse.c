@@ -230,7 +230,7 @@ static bool lex_operator(struct tr_lexer *lexer, struct tr_token *token)
 static bool lex(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos;
-	while (p < lexer->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+	while (p < lexer->end && tr_is_blank(*p))
 		p++;
 	lexer->pos = p;
 	*token = (struct tr_token){ .type = TR_TOKEN_END, .column = column_of(lexer, p) };

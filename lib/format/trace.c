@@ -401,7 +401,7 @@ static const char *looks_like(struct tr_input *in)
 		return " (it looks like an ELF file)";
 	if (tr_text_starts(all, TR_TEXT("\xff\xfe")) || tr_text_starts(all, TR_TEXT("\xfe\xff")))
 		return " (it is text in UTF-16, which iconv -f UTF-16 -t UTF-8 converts)";
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+	while (p < end && tr_is_blank(*p))
 		p++;
 	struct tr_text text = tr_text_span(p, end);
 	for (const char *q = p; q < end; q++)
