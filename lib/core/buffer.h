@@ -82,6 +82,19 @@ static inline void tr_buffer_put_byte(struct tr_buffer *b, char c)
 	}
 }
 
+/* Appends a text that needs no escapes, between quotes. Room for all of it is made once. */
+static inline void tr_buffer_put_quoted(struct tr_buffer *b, struct tr_text t)
+{
+	char *to = tr_buffer_room(b, t.len + 2);
+	if (!to)
+		return;
+	*to = '"';
+	if (t.len)
+		memcpy(to + 1, t.data, t.len);
+	to[t.len + 1] = '"';
+	b->len += t.len + 2;
+}
+
 #define tr_buffer_put_literal(b, literal) tr_buffer_put((b), "" literal, sizeof(literal) - 1)
 
 /* Appends n in decimal digits. */

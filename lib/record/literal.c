@@ -1151,26 +1151,13 @@ enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_err
 
 /* Writing. */
 
-/* Appends a spelling between quotes, with room for both made once: strings are most of a trace. */
-static void put_quoted(struct tr_text spelling, struct tr_buffer *to)
-{
-	char *room = tr_buffer_room(to, spelling.len + 2);
-	if (!room)
-		return;
-	*room = '"';
-	if (spelling.len)
-		memcpy(room + 1, spelling.data, spelling.len);
-	room[spelling.len + 1] = '"';
-	tr_buffer_used(to, spelling.len + 2);
-}
-
 /* A name needs quotes only where it would be read as something else. */
 static void put_name(struct tr_text name, bool before_parenthesis, struct tr_buffer *to)
 {
 	if (tr_is_word(name, before_parenthesis))
 		tr_buffer_put_text(to, name);
 	else
-		put_quoted(name, to);
+		tr_buffer_put_quoted(to, name);
 }
 
 /* Appends @E12 and the like. */
@@ -1255,7 +1242,7 @@ static void write_members(const struct tr_value *value, struct tr_buffer *to)
 		if (i > 0)
 			tr_buffer_put_byte(to, ',');
 		if (map)
-			put_quoted(member->key, to);
+			tr_buffer_put_quoted(to, member->key);
 		else
 			put_name(member->key, false, to);
 		tr_buffer_put_byte(to, map ? ':' : '=');
@@ -1302,10 +1289,10 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
 		return;
 	case TR_WSTRING:
 		tr_buffer_put_byte(to, 'L');
-		put_quoted(value->text, to);
+		tr_buffer_put_quoted(to, value->text);
 		return;
 	case TR_STRING:
-		put_quoted(value->text, to);
+		tr_buffer_put_quoted(to, value->text);
 		break;
 	case TR_BLOB:
 		tr_buffer_put_literal(to, "b64:");

@@ -56,9 +56,7 @@ void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr
 
 	/* trec and JSON spell nearly all cells in the same way */
 	if (cell->type == TR_CELL_TEXT && tr_string_special(cell->text.data, end) == end) {
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, cell->text);
-		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_quoted(to, cell->text);
 		return;
 	}
 	struct tr_text bytes = tr_ask_cell(cell, arena, &err);

@@ -128,11 +128,12 @@ static bool is_common(struct tr_text spelling)
 }
 
 /* Returns the place of a field with a key of its own. */
-static enum place place_of(const struct tr_record *record, const struct tr_field *field, bool args)
+static enum place place_of(const struct tr_record *record, size_t index, bool args)
 {
-	if ((size_t)(field - record->fields) >= record->arrow)
-		return tr_text_is(field->key, "return") ? PLACE_RETURN : PLACE_RESULTS;
-	return args && !is_common(field->key) ? PLACE_ARGS : PLACE_TOP;
+	struct tr_text key = record->fields[index].key;
+	if (index >= record->arrow)
+		return tr_text_is(key, "return") ? PLACE_RETURN : PLACE_RESULTS;
+	return args && !is_common(key) ? PLACE_ARGS : PLACE_TOP;
 }
 
 /* True if the view itself uses this key beside those of the fields. */
@@ -179,10 +180,11 @@ static enum tr_status decode(struct tr_record *record, struct tr_text spelling, 
 	return TR_OK;
 }
 
-/* Sets the key and the place of a field. */
-static enum tr_status arrange_field(struct shown_field *shown, struct tr_record *record, bool args,
-				    struct tr_error *err)
+/* Sets the key and the place of the field with this index. */
+static enum tr_status arrange_field(struct shown_field *shown, struct tr_record *record,
+				    size_t index, bool args, struct tr_error *err)
 {
+	shown->field = &record->fields[index];
 	if (!shown->field->key.data) { /* a column without '=' */
 		shown->key = TR_TEXT("");
 		shown->plain = true;
@@ -194,7 +196,7 @@ static enum tr_status arrange_field(struct shown_field *shown, struct tr_record 
 	shown->plain = is_plain(shown->key);
 	if (!shown->plain)
 		status = decode(record, shown->field->key, &shown->key, err);
-	shown->place = place_of(record, shown->field, args);
+	shown->place = place_of(record, index, args);
 	if (shown->place == PLACE_TOP && is_reserved(record, shown->key))
 		shown->place = PLACE_MORE;
 	return status;
@@ -274,9 +276,8 @@ static enum tr_status arrange_fields(struct fields *fields, struct tr_record *re
 	bool args = has_args(record->kind);
 	fields->count = record->count;
 	for (size_t i = 0; i < record->count; i++) {
-		fields->list[i].field = &record->fields[i];
-		enum tr_status status =
-			arrange_field(&fields->list[i], record, args, worst == TR_OK ? err : NULL);
+		enum tr_status status = arrange_field(&fields->list[i], record, i, args,
+						      worst == TR_OK ? err : NULL);
 		if (status == TR_FATAL)
 			return tr_error_memory(err);
 		if (status > worst)
@@ -373,11 +374,12 @@ static void out_of_memory(struct tr_json_view *view)
 static void put_string(struct tr_json_view *view, struct tr_text text, bool plain)
 {
 	struct tr_buffer *to = &view->text;
+	if (plain) {
+		tr_buffer_put_quoted(to, text);
+		return;
+	}
 	tr_buffer_put_byte(to, '"');
-	if (plain)
-		tr_buffer_put_text(to, text);
-	else
-		tr_string_escape(text, to);
+	tr_string_escape(text, to);
 	tr_buffer_put_byte(to, '"');
 }
 
@@ -451,16 +453,9 @@ static void put_columns(struct tr_json_view *view)
 	put_cell(view, &record->name, "name", plain);
 }
 
-/* Copies values that are canonical JSON; other values are parsed. */
-static void put_value(struct tr_json_view *view, struct tr_field *field)
+/* Appends a value that is not JSON as it is spelled. */
+static __attribute__((noinline)) void put_parsed(struct tr_json_view *view, struct tr_field *field)
 {
-	bool json = false;
-	if (field->text.data && !field->value)
-		tr_literal_check(field->text, &json, NULL);
-	if (json) {
-		tr_buffer_put_text(&view->text, field->text);
-		return;
-	}
 	struct tr_error why;
 	struct tr_value *value = tr_field_value(view->record, field, &why);
 	if (!value) {
@@ -471,6 +466,40 @@ static void put_value(struct tr_json_view *view, struct tr_field *field)
 	}
 }
 
+/* Copies values that are canonical JSON; other values are parsed. */
+static void put_value(struct tr_json_view *view, struct tr_field *field)
+{
+	bool json = false;
+	if (field->text.data && !field->value)
+		tr_literal_check(field->text, &json, NULL);
+	if (json)
+		tr_buffer_put_text(&view->text, field->text);
+	else
+		put_parsed(view, field);
+}
+
+/* Appends the key of a member, of which nearly all are plain. first: without a comma before. */
+static void put_key(struct tr_json_view *view, const struct shown_field *shown, bool first)
+{
+	struct tr_buffer *to = &view->text;
+	size_t len = shown->key.len;
+	char *room = shown->plain ? tr_buffer_room(to, len + 4) : NULL;
+	if (room) {
+		*room = ',';
+		room += !first;
+		room[0] = '"';
+		memcpy(room + 1, shown->key.data, len);
+		room[len + 1] = '"';
+		room[len + 2] = ':';
+		tr_buffer_used(to, len + 3 + !first);
+		return;
+	}
+	if (!first)
+		tr_buffer_put_byte(to, ',');
+	put_string(view, shown->key, shown->plain);
+	tr_buffer_put_byte(to, ':');
+}
+
 /* Appends the fields of one place as members of the open object. first: without a comma before. */
 static void put_place(struct tr_json_view *view, enum place place, bool first)
 {
@@ -478,12 +507,9 @@ static void put_place(struct tr_json_view *view, enum place place, bool first)
 		struct shown_field *shown = &view->fields.list[i];
 		if (shown->place != place)
 			continue;
-		if (!first)
-			tr_buffer_put_byte(&view->text, ',');
-		first = false;
-		put_string(view, shown->key, shown->plain);
-		tr_buffer_put_byte(&view->text, ':');
+		put_key(view, shown, first);
 		put_value(view, shown->field);
+		first = false;
 	}
 }
 

@@ -99,11 +99,9 @@ static void put_real(const struct tr_value *value, struct tr_buffer *to)
 	const char *word = memchr(text, 'n', len);
 	if (word) {
 		bool nan = word == text;
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, nan		? TR_TEXT("nan")
-				       : text[0] == '-' ? TR_TEXT("-inf")
-							: TR_TEXT("inf"));
-		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_quoted(to, nan		  ? TR_TEXT("nan")
+					 : text[0] == '-' ? TR_TEXT("-inf")
+							  : TR_TEXT("inf"));
 		return;
 	}
 	tr_buffer_put(to, text, wide ? len : len - 1);
@@ -114,9 +112,7 @@ static bool put_portable(struct tr_text spelling, struct tr_buffer *to)
 {
 	if (!tr_json_keeps_string(spelling))
 		return false;
-	tr_buffer_put_byte(to, '"');
-	tr_buffer_put_text(to, spelling);
-	tr_buffer_put_byte(to, '"');
+	tr_buffer_put_quoted(to, spelling);
 	return true;
 }
 

@@ -187,9 +187,7 @@ static void put_key(struct tr_text key, struct tr_buffer *to)
 	} else if (key.data[0] == '"') {
 		put_scalar(key, to);
 	} else {
-		tr_buffer_put_byte(to, '"');
-		tr_buffer_put_text(to, key);
-		tr_buffer_put_byte(to, '"');
+		tr_buffer_put_quoted(to, key);
 	}
 }
 
@@ -379,9 +377,7 @@ static void put_spelled(struct putting *p, struct tr_text spelling, const char *
 	struct tr_error why;
 	const char *end = spelling.data + spelling.len;
 	if (tr_string_special(spelling.data, end) == end && (column || *spelling.data != '-')) {
-		tr_buffer_put_byte(p->to, '"');
-		tr_buffer_put_text(p->to, spelling);
-		tr_buffer_put_byte(p->to, '"');
+		tr_buffer_put_quoted(p->to, spelling);
 	} else if (!column && tr_text_is(spelling, "-")) {
 		tr_error_set(&why, TR_CAUSE_INPUT, "a key cannot be absent");
 		put_raw(p, spelling, TR_TEXT("key"), &why);
