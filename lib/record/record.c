@@ -416,8 +416,11 @@ enum {
 	LONG_LINE = 64 << 10, /* from this length on, parsed values are not kept */
 };
 
+/* Of the time to split a line, calls of short functions for each column would take a third. */
+#define INLINED static inline __attribute__((always_inline))
+
 /* Adds a field; the array grows at every power of two, so no capacity is stored. */
-static struct tr_field *new_field(struct tr_record *record)
+INLINED struct tr_field *new_field(struct tr_record *record)
 {
 	size_t count = record->count;
 	bool full = count == 0 || (count >= FIRST_FIELDS && (count & (count - 1)) == 0);
@@ -455,8 +458,8 @@ static const char *field_reason(struct tr_text column, const char **equals)
 enum column { ARROW, FIELD, NO_FIELD };
 
 /* Makes *field of a column; *reason is why it is not a field. */
-static enum column read_column(struct tr_text column, enum tr_line_type type, bool arrow_seen,
-			       struct tr_field *field, const char **reason)
+INLINED enum column read_column(struct tr_text column, enum tr_line_type type, bool arrow_seen,
+				struct tr_field *field, const char **reason)
 {
 	const char *equals = NULL;
 	if (!tr_text_is(column, "->"))
@@ -512,7 +515,7 @@ static struct columns columns_begin(const struct tr_record *record)
 }
 
 /* Steps to the next column. False: there are no more. */
-static bool next_column(struct columns *columns, struct tr_text *column)
+INLINED bool next_column(struct columns *columns, struct tr_text *column)
 {
 	if (columns->pos == columns->end)
 		return false;

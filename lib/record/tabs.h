@@ -51,8 +51,8 @@ static inline uint64_t tr_tabs_of_rest(const struct tr_tabs *tabs)
 	return mask;
 }
 
-/* Returns the next TAB, or the end of the line. */
-static inline const char *tr_tabs_next(struct tr_tabs *tabs)
+/* Returns the next TAB, or the end of the line. Inlined, so that the state stays in registers. */
+static inline __attribute__((always_inline)) const char *tr_tabs_next(struct tr_tabs *tabs)
 {
 	while (!tabs->mask) {
 		size_t left = (size_t)(tabs->end - tabs->next);
