@@ -33,11 +33,11 @@ struct machine {
 	uint64_t (*parity)(uint64_t bits); /* see tr_block64_parity */
 };
 
-/* Compared as signed numbers, so bytes from 80 on are below the blank too. */
+/* As signed numbers, 7f + 1 and bytes from 80 on are below those of printable bytes. */
 INLINED __m128i special_bytes(__m128i bytes)
 {
-	return _mm_or_si128(_mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
-					 _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f))),
+	__m128i next = _mm_add_epi8(bytes, _mm_set1_epi8(1));
+	return _mm_or_si128(_mm_cmplt_epi8(next, _mm_set1_epi8(' ' + 1)),
 			    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
 }
 
@@ -195,10 +195,10 @@ static const struct machine narrow = { mark, tr_block64_parity };
 #ifdef TR_WIDE
 TR_WIDE static inline uint64_t special_wide(__m256i bytes)
 {
-	__m256i low = _mm256_cmpgt_epi8(_mm256_set1_epi8(' '), bytes);
-	__m256i high = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f));
+	__m256i next = _mm256_add_epi8(bytes, _mm256_set1_epi8(1));
+	__m256i outside = _mm256_cmpgt_epi8(_mm256_set1_epi8(' ' + 1), next);
 	__m256i escape = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
-	return (unsigned)_mm256_movemask_epi8(_mm256_or_si256(_mm256_or_si256(low, high), escape));
+	return (unsigned)_mm256_movemask_epi8(_mm256_or_si256(outside, escape));
 }
 
 TR_WIDE static inline struct marks mark_wide(const char *p, bool map)

@@ -30,11 +30,11 @@ static inline bool tr_string_is_special(unsigned char c)
 /* Returns which of sixteen bytes are special, one bit each. */
 static inline unsigned tr_string_special_mask(__m128i bytes)
 {
-	/* compared as signed numbers, so bytes from 80 on are below the blank too */
-	__m128i found = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+	/* as signed numbers, 7f + 1 and bytes from 80 on are below those of printable bytes */
+	__m128i next = _mm_add_epi8(bytes, _mm_set1_epi8(1));
+	__m128i found = _mm_cmplt_epi8(next, _mm_set1_epi8(' ' + 1));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)));
 	return (unsigned)_mm_movemask_epi8(found);
 }
 #endif
@@ -46,18 +46,19 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
  */
 static inline const char *tr_string_special_of_few(const char *p, const char *end)
 {
-	size_t half = end - p >= 8 ? 8 : 4;
-	uint64_t halves[2] = { 0, 0 };
+	unsigned half = end - p >= 8 ? 8 : 4, used = (1u << 2 * half) - 1;
+	__m128i halves;
 	if (half == 8) {
-		memcpy(&halves[0], p, 8);
-		memcpy(&halves[1], end - 8, 8);
+		halves = _mm_unpacklo_epi64(
+			_mm_loadl_epi64((const __m128i *)(const void *)p),
+			_mm_loadl_epi64((const __m128i *)(const void *)(end - 8)));
 	} else {
-		memcpy(&halves[0], p, 4);
-		memcpy((char *)&halves[0] + 4, end - 4, 4);
+		int first, last;
+		memcpy(&first, p, sizeof first);
+		memcpy(&last, end - 4, sizeof last);
+		halves = _mm_unpacklo_epi32(_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(last));
 	}
-	unsigned mask =
-		tr_string_special_mask(_mm_set_epi64x((long long)halves[1], (long long)halves[0]));
-	mask &= (1u << 2 * half) - 1;
+	unsigned mask = tr_string_special_mask(halves) & used;
 	if (!mask)
 		return end;
 	unsigned at = (unsigned)__builtin_ctz(mask);
