@@ -328,10 +328,30 @@ bool tr_trace_is_open(const struct tr_trace *trace)
 	return trace->reader;
 }
 
-struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace)
+/* Counts the records of the segment that the sieve left out or a taker took. */
+static void count_left_out(struct tr_trace *trace)
+{
+	const struct tr_sieve *sieve = trace->config.read.sieve;
+	struct tr_call_taker *const *taker = trace->config.read.taker;
+	uint64_t left_out = trace->left_out;
+
+	if (sieve)
+		left_out = sieve->left_out;
+	else if (taker && *taker)
+		left_out = (*taker)->taken;
+	else if (trace->config.read.files)
+		left_out = trace->config.read.files->taken;
+	trace->segment.count += left_out - trace->left_out + trace->reader->handed_over;
+	trace->left_out = left_out;
+	trace->reader->handed_over = 0;
+}
+
+struct tr_trace_seen tr_trace_seen(struct tr_trace *trace)
 {
 	struct tr_trace_seen seen = trace->seen;
 
+	if (trace->reader)
+		count_left_out(trace);
 	seen.records += trace->segment.count;
 	seen.truncated = seen.truncated || trace->segment.truncated;
 	seen.parsed = trace->state != TR_TRACE_START;
@@ -453,7 +473,6 @@ static enum tr_status start(struct tr_trace *trace, struct tr_record **record, s
 	if (!trace->reader)
 		return TR_FATAL;
 	trace->state = TR_TRACE_BODY;
-	trace->only_records = !is_stream(trace) && !trace->check_depth;
 	if (is_stream(trace) || heads(trace))
 		return TR_END; /* it has its own header */
 	return make_header(trace, NULL, record, err) ? TR_OK : TR_FATAL;
@@ -566,24 +585,6 @@ static RARE enum tr_status check_depth(const struct tr_trace *trace, const struc
 	return TR_WARN;
 }
 
-/* Counts the records of the segment that the sieve left out or a taker took. */
-static void count_left_out(struct tr_trace *trace)
-{
-	const struct tr_sieve *sieve = trace->config.read.sieve;
-	struct tr_call_taker *const *taker = trace->config.read.taker;
-	uint64_t left_out = trace->left_out;
-
-	if (sieve)
-		left_out = sieve->left_out;
-	else if (taker && *taker)
-		left_out = (*taker)->taken;
-	else if (trace->config.read.files)
-		left_out = trace->config.read.files->taken;
-	trace->segment.count += left_out - trace->left_out + trace->reader->handed_over;
-	trace->left_out = left_out;
-	trace->reader->handed_over = 0;
-}
-
 /* Handles a result of the reader. TR_END: there is nothing to return, read on. */
 static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 						       enum tr_status status,
@@ -689,9 +690,9 @@ next_of_any_kind(struct tr_trace *trace, struct tr_record **record, struct tr_er
 enum tr_status tr_trace_next(struct tr_trace *trace, struct tr_record **record,
 			     struct tr_error *err)
 {
-	if (trace->state != TR_TRACE_BODY || !trace->only_records || trace->held)
+	if (trace->state != TR_TRACE_BODY || trace->check_depth || trace->held)
 		return next_of_any_kind(trace, record, err);
-	/* the fast path for records of binary formats */
+	/* the fast path, for nearly all records; those left out before them are counted later */
 	enum tr_status status = trace->reader->next(trace->reader, record, err);
 	if (status == TR_OK && (*record)->type == TR_RECORD) {
 		trace->segment.count += counts(*record);

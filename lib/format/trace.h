@@ -89,7 +89,7 @@ struct tr_trace_seen {
 	bool parsed;	  /* records were asked for; if not, its bytes may have been copied */
 	bool complete;	  /* they were, to the end */
 };
-struct tr_trace_seen tr_trace_seen(const struct tr_trace *trace);
+struct tr_trace_seen tr_trace_seen(struct tr_trace *trace);
 
 /*
  * Places that a child process reads while the trace steps on. They go through a file that both

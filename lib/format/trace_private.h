@@ -72,8 +72,7 @@ struct tr_trace {
 
 	enum tr_trace_state state;
 	struct tr_reader *reader;
-	bool check_depth;  /* the limit is smaller than the grammar's */
-	bool only_records; /* a record of the reader is returned as it is */
+	bool check_depth; /* the limit is smaller than the grammar's */
 	struct tr_segment segment;
 	struct tr_trace_seen seen; /* the segments of the place that have ended */
 	uint64_t left_out;	   /* counted records that the sieve left out */
