@@ -17,7 +17,8 @@
 enum {
 	NUMBER_MAX = 32,					   /* characters of a number */
 	SHORT_MAX = sizeof((struct tr_apitrace_spelled *)0)->text, /* of what write_short writes */
-	SHORT_ROOM = TR_APITRACE_LEAD_SLACK + SHORT_MAX, /* for it, and the slack of its lead */
+	SHORT_ROOM =
+		TR_APITRACE_LEAD_SLACK + SHORT_MAX + 2, /* with brackets, and the lead's slack */
 };
 
 _Static_assert((int)TR_REAL_MAX <= (int)NUMBER_MAX && (int)TR_TEXT_REAL_MAX <= (int)NUMBER_MAX,
@@ -231,18 +232,28 @@ static inline char *copy_lead(char *to, struct tr_text lead)
 
 /*
  * Writes a lead and the short value at *p, if both have room before `full`, and moves *p and *to to
- * their ends. False: nothing was written that counts.
+ * their ends. lists: or a list of one such value, which is what a pointer to it becomes. False:
+ * nothing was written that counts.
  */
 static inline __attribute__((always_inline)) bool
-put_short(const struct tr_apitrace_speller *speller, struct tr_text lead, const char **p, char **to,
-	  const char *full)
+put_short(const struct tr_apitrace_speller *speller, struct tr_text lead, bool lists,
+	  const char **p, char **to, const char *full)
 {
 	if ((size_t)(full - *to) < lead.len + SHORT_ROOM)
 		return false;
 	char *after = copy_lead(*to, lead);
-	const char *next = write_short(speller, *p, &after);
+	const char *value = *p;
+	bool dump = speller->notation->dump,
+	     list = lists && value[0] == TR_APITRACE_ARRAY && value[1] == 1;
+	if (list) {
+		*after++ = dump ? '&' : '[';
+		value += 2;
+	}
+	const char *next = write_short(speller, value, &after);
 	if (!next)
 		return false;
+	if (list && !dump)
+		*after++ = ']';
 	*p = next;
 	*to = after;
 	return true;
@@ -338,7 +349,7 @@ static bool spell_items(const struct tr_apitrace_speller *speller, const struct 
 	*all_short = true;
 	for (size_t i = 0; i < count; i++) {
 		struct tr_text lead = leads[list ? i > 0 : i];
-		if (p < end && put_short(speller, lead, &p, &to, full))
+		if (p < end && put_short(speller, lead, false, &p, &to, full))
 			continue;
 		*all_short = false;
 		parse->p = p;
@@ -576,7 +587,7 @@ bool tr_apitrace_spell_plain(const struct tr_apitrace_speller *speller, const st
 		if (p >= end)
 			return false;
 		named += lead.len;
-		if (put_short(speller, lead, &p, &to, full))
+		if (put_short(speller, lead, parse->max_depth > 0, &p, &to, full))
 			continue;
 		parse->p = p;
 		line->len = (size_t)(to - line->data);
