@@ -17,7 +17,7 @@
 #include "core/buffer.h"
 #include "coverage/block.h"
 
-enum { CHUNK = 256, LATELY = 1 << 14 };
+enum { CHUNK = 256, LATELY = 1 << 15 };
 
 struct chunk {
 	size_t count;
@@ -74,21 +74,31 @@ static bool is_same(const struct tr_ranges *ranges, const struct added *added,
  * because most code is executed in the order of its addresses. There are two places, and the first
  * one holds the range that came last.
  */
-static struct added *places_of(struct tr_ranges *ranges, const struct tr_range *range)
+static struct added *places_of(struct tr_ranges *ranges, uint64_t first, uint8_t op)
 {
-	return ranges->lately[(range->first >> 4 ^ range->op) % LATELY];
+	return ranges->lately[(first >> 4 ^ op) % LATELY];
 }
 
-/* True if the range was added recently; it is remembered from now on. */
+void tr_ranges_expect(struct tr_ranges *ranges, uint64_t first, uint8_t op)
+{
+	__builtin_prefetch(places_of(ranges, first, op));
+}
+
+/* True if the range was added recently. */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	struct added *places = places_of(ranges, range);
+	const struct added *places = places_of(ranges, range->first, range->op);
 
-	if (is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range))
-		return range->op != 0;
+	return range->op &&
+	       (is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range));
+}
+
+static void remember(struct tr_ranges *ranges, const struct tr_range *range)
+{
+	struct added *places = places_of(ranges, range->first, range->op);
+
 	places[1] = places[0];
 	places[0] = (struct added){ range->first, range->last, range->op, ranges->inserted };
-	return false;
 }
 
 /* Finds the first range that ends at or after the address; chunk == count: there is none. */
@@ -293,9 +303,11 @@ static bool add_to_same(struct tr_ranges *ranges, const struct tr_range *added)
 	return true;
 }
 
-bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
+/* Adds a range that was not added recently. */
+static __attribute__((noinline)) bool add(struct tr_ranges *ranges, struct tr_range range)
 {
-	if (was_added(ranges, &range) || add_to_same(ranges, &range))
+	remember(ranges, &range);
+	if (add_to_same(ranges, &range))
 		return true;
 	bool added = covers(&range) ? cut_before(ranges, range.first) &&
 					      (range.last == UINT64_MAX ||
@@ -303,8 +315,13 @@ bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
 					      cover(ranges, &range)
 				    : add_branch(ranges, range);
 	if (!added)
-		places_of(ranges, &range)[0].op = 0; /* the caller may try again */
+		places_of(ranges, range.first, range.op)->op = 0; /* the caller may try again */
 	return added;
+}
+
+bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
+{
+	return was_added(ranges, &range) || add(ranges, range);
 }
 
 bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range)

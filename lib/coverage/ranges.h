@@ -26,6 +26,12 @@ struct tr_ranges;
 struct tr_ranges *tr_ranges_new(void);
 void tr_ranges_free(struct tr_ranges *ranges);
 
+/*
+ * Loads what tr_ranges_add looks at first, for a range that is added soon: a large program's ranges
+ * are too many for the fastest cache.
+ */
+void tr_ranges_expect(struct tr_ranges *ranges, uint64_t first, uint8_t op);
+
 /* last must not be before first. False: memory is exhausted, and the set is unusable. */
 bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
 

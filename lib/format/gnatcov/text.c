@@ -243,8 +243,8 @@ static void put_line(struct text *text, uint64_t first, uint64_t last, uint8_t d
  * Adds a block to the list of style base. As in gnatcov, an empty block that is not a fault is
  * printed at once and reported; so is one that wraps around the top of memory.
  */
-static enum tr_status add_to_base(struct text *text, const struct tr_block *block,
-				  struct tr_error *err)
+static inline enum tr_status add_to_base(struct text *text, const struct tr_block *block,
+					 struct tr_error *err)
 {
 	struct tr_range range = { block->address, tr_block_last(block), block->op };
 
@@ -481,6 +481,7 @@ static enum tr_status put(void *view, struct tr_record *record, struct tr_error 
 static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *blocks, size_t count,
 			  uint64_t seq)
 {
+	enum { AHEAD = 16 }; /* blocks, in whose time the cache is filled */
 	struct text *text = tr_container(taker, struct text, taker);
 	size_t taken = 0;
 
@@ -496,9 +497,14 @@ static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *b
 		}
 	} else {
 		/* a block without bytes, or memory that is exhausted, needs a message */
-		while (taken < count && tr_block_last(&blocks[taken]) >= blocks[taken].address &&
-		       add_to_base(text, &blocks[taken], NULL) == TR_OK)
-			taken++;
+		for (; taken < count; taken++) {
+			const struct tr_block *block = &blocks[taken], *soon = block + AHEAD;
+			if (taken + AHEAD < count)
+				tr_ranges_expect(text->ranges, soon->address, soon->op);
+			if (tr_block_last(block) < block->address ||
+			    add_to_base(text, block, NULL) != TR_OK)
+				break;
+		}
 	}
 	tr_output_record_end(text->out);
 	return taken;
