@@ -15,15 +15,18 @@ struct tr_recent_entry {
 };
 
 /*
- * Returns the set of a number. Most numbers are counted up, so IN_A_ROW of them share a set, which
- * is then in the processor's cache. The other half of the set is left to older numbers that are
- * still in use. The factor distributes the sets evenly.
+ * Returns the set of a number. Most numbers are counted up, so IN_A_ROW of them share a set, and
+ * the next ones have the set after it, which the processor loads ahead. The other half of the set
+ * is left to older numbers that are still in use. The rest of the sum distributes numbers that have
+ * a distance from each other.
  */
 static struct tr_recent_entry *set_of(const struct tr_recent *recent, uint64_t number)
 {
-	uint64_t hash = number / IN_A_ROW * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t row = number / IN_A_ROW, round = row >> SET_BITS;
+	uint64_t hash = (round >> SET_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t set = row + round + (hash >> (64 - SET_BITS));
 
-	return recent->entries + (hash >> (64 - SET_BITS)) * WAYS;
+	return recent->entries + set % (1u << SET_BITS) * WAYS;
 }
 
 bool tr_recent_swap(struct tr_recent *recent, uint64_t number, uint64_t *value)
