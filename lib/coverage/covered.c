@@ -258,7 +258,8 @@ static enum tr_status add_unit(struct tr_covered *covered, struct tr_record *rec
 		uint64_t bit;
 		status = begin_bits(record, set, &numbers, &field, err);
 		while (field && status == TR_OK && tr_numbers_next(&numbers, &bit) == TR_OK)
-			if (!tr_ranges_add(unit->sets[set]->ranges, range_of(bit)))
+			if (!tr_ranges_add(unit->sets[set]->ranges,
+					   &(struct tr_range){ bit, bit, TR_EXEC_BLOCK }))
 				status = tr_error_memory(err);
 	}
 	covered->any[UNITS] |= status == TR_OK;
@@ -353,7 +354,7 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 	if (tr_text_is(record->kind, "block")) {
 		enum tr_status status = place_block(covered, record, &object, &range, err);
 		covered->any[CODE] |= status == TR_OK;
-		if (status == TR_OK && object && !tr_ranges_add(object->ranges, range))
+		if (status == TR_OK && object && !tr_ranges_add(object->ranges, &range))
 			return tr_error_memory(err);
 		return status;
 	}

@@ -241,14 +241,14 @@ static enum tr_status put_block(struct merge *merge, struct tr_record *record, s
 	if (!block.size || range.last < range.first)
 		return block.op == TR_EXEC_FAULT ? TR_OK : tr_merge_left_out(err, "an empty block");
 	if (!object)
-		return tr_ranges_add(merge->program, range) ? TR_OK : tr_error_memory(err);
+		return tr_ranges_add(merge->program, &range) ? TR_OK : tr_error_memory(err);
 	/*
 	 * code after the end would be in another object, or in none, when the result is read again
 	 */
 	bool beyond = range.last > object->last - object->first;
 	if (beyond)
 		range.last = object->last - object->first;
-	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, range))
+	if (!tr_ranges_add(merge->objects[object->id - 1].ranges, &range))
 		return tr_error_memory(err);
 	return beyond ? tr_merge_left_out(err,
 					  "the part of a block after the end of its shared object")

@@ -304,24 +304,24 @@ static bool add_to_same(struct tr_ranges *ranges, const struct tr_range *added)
 }
 
 /* Adds a range that was not added recently. */
-static __attribute__((noinline)) bool add(struct tr_ranges *ranges, struct tr_range range)
+static __attribute__((noinline)) bool add(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	remember(ranges, &range);
-	if (add_to_same(ranges, &range))
+	remember(ranges, range);
+	if (add_to_same(ranges, range))
 		return true;
-	bool added = covers(&range) ? cut_before(ranges, range.first) &&
-					      (range.last == UINT64_MAX ||
-					       cut_before(ranges, range.last + 1)) &&
-					      cover(ranges, &range)
-				    : add_branch(ranges, range);
+	bool added = covers(range) ? cut_before(ranges, range->first) &&
+					     (range->last == UINT64_MAX ||
+					      cut_before(ranges, range->last + 1)) &&
+					     cover(ranges, range)
+				   : add_branch(ranges, *range);
 	if (!added)
-		places_of(ranges, range.first, range.op)->op = 0; /* the caller may try again */
+		places_of(ranges, range->first, range->op)->op = 0; /* the caller may try again */
 	return added;
 }
 
-bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range)
+bool tr_ranges_add(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	return was_added(ranges, &range) || add(ranges, range);
+	return was_added(ranges, range) || add(ranges, range);
 }
 
 bool tr_ranges_has(const struct tr_ranges *ranges, struct tr_range range)

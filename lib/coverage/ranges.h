@@ -33,7 +33,7 @@ void tr_ranges_free(struct tr_ranges *ranges);
 void tr_ranges_expect(struct tr_ranges *ranges, uint64_t first, uint8_t op);
 
 /* last must not be before first. False: memory is exhausted, and the set is unusable. */
-bool tr_ranges_add(struct tr_ranges *ranges, struct tr_range range);
+bool tr_ranges_add(struct tr_ranges *ranges, const struct tr_range *range);
 
 /*
  * True if all of a range is in the set, and the bits of its op that are branches (TR_EXEC_BR0, BR1)

@@ -94,7 +94,7 @@ static enum tr_status put_block(struct tr_asm_text *view, struct tr_record *reco
 		}
 	}
 	struct tr_range range = { block.address, block.address + block.size - 1, block.op };
-	if (range.last >= range.first && !tr_ranges_add(ranges, range))
+	if (range.last >= range.first && !tr_ranges_add(ranges, &range))
 		return tr_error_memory(err);
 	return TR_OK;
 }

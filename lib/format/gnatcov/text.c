@@ -252,7 +252,7 @@ static inline enum tr_status add_to_base(struct text *text, const struct tr_bloc
 	if (block->digits > text->digits)
 		text->digits = block->digits;
 	if (range.last >= range.first)
-		return tr_ranges_add(text->ranges, range) ? TR_OK : tr_error_memory(err);
+		return tr_ranges_add(text->ranges, &range) ? TR_OK : tr_error_memory(err);
 	if (block->op == TR_EXEC_FAULT)
 		return TR_OK; /* a fault in a block that was added before */
 	put_line(text, range.first, range.last, block->digits, block->op);

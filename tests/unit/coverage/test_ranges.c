@@ -80,7 +80,7 @@ static bool random_round(unsigned seed, unsigned rounds, unsigned space, unsigne
 		if (last < first)
 			last = UINT64_MAX;
 		plain_add(first, last, op);
-		good = tr_ranges_add(ranges, (struct tr_range){ first, last, op });
+		good = tr_ranges_add(ranges, &(struct tr_range){ first, last, op });
 	}
 	good = good && same(ranges);
 	tr_ranges_free(ranges);
@@ -103,7 +103,7 @@ static bool branch_again(void)
 	plain_count = 0;
 	for (size_t i = 0; good && i < sizeof added / sizeof *added; i++) {
 		plain_add(added[i].first, added[i].last, added[i].op);
-		good = tr_ranges_add(ranges, added[i]) && same(ranges);
+		good = tr_ranges_add(ranges, &added[i]) && same(ranges);
 	}
 	tr_ranges_free(ranges);
 	return good;
@@ -126,10 +126,10 @@ int main(void)
 	struct tr_ranges *ranges = tr_ranges_new();
 	bool good = ranges != NULL;
 	for (uint64_t i = 0; good && i < 65536; i++)
-		good = tr_ranges_add(ranges, (struct tr_range){ i, i, 0x10 });
+		good = tr_ranges_add(ranges, &(struct tr_range){ i, i, 0x10 });
 	for (uint64_t i = 0; good && i < 65536; i++)
 		good = tr_ranges_add(ranges,
-				     (struct tr_range){ i % 7, 65535 - i % 11, 0x10 | (i & 15) });
+				     &(struct tr_range){ i % 7, 65535 - i % 11, 0x10 | (i & 15) });
 	ok(good, "64 thousand ranges over 64 thousand others end soon");
 	tr_ranges_free(ranges);
 	return done_testing();
