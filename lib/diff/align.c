@@ -95,6 +95,35 @@ static void sort(const struct tr_diff_record *records, uint32_t *list, size_t co
 	free(items);
 }
 
+/*
+ * Removes most records from a list whose keys, or contents, the other list does not have: those whose
+ * hashes have no bit there. The hashes are read in the order of the trace, while sorting reads them in
+ * their own order, which takes much longer.
+ */
+static void drop_others(struct tr_align_side *side, const struct tr_align_side *other, bool keys)
+{
+	enum { APART = 16 /* one in so many bits is set */ };
+	const uint64_t count = APART * (uint64_t)other->count;
+	unsigned char *bits = calloc(count / 8 + 1, 1);
+	size_t kept = 0;
+
+	if (!bits)
+		return;
+	for (size_t i = 0; i < other->count; i++) {
+		uint64_t hash = hash_of(&other->records[other->list[i]], keys);
+		uint64_t bit = tr_wide_multiply(hash, count).high;
+		bits[bit / 8] |= (unsigned char)(1 << bit % 8);
+	}
+	for (size_t i = 0; i < side->count; i++) {
+		uint64_t hash = hash_of(&side->records[side->list[i]], keys);
+		uint64_t bit = tr_wide_multiply(hash, count).high;
+		if (bits[bit / 8] >> bit % 8 & 1)
+			side->list[kept++] = side->list[i];
+	}
+	side->count = kept;
+	free(bits);
+}
+
 static uint64_t content_at(const struct tr_align_side *side, size_t at)
 {
 	return side->records[side->list[at]].content;
@@ -216,6 +245,8 @@ void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal)
 	size_t i = 0, j = 0;
 
 	pair_in_order(a, b);
+	drop_others(a, b, true);
+	drop_others(b, a, true);
 	sort(a->records, a->list, a->count, true);
 	sort(b->records, b->list, b->count, true);
 	while (i < a->count && j < b->count) {
@@ -506,40 +537,13 @@ static size_t copy_single(const struct tr_align_side *side, size_t begin, size_t
 	return count;
 }
 
-/*
- * Removes most records from a list whose contents the other list does not have: those whose hashes have
- * no bit there. Their contents are read in the order of the trace, while sorting reads them in that of
- * the hashes, which takes much longer.
- */
-static void drop_others(struct tr_align_side *side, const struct tr_align_side *other)
-{
-	enum { APART = 16 /* one in so many bits is set */ };
-	const uint64_t count = APART * (uint64_t)other->count;
-	unsigned char *bits = calloc(count / 8 + 1, 1);
-	size_t kept = 0;
-
-	if (!bits)
-		return;
-	for (size_t i = 0; i < other->count; i++) {
-		uint64_t bit = tr_wide_multiply(content_at(other, i), count).high;
-		bits[bit / 8] |= (unsigned char)(1 << bit % 8);
-	}
-	for (size_t i = 0; i < side->count; i++) {
-		uint64_t bit = tr_wide_multiply(content_at(side, i), count).high;
-		if (bits[bit / 8] >> bit % 8 & 1)
-			side->list[kept++] = side->list[i];
-	}
-	side->count = kept;
-	free(bits);
-}
-
 /* Pairs equal records that are at different places. */
 static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
 {
 	size_t i = 0, j = 0;
 
-	drop_others(a, b);
-	drop_others(b, a);
+	drop_others(a, b, false);
+	drop_others(b, a, false);
 	sort(a->records, a->list, a->count, false);
 	sort(b->records, b->list, b->count, false);
 	while (i < a->count && j < b->count) {
