@@ -21,11 +21,15 @@ uint64_t tr_hash_seed(const void *address)
 	return getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0 ? (uintptr_t)address : seed;
 }
 
-void *tr_table_alloc(size_t count, size_t size)
+/*
+ * As calloc, but writes all slots, because a map fills all its pages: of those that calloc gets from the
+ * system, each would take two faults, when it is first read and when it is first written.
+ */
+static void *alloc_slots(size_t count, size_t size)
 {
-	void *table = reallocarray(NULL, count, size);
+	void *slots = reallocarray(NULL, count, size);
 
-	return table ? memset(table, 0, count * size) : NULL;
+	return slots ? memset(slots, 0, count * size) : NULL;
 }
 
 /* Every bit of either factor reaches every bit of the result. */
@@ -101,7 +105,7 @@ static bool grow(struct tr_map *map)
 {
 	struct tr_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
 				 map->seed };
-	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
+	larger.slots = alloc_slots(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	if (!map->cap)
@@ -191,7 +195,7 @@ static bool grow_ids(struct tr_id_map *map)
 {
 	struct tr_id_map larger = { NULL, map->count, map->cap ? map->cap * 2 : FIRST_SLOTS,
 				    map->seed };
-	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
+	larger.slots = alloc_slots(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	if (!map->seed)
@@ -360,7 +364,7 @@ static bool grow_index(struct tr_index *index)
 				   index->cap ? index->cap * 2 : FIRST_SLOTS };
 	size_t mask = larger.cap - 1;
 
-	larger.slots = tr_table_alloc(larger.cap, sizeof *larger.slots);
+	larger.slots = alloc_slots(larger.cap, sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	for (size_t i = 0; i < index->cap; i++) {

@@ -31,12 +31,6 @@ static inline uint64_t tr_number_hash(uint64_t seed, uint64_t number)
 	return product.low ^ product.high;
 }
 
-/*
- * As calloc, for a table that is used in random order. Writes all of it: of the pages that calloc gets
- * from the system, each takes two faults, when it is first read and when it is first written.
- */
-void *tr_table_alloc(size_t count, size_t size);
-
 struct tr_map_slot {
 	const char *key; /* NULL: the slot is free */
 	uint32_t len;

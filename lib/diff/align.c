@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/map.h"
 #include "core/wide.h"
 
 enum {
@@ -332,7 +331,7 @@ static bool count_occurrences(const struct sequence *s, const struct gap *gap,
 	size_t items = gap->i_end - gap->i + gap->j_end - gap->j;
 
 	table->count = items + items / 2;
-	table->slots = tr_table_alloc(table->count, sizeof *table->slots);
+	table->slots = calloc(table->count, sizeof *table->slots);
 	if (!table->slots)
 		return false;
 	for (unsigned side = 0; side < 2; side++) {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/buffer.h"
-#include "core/map.h"
 #include "core/wide.h"
 #include "diff/normal.h"
 #include "diff/rename.h"
@@ -73,7 +72,7 @@ struct tally {
 static bool begin_tally(struct tally *tally, size_t hashes)
 {
 	tally->count = hashes + hashes / 4 + 1;
-	tally->slots = tr_table_alloc(tally->count, sizeof *tally->slots);
+	tally->slots = calloc(tally->count, sizeof *tally->slots);
 	return tally->slots != NULL;
 }
 
