@@ -297,13 +297,15 @@ static void trim(const struct sequence *s, struct gap *gap)
 		pair_at(s, --gap->i_end, --gap->j_end);
 }
 
-/* Where a hash occurs in the list of each side. */
+/*
+ * Where each hash occurs in a part of the first list. A slot has the lower bits of the hash; for an
+ * anchor, all bits are compared.
+ */
 struct occurrence {
-	uint32_t hash; /* its lower bits; for an anchor, all bits are compared */
-	struct {
-		uint32_t place : 31; /* 1 + the first index in the list; 0: it does not occur */
-		uint32_t again : 1;  /* it occurs more than once */
-	} at[2];		     /* without a place on both sides the slot is free */
+	uint32_t hash;
+	uint32_t
+		place : 31; /* 1 + the first place after the start of the part; 0: the slot is free */
+	uint32_t again : 1; /* it occurs more than once */
 };
 
 struct occurrences {
@@ -311,41 +313,83 @@ struct occurrences {
 	size_t count;
 };
 
-static struct occurrence *find_slot(const struct occurrences *table, uint64_t hash)
+/* Returns the slot where the search for a hash begins. */
+static struct occurrence *first_slot(const struct occurrences *table, uint64_t hash)
 {
 	/* maps the hash to [0, count); the factor makes the upper bits depend on all others */
 	uint64_t spread = hash * 0x9e3779b97f4a7c15;
-	size_t i = (size_t)tr_wide_multiply(spread, table->count).high;
 
-	for (;; i = i + 1 < table->count ? i + 1 : 0) {
-		struct occurrence *slot = &table->slots[i];
-		if (slot->hash == (uint32_t)hash || (!slot->at[0].place && !slot->at[1].place))
-			return slot;
-	}
+	return &table->slots[tr_wide_multiply(spread, table->count).high];
 }
 
-/* Fills the table with the hashes of a gap. False: memory is exhausted. */
-static bool count_occurrences(const struct sequence *s, const struct gap *gap,
-			      struct occurrences *table)
+/* Returns the slot of a hash, or the free slot where it would go. */
+static struct occurrence *find_slot(const struct occurrences *table, uint64_t hash)
 {
-	size_t items = gap->i_end - gap->i + gap->j_end - gap->j;
+	struct occurrence *slot = first_slot(table, hash);
 
-	table->count = items + items / 2;
+	while (slot->place && slot->hash != (uint32_t)hash)
+		slot = slot + 1 < table->slots + table->count ? slot + 1 : table->slots;
+	return slot;
+}
+
+/* The table does not fit into the caches: slots are fetched while those of hashes before are used. */
+enum { AHEAD = 16 };
+
+static void fetch_slot(const struct occurrences *table, const struct sequence *s,
+		       const struct tr_align_side *side, size_t at, size_t end)
+{
+	if (at + AHEAD < end)
+		__builtin_prefetch(first_slot(table, hash_at(s, side, at + AHEAD)), 1);
+}
+
+/* Fills the table with the hashes of the first side of a gap. False: memory is exhausted. */
+static bool find_occurrences(const struct sequence *s, const struct gap *gap,
+			     struct occurrences *table)
+{
+	size_t items = gap->i_end - gap->i;
+
+	table->count = items + items / 2 + 1;
 	table->slots = calloc(table->count, sizeof *table->slots);
-	if (!table->slots)
-		return false;
-	for (unsigned side = 0; side < 2; side++) {
-		size_t end = side ? gap->j_end : gap->i_end;
-		for (size_t at = side ? gap->j : gap->i; at < end; at++) {
-			uint64_t hash = hash_at(s, side ? s->b : s->a, at);
-			struct occurrence *slot = find_slot(table, hash);
-			slot->hash = (uint32_t)hash;
-			if (slot->at[side].place)
-				slot->at[side].again = 1;
-			else
-				slot->at[side].place = (uint32_t)at + 1;
-		}
+	for (size_t i = gap->i; table->slots && i < gap->i_end; i++) {
+		fetch_slot(table, s, s->a, i, gap->i_end);
+		uint64_t hash = hash_at(s, s->a, i);
+		struct occurrence *slot = find_slot(table, hash);
+		if (slot->place)
+			slot->again = 1;
+		else
+			*slot = (struct occurrence){
+				.hash = (uint32_t)hash,
+				.place = (uint32_t)(i - gap->i + 1) & INT32_MAX,
+			};
 	}
+	return table->slots != NULL;
+}
+
+#define TWICE UINT32_MAX
+
+/*
+ * For each record of the first side of a gap that occurs there once, sets its place in `others`, which
+ * are zero, to 1 + the place of the record of the second side with this hash, or to TWICE if there
+ * are several. Sets *common to whether any record is on both sides. False: memory is exhausted.
+ */
+static bool find_others(const struct sequence *s, const struct gap *gap, uint32_t *others,
+			bool *common)
+{
+	struct occurrences table;
+
+	*common = false;
+	if (!find_occurrences(s, gap, &table))
+		return false;
+	for (size_t j = gap->j; j < gap->j_end; j++) {
+		fetch_slot(&table, s, s->b, j, gap->j_end);
+		const struct occurrence *slot = find_slot(&table, hash_at(s, s->b, j));
+		if (!slot->place)
+			continue;
+		*common = true;
+		if (!slot->again)
+			others[slot->place - 1] = others[slot->place - 1] ? TWICE : (uint32_t)j + 1;
+	}
+	free(table.slots);
 	return true;
 }
 
@@ -354,11 +398,6 @@ struct anchor {
 	uint32_t i, j;
 	uint32_t before; /* the anchor before it in the longest chain that ends here */
 };
-
-static bool is_anchor(const struct occurrence *slot)
-{
-	return slot->at[0].place && slot->at[1].place && !slot->at[0].again && !slot->at[1].again;
-}
 
 /*
  * Keeps a longest chain of the anchors, which are sorted by i, in which j rises too. tails has room
@@ -369,7 +408,9 @@ static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 	size_t len = 0;
 
 	for (size_t k = 0; k < count; k++) {
-		size_t low = 0, high = len;
+		/* mostly it prolongs the chain */
+		bool last = len && anchors[tails[len - 1]].j < anchors[k].j;
+		size_t low = last ? len : 0, high = len;
 		while (low < high) {
 			size_t middle = (low + high) / 2;
 			if (anchors[tails[middle]].j < anchors[k].j)
@@ -399,35 +440,27 @@ static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 static bool find_anchors(const struct sequence *s, struct gap *gap, struct anchor **anchors,
 			 size_t *count)
 {
-	struct occurrences table;
-	size_t found = 0, common = 0;
+	size_t items = gap->i_end - gap->i, found = 0;
+	uint32_t *others = calloc(items, sizeof *others);
+	bool common, fine = others && find_others(s, gap, others, &common);
 
 	*count = 0;
 	*anchors = NULL;
-	if (!count_occurrences(s, gap, &table))
-		return false;
-	for (size_t i = 0; i < table.count; i++) {
-		common += table.slots[i].at[0].place && table.slots[i].at[1].place;
-		found += is_anchor(&table.slots[i]);
+	for (size_t k = 0; fine && k < items; k++)
+		found += others[k] && others[k] != TWICE;
+	if (found)
+		fine = (*anchors = malloc(found * sizeof **anchors)) != NULL;
+	for (size_t k = 0; fine && found && k < items; k++) {
+		uint32_t i = (uint32_t)(gap->i + k), j = others[k] - 1;
+		if (others[k] && others[k] != TWICE && equal_at(s, i, j))
+			(*anchors)[(*count)++] = (struct anchor){ i, j, 0 };
 	}
-	if (!common)
+	if (fine && !common)
 		gap->i = gap->i_end;
-	bool fine = !found || (*anchors = malloc(found * sizeof **anchors)) != NULL;
-	for (size_t i = gap->i; fine && i < gap->i_end && *count < found; i++) {
-		const struct occurrence *slot = find_slot(&table, hash_at(s, s->a, i));
-		if (is_anchor(slot) && equal_at(s, i, slot->at[1].place - 1))
-			(*anchors)[(*count)++] =
-				(struct anchor){ (uint32_t)i, slot->at[1].place - 1, 0 };
-	}
-	free(table.slots);
-	uint32_t *tails = *count ? malloc(*count * sizeof *tails) : NULL;
-	if (tails)
-		*count = keep_chain(*anchors, *count, tails);
-	else if (*count)
-		fine = false;
-	if (!fine)
-		free(*anchors);
-	free(tails);
+	/* the places are not needed any more, and there are as many tails at most */
+	if (*count)
+		*count = keep_chain(*anchors, *count, others);
+	free(others);
 	return fine;
 }
 
@@ -513,7 +546,8 @@ static bool align_gap(const struct sequence *s, struct gap gap, unsigned depth)
 		bool last = at == count;
 		struct gap part = { i, last ? gap.i_end : anchors[at].i, j,
 				    last ? gap.j_end : anchors[at].j };
-		fine = align_gap(s, part, depth + 1);
+		if (part.i < part.i_end && part.j < part.j_end)
+			fine = align_gap(s, part, depth + 1);
 		if (!last) {
 			pair_at(s, anchors[at].i, anchors[at].j);
 			i = anchors[at].i + 1;
