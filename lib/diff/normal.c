@@ -409,26 +409,54 @@ struct columns {
 };
 
 /*
- * True if a column is a field that is compared, and its value a number that is compared as it is. Most
- * arguments of API calls are, until objects are known.
+ * Returns the end of the column at p if it is a field that is compared, and its value a number that is
+ * compared as it is; otherwise NULL. Most arguments of API calls are, until objects are known. A TAB or
+ * LF follows the columns.
  */
-static inline bool is_plain_number(const struct tr_normal *n, struct tr_text column)
+static inline const char *skip_plain_number(const struct tr_normal *n, const char *p,
+					    const char *end)
 {
 	static const bool digits[256] = {
 		['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true,
 		['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true, ['9'] = true,
 		['-'] = true, ['.'] = true, ['e'] = true, ['+'] = true,
 	};
-	const char *p = column.data, *end = p + column.len;
+	const char *key = p;
 
-	if (n->in_process || n->makes.data || n->objects.count)
-		return false;
-	while (p < end && *p != '=')
+	while (p < end && *p != '=' && *p != '\t')
 		p++;
-	struct tr_text key = tr_text_span(column.data, p);
-	while (p < end && digits[(unsigned char)*++p])
-		;
-	return p == end && !is_left_out(n, key);
+	if (is_left_out(n, tr_text_span(key, p)))
+		return NULL;
+	if (p < end && *p == '=') {
+		while (digits[(unsigned char)*++p])
+			;
+	}
+	return p == end || *p == '\t' ? p : NULL;
+}
+
+/* False if a number in a record can be a name, or is compared in another way. */
+static inline bool has_plain_numbers(const struct tr_normal *n)
+{
+	return !n->in_process && !n->makes.data && !n->objects.count;
+}
+
+/*
+ * True if all columns of an API call are plain numbers: then one hash of its text does for all of them.
+ * Only calls are hashed again when objects become known (tr_diff_rehash_calls).
+ */
+static bool are_plain_numbers(const struct tr_normal *n, const char *p, const char *end)
+{
+	if (n->known->class != TR_DIFF_THREAD || !has_plain_numbers(n))
+		return false;
+	while (p < end) {
+		bool arrow = end - p >= 2 && p[0] == '-' && p[1] == '>' &&
+			     (end - p == 2 || p[2] == '\t');
+		p = arrow ? p + 2 : skip_plain_number(n, p, end);
+		if (!p)
+			return false;
+		p += p < end;
+	}
+	return true;
 }
 
 /* Adds a column to the hashes of a record. end: of the line. */
@@ -449,7 +477,8 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 		memo = find_memo(n, n->kind_hash, column, &text);
 	if (memo && memo->columns == text) {
 		hash = memo->hash;
-	} else if (is_plain_number(n, column)) {
+	} else if (has_plain_numbers(n) &&
+		   skip_plain_number(n, column.data, column.data + column.len)) {
 		hash = memo ? text : tr_text_hash(n->kind_hash, column);
 	} else {
 		n->count = 0;
@@ -524,8 +553,11 @@ static inline struct columns hash_columns(struct tr_normal *n, struct tr_text re
 			n->module = (struct tr_text){ p + memo->module, memo->module_len };
 		return columns;
 	}
+	bool plain = memo && are_plain_numbers(n, p, end);
+	if (plain)
+		columns.hash = text;
 	struct tr_tabs tabs = tr_tabs_begin(p, p, end);
-	while (p < end && !n->failed)
+	while (!plain && p < end && !n->failed)
 		hash_column(n, next_column(&tabs, &p), end, first, &columns);
 	if (memo && columns.constant && !n->failed)
 		*memo = (struct tr_normal_memo){
