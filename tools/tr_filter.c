@@ -691,5 +691,7 @@ int main(int argc, char **argv)
 	tr_filter_free_select(&filter);
 	tr_filter_free_output(&filter);
 	tr_filter_free_covers(&filter);
-	return tr_cli_end(&cli);
+	int status = tr_cli_end(&cli);
+	tr_expr_sieve_free(filter.sieve); /* a trace that is not at its end counts with it */
+	return status;
 }

@@ -625,7 +625,6 @@ void tr_filter_free_select(struct tr_filter *filter)
 	}
 	free(filter->states);
 	free(filter->exprs);
-	tr_expr_sieve_free(filter->sieve);
 	tr_computed_free(filter->computed);
 	tr_cli_programs_end(filter->cli, &filter->programs);
 	tr_field_list_free(filter->fields);

@@ -259,7 +259,7 @@ database() {
 	[[ $output == *'"b.c"'*'"c.c"'* && $output != *'a.c'* ]]
 	# the words of an eval are not kept while its script is read
 	{ printf 'eval eval eval eval eval eval cc -c'; yes ' a' | head -n 500000 | tr -d '\n'; echo; } >log
-	(ulimit -v 150000; tr-parse -q -f makelog log) >got
+	([ -n "${TREC_SANITIZED-}" ] || ulimit -v 150000; tr-parse -q -f makelog log) >got
 	[ "$(wc -c <got)" -gt 2000000 ]
 	# the end of a command is not looked for without end
 	{ printf '( cd x;%.0s\n' $(seq 30000); echo 'cc -c d.c'; } >log
