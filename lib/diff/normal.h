@@ -174,6 +174,14 @@ struct tr_normal {
 	bool failed;	      /* memory is exhausted */
 };
 
+/* Hashes the name of a task, mostly a number: processes are often numbered in a row. */
+static inline uint64_t tr_normal_task_hash(uint64_t seed, struct tr_text task)
+{
+	uint64_t number;
+
+	return tr_decimal_id(task, &number) ? tr_near_hash(seed, number) : tr_text_hash(seed, task);
+}
+
 /*
  * Reads the line of a record with its LF. first: it belongs to the first trace, whose paths --root
  * maps. The results are valid until the next call, and as long as the line. False: memory is

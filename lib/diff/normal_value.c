@@ -301,11 +301,11 @@ void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
 	uint64_t seed = n->rules->seed;
 
 	if (n->known->class == TR_DIFF_EXIT)
-		tr_id_map_take(&n->files.tables, tr_text_hash(seed, n->task));
+		tr_id_map_take(&n->files.tables, tr_normal_task_hash(seed, n->task));
 	else if (n->in_process && n->child.data &&
 		 memmem(fields.data, fields.len, shared, sizeof shared - 1))
-		n->failed |= !share_table(&n->files, tr_text_hash(seed, n->task),
-					  tr_text_hash(seed, n->child));
+		n->failed |= !share_table(&n->files, tr_normal_task_hash(seed, n->task),
+					  tr_normal_task_hash(seed, n->child));
 }
 
 void tr_normal_forget_files(struct tr_normal *n)
@@ -332,14 +332,14 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 	if (!n->in_order || !n->in_process || class == FILE_NAME || class == TASK)
 		return seed;
 	if (!n->table)
-		n->table = table_of(&n->files, tr_text_hash(n->rules->seed, n->task));
+		n->table = table_of(&n->files, tr_normal_task_hash(n->rules->seed, n->task));
 	if (!n->table) {
 		n->failed = true;
 		return seed;
 	}
 	if (class != KERNEL_FILE) {
-		uint64_t key = tr_number_hash(tr_number_hash(n->rules->seed, n->table),
-					      group == ADDRESS ? ~number : number);
+		uint64_t place = tr_number_hash(n->rules->seed, group == ADDRESS ? ~number : number);
+		uint64_t key = tr_near_hash(place, n->table);
 		n->failed |= !number_of(&n->files, key, (enum class) class, &name);
 	}
 	return tr_number_hash(seed, name ? name : n->table);

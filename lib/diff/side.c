@@ -51,7 +51,13 @@ bool tr_diff_begin(struct tr_diff *diff)
 
 /* Tasks, threads and modules, to which records refer by a name. */
 
-/* Hashes the name of a task (letter t), a thread (c) or a module (m) to 63 bits, as in images. */
+/* Hashes the name of a task to 63 bits, as in images. */
+static uint64_t task_hash(const struct tr_diff_side *side, struct tr_text name)
+{
+	return tr_normal_task_hash(side->normal.rules->seed, name) & INT64_MAX;
+}
+
+/* Hashes the name of a thread (letter c) or a module (m) to 63 bits. */
 static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct tr_text name)
 {
 	uint64_t seed = tr_number_hash(side->normal.rules->seed, (unsigned char)letter);
@@ -104,7 +110,7 @@ static uint32_t new_forked(struct tr_diff *diff, struct tr_diff_side *side, uint
 /* Returns the image that runs in a task, a new one if none is known. TR_DIFF_NONE: as above. */
 static uint32_t image_of(struct tr_diff *diff, struct tr_diff_side *side)
 {
-	uint64_t task = name_hash(side, 't', side->normal.task);
+	uint64_t task = task_hash(side, side->normal.task);
 	uint32_t image = image_in(side, task);
 
 	return image != TR_DIFF_NONE ? image
@@ -151,7 +157,7 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 			  const struct tr_record *record, uint32_t number, uint32_t *group)
 {
 	const struct tr_normal *normal = &side->normal;
-	uint64_t task = name_hash(side, 't', normal->task), seq;
+	uint64_t task = task_hash(side, normal->task), seq;
 	/* without tasks, as in databases, no program replaces another one */
 	bool absent = tr_text_is(normal->task, "-");
 	uint32_t before = absent ? TR_DIFF_NONE : image_in(side, task), parent = TR_DIFF_NONE;
@@ -179,7 +185,7 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 /* Adds the image of a forked child, unless records of the child preceded this one. */
 static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t parent)
 {
-	uint64_t task = name_hash(side, 't', side->normal.child);
+	uint64_t task = task_hash(side, side->normal.child);
 	uint32_t image = image_in(side, task);
 
 	if (image == TR_DIFF_NONE)
@@ -399,9 +405,10 @@ static bool make_room(struct tr_diff_side *side)
 	return true;
 }
 
-/* Adds the record for which there is room. False: memory is exhausted. */
-static inline bool add_record(struct tr_diff_side *side, struct tr_diff_record record)
+/* Adds the record that was written to where there is room. False: memory is exhausted. */
+static inline bool add_record(struct tr_diff_side *side)
 {
+	struct tr_diff_record *record = &side->records[side->count];
 	size_t mark = side->count / TR_DIFF_MARK;
 
 	if (side->count % TR_DIFF_MARK == 0) {
@@ -409,12 +416,12 @@ static inline bool add_record(struct tr_diff_side *side, struct tr_diff_record r
 			return false;
 		side->marks[mark] = tr_spool_size(side->names);
 	}
-	record.segment = side->segment_begins;
-	record.match = TR_ALIGN_NONE;
+	record->segment = side->segment_begins;
+	record->match = TR_ALIGN_NONE;
 	side->segment_begins = false;
-	side->any_named |= record.named;
-	side->counts[record.class]++;
-	side->records[side->count++] = record;
+	side->any_named |= record->named;
+	side->counts[record->class]++;
+	side->count++;
 	return true;
 }
 
@@ -444,14 +451,15 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		side->objects_known = side->count;
 	if (is_date(normal))
 		return true;
-	struct tr_diff_record entry = {
+	struct tr_diff_record *entry = &side->records[side->count];
+	*entry = (struct tr_diff_record){
 		.content = normal->content,
 		.offset = tr_spool_size(side->spool),
 		.class = normal->known->class,
 		.named = normal->name_count > 0,
 		.wanted = tr_text_is(normal->kind, "env"),
 	};
-	if (place_record(diff, side, record, &entry) && add_record(side, entry))
+	if (place_record(diff, side, record, entry) && add_record(side))
 		return write_record(side, (uint32_t)side->count - 1, line, err);
 exhausted:
 	tr_error_memory(err);
@@ -470,15 +478,17 @@ size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned which, const struct tr_
 	if (which == 1 && !side->count)
 		begin_second(diff);
 	for (; taken < count && side->count < TR_ALIGN_MOST && make_room(side); taken++) {
-		struct tr_diff_record entry = { .offset = tr_block_rest(&blocks[taken]),
-						.class = TR_DIFF_SET,
-						.block = 1,
-						.group = (uint32_t)(seq + taken) };
 		if (!tr_normal_hash_block(normal, &blocks[taken]))
 			break;
-		entry.content = normal->content;
-		entry.key = normal->name_hash;
-		if (!add_record(side, entry))
+		side->records[side->count] = (struct tr_diff_record){
+			.content = normal->content,
+			.key = normal->name_hash,
+			.offset = tr_block_rest(&blocks[taken]),
+			.class = TR_DIFF_SET,
+			.block = 1,
+			.group = (uint32_t)(seq + taken),
+		};
+		if (!add_record(side))
 			break;
 	}
 	return taken;
