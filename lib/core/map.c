@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 enum { FIRST_SLOTS = 16 };
@@ -23,13 +24,26 @@ uint64_t tr_hash_seed(const void *address)
 
 /*
  * As calloc, but writes all slots, because a map fills all its pages: of those that calloc gets from the
- * system, each would take two faults, when it is first read and when it is first written.
+ * system, each would take two faults, when it is first read and when it is first written. Large pages
+ * take fewer.
  */
 static void *alloc_slots(size_t count, size_t size)
 {
-	void *slots = reallocarray(NULL, count, size);
+	enum { LARGE_PAGE = 2 << 20 };
+	size_t bytes = count * size;
+	void *slots;
 
-	return slots ? memset(slots, 0, count * size) : NULL;
+	if (count > SIZE_MAX / size)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	if (bytes > 0 && bytes % LARGE_PAGE == 0) {
+		slots = aligned_alloc(LARGE_PAGE, bytes);
+		if (slots)
+			(void)madvise(slots, bytes, MADV_HUGEPAGE);
+	} else
+#endif
+		slots = malloc(bytes);
+	return slots ? memset(slots, 0, bytes) : NULL;
 }
 
 /* Every bit of either factor reaches every bit of the result. */
