@@ -105,9 +105,9 @@ static bool hash_again(struct tr_diff *diff, unsigned side, const struct tr_norm
 /* True if more than half of the contents of each side are also on the other one. */
 static bool are_mostly_equal(const struct contents *a, const struct contents *b)
 {
-	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);
+	size_t most = a->count > b->count ? a->count : b->count;
 
-	return 2 * same > a->count && 2 * same > b->count;
+	return tr_hashes_common(a->list, a->count, b->list, b->count, most / 2 + 1) > 0;
 }
 
 /*

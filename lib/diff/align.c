@@ -703,7 +703,8 @@ void tr_hashes_sort(uint64_t *list, size_t count)
 		qsort(list, count, sizeof *list, by_hash);
 }
 
-size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
+size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+			size_t least)
 {
 	size_t same = 0;
 
@@ -712,6 +713,8 @@ size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, si
 		same += left && right;
 		i += left;
 		j += right;
+		if (same + a_count - i < least || same + b_count - j < least)
+			return 0;
 	}
-	return same;
+	return same >= least ? same : 0;
 }

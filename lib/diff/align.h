@@ -62,9 +62,13 @@ struct tr_align_side {
 void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b);
 
-/* Sorts hashes for tr_hashes_common, which counts those that are in both lists. */
+/*
+ * Sorts hashes for tr_hashes_common, which counts those that are in both lists, and returns 0 if they
+ * are fewer than `least`.
+ */
 void tr_hashes_sort(uint64_t *list, size_t count);
-size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count);
+size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+			size_t least);
 
 /* Makes two records match. */
 static inline void tr_align_pair(struct tr_diff_record *a, uint32_t i, struct tr_diff_record *b,

@@ -108,12 +108,13 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 	return true;
 }
 
-/* Returns how many words both commands have; 0 if it is less than half of them. */
-static size_t count_same(const struct words *a, const struct words *b)
+/* Returns how many words both commands have; 0 if it is less than half of them, or no more than best. */
+static size_t count_same(const struct words *a, const struct words *b, size_t best)
 {
-	size_t same = tr_hashes_common(a->list, a->count, b->list, b->count);
+	size_t half = (a->count + b->count + 3) / 4;
 
-	return 4 * same >= a->count + b->count ? same : 0;
+	return tr_hashes_common(a->list, a->count, b->list, b->count,
+				half > best ? half : best + 1);
 }
 
 /* Reads the words of a program. False: err is filled. */
@@ -161,8 +162,8 @@ static bool pair_program(struct tr_diff *diff, const struct words *words,
 		if (words->program != list[j].program)
 			continue;
 		tried++;
-		size_t same = count_same(words, &list[j]);
-		if (same > best) {
+		size_t same = count_same(words, &list[j], best);
+		if (same) {
 			best = same;
 			match = j;
 		}

@@ -280,12 +280,21 @@ static int by_key(const void *left, const void *right, void *context)
 /* Sorts the fields of a record for tr_normal_match. False: memory is exhausted. */
 static bool sort_fields(struct tr_normal *n)
 {
+	enum { FEW = 16 };
+
 	if (n->order_cap < n->count &&
 	    !tr_array_grow(&n->order, &n->order_cap, n->count, sizeof *n->order))
 		return false;
-	for (size_t i = 0; i < n->count; i++)
-		n->order[i] = (uint32_t)i;
-	qsort_r(n->order, n->count, sizeof *n->order, by_key, n->fields);
+	for (uint32_t i = 0; i < n->count; i++) {
+		size_t at = i;
+		/* most records have few fields, for which a call of qsort_r takes longer */
+		for (; n->count <= FEW && at > 0 && by_key(&i, &n->order[at - 1], n->fields) < 0;
+		     at--)
+			n->order[at] = n->order[at - 1];
+		n->order[at] = i;
+	}
+	if (n->count > FEW)
+		qsort_r(n->order, n->count, sizeof *n->order, by_key, n->fields);
 	for (size_t i = 0; i < n->count; i++) {
 		struct tr_normal_field *field = &n->fields[n->order[i]];
 		const struct tr_normal_field *last = i ? &n->fields[n->order[i - 1]] : NULL;
