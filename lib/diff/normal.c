@@ -450,22 +450,27 @@ static inline bool has_plain_numbers(const struct tr_normal *n)
 }
 
 /*
- * True if all columns of an API call are plain numbers: then one hash of its text does for all of them.
- * Only calls are hashed again when objects become known (tr_diff_rehash_calls).
+ * Adds the plain numbers that begin at p, and a "->" among them, to the hashes of a record, as
+ * hash_column does. Returns where the first other column begins.
  */
-static bool are_plain_numbers(const struct tr_normal *n, const char *p, const char *end)
+static const char *hash_plain_numbers(const struct tr_normal *n, const char *p, const char *end,
+				      struct columns *columns)
 {
-	if (n->known->class != TR_DIFF_THREAD || !has_plain_numbers(n))
-		return false;
+	if (!has_plain_numbers(n) || n->known->keys)
+		return p;
 	while (p < end) {
 		bool arrow = end - p >= 2 && p[0] == '-' && p[1] == '>' &&
 			     (end - p == 2 || p[2] == '\t');
-		p = arrow ? p + 2 : skip_plain_number(n, p, end);
-		if (!p)
-			return false;
-		p += p < end;
+		const char *next = arrow ? p + 2 : skip_plain_number(n, p, end);
+		if (!next)
+			break;
+		columns->result |= arrow;
+		columns->hash = tr_number_hash(
+			columns->hash,
+			arrow ? 1 : tr_text_hash(n->kind_hash, tr_text_span(p, next)));
+		p = next + (next < end);
 	}
-	return true;
+	return p;
 }
 
 /* Adds a column to the hashes of a record. end: of the line. */
@@ -562,11 +567,9 @@ static inline struct columns hash_columns(struct tr_normal *n, struct tr_text re
 			n->module = (struct tr_text){ p + memo->module, memo->module_len };
 		return columns;
 	}
-	bool plain = memo && are_plain_numbers(n, p, end);
-	if (plain)
-		columns.hash = text;
+	p = hash_plain_numbers(n, p, end, &columns);
 	struct tr_tabs tabs = tr_tabs_begin(p, p, end);
-	while (!plain && p < end && !n->failed)
+	while (p < end && !n->failed)
 		hash_column(n, next_column(&tabs, &p), end, first, &columns);
 	if (memo && columns.constant && !n->failed)
 		*memo = (struct tr_normal_memo){
