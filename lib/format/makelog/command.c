@@ -189,6 +189,11 @@ bool tr_makelog_may_hold(struct tr_makelog_names *names, struct tr_text text,
 	bool drive = tr_path_has_drive(text) || (text.len && *text.data == '"');
 	struct tr_text word = { text.data, blank ? (size_t)(blank - text.data) : text.len };
 
+	const char *tab = word.len ? memchr(word.data, '\t', word.len) : NULL;
+	if (tab) {
+		blank = tab;
+		word = tr_text_span(word.data, tab);
+	}
 	*first = (struct tr_makelog_program){ 0 };
 	if (!word.len || drive)
 		return drive;
