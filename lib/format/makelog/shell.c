@@ -68,6 +68,7 @@ struct tr_makelog_shell {
 	size_t braces; /* open { */
 	size_t cases;  /* open case */
 	enum fate fate;
+	bool negated;  /* an odd number of ! precedes the pipeline */
 	bool by_line;  /* stop at the end of the line in which the first command ends */
 	bool quoting;  /* the error is a quote that is open at the end */
 	bool moved;    /* a command has changed the directory */
@@ -91,6 +92,7 @@ struct tr_makelog_shell {
 	bool marking;		/* all words so far are literal words of the first command */
 	bool unexpanded;	/* a word has text that only a shell can expand */
 	bool conditional;	/* it follows || */
+	char joint;		/* & or |: && or || and a command of unknown status precede it */
 	bool skipped;		/* it does not run, or is the list of a loop */
 	bool failed;
 };
@@ -620,6 +622,7 @@ static void begin_command(struct tr_makelog_shell *shell)
 	shell->count = 0;
 	shell->marking = false;
 	shell->unexpanded = shell->conditional = shell->skipped = false;
+	shell->joint = 0;
 }
 
 /* Passes on the arguments of eval as a script; eval joins them with blanks. */
@@ -643,6 +646,16 @@ static void evaluate(struct tr_makelog_shell *shell)
 	tr_buffer_free(&script);
 }
 
+/* The exit status of the list up to a command, of which the fate is known. */
+static void join_fates(struct tr_makelog_shell *shell)
+{
+	if (shell->negated && shell->fate != FATE_UNKNOWN)
+		shell->fate = shell->fate == FATE_TRUE ? FATE_FALSE : FATE_TRUE;
+	/* if "test -f a && true" fails, it is because of test */
+	if (shell->joint && shell->fate == (shell->joint == '&' ? FATE_TRUE : FATE_FALSE))
+		shell->fate = FATE_UNKNOWN;
+}
+
 /* Ends a simple command at an operator. */
 static void end_command(struct tr_makelog_shell *shell)
 {
@@ -662,6 +675,7 @@ static void end_command(struct tr_makelog_shell *shell)
 		} else {
 			deliver(shell);
 		}
+		join_fates(shell);
 	}
 	begin_command(shell);
 }
@@ -690,6 +704,7 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	}
 	if (tr_text_is(text, "elif") || tr_text_is(text, "fi") || tr_text_is(text, "done")) {
 		shell->bodies -= shell->bodies > 0;
+		shell->fate = FATE_UNKNOWN;
 		return true;
 	}
 	if (tr_text_is(text, "case") || tr_text_is(text, "esac")) {
@@ -698,6 +713,9 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 		shell->skipped |= *text.data == 'c';
 		return *text.data == 'e';
 	}
+	if (tr_text_is(text, "else"))
+		shell->fate = FATE_UNKNOWN;
+	shell->negated ^= tr_text_is(text, "!");
 	shell->braces += tr_text_is(text, "{");
 	shell->braces -= tr_text_is(text, "}") && shell->braces;
 	if (tr_text_is(text, "for")) {
@@ -1038,6 +1056,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	pop(shell);
 	shell->previous.len = 0;
 	shell->fate = FATE_UNKNOWN;
+	shell->negated = false;
 }
 
 /* Handles a newline. False: the text ends there (by_line). */
@@ -1047,6 +1066,7 @@ static bool take_newline(struct tr_makelog_shell *shell)
 
 	if (shell->count || !shell->dangling)
 		end_command(shell);
+	shell->negated &= shell->dangling;
 	skip_heres(shell);
 	if (!shell->by_line || shell->depth || shell->bodies || shell->braces || shell->dangling ||
 	    shell->syntax != TR_MAKELOG_FINE)
@@ -1069,12 +1089,14 @@ static void take_operator(struct tr_makelog_shell *shell)
 	shell->pos += twice;
 	end_command(shell);
 	shell->dangling = twice || c == '|';
+	shell->negated &= c == '|' && !twice;
 	if (!twice) {
 		shell->fate = c == '|' ? FATE_UNKNOWN : shell->fate;
 		return;
 	}
 	shell->skipped = shell->fate == (c == '&' ? FATE_FALSE : FATE_TRUE);
 	shell->conditional = c == '|' && shell->fate == FATE_UNKNOWN;
+	shell->joint = shell->fate == FATE_UNKNOWN ? c : 0;
 }
 
 static void run(struct tr_makelog_shell *shell)
@@ -1234,6 +1256,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->fate = FATE_UNKNOWN;
 	shell->by_line = script->by_line;
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
+	shell->negated = false;
 	run(shell);
 	if (shell->failed) {
 		shell->line->mark_count = 0;
