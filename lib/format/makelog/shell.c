@@ -67,6 +67,7 @@ struct tr_makelog_shell {
 	size_t bodies; /* open bodies of if and loops */
 	size_t braces; /* open { */
 	size_t cases;  /* open case */
+	bool pattern;  /* in a pattern of case, which a bracket ends */
 	enum fate fate;
 	bool negated;  /* an odd number of ! precedes the pipeline */
 	bool by_line;  /* stop at the end of the line in which the first command ends */
@@ -659,7 +660,8 @@ static void join_fates(struct tr_makelog_shell *shell)
 /* Ends a simple command at an operator. */
 static void end_command(struct tr_makelog_shell *shell)
 {
-	if (shell->count && !shell->skipped && shell->syntax == TR_MAKELOG_FINE) {
+	if (shell->count && !shell->skipped && !shell->pattern &&
+	    shell->syntax == TR_MAKELOG_FINE) {
 		struct tr_text program = word(shell, 0);
 		shell->fate = FATE_UNKNOWN;
 		if (tr_text_is(program, "cd") || tr_text_is(program, "pushd") ||
@@ -710,6 +712,8 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	if (tr_text_is(text, "case") || tr_text_is(text, "esac")) {
 		shell->cases += *text.data == 'c';
 		shell->cases -= *text.data == 'e' && shell->cases;
+		shell->pattern = *text.data == 'c';
+		shell->fate = FATE_UNKNOWN;
 		shell->skipped |= *text.data == 'c';
 		return *text.data == 'e';
 	}
@@ -741,7 +745,8 @@ static inline bool take_syntax(struct tr_makelog_shell *shell, struct tr_text te
 		return false;
 	if (memchr(text.data, '=', text.len))
 		return is_assignment(text);
-	if (quoted || !begins[(unsigned char)*text.data])
+	if (quoted || !begins[(unsigned char)*text.data] ||
+	    (shell->pattern && !tr_text_is(text, "esac")))
 		return false;
 	bool reserved = take_reserved(shell, text);
 	shell->marking &= !reserved && !shell->skipped;
@@ -1039,7 +1044,8 @@ static void open_subshell(struct tr_makelog_shell *shell)
 /* Closes a subshell, or ends a pattern of case. */
 static void close_subshell(struct tr_makelog_shell *shell)
 {
-	if (shell->cases) {
+	if (shell->pattern) {
+		shell->pattern = false;
 		begin_command(shell);
 		return;
 	}
@@ -1088,6 +1094,9 @@ static void take_operator(struct tr_makelog_shell *shell)
 	}
 	shell->pos += twice;
 	end_command(shell);
+	/* ;; and the like end a branch of case */
+	shell->pattern |= shell->cases && c == ';' && shell->pos < shell->end &&
+			  (*shell->pos == ';' || *shell->pos == '&');
 	shell->dangling = twice || c == '|';
 	shell->negated &= c == '|' && !twice;
 	if (!twice) {
@@ -1120,7 +1129,8 @@ static void run(struct tr_makelog_shell *shell)
 		case '(':
 			shell->pos++;
 			shell->dangling = shell->marking = false;
-			open_subshell(shell);
+			if (!shell->pattern) /* one may precede a pattern */
+				open_subshell(shell);
 			break;
 		case ')':
 			shell->pos++;
@@ -1256,7 +1266,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->fate = FATE_UNKNOWN;
 	shell->by_line = script->by_line;
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
-	shell->negated = false;
+	shell->negated = shell->pattern = false;
 	run(shell);
 	if (shell->failed) {
 		shell->line->mark_count = 0;
