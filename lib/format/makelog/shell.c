@@ -69,7 +69,9 @@ struct tr_makelog_shell {
 	size_t cases;  /* open case */
 	bool pattern;  /* in a pattern of case, which a bracket ends */
 	enum fate fate;
-	bool negated;  /* an odd number of ! precedes the pipeline */
+	bool negated; /* an odd number of ! precedes the pipeline */
+	/* groups, ( or {, that are open from the first on that follows ||, or does not run; 0: none */
+	size_t uncertain, unreached;
 	bool by_line;  /* stop at the end of the line in which the first command ends */
 	bool quoting;  /* the error is a quote that is open at the end */
 	bool moved;    /* a command has changed the directory */
@@ -208,19 +210,24 @@ static struct tr_text directory_of(const struct tr_makelog_shell *shell)
 	return shell->known ? tr_buffer_text(&shell->directory) : (struct tr_text){ NULL, 0 };
 }
 
+/* True if the command may not run. */
+static bool is_conditional(const struct tr_makelog_shell *shell)
+{
+	return shell->conditional || shell->uncertain || shell->bodies || shell->cases;
+}
+
 static void take_script(struct tr_makelog_shell *shell, struct tr_text script)
 {
 	const struct tr_word words[] = { { TR_TEXT("sh"), 0, false },
 					 { TR_TEXT("-c"), 1, false },
 					 { script, 2, false } };
 
-	if (!shell->skipped && shell->syntax == TR_MAKELOG_FINE)
+	if (!shell->skipped && !shell->unreached && shell->syntax == TR_MAKELOG_FINE)
 		shell->take(shell->context, &(struct tr_makelog_found){
 						    .words = words,
 						    .count = sizeof words / sizeof *words,
 						    .directory = directory_of(shell),
-						    .conditional = shell->conditional ||
-								   shell->bodies || shell->cases,
+						    .conditional = is_conditional(shell),
 					    });
 }
 
@@ -603,7 +610,7 @@ static void deliver(struct tr_makelog_shell *shell)
 		.count = shell->count,
 		.directory = directory_of(shell),
 		.unexpanded = shell->unexpanded,
-		.conditional = shell->conditional || shell->bodies || shell->cases,
+		.conditional = is_conditional(shell),
 		.spelled = { spelled.data + shell->spelled, spelled.len - shell->spelled },
 	};
 	shell->take(shell->context, &found);
@@ -660,7 +667,7 @@ static void join_fates(struct tr_makelog_shell *shell)
 /* Ends a simple command at an operator. */
 static void end_command(struct tr_makelog_shell *shell)
 {
-	if (shell->count && !shell->skipped && !shell->pattern &&
+	if (shell->count && !shell->skipped && !shell->unreached && !shell->pattern &&
 	    shell->syntax == TR_MAKELOG_FINE) {
 		struct tr_text program = word(shell, 0);
 		shell->fate = FATE_UNKNOWN;
@@ -695,6 +702,24 @@ static bool is_assignment(struct tr_text text)
 	return i && i < text.len && text.data[i] == '=';
 }
 
+/* Begins a group, all commands of which follow the operator before it. */
+static void begin_group(struct tr_makelog_shell *shell)
+{
+	if (shell->uncertain || shell->conditional)
+		shell->uncertain++;
+	if (shell->unreached || shell->skipped)
+		shell->unreached++;
+}
+
+static void end_group(struct tr_makelog_shell *shell)
+{
+	/* for a pipeline, of which the group is a part */
+	shell->conditional = shell->uncertain;
+	shell->skipped = shell->unreached;
+	shell->uncertain -= shell->uncertain > 0;
+	shell->unreached -= shell->unreached > 0;
+}
+
 /* Handles a reserved word where a command may begin. False: the word is not reserved. */
 static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 {
@@ -720,8 +745,13 @@ static bool take_reserved(struct tr_makelog_shell *shell, struct tr_text text)
 	if (tr_text_is(text, "else"))
 		shell->fate = FATE_UNKNOWN;
 	shell->negated ^= tr_text_is(text, "!");
-	shell->braces += tr_text_is(text, "{");
-	shell->braces -= tr_text_is(text, "}") && shell->braces;
+	if (tr_text_is(text, "{")) {
+		shell->braces++;
+		begin_group(shell);
+	} else if (tr_text_is(text, "}") && shell->braces) {
+		shell->braces--;
+		end_group(shell);
+	}
 	if (tr_text_is(text, "for")) {
 		shell->skipped = true;
 		return false;
@@ -1034,6 +1064,7 @@ static void open_subshell(struct tr_makelog_shell *shell)
 		fail(shell, TR_MAKELOG_TOO_DEEP);
 		return;
 	}
+	begin_group(shell);
 	struct scope *scope = &shell->scopes[shell->depth++];
 	*scope = (struct scope){ shell->known ? malloc(directory.len + 1) : NULL, directory.len };
 	shell->failed |= shell->known && !scope->directory;
@@ -1060,6 +1091,7 @@ static void close_subshell(struct tr_makelog_shell *shell)
 	if (scope->directory)
 		tr_buffer_put(&shell->directory, scope->directory, scope->len);
 	pop(shell);
+	end_group(shell);
 	shell->previous.len = 0;
 	shell->fate = FATE_UNKNOWN;
 	shell->negated = false;
@@ -1087,6 +1119,7 @@ static void take_operator(struct tr_makelog_shell *shell)
 {
 	char c = *shell->pos++;
 	bool twice = shell->pos < shell->end && *shell->pos == c && (c == '&' || c == '|');
+	bool conditional = shell->conditional, skipped = shell->skipped;
 
 	if (c == '&' && shell->pos < shell->end && *shell->pos == '>') {
 		skip_redirection(shell);
@@ -1100,7 +1133,11 @@ static void take_operator(struct tr_makelog_shell *shell)
 	shell->dangling = twice || c == '|';
 	shell->negated &= c == '|' && !twice;
 	if (!twice) {
-		shell->fate = c == '|' ? FATE_UNKNOWN : shell->fate;
+		/* all commands of a pipeline follow the operator before it */
+		shell->conditional = conditional && c == '|';
+		shell->skipped = skipped && c == '|';
+		if (c == '|' && !skipped)
+			shell->fate = FATE_UNKNOWN;
 		return;
 	}
 	shell->skipped = shell->fate == (c == '&' ? FATE_FALSE : FATE_TRUE);
@@ -1267,6 +1304,7 @@ bool tr_makelog_shell_parse(struct tr_makelog_shell *shell, const struct tr_make
 	shell->by_line = script->by_line;
 	shell->quoting = shell->moved = shell->dangling = shell->endless = shell->failed = false;
 	shell->negated = shell->pattern = false;
+	shell->uncertain = shell->unreached = 0;
 	run(shell);
 	if (shell->failed) {
 		shell->line->mark_count = 0;
