@@ -106,9 +106,17 @@ void tr_reader_put_raw(struct tr_reader *reader, struct tr_text text, const char
 enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **record,
 				 struct tr_error *err)
 {
+	struct tr_buffer *line = &reader->line;
+	size_t limit = line->limit;
+
 	reader->held = false;
-	tr_buffer_put_byte(&reader->line, '\n');
-	if (tr_record_from_buffer(&reader->record, &reader->arena, &reader->line, err) != TR_OK)
+	/* what follows the text of the record is not limited */
+	if (limit)
+		line->limit = (line->len > limit ? line->len : limit) + 1 + TR_INPUT_PAD;
+	tr_buffer_put_byte(line, '\n');
+	enum tr_status status = tr_record_from_buffer(&reader->record, &reader->arena, line, err);
+	line->limit = limit;
+	if (status != TR_OK)
 		return TR_FATAL;
 	reader->record.source_line = reader->source_line;
 	reader->record.source_offset = reader->source_offset;

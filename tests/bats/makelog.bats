@@ -276,3 +276,14 @@ database() {
 	run -2 --separate-stderr tr-parse -f makelog --max-record=500k log
 	[[ $stderr == *"log:1: lines that backslashes join exceed --max-record: left out"* ]]
 }
+
+@test "records that are a little longer than --max-record are read or reported, also by filters" {
+	local length cwd=/0123456789012345678901234567890123456789
+	for length in 100 240 250 260 270 280 288; do
+		printf 'gcc -c %0*d.c\ngcc -c b.c\n' "$length" 0 >log
+		tr-parse -q -f makelog -O cwd=$cwd --max-record=300 log >want 2>parse || true
+		tr-filter -q -f makelog -O cwd=$cwd --max-record=300 'kind == "exec"' log >got 2>filter || true
+		diff want got && diff <(sed 's/^tr-parse//' parse) <(sed 's/^tr-filter//' filter)
+		grep '"b.c"' got
+	done
+}
