@@ -230,6 +230,9 @@ static bool set_words(struct known *known, const struct tr_call *call, struct tr
 		if (parsed && (call->tool != TR_TOOL_ARCHIVER || i >= fixed))
 			known->words[i].freedom =
 				freedom_of(known, &invocation->parts[i - invocation->launchers]);
+		/* an option in place of an archive may move it: tr_call_archive */
+		if (i == fixed && known->words[i].freedom != ANY_FILE)
+			known->words[i].freedom = NOTHING_ELSE;
 		if (file.data == word.data && file.len == word.len)
 			known->made = i;
 	}
