@@ -144,13 +144,25 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 	return true;
 }
 
-/* True if the records that were read last on both sides have equal fields. */
-static bool are_equal(const struct tr_diff *diff)
+/*
+ * True if the records that were read last on both sides have equal fields in the same order. Sets *near
+ * to whether some of them are equal only within the tolerance.
+ */
+static bool are_equal(const struct tr_diff *diff, bool *near)
 {
 	const struct tr_normal *a = &diff->sides[0].normal, *b = &diff->sides[1].normal;
+	const struct tr_normal_field *last = NULL;
 
+	*near = false;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct tr_normal_field *other = tr_normal_match(a, i, b);
+		if (other) {
+			if ((last && other < last) || other->result != a->fields[i].result)
+				return false;
+			last = other;
+			*near |= !other->is_duration &&
+				 !tr_text_equal(a->fields[i].text, other->text);
+		}
 		/* a duration that only one record has is unknown for the other */
 		if (other ? !tr_diff_equal_fields(diff, &a->fields[i], other)
 			  : !a->fields[i].is_duration)
@@ -181,10 +193,14 @@ bool tr_diff_apply_tolerances(struct tr_diff *diff, struct tr_error *err)
 		if (!tr_diff_read(diff, 0, (uint32_t)k, err).data ||
 		    !tr_diff_read(diff, 1, match, err).data)
 			return false;
-		/* matching records are reported if their contents differ */
-		if (are_equal(diff))
+		/*
+		 * Matching records are reported if their contents differ. Records without near numbers
+		 * differ in what no tolerance covers: in the order of fields, or in names.
+		 */
+		bool near, equal_now = are_equal(diff, &near);
+		if (equal_now && near)
 			b[match].content = a[k].content;
-		else if (equal)
+		else if (equal && !equal_now)
 			b[match].content = ~a[k].content;
 	}
 	return true;
