@@ -76,14 +76,14 @@ static bool is_taken(const struct tr_renames *r, const struct tr_index *index, u
 
 bool tr_renames_decide(struct tr_renames *r)
 {
-	struct tr_index taken = { .hash = b_at }; /* names of the second trace */
 	uint32_t *order = malloc((r->count + 1) * sizeof *order);
 	bool fine = order != NULL;
 	size_t contested = 0;
 
 	r->old_names.hash = a_at;
+	r->new_names.hash = b_at;
 	for (uint32_t i = 0; fine && i < r->count; i++)
-		fine = add_pair(r, &r->old_names, i) && add_pair(r, &taken, i);
+		fine = add_pair(r, &r->old_names, i) && add_pair(r, &r->new_names, i);
 	for (uint32_t i = 0; fine && i < r->count; i++) {
 		if (r->list[i].contested)
 			order[contested++] = i;
@@ -95,15 +95,14 @@ bool tr_renames_decide(struct tr_renames *r)
 	for (size_t i = 0; fine && i < contested; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
 		pair->chosen =
-			!is_taken(r, &r->old_names, pair->a) && !is_taken(r, &taken, pair->b);
+			!is_taken(r, &r->old_names, pair->a) && !is_taken(r, &r->new_names, pair->b);
 		r->conflict |= !pair->chosen;
 		/* replace pairs with the same names that are not chosen */
 		if (pair->chosen)
 			fine = tr_index_put(&r->old_names, r->list, order[i]) &&
-			       tr_index_put(&taken, r->list, order[i]);
+			       tr_index_put(&r->new_names, r->list, order[i]);
 	}
 	free(order);
-	tr_index_free(&taken);
 	return fine;
 }
 
@@ -121,7 +120,9 @@ bool tr_renames_agree(const struct tr_renames *r, uint64_t a, uint64_t b)
 {
 	uint32_t place;
 
-	return !tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place) || r->list[place].chosen;
+	if (tr_index_find(&r->pairs, r->list, pair_hash(a, b), &place))
+		return r->list[place].chosen;
+	return !is_taken(r, &r->old_names, a) && !is_taken(r, &r->new_names, b);
 }
 
 void tr_renames_free(struct tr_renames *r)
@@ -129,5 +130,6 @@ void tr_renames_free(struct tr_renames *r)
 	free(r->list);
 	tr_index_free(&r->pairs);
 	tr_index_free(&r->old_names);
+	tr_index_free(&r->new_names);
 	*r = (struct tr_renames){ .list = NULL };
 }

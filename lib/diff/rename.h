@@ -8,7 +8,8 @@
  *	tr_renames_agree   true for two names that were paired
  *	tr_renames_find    the new name of a name of the first trace
  *
- * Memory: 46 to 67 bytes for each pair of names, and up to 26 more in tr_renames_decide. Not thread safe.
+ * Memory: 46 to 67 bytes for each pair of names, and up to 26 more from tr_renames_decide on. Not thread
+ * safe.
  */
 #ifndef TR_DIFF_RENAME_H
 #define TR_DIFF_RENAME_H
@@ -31,6 +32,7 @@ struct tr_renames {
 	size_t count, cap;
 	struct tr_index pairs;	   /* their places in list */
 	struct tr_index old_names; /* chosen pairs, by the name of the first trace */
+	struct tr_index new_names; /* by the name of the second trace */
 	bool conflict;		   /* after tr_renames_decide: some pair was not chosen */
 };
 
@@ -38,7 +40,7 @@ struct tr_renames {
 bool tr_renames_vote(struct tr_renames *renames, uint64_t a, uint64_t b, uint32_t votes);
 bool tr_renames_decide(struct tr_renames *renames);
 
-/* True if two names were paired, or if no vote was for this pair. */
+/* True if two names were paired, or if no vote was for them and neither was paired with another. */
 bool tr_renames_agree(const struct tr_renames *renames, uint64_t a, uint64_t b);
 
 /* Sets *b to the new name of a; false: it has none. */
