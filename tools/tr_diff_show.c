@@ -309,16 +309,36 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 	show->own = own;
 }
 
+typedef bool equal_fields(const struct tr_diff *diff, const struct tr_normal_field *a,
+			  const struct tr_normal_field *b);
+
+/*
+ * Returns how the fields of the record that was loaded on both sides are compared: if nothing else
+ * differs, the names do.
+ */
+static equal_fields *comparison_of(const struct tr_diff_show *show)
+{
+	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct tr_normal_field *other = tr_normal_match(a, i, b);
+		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
+			return tr_diff_equal_fields;
+	}
+	return a->count == b->count ? tr_diff_pairs_names : tr_diff_equal_fields;
+}
+
 /* Composes the change of the record that was loaded on both sides. own: as the traces spell it. */
 static void compose_changes(struct tr_diff_show *show, bool own)
 {
 	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
+	equal_fields *are_equal = comparison_of(show);
 
 	show->own = own;
 	tr_buffer_reset(&show->changes);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct tr_normal_field *other = tr_normal_match(a, i, b);
-		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
+		if (!other || !are_equal(show->diff, &a->fields[i], other))
 			put_change(show, &a->fields[i], other);
 	}
 	for (size_t i = 0; i < b->count; i++) {
@@ -591,6 +611,7 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 
 	if (!fine)
 		return false;
+	equal_fields *are_equal = a && b ? comparison_of(show) : NULL;
 	tr_buffer_put_literal(to, "{\"what\":\"");
 	tr_buffer_put_text(to, tr_text_from(words[difference->what]));
 	tr_buffer_put_literal(to, "\",\"kind\":");
@@ -620,7 +641,7 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 		const struct tr_normal_field *other = b ? tr_normal_match(a, i, b) : NULL;
 		if (i == 0 && !b)
 			continue;
-		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
+		if (!other || !are_equal(show->diff, &a->fields[i], other))
 			fine = put_json_field(show, &reason, &a->fields[i], other);
 	}
 	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {

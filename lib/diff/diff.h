@@ -199,6 +199,13 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 			  const struct tr_normal_field *b);
 
 /*
+ * As tr_diff_equal_fields, but names must be paired. If names conflict, tr_diff_align counts others as
+ * different, although nothing contradicts them.
+ */
+bool tr_diff_pairs_names(const struct tr_diff *diff, const struct tr_normal_field *a,
+			 const struct tr_normal_field *b);
+
+/*
  * Makes the contents of matching records equal if they differ only within the tolerances, and
  * different if their durations or added fields differ. False: err is filled.
  */

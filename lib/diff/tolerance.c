@@ -144,6 +144,25 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 	return true;
 }
 
+bool tr_diff_pairs_names(const struct tr_diff *diff, const struct tr_normal_field *a,
+			 const struct tr_normal_field *b)
+{
+	const struct tr_normal *left = &diff->sides[0].normal, *right = &diff->sides[1].normal;
+	size_t count = tr_normal_names_end(left, a) - a->names;
+
+	if (!tr_diff_equal_fields(diff, a, b))
+		return false;
+	if (!tr_text_equal(a->text, b->text) || !diff->renames.conflict)
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t name;
+		if (!tr_renames_find(&diff->renames, left->names[a->names + i].hash, &name) ||
+		    name != right->names[b->names + i].hash)
+			return false;
+	}
+	return true;
+}
+
 /*
  * True if the records that were read last on both sides have equal fields in the same order. Sets *near
  * to whether some of them are equal only within the tolerance.
