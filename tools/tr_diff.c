@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "deps/tracker.h"
@@ -346,6 +347,24 @@ static void choose_as_is(struct tool_diff *t)
 	t->diff.rules.readings |= choice == 5;
 }
 
+/* True if an operand is a pipe or socket; sets *status. */
+static bool is_pipe(const char *operand, struct stat *status)
+{
+	int result = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, status)
+					       : stat(operand, status);
+
+	return result == 0 && (S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode));
+}
+
+/* True if both operands are the same pipe: its content can be read only once. */
+static bool are_same_pipe(const char *const *operands)
+{
+	struct stat a, b;
+
+	return is_pipe(operands[0], &a) && is_pipe(operands[1], &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 static void read_options(struct tool_diff *t)
 {
 	static const enum tr_diff_form forms[] = { TR_DIFF_TEXT, TR_DIFF_JSON, TR_DIFF_TREC };
@@ -386,6 +405,9 @@ static void read_options(struct tool_diff *t)
 	else if (!t->cli.stop && strcmp(t->cli.operands[0], "-") == 0 &&
 		 strcmp(t->cli.operands[1], "-") == 0)
 		tr_cli_usage(&t->cli, "standard input cannot be both traces");
+	else if (!t->cli.stop && are_same_pipe(t->cli.operands))
+		tr_cli_usage(&t->cli, "%s and %s are the same pipe", t->cli.operands[0],
+			     t->cli.operands[1]);
 }
 
 /* Reading. */

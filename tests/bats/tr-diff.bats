@@ -203,6 +203,12 @@ END
 	run -2 tr-diff a
 	[[ ${lines[0]} == "tr-diff: two traces are needed" ]]
 	run -2 tr-diff - -
+	run -2 tr-diff /dev/stdin - < <(cat a)
+	[ "${lines[0]}" = "tr-diff: /dev/stdin and - are the same pipe" ]
+	run -0 tr-diff /dev/stdin - <a
+	mkfifo pipe
+	run -2 timeout 20 tr-diff pipe ./pipe
+	[ "${lines[0]}" = "tr-diff: pipe and ./pipe are the same pipe" ]
 	run -2 --separate-stderr tr-diff a missing
 	[ -z "$output" ]
 	[[ $stderr == *"missing"* ]]
