@@ -350,8 +350,8 @@ static void choose_as_is(struct tool_diff *t)
 /* True if an operand is a pipe or socket; sets *status. */
 static bool is_pipe(const char *operand, struct stat *status)
 {
-	int result = strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, status)
-					       : stat(operand, status);
+	int result =
+		strcmp(operand, "-") == 0 ? fstat(STDIN_FILENO, status) : stat(operand, status);
 
 	return result == 0 && (S_ISFIFO(status->st_mode) || S_ISSOCK(status->st_mode));
 }

@@ -338,7 +338,8 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 		return seed;
 	}
 	if (class != KERNEL_FILE) {
-		uint64_t place = tr_number_hash(n->rules->seed, group == ADDRESS ? ~number : number);
+		uint64_t place =
+			tr_number_hash(n->rules->seed, group == ADDRESS ? ~number : number);
 		uint64_t key = tr_near_hash(place, n->table);
 		n->failed |= !number_of(&n->files, key, (enum class) class, &name);
 	}

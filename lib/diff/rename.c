@@ -94,8 +94,8 @@ bool tr_renames_decide(struct tr_renames *r)
 		qsort_r(order, contested, sizeof *order, by_votes, r->list);
 	for (size_t i = 0; fine && i < contested; i++) {
 		struct tr_rename *pair = &r->list[order[i]];
-		pair->chosen =
-			!is_taken(r, &r->old_names, pair->a) && !is_taken(r, &r->new_names, pair->b);
+		pair->chosen = !is_taken(r, &r->old_names, pair->a) &&
+			       !is_taken(r, &r->new_names, pair->b);
 		r->conflict |= !pair->chosen;
 		/* replace pairs with the same names that are not chosen */
 		if (pair->chosen)
