@@ -658,12 +658,13 @@ int main(int argc, char **argv)
 	t.cli.config.read.blocks = &t.blocks;
 	if (tr_cli_open(&t.cli) && tr_cli_output(&t.cli, false))
 		show(&t);
+	int status = tr_cli_end(&t.cli);
+	/* a trace that is not at its end counts with the taker of a view */
 	for (size_t i = 0; i < t.style_count; i++)
 		if (t.styles[i].view)
 			t.styles[i].style->free(t.styles[i].view);
 	tr_regex_free(t.regex);
 	tr_regex_scratch_free(t.scratch);
-	int status = tr_cli_end(&t.cli);
 	tr_buffer_free(&t.choices);
 	tr_buffer_free(&t.help);
 	return status;
