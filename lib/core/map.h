@@ -99,13 +99,12 @@ struct tr_id_map {
 	}
 
 /*
- * Returns the slot at which the search for an id starts; the map is not empty. Eight consecutive
- * ids have eight consecutive slots: most ids are counted up, and ids that are used together are
- * then in the same cache lines.
+ * Returns the slot at which the search for an id starts; the map is not empty. Most ids are counted
+ * up, so eight ids in a row have slots in a row.
  */
 static inline size_t tr_id_map_home(const struct tr_id_map *map, uint64_t id)
 {
-	return ((size_t)tr_number_hash(map->seed, id / 8) * 8 + id % 8) & (map->cap - 1);
+	return (size_t)tr_near_hash(map->seed, id) & (map->cap - 1);
 }
 
 /* Returns the value, or NULL. */

@@ -123,6 +123,29 @@ static inline struct tr_text tr_text_trimmed(struct tr_text t)
 	return t;
 }
 
+#if defined __SSE2__ && !defined TR_PORTABLE
+#include <emmintrin.h>
+#endif
+
+/* Returns the number of bytes that two texts of this length have in common at their beginning. */
+static inline size_t tr_text_common(const char *a, const char *b, size_t len)
+{
+	size_t i = 0;
+
+#if defined __SSE2__ && !defined TR_PORTABLE
+	for (; i + sizeof(__m128i) <= len; i += sizeof(__m128i)) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
+		__m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
+		unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
+		if (same != 0xffff)
+			return i + (size_t)__builtin_ctz(~same);
+	}
+#endif
+	while (i < len && a[i] == b[i])
+		i++;
+	return i;
+}
+
 /* Decimal digits. */
 
 /* True for the ten digits of ASCII, in any locale. */
@@ -258,10 +281,6 @@ static inline size_t tr_counter_write(struct tr_counter *counter, uint64_t numbe
 }
 
 /* Hex digits. */
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-#include <emmintrin.h>
-#endif
 
 /* Returns the value of a hex digit of either case; -1: c is not one. */
 static inline int tr_hex_digit(char c)

@@ -433,13 +433,6 @@ static const char *skip_hex(const char *p, const char *end, uint64_t *number)
 	return p;
 }
 
-static const char *skip_digits(const char *p, const char *end)
-{
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	return p;
-}
-
 /* Returns the end of a member of a structure that is a string or a number. */
 static const char *member_end(const char *p, const char *end)
 {
@@ -481,8 +474,8 @@ static const char *put_job_server(struct tr_normal *n, const char *p, const char
 		return p + 1;
 	tr_normal_flush(n, at + len);
 	tr_buffer_put_byte(&n->text, '*');
-	p = skip_digits(at + len, stop);
-	p = *p == ',' ? skip_digits(p + 1, stop) : p;
+	p = tr_skip_digits(at + len, stop);
+	p = *p == ',' ? tr_skip_digits(p + 1, stop) : p;
 	return n->copied = p;
 }
 
@@ -527,7 +520,7 @@ static const char *put_hex(struct tr_normal *n, uint64_t class, const char *begi
 static const char *put_decimal(struct tr_normal *n, uint64_t class, char before, const char *begin,
 			       const char *end)
 {
-	const char *p = skip_digits(begin, end);
+	const char *p = tr_skip_digits(begin, end);
 	struct tr_text digits = tr_text_span(begin, p);
 	uint64_t number = 0;
 
@@ -589,7 +582,7 @@ const char *tr_normal_put_value(struct tr_normal *n, const struct tr_normal_fiel
 			/* the number of a definition (@E3), which each trace counts for itself */
 			tr_normal_flush(n, p);
 			p += p + 1 < end && p[1] != '\t' ? 2 : 1;
-			n->copied = p = skip_digits(p, end);
+			n->copied = p = tr_skip_digits(p, end);
 		} else if (*p == '0' && end - p > 2 && p[1] == 'x' && before != '(' &&
 			   before != '|' && !tr_is_in_file_name(before)) {
 			p = put_hex(n, of, p, end);

@@ -132,6 +132,11 @@ struct tr_read_config {
 	const char *name; /* of the file, as it was given, or the member; NULL: it has none */
 	bool exact;	  /* --exact: add .raw where the rewrite would differ */
 	bool lines;	  /* --lines: one record for every line of the source, all bytes of it */
+	/*
+	 * The sieve and the takers count the records that the trace does not return, and the trace
+	 * reads these numbers up to its end: they must live as long as the trace, also if the tool
+	 * stops before the end.
+	 */
 	struct tr_sieve *sieve; /* the records that are not wanted; NULL: all are wanted */
 	/* *taker takes plain calls, and may change at any time; NULL: no call is taken. */
 	struct tr_call_taker *const *taker;

@@ -48,9 +48,10 @@ const char *tr_exec_env_trouble(struct tr_env_tracker *tracker, const struct tr_
 bool tr_exec_env_is_silent(const struct tr_exec_env *exec);
 
 /*
- * Appends the line of an exec record (NULL: it is not at hand) with key=map in place of its field for the environment, or
+ * Appends the line of an exec record with key=map in place of its field for the environment, or
  * after argv if it has none, or where argv would be. An empty map only removes the field. A field
- * .raw is removed, because it contains the old environment. False: out of memory.
+ * .raw is removed, because it contains the old environment. record: of that line, whose fields are
+ * used if it was split; NULL: the caller has none. False: out of memory.
  */
 bool tr_env_line_put(struct tr_text line, const struct tr_record *record, const char *key,
 		     struct tr_text map, struct tr_buffer *to);

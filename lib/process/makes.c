@@ -22,7 +22,7 @@ enum {
 	NO_WORD = UINT32_MAX,
 };
 
-/* What another command may have in place of a word, so that the other words keep their roles. */
+/* The words that another command may have in place of a word, so that the rest keep their roles. */
 enum freedom {
 	NOTHING_ELSE,
 	ANY_VALUE,  /* of an option that neither names an output nor changes roles */
@@ -79,18 +79,6 @@ void tr_makes_free(struct tr_makes *makes)
 
 /* Comparing. */
 
-/* The number of bytes that two texts have in common at their beginning. */
-static size_t common(const char *a, const char *b, size_t len)
-{
-	size_t i = 0;
-
-	while (len - i >= 16 && memcmp(a + i, b + i, 16) == 0)
-		i += 16;
-	while (i < len && a[i] == b[i])
-		i++;
-	return i;
-}
-
 /* True if a word begins an option, or may name a response file. */
 static bool is_special(const struct known *known, struct tr_text word)
 {
@@ -111,7 +99,7 @@ static bool may_replace(const struct known *known, enum freedom freedom, struct 
 	case ANY_VALUE:
 		return !new.len || *new.data != '@';
 	case ANY_OUTPUT:
-		return new.len &&*new.data != '@' && !tr_text_is(new, "-");
+		return new.len &&new.data[0] != '@' && !tr_text_is(new, "-");
 	case ANY_FILE:
 		return !is_special(known, new) &&
 		       tr_text_equal(tr_path_extension(old), tr_path_extension(new));
@@ -131,7 +119,8 @@ static const struct word *word_at(const struct known *known, size_t at, size_t *
 }
 
 /*
- * Whether a command is like a known one. *file: what it makes, in its own text; data NULL: nothing.
+ * True if a command is like a known one. Sets *file to what it makes, in its own text; data NULL:
+ * nothing.
  */
 static bool is_like(const struct known *known, struct tr_text argv, struct tr_text *file)
 {
@@ -143,7 +132,7 @@ static bool is_like(const struct known *known, struct tr_text argv, struct tr_te
 	*file = (struct tr_text){ NULL, 0 };
 	for (;;) {
 		size_t left = (size_t)(old_end - old), new_left = (size_t)(new_end - new);
-		size_t same = common(old, new, left < new_left ? left : new_left);
+		size_t same = tr_text_common(old, new, left < new_left ? left : new_left);
 		size_t at = (size_t)(old - known->text) + same;
 		bool ends = same == left && same == new_left;
 		const struct word *word = ends ? NULL : word_at(known, at, &i);
@@ -172,7 +161,7 @@ static bool is_like(const struct known *known, struct tr_text argv, struct tr_te
 
 /* Keeping. */
 
-/* What may be in place of a word. */
+/* Returns what another command may have in place of the word of a part. */
 static enum freedom freedom_of(const struct known *known, const struct tr_part *part)
 {
 	bool option = part->text.len > 2 && *part->text.data == '-' &&

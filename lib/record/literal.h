@@ -87,7 +87,7 @@ void tr_literal_write(const struct tr_value *value, struct tr_buffer *to);
  */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to);
 
-/* The same with the quotes: a value of the stream. */
+/* Appends any bytes as a string of the stream: as tr_string_escape does, between quotes. */
 static inline void tr_string_quote(struct tr_text bytes, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '"');

@@ -281,7 +281,7 @@ static bool put_line(struct tr_record *record, struct tr_buffer *text)
 	return fine && !text->failed;
 }
 
-/* What is known of a run when its record comes: the text that the forest keeps. */
+/* The facts about a run that its record states. The forest keeps them as the run's text. */
 struct described {
 	uint64_t line; /* these are members of its span */
 	uint32_t line_len, name, makes, environment;
@@ -462,7 +462,7 @@ static bool put_files(struct tr_html *html, const struct tr_file_use *uses, size
 	return fine && !to->failed;
 }
 
-/* What the runs of a segment did with files. All zero: the segment has no file calls. */
+/* The uses of files by the runs of a segment. All zero: the segment has no file calls. */
 struct node_uses {
 	struct tr_file_use *list;
 	struct {

@@ -200,16 +200,11 @@ static bool is_lower(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Whether the rest is a vendor's suffix (ARB, SGIX, KHR), or empty. */
 static bool is_suffix(struct tr_text rest)
 {
 	for (size_t i = 0; i < rest.len; i++) {
-		if (!is_upper(rest.data[i]) && !is_digit(rest.data[i]))
+		if (!is_upper(rest.data[i]) && !tr_is_digit(rest.data[i]))
 			return false;
 	}
 	return true;
@@ -230,7 +225,7 @@ static bool is_identifier(struct tr_text rest)
 {
 	for (size_t i = 0; i < rest.len; i++) {
 		char c = rest.data[i];
-		if (!is_upper(c) && !is_lower(c) && !is_digit(c) && c != '_')
+		if (!is_upper(c) && !is_lower(c) && !tr_is_digit(c) && c != '_')
 			return false;
 	}
 	return true;
@@ -241,7 +236,7 @@ static bool eat_digits(struct tr_text *name)
 {
 	size_t len = name->len;
 
-	while (name->len && is_digit(*name->data))
+	while (name->len && tr_is_digit(*name->data))
 		*name = (struct tr_text){ name->data + 1, name->len - 1 };
 	return name->len < len;
 }

@@ -438,11 +438,6 @@ static bool encode_value(struct tr_encoder *encoder, const struct tr_value *valu
  * they accept gives the same bytes as the tree that the grammar makes of it.
  */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /*
  * Whether a value ends at p. This is checked where a value could go on, such as "..." after a cut
  * string, which must not be encoded as if it were whole.
@@ -466,7 +461,7 @@ static const char *digits(const char *p, const char *end, uint64_t *number)
 	enum { SURE = 19 }; /* digits that always fit */
 	const char *start = p;
 	uint64_t n = 0;
-	while (p < end && is_digit(*p))
+	while (p < end && tr_is_digit(*p))
 		n = n * 10 + (uint64_t)(*p++ - '0');
 	*number = n;
 	if (p == start || p - start > SURE || (*start == '0' && p - start > 1))
@@ -481,7 +476,7 @@ static const char *hex(const char *p, const char *end, uint64_t *number)
 {
 	const char *start = p;
 	uint64_t n = 0;
-	for (; p < end && (is_digit(*p) || (*p >= 'a' && *p <= 'f')); p++)
+	for (; p < end && (tr_is_digit(*p) || (*p >= 'a' && *p <= 'f')); p++)
 		n = n << 4 | (uint64_t)tr_hex_digit(*p);
 	*number = n;
 	if (p == start || p - start > 16 || (*start == '0' && p - start > 1))
@@ -498,10 +493,10 @@ static const char *real(struct tr_encoder *encoder, const char *start, const cha
 	const char *p = start + (*start == '-'), *point;
 	uint64_t bits64;
 	uint32_t bits32;
-	while (p < end && is_digit(*p))
+	while (p < end && tr_is_digit(*p))
 		p++;
 	point = p++;
-	while (p < end && is_digit(*p))
+	while (p < end && tr_is_digit(*p))
 		p++;
 	if (point == end || *point != '.' || p == point + 1)
 		return NULL;
@@ -527,7 +522,7 @@ static const char *number(struct tr_encoder *encoder, const char *start, const c
 	const char *p = start;
 	uint64_t n;
 	uint8_t tag = TR_APITRACE_UINT;
-	if (is_digit(*p) && is_end(p + 1, end)) { /* many have a single digit */
+	if (tr_is_digit(*p) && is_end(p + 1, end)) { /* many have a single digit */
 		encode_tagged(encoder, tag, (uint64_t)(*p - '0'));
 		return p + 1;
 	}
@@ -746,7 +741,7 @@ static const char *value(struct tr_encoder *encoder, const char *p, const char *
 {
 	if (p == end || depth > TR_LITERAL_DEPTH)
 		return NULL;
-	if (is_digit(*p) || *p == '-')
+	if (tr_is_digit(*p) || *p == '-')
 		return number(encoder, p, end);
 	if (*p == '"')
 		return string(encoder, p, end);

@@ -24,12 +24,6 @@ enum {
 	RECORD_BITS = 32,
 };
 
-/* Whether JSON allows the byte between tokens. */
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* A position in the window, after whose end all bytes are '\0'. */
 struct look {
 	const char *p, *end;
@@ -38,7 +32,7 @@ struct look {
 /* Skips blanks and returns the next byte. */
 static char next_byte(struct look *look)
 {
-	while (look->p < look->end && is_blank(*look->p))
+	while (look->p < look->end && tr_is_blank(*look->p))
 		look->p++;
 	return look->p < look->end ? *look->p++ : '\0';
 }
@@ -124,7 +118,7 @@ static void close_reader(struct tr_reader *base)
 /* Returns the first byte that is no blank. */
 static const char *skip_blanks(const char *p, const char *end)
 {
-	while (p < end && is_blank(*p))
+	while (p < end && tr_is_blank(*p))
 		p++;
 	return p;
 }
@@ -227,7 +221,7 @@ static enum tr_status collect(struct reader *reader, struct tr_text line, struct
 	for (bool first = true;; first = false) {
 		const char *line_end = line.data + line.len;
 		if (!first && here(reader) == start + 1)
-			indented = is_blank(line.data[0]);
+			indented = tr_is_blank(line.data[0]);
 		if (!first && begins_array(line, indented))
 			return cut_array(err, TR_CAUSE_INPUT, start);
 		const char *end = follow(line.data, line_end, &depth);

@@ -20,11 +20,6 @@ const char *const tr_typed_names[TR_TYPED_SPELLED] = {
 	"$int", "$ptr", "$real", "$str", "$wstr", "$blob", "$sym",
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Whether the text at p begins with these bytes. */
 static bool starts(const char *p, const char *end, struct tr_text with)
 {
@@ -79,7 +74,7 @@ static enum tr_typed_tag number_tag(struct tr_text t)
 	if (tr_text_starts(t, TR_TEXT("0x")))
 		return TR_TYPED_PTR;
 	for (size_t i = 1; i < t.len; i++)
-		if (!is_digit(t.data[i]))
+		if (!tr_is_digit(t.data[i]))
 			return TR_TYPED_REAL;
 	return TR_TYPED_INT;
 }
@@ -99,7 +94,7 @@ enum tr_typed_tag tr_typed_tag(struct tr_text canonical)
 	case '+':
 		return number_tag(canonical);
 	default:
-		return is_digit(*p) ? number_tag(canonical) : word_tag(canonical);
+		return tr_is_digit(*p) ? number_tag(canonical) : word_tag(canonical);
 	}
 }
 
@@ -222,7 +217,7 @@ static const char *put_struct(const char *p, const char *end, struct tr_buffer *
 		return p;
 	}
 	const char *id = ++p;
-	for (p++; p < end && is_digit(*p);)
+	for (p++; p < end && tr_is_digit(*p);)
 		p++;
 	insert(to, start, TR_TEXT("\"\""));
 	insert(to, start + 1, tr_text_span(id, p));

@@ -14,11 +14,6 @@
 #include "process/directory.h"
 #include "process/path.h"
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Sets of bytes that skip_among skips; all of them have the digits. */
 enum { DIGITS = 1, DOT = 2, COLON = 4, SLASH = 8, TIME = 16, PROGRESS = 32 };
 
@@ -65,9 +60,9 @@ static size_t skip_name(struct tr_text text)
 
 	while (at < text.len && at < MOST &&
 	       (((text.data[at] | 0x20) >= 'a' && (text.data[at] | 0x20) <= 'z') ||
-		is_digit(text.data[at]) || (text.data[at] && strchr("_-.", text.data[at]))))
+		tr_is_digit(text.data[at]) || (text.data[at] && strchr("_-.", text.data[at]))))
 		at++;
-	if (at == 1 || is_digit(text.data[1]))
+	if (at == 1 || tr_is_digit(text.data[1]))
 		return skip_crate(text);
 	if (at < text.len && text.data[at] == ' ')
 		at = skip_among(text, at + 1, SLASH);
@@ -83,7 +78,7 @@ static size_t skip_brackets(struct tr_text text)
 
 	while (first < at && text.data[first] == ' ')
 		first++;
-	if (at == text.len || at > MOST || text.data[at] != ']' || !is_digit(text.data[first]))
+	if (at == text.len || at > MOST || text.data[at] != ']' || !tr_is_digit(text.data[first]))
 		return skip_name(text);
 	at++;
 	return at + (at < text.len && text.data[at] == ':');
@@ -98,7 +93,7 @@ static size_t skip_time(struct tr_text text)
 	    (text.data[2] != ':' && text.data[4] != '-'))
 		return 0;
 	at++;
-	if (at + 3 < text.len && is_digit(text.data[at]) && is_digit(text.data[at + 1]) &&
+	if (at + 3 < text.len && tr_is_digit(text.data[at]) && tr_is_digit(text.data[at + 1]) &&
 	    (text.data[at + 2] == 'O' || text.data[at + 2] == 'E'))
 		at += 3 + (text.data[at + 3] == '+');
 	return at;
@@ -232,7 +227,7 @@ size_t tr_makelog_stamp(struct tr_text line)
 		len = skip_brackets(line);
 	else if (line.len && *line.data == '#')
 		len = skip_step(line);
-	else if (line.len && is_digit(*line.data))
+	else if (line.len && tr_is_digit(*line.data))
 		len = skip_time(line);
 	return len + (len && len < line.len && line.data[len] == ' ');
 }
@@ -361,7 +356,7 @@ static enum move move_of_project(struct tr_text line, int *level, struct tr_text
 	if (!at)
 		return STAYS;
 	const char *digits = at + len, *end = line.data + line.len, *p = digits;
-	while (p < end && is_digit(*p))
+	while (p < end && tr_is_digit(*p))
 		p++;
 	if (!tr_decimal_read(tr_text_span(digits, p), 1 << 20, &node) ||
 	    !find_project(tr_text_span(line.data, at + 1), path))

@@ -1196,25 +1196,6 @@ static void run(struct tr_makelog_shell *shell)
 	}
 }
 
-/* The number of bytes with which both texts begin. */
-static size_t common_length(const char *a, const char *b, size_t len)
-{
-	size_t i = 0;
-
-#if defined __SSE2__ && !defined TR_PORTABLE
-	for (; i + sizeof(__m128i) <= len; i += sizeof(__m128i)) {
-		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + i));
-		__m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + i));
-		unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
-		if (same != 0xffff)
-			return i + (size_t)__builtin_ctz(~same);
-	}
-#endif
-	while (i < len && a[i] == b[i])
-		i++;
-	return i;
-}
-
 /* The place for a script: that of the last one with the same first bytes. */
 static struct line *find_line(struct tr_makelog_shell *shell, struct tr_text text)
 {
@@ -1264,8 +1245,8 @@ static bool begin_script(struct tr_makelog_shell *shell, struct tr_text script)
 
 	shell->line = line;
 	if (line->mark_count && room <= line->text.cap && line->arena.held <= ARENA_MOST)
-		same = common_length(line->text.data, script.data,
-				     line->len < script.len ? line->len : script.len);
+		same = tr_text_common(line->text.data, script.data,
+				      line->len < script.len ? line->len : script.len);
 	struct mark mark = resume(line, same);
 	if (!line->mark_count)
 		tr_arena_reset(&line->arena);
