@@ -108,6 +108,9 @@ calls() {
 	tr-parse in | tr-repack -z none >out
 	[ "$(wc -c <out)" -lt "$(wc -c <in)" ]
 	diff <(calls in) <(calls out)
+	# also the length of the empty name that ends the properties
+	printf '\6\6\1a\1b\200\0' >properties
+	tr-parse --exact -f apitrace properties | tr-repack -z none | cmp - properties
 	for name in values arguments frames threads v2; do
 		stream good-$name | tr-parse --exact >records
 		run ! grep -q '\.raw=' records

@@ -46,6 +46,8 @@ setup() {
 	cat zlib.json mark.json >both.json
 	cat both.json | tr-parse | cmp - <(cat zlib.json zlib.json | tr-parse)
 	cat both.json | tr-parse --exact | tr-repack | cmp - both.json
+	{ cat zlib.json && printf '\r\n' && cat mark.json; } >apart.json
+	tr-parse --exact apart.json | tr-repack | cmp - apart.json
 }
 
 @test "an edited field takes precedence over .raw" {

@@ -1096,7 +1096,8 @@ enum tr_status tr_encode_head(struct tr_encoder *encoder, struct tr_record *head
 		encode_uint(encoder, semantic);
 		if (list)
 			status = put_properties(encoder, list, err);
-		tr_encode_byte(encoder, 0);
+		/* they end with an empty name, whose length .raw may have in a longer form, too */
+		encode_string(encoder, TR_TEXT(""));
 	}
 	if (raw)
 		take_raw(encoder, header, raw);

@@ -222,9 +222,9 @@ bool tr_klocwork_unit_whole(struct tr_text text, struct tr_klocwork_object *obje
 			    struct tr_error *err)
 {
 	const char *end = text.data + text.len;
-	const char *p = skip_mark(text.data, end);
-	while (p < end && (is_filler(*p) || *p == '\n'))
-		p++;
+	const char *p = skip_filler(skip_mark(text.data, end), end);
+	while (p < end && *p == '\n')
+		p = skip_filler(skip_mark(p + 1, end), end);
 	struct tr_json json = { p, end };
 	if (tr_klocwork_object_read(object, &json, err) != TR_JSON_OBJECT)
 		return false;
@@ -237,9 +237,11 @@ struct tr_text tr_klocwork_unit_line(struct tr_text text)
 	const char *p = text.data, *end = p + text.len;
 	if (end > p && end[-1] == '\n')
 		end--;
-	const char *line = skip_mark(p, end);
-	while ((line = skip_filler(line, end)) < end && *line == '\n')
-		p = ++line;
+	const char *rest = skip_filler(skip_mark(p, end), end);
+	while (rest < end && *rest == '\n') {
+		p = rest + 1;
+		rest = skip_filler(skip_mark(p, end), end);
+	}
 	return tr_text_span(p, end);
 }
 
