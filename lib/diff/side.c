@@ -329,8 +329,9 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_text text = tr_normal_string(normal, makes, first);
 	*fine = text.data != NULL;
 	hash = tr_text_hash(hash, text);
-	/* the driver's key may be this hash, which must not cancel it out */
-	if (driver != TR_DIFF_NONE && (side->records[driver].key & MAKES))
+	/* the driver's key may be this hash, which must not cancel it out; the user's has no MAKES */
+	if (driver != TR_DIFF_NONE && !side->records[driver].keyed &&
+	    (side->records[driver].key & MAKES))
 		hash = tr_number_hash(tr_number_hash(hash, 1), side->records[driver].key);
 	return hash | MAKES;
 }
@@ -581,13 +582,16 @@ static const char *look_at_names(struct tr_diff_side *side, uint32_t number, uin
 	return NULL;
 }
 
-/* Returns the exec record of the program that started this one; TR_DIFF_NONE: unknown. */
+/*
+ * Returns the exec record of the program that started this one; TR_DIFF_NONE: unknown. In a damaged
+ * trace it may follow this one, so that its key is not known yet, and a program may start itself.
+ */
 static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
 {
-	uint32_t parent = side->images[side->records[number].group].parent;
+	uint32_t image = side->records[number].group, parent = side->images[image].parent;
 
-	return parent == TR_DIFF_NONE || side->images[parent].forked ? TR_DIFF_NONE
-								     : side->images[parent].program;
+	return parent >= image || side->images[parent].forked ? TR_DIFF_NONE
+							      : side->images[parent].program;
 }
 
 /* Marks the programs without a match, and all that started them. Returns false if there are none. */
@@ -715,7 +719,7 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 		struct tr_diff_side *side = &diff->sides[i];
 		if (!mark_wanted(side))
 			continue;
-		/* the images of drivers precede those that they start */
+		/* so drivers get their keys before the programs that they start */
 		for (size_t at = 0; fine && at < side->image_count; at++) {
 			uint32_t k = side->images[at].program;
 			struct tr_record record;
