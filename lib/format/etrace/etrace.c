@@ -187,8 +187,9 @@ struct reorder {
 
 struct reader {
 	struct tr_reader base;
-	bool lines;		    /* --lines */
-	struct tr_etrace_head head; /* of the last line */
+	bool lines;			   /* --lines */
+	struct tr_output *const *text_out; /* takes the records as lines; NULL: nothing does */
+	struct tr_etrace_head head;	   /* of the last line */
 	struct tr_etrace_events events;
 	struct reorder reorder;
 	bool at_end; /* of the input */
@@ -416,18 +417,41 @@ static enum tr_status finish_input(struct reader *reader, struct tr_error *err)
 }
 
 /*
+ * Writes the records of the queue to the output of the tool, which needs nothing but lines. False:
+ * they have to come as records, because one has a message, or the output failed.
+ */
+static bool write_queue(struct reader *reader, struct tr_output *out)
+{
+	struct tr_etrace_queue *queue = &reader->events.queue;
+
+	for (size_t i = 0; i < queue->count; i++)
+		if (queue->entries[i].trouble != TR_ETRACE_FINE)
+			return false;
+	if (out->failed)
+		return false;
+	tr_output_put(out, queue->text.data, queue->text.len);
+	tr_output_record_end(out);
+	reader->base.handed_over += queue->count;
+	tr_buffer_reset(&queue->text);
+	queue->count = 0;
+	return true;
+}
+
+/*
  * Passes on the lines in the input's window, which are nearly all lines, until one of them finishes
- * an event. False: memory is exhausted.
+ * an event that has to come as a record. False: memory is exhausted.
  */
 static bool use_window(struct reader *reader)
 {
 	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
 	const struct tr_etrace_queue *queue = &reader->events.queue;
+	struct tr_output *out = reader->text_out ? *reader->text_out : NULL;
 	struct tr_input *in = reader->base.in;
 	struct tr_etrace_line line;
 	const char *lf;
 
-	while (!queue->count && (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
+	while ((!queue->count || (out && write_queue(reader, out))) &&
+	       (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
 		if (text.len >= reader->base.max_record / ESCAPED)
 			break; /* tr_input_line applies the limit */
@@ -514,6 +538,8 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	if (!reader)
 		return NULL;
 	reader->lines = config->lines;
+	if (config->as_text)
+		reader->text_out = config->text_out;
 	reader->reorder.window = (size_t)window;
 	reader->events.pid_bits = (unsigned)bits;
 	reader->events.files = config->files;

@@ -52,14 +52,12 @@ static bool sweep_tasks(struct tr_etrace_events *events)
 	return true;
 }
 
-/* Finds the task, or makes it. NULL: memory is exhausted. */
-static struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t upid)
+/* Finds a task that is not the last one, or makes it. NULL: memory is exhausted. */
+static __attribute__((noinline)) struct tr_etrace_task *
+get_other_task(struct tr_etrace_events *events, uint64_t upid)
 {
-	struct tr_etrace_task *task = events->recent;
+	struct tr_etrace_task *task = tr_id_map_get(&events->tasks, upid);
 
-	if (task && task->upid == upid)
-		return task;
-	task = tr_id_map_get(&events->tasks, upid);
 	if (!task) {
 		if (events->tasks.count >= TASKS_MAX && !sweep_tasks(events))
 			return NULL;
@@ -73,6 +71,14 @@ static struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t
 	}
 	events->recent = task;
 	return task;
+}
+
+/* Finds the task, or makes it. NULL: memory is exhausted. */
+static inline struct tr_etrace_task *get_task(struct tr_etrace_events *events, uint64_t upid)
+{
+	struct tr_etrace_task *recent = events->recent;
+
+	return recent && recent->upid == upid ? recent : get_other_task(events, upid);
 }
 
 /*

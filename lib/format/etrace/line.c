@@ -789,8 +789,9 @@ static bool read_lost(struct tr_etrace_line *line)
 	return tr_text_equal(tr_text_span(after ? after : p, end), tail);
 }
 
-/* Reads a line from its beginning. */
-static void read_anew(struct tr_etrace_head *head, struct tr_etrace_line *line)
+/* Reads a line from its beginning. Not in line, so that most lines need no registers for it. */
+static __attribute__((noinline)) void read_anew(struct tr_etrace_head *head,
+						struct tr_etrace_line *line)
 {
 	static const struct tr_text initcwd = { "INITCWD=", 8 };
 	struct tr_text whole = line->whole;
