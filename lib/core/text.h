@@ -154,9 +154,30 @@ static inline bool tr_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* A number of eight bytes that are all the same. */
+#define TR_EIGHT(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/*
+ * The bytes of a number that are above 9, as their top bits. Those after the first one may be
+ * wrong.
+ */
+static inline uint64_t tr_eight_above_9(uint64_t bytes)
+{
+	return ((bytes + TR_EIGHT(0x76)) | bytes) & TR_EIGHT(0x80);
+}
+
 /* Returns the end of the digits at p; there may be none. */
 static inline const char *tr_skip_digits(const char *p, const char *end)
 {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t bytes, others;
+	for (; (size_t)(end - p) >= sizeof bytes; p += sizeof bytes) {
+		memcpy(&bytes, p, sizeof bytes);
+		others = tr_eight_above_9(bytes ^ TR_EIGHT('0'));
+		if (others)
+			return p + (unsigned)__builtin_ctzll(others) / 8;
+	}
+#endif
 	while (p < end && tr_is_digit(*p))
 		p++;
 	return p;

@@ -125,6 +125,27 @@ enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **re
 	return reader->record.type == TR_HEADER ? tr_record_split(*record, err) : TR_OK;
 }
 
+/*
+ * Writes the held record to the output of the tool, which needs nothing but lines. False: it has to
+ * come as a record, as definitions do, and the last lines of a window, so that the tool gets control
+ * before the next read of the input.
+ */
+static bool write_held(struct tr_reader *reader)
+{
+	enum { LAST = 4096 }; /* bytes */
+	struct tr_output *out = reader->text_out ? *reader->text_out : NULL;
+
+	if (!out || out->failed || *reader->line.data == '%' ||
+	    tr_input_available(reader->in) < LAST)
+		return false;
+	tr_output_put_text(out, tr_buffer_text(&reader->line));
+	tr_output_put_byte(out, '\n');
+	tr_output_record_end(out);
+	reader->handed_over++;
+	reader->held = false;
+	return true;
+}
+
 enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
 			     struct tr_error *err)
 {
@@ -133,7 +154,8 @@ enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record
 		tr_error_clear(&reader->remark);
 		return TR_WARN;
 	}
-	return reader->held ? tr_reader_deliver(reader, record, err) : TR_END;
+	return reader->held && !write_held(reader) ? tr_reader_deliver(reader, record, err)
+						   : TR_END;
 }
 
 enum tr_status tr_reader_hold(struct tr_reader *reader, enum tr_severity severity,

@@ -62,6 +62,11 @@ struct tr_reader {
 	uint64_t lines;		/* source lines that were read or skipped */
 	struct tr_error remark; /* to be reported by the next call; no cause: none */
 	bool held;		/* line is a whole record for the next call */
+	/*
+	 * Takes records as lines (struct tr_read_config); NULL: nothing does. It is set by readers
+	 * whose records all have lines, and none is a leave.
+	 */
+	struct tr_output *const *text_out;
 	bool noted_orphans;
 };
 
@@ -102,7 +107,7 @@ enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **re
 
 /*
  * Returns what an earlier call has left: a remark (TR_WARN), then a held record (TR_OK).
- * TR_END: nothing.
+ * TR_END: nothing, or the record was written to text_out.
  */
 enum tr_status tr_reader_due(struct tr_reader *reader, struct tr_record **record,
 			     struct tr_error *err);

@@ -238,8 +238,10 @@ struct tr_trace *tr_trace_open(const char *const *operands, size_t count,
 	trace->operand_count = count;
 	trace->total = total_size(operands, count);
 	trace->check_depth = config->read.limits.max_depth < TR_LITERAL_DEPTH;
-	if (trace->check_depth)
-		trace->config.read.sieve = NULL; /* every line is checked */
+	if (trace->check_depth) { /* every line is checked */
+		trace->config.read.sieve = NULL;
+		trace->config.read.text_out = NULL;
+	}
 	return trace;
 }
 

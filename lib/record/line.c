@@ -172,7 +172,6 @@ __attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size
 #else
 
 enum { STEP = 8 };
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 static unsigned legal_prefix(const char *p, const char *end)
 {
@@ -180,12 +179,12 @@ static unsigned legal_prefix(const char *p, const char *end)
 	memcpy(&word, p, sizeof word);
 	(void)end;
 	/* each sum uses seven bits of a byte, so none carries; the eighth bit is the result */
-	uint64_t bits = word & EACH(0x7f);
-	uint64_t low = ~(bits + EACH(0x60));
-	uint64_t not_tab = (bits ^ EACH('\t')) + EACH(0x7f);
-	uint64_t not_lf = (bits ^ EACH('\n')) + EACH(0x7f);
-	uint64_t del = ~((bits ^ EACH(0x7f)) + EACH(0x7f));
-	if ((((low & not_tab & not_lf) | del | word) & EACH(0x80)) == 0)
+	uint64_t bits = word & TR_EIGHT(0x7f);
+	uint64_t low = ~(bits + TR_EIGHT(0x60));
+	uint64_t not_tab = (bits ^ TR_EIGHT('\t')) + TR_EIGHT(0x7f);
+	uint64_t not_lf = (bits ^ TR_EIGHT('\n')) + TR_EIGHT(0x7f);
+	uint64_t del = ~((bits ^ TR_EIGHT(0x7f)) + TR_EIGHT(0x7f));
+	if ((((low & not_tab & not_lf) | del | word) & TR_EIGHT(0x80)) == 0)
 		return STEP;
 	unsigned i = 0;
 	while (i < STEP && !is_suspect(p[i]))
@@ -377,11 +376,10 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 /* Letters in the bytes that are used, zeros in the others. */
 ALWAYS_INLINE bool is_kind(uint64_t word, uint64_t used)
 {
-	const uint64_t each = UINT64_C(0x0101010101010101), top = each * 0x80;
 	/* each sum has its result in the eighth bit of a byte, and none of them carries */
-	uint64_t bits = word & each * 0x7f;
-	uint64_t from_a = bits + each * (0x80 - 'a'), above_z = bits + each * (0x7f - 'z');
-	return (from_a & ~above_z & ~word & top) == (used & top);
+	uint64_t bits = word & TR_EIGHT(0x7f);
+	uint64_t from_a = bits + TR_EIGHT(0x80 - 'a'), above_z = bits + TR_EIGHT(0x7f - 'z');
+	return ((from_a & ~above_z & ~word) & TR_EIGHT(0x80)) == (used & TR_EIGHT(0x80));
 }
 
 /* Clears the lowest bit that is set. */

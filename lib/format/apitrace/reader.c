@@ -42,8 +42,7 @@ struct reader {
 	bool record_due;
 
 	struct tr_call_taker *const *taker; /* NULL: no call is taken */
-	struct tr_output *const *text_out;  /* NULL: no line goes there */
-	struct tr_buffer lines;		    /* plain calls that go to *text_out */
+	struct tr_buffer lines;		    /* plain calls that go to base.text_out */
 
 	struct tr_encoder *exact; /* what the writer would write; NULL: without --exact */
 	bool begun;		  /* the head was read */
@@ -703,8 +702,8 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	struct tr_call_taker *taker = reader->taker && reader->begun ? *reader->taker : NULL;
 	if (taker)
 		hand_over_calls(reader, taker);
-	if (reader->text_out && *reader->text_out && reader->begun)
-		write_calls(reader, *reader->text_out);
+	if (base->text_out && *base->text_out && reader->begun)
+		write_calls(reader, *base->text_out);
 	if (reader->ended || (!tr_input_available(reader->base.in) &&
 			      !tr_input_more(reader->base.in, 1) && reader->begun))
 		return TR_END;
@@ -743,7 +742,7 @@ struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct t
 	if (!config->as_text && !config->exact)
 		reader->taker = config->taker;
 	if (config->as_text && !config->exact)
-		reader->text_out = config->text_out;
+		reader->base.text_out = config->text_out;
 	if (config->exact && !(reader->exact = calloc(1, sizeof *reader->exact))) {
 		tr_error_memory(err);
 		tr_reader_free(&reader->base);

@@ -187,9 +187,8 @@ struct reorder {
 
 struct reader {
 	struct tr_reader base;
-	bool lines;			   /* --lines */
-	struct tr_output *const *text_out; /* takes the records as lines; NULL: nothing does */
-	struct tr_etrace_head head;	   /* of the last line */
+	bool lines;		    /* --lines */
+	struct tr_etrace_head head; /* of the last line */
 	struct tr_etrace_events events;
 	struct reorder reorder;
 	bool at_end; /* of the input */
@@ -445,7 +444,7 @@ static bool use_window(struct reader *reader)
 {
 	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
 	const struct tr_etrace_queue *queue = &reader->events.queue;
-	struct tr_output *out = reader->text_out ? *reader->text_out : NULL;
+	struct tr_output *out = reader->base.text_out ? *reader->base.text_out : NULL;
 	struct tr_input *in = reader->base.in;
 	struct tr_etrace_line line;
 	const char *lf;
@@ -539,7 +538,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 		return NULL;
 	reader->lines = config->lines;
 	if (config->as_text)
-		reader->text_out = config->text_out;
+		reader->base.text_out = config->text_out;
 	reader->reorder.window = (size_t)window;
 	reader->events.pid_bits = (unsigned)bits;
 	reader->events.files = config->files;

@@ -508,14 +508,6 @@ bool tr_etrace_flags_read(enum tr_etrace_type type, const struct tr_value *value
 /* Bytes in front of a line that trace_pipe may have printed: command, pid, flags, time. */
 enum { PREFIX_MAX = 256 };
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Sets a bit for the first byte that is above 9, and maybe for some after it. */
-static inline uint64_t other_bytes(uint64_t bytes)
-{
-	return ((bytes + EACH(0x76)) | bytes) & EACH(0x80);
-}
-
 /* The number whose digits are bytes of 0 to 9: joins two, four, then eight of them at a time. */
 static inline uint64_t sum_digits(uint64_t bytes)
 {
@@ -533,8 +525,8 @@ static inline unsigned eight_digits(const char *p, uint64_t *number)
 	uint64_t bytes;
 
 	memcpy(&bytes, p, sizeof bytes);
-	bytes ^= EACH('0');
-	uint64_t others = other_bytes(bytes);
+	bytes ^= TR_EIGHT('0');
+	uint64_t others = tr_eight_above_9(bytes);
 	unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
 	/* leading zeros make it eight digits */
 	*number = sum_digits(count ? bytes << (64 - 8 * count) : 0);
@@ -677,9 +669,9 @@ static inline bool nine_digits(const char *p, uint64_t *number)
 	uint64_t bytes;
 
 	memcpy(&bytes, p, sizeof bytes);
-	bytes ^= EACH('0');
+	bytes ^= TR_EIGHT('0');
 	*number = sum_digits(bytes) * 10 + last;
-	return p[DIGITS] == '!' && last <= 9 && *p != '0' && !other_bytes(bytes);
+	return p[DIGITS] == '!' && last <= 9 && *p != '0' && !tr_eight_above_9(bytes);
 #else
 	(void)p;
 	(void)number;
@@ -836,7 +828,7 @@ static void put_eight(uint32_t n, char *p)
 
 	x = (x - hundreds * 100) << 16 | hundreds;
 	uint64_t tens = (x * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-	x = ((x - tens * 10) << 8 | tens) | EACH('0');
+	x = ((x - tens * 10) << 8 | tens) | TR_EIGHT('0');
 	memcpy(p, &x, sizeof x);
 #else
 	for (unsigned i = 8; i-- > 0; n /= 10)

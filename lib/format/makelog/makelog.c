@@ -41,7 +41,6 @@ struct reader {
 	bool stamped;			   /* a time is in front of it */
 	struct tr_buffer queue;		   /* the records of a line, each with LF */
 	size_t delivered;		   /* bytes of the queue */
-	struct tr_output *const *text_out; /* takes the records as lines; NULL: nothing does */
 	struct tr_buffer cwd, cwd_field;   /* a directory, and its field in a record */
 	struct tr_counter seq;		   /* digits of the number of a record */
 	char prompt; /* of the line: $ of a shell, + of sh -x, 0 without one */
@@ -667,7 +666,7 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 
 	tr_arena_reset(&base->arena);
 	for (;;) {
-		struct tr_output *out = reader->text_out ? *reader->text_out : NULL;
+		struct tr_output *out = base->text_out ? *base->text_out : NULL;
 		if (reader->delivered < reader->queue.len && (!out || out->failed))
 			return deliver(reader, record, err);
 		if (reader->delivered < reader->queue.len)
@@ -724,7 +723,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	}
 	reader->budget = AHEAD_MOST;
 	if (config->as_text)
-		reader->text_out = config->text_out;
+		reader->base.text_out = config->text_out;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->queue, reader->base.max_record);
 	tr_buffer_limit(&reader->logical, reader->base.max_record);

@@ -407,11 +407,10 @@ void tr_strace_put_clone_flags(uint64_t flags, struct tr_buffer *to)
 {
 	const char *before = "\tflags=CLONE_";
 
-	for (unsigned i = 0; i < FLAGS; i++) {
-		if (!(flags >> (FIRST_FLAG + i) & 1))
-			continue;
+	flags = flags >> FIRST_FLAG & (((uint64_t)1 << FLAGS) - 1);
+	for (; flags; flags &= flags - 1) {
 		tr_buffer_put_text(to, tr_text_from(before));
-		tr_buffer_put_text(to, tr_text_from(flag_names[i]));
+		tr_buffer_put_text(to, tr_text_from(flag_names[__builtin_ctzll(flags)]));
 		before = "|CLONE_";
 	}
 }

@@ -695,6 +695,8 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 	}
 	tr_buffer_limit(&reader->out.head, reader->base.max_record);
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
+	if (config->as_text)
+		reader->base.text_out = config->text_out;
 	reader->keep_failed = tr_text_is(tr_setting_get(&config->settings, "failed", "no"), "yes");
 	reader->bare = reader->file_pid = TR_STRACE_NO_PID;
 	int64_t pid = part(config, in);

@@ -35,6 +35,25 @@ static bool finds(int from, int to)
 	return true;
 }
 
+/* Every byte ends the digits before it, wherever it is in a step of eight bytes; so does the end. */
+static bool skips_digits(void)
+{
+	char text[24];
+
+	for (size_t at = 0; at < sizeof text; at++) {
+		for (unsigned byte = 0; byte <= 0xff; byte++) {
+			memset(text, byte & 1 ? '0' : '9', sizeof text);
+			text[at] = (char)byte;
+			if (tr_skip_digits(text, text + at) != text + at)
+				return false;
+			if (tr_skip_digits(text, text + sizeof text) !=
+			    (tr_is_digit((char)byte) ? text + sizeof text : text + at))
+				return false;
+		}
+	}
+	return true;
+}
+
 int main(void)
 {
 	bool found = true;
@@ -44,5 +63,6 @@ int main(void)
 		for (int to = from; to <= COUNT; to++)
 			found = found && finds(from, to);
 	ok(found, "in each part of a sorted list, exactly its words are found");
+	ok(skips_digits(), "digits end at the first byte that is none");
 	return done_testing();
 }
