@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "core/wire.h"
 #include "format/apitrace/encode.h"
 #include "format/apitrace/parse.h"
 #include "record/base64.h"
@@ -74,9 +75,12 @@ static inline void encode_tagged(struct tr_encoder *encoder, uint8_t tag, uint64
  */
 static bool encode_real(struct tr_encoder *encoder, uint8_t tag, uint64_t bits, unsigned size)
 {
-	tr_encode_byte(encoder, tag);
-	for (unsigned i = 0; i < size; i++)
-		tr_encode_byte(encoder, (uint8_t)(bits >> 8 * i));
+	char *room = tr_buffer_room(&encoder->bytes, 1 + sizeof bits);
+	if (!room)
+		return true;
+	room[0] = (char)tag;
+	tr_wire_put_u64(room + 1, false, bits);
+	tr_buffer_used(&encoder->bytes, 1 + size);
 	return true;
 }
 
@@ -485,20 +489,16 @@ static const char *hex(const char *p, const char *end, uint64_t *number)
 }
 
 /*
- * Reads digits with a point, and with an `f` at the end for 32 bits. Exponents, inf and nan are
- * rare and left to the parser.
+ * Reads the rest of a real number after the digits before its point, with an `f` at the end for 32
+ * bits. Exponents, inf and nan are rare and left to the parser.
  */
-static const char *real(struct tr_encoder *encoder, const char *start, const char *end)
+static const char *real(struct tr_encoder *encoder, const char *start, const char *point,
+			const char *end)
 {
-	const char *p = start + (*start == '-'), *point;
+	const char *p = tr_skip_digits(point + 1, end);
 	uint64_t bits64;
 	uint32_t bits32;
-	while (p < end && tr_is_digit(*p))
-		p++;
-	point = p++;
-	while (p < end && tr_is_digit(*p))
-		p++;
-	if (point == end || *point != '.' || p == point + 1)
+	if (p == point + 1)
 		return NULL;
 	struct tr_text text = tr_text_span(start, p);
 	if (p < end && *p == 'f') {
@@ -535,8 +535,8 @@ static const char *number(struct tr_encoder *encoder, const char *start, const c
 			p++;
 		}
 		p = digits(p, end, &n);
-		if (p && p < end && (*p == '.' || *p == 'e'))
-			return real(encoder, start, end);
+		if (p && p < end && *p == '.')
+			return real(encoder, start, p, end);
 	}
 	if (p)
 		encode_tagged(encoder, tag, n);
@@ -611,21 +611,17 @@ static const char *signature(struct tr_encoder *encoder, const char *p, const ch
 }
 
 /*
- * Reads NAMES(NUMBER@ID). The number is decimal for an enum and hex for a mask. The names have to
- * be those that were found to mean this number before; otherwise the tree is made, and check_names
- * examines them.
+ * Reads "(NUMBER@ID)" after the names of a symbol. The number is decimal for an enum and hex for a
+ * mask. The names have to be those that were found to mean this number before; otherwise the tree
+ * is made, and check_names examines them. several: see names.
  */
-static const char *symbol(struct tr_encoder *encoder, const char *p, const char *end)
+static const char *symbol(struct tr_encoder *encoder, struct tr_text named, bool several,
+			  const char *end)
 {
 	struct tr_apitrace_signature *found;
-	const char *start = p;
+	const char *p = named.data + named.len + 1;
+	bool nameless = *named.data == '?';
 	uint64_t n;
-	bool several;
-	p = names(p, end, &several);
-	if (!p || p == end || *p != '(')
-		return NULL;
-	struct tr_text named = tr_text_span(start, p++);
-	bool nameless = *start == '?';
 	if (end - p > 2 && p[0] == '0' && p[1] == 'x') {
 		p = hex(p + 2, end, &n);
 		p = p ? signature(encoder, p, end, TR_APITRACE_MASKS, &found) : NULL;
@@ -659,14 +655,18 @@ static const char *word(struct tr_encoder *encoder, const char *p, const char *e
 		{ "false", TR_APITRACE_FALSE },
 		{ "true", TR_APITRACE_TRUE },
 	};
-	const char *stop = skip_word(p, end);
-	for (size_t i = 0; is_end(stop, end) && i < sizeof constants / sizeof *constants; i++) {
-		if (tr_text_is(tr_text_span(p, stop), constants[i].word)) {
+	bool several;
+	const char *stop = names(p, end, &several);
+	struct tr_text text = tr_text_span(p, stop ? stop : p);
+	if (stop && stop < end && *stop == '(')
+		return symbol(encoder, text, several, end);
+	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
+		if (tr_text_is(text, constants[i].word) && is_end(stop, end)) {
 			tr_encode_byte(encoder, constants[i].tag);
 			return stop;
 		}
 	}
-	return symbol(encoder, p, end);
+	return NULL;
 }
 
 static const char *value(struct tr_encoder *encoder, const char *p, const char *end,
@@ -820,12 +820,24 @@ static inline bool begins(const char *p, const char *end, struct tr_text lead)
 
 /*
  * The last value of an argument or of the returned value, as text and encoded. Calls of a function
- * often repeat arguments, such as a display or a structure.
+ * often repeat arguments, such as a display or a structure. Most values are so short that copying
+ * FEW bytes takes no call.
  */
+enum { FEW = 16 };
+
 struct tr_written_value {
 	uint16_t len, size; /* of the text, and of the bytes; 0: there is none */
 	char text[236], bytes[80];
 };
+
+/* Copies len bytes, or FEW of them, which can be read and written, too. */
+static inline void copy_few(char *to, const char *from, size_t len)
+{
+	if (len <= FEW)
+		memcpy(to, from, FEW);
+	else
+		memcpy(to, from, len);
+}
 
 /*
  * The last value with this number; the returned value comes after all arguments. NULL: none is kept,
@@ -862,18 +874,22 @@ static const char *field_of(struct tr_encoder *encoder, struct tr_apitrace_signa
 	if (last && last->len && last->len <= (size_t)(end - p) &&
 	    (p + last->len == end || p[last->len] == '\t') &&
 	    tr_apitrace_same(p, last->text, last->len)) {
-		tr_buffer_put(bytes, last->bytes, last->size);
+		char *room = tr_buffer_room(bytes, last->size + FEW);
+		if (room) {
+			copy_few(room, last->bytes, last->size);
+			tr_buffer_used(bytes, last->size);
+		}
 		return p + last->len;
 	}
 	const char *stop = field(encoder, p, end);
 	size_t len = stop ? (size_t)(stop - p) : 0, size = bytes->len - start;
 	if (!last || !len || len > sizeof last->text || size > sizeof last->bytes ||
-	    encoder->fresh_count || bytes->failed)
+	    encoder->fresh_count || bytes->failed || !tr_buffer_room(bytes, FEW))
 		return stop;
 	last->len = (uint16_t)len;
 	last->size = (uint16_t)size;
-	memcpy(last->text, p, len);
-	memcpy(last->bytes, bytes->data + start, size);
+	copy_few(last->text, p, len); /* a line is followed by readable bytes */
+	copy_few(last->bytes, bytes->data + start, size);
 	return stop;
 }
 

@@ -186,7 +186,8 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	bool enters;
 	if (!is_call(record->kind, &enters))
 		return put_other(writer, record, err);
-	tr_buffer_reset(&writer->tail); /* it was not the end of the trace */
+	if (writer->tail.len)
+		tr_buffer_reset(&writer->tail); /* it was not the end of the trace */
 	if (enters)
 		check_order(writer, record);
 	return put_call(writer, record, err);
