@@ -42,6 +42,11 @@ struct tr_diff_pattern {
 	bool shown;
 };
 
+/* A field that differs; NULL: the record of that side has none. */
+struct tr_diff_field {
+	const struct tr_normal_field *a, *b;
+};
+
 struct tr_diff_show {
 	struct tr_cli *cli;
 	struct tr_diff *diff;
@@ -55,6 +60,10 @@ struct tr_diff_show {
 	uint32_t *changed;
 	size_t changed_count, changed_cap, shown_count;
 	struct tr_shown sides[2];
+	struct tr_diff_field *fields; /* that differ between the records of both sides */
+	size_t field_count, field_cap;
+	const char *env_unknown; /* why their environments are not compared; NULL: they are */
+	bool counting;		 /* changes are not shortened */
 	bool own; /* changes are spelled as in the traces, otherwise as they are compared */
 	struct tr_buffer text, changes;
 	struct tr_buffer

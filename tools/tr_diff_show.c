@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints differences as text, JSON or records. Text shows only the parts of a field that changed: the
- * items of a list, the entries of a map, the words of a string. A change that several records have is
- * printed once, with their number.
+ * items of a list, the entries of a map, the words of a string, and of a long part the place that
+ * changed. A change that several records have is printed once, with their number.
  */
 
 #include "tr_diff.h"
@@ -10,9 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "view/json_value.h"
 
-enum { PARTS_MAX = 1000 /* of a value whose parts are compared one by one */ };
+enum {
+	PARTS_MAX = 1000, /* of a value whose parts are compared one by one */
+	MOST = 240,	  /* bytes of a part that are printed as text */
+	FIELD_MOST = 500  /* bytes of a field of a record */
+};
+
+#define UNKNOWN "\"env-unknown\""
 
 /* Reads one side of a difference. Normal texts are only needed for changes. False: reported. */
 static bool load(struct tr_diff_show *show, unsigned side, uint32_t number, bool changed)
@@ -47,15 +54,62 @@ static void put_color(struct tr_diff_show *show, unsigned color, struct tr_buffe
 	tr_buffer_put_byte(to, 'm');
 }
 
-/* Appends a value; of a long blob only its size and a hash, which shows whether two are equal. */
-static void put_value(struct tr_buffer *to, struct tr_text value)
+/* Appends a part of a text, or if it is long, the number of its bytes. */
+static void put_gap(struct tr_buffer *to, struct tr_text text, size_t begin, size_t end)
+{
+	enum { SHORT = 20 };
+
+	if (end - begin <= SHORT) {
+		tr_buffer_put(to, text.data + begin, end - begin);
+		return;
+	}
+	tr_buffer_put_literal(to, "[...");
+	tr_buffer_put_decimal(to, end - begin);
+	tr_buffer_put_literal(to, " bytes...]");
+}
+
+/* Returns the start of the character or short escape at this place in a text. */
+static size_t align(struct tr_text text, size_t at)
+{
+	while (at > 0 && at < text.len && tr_utf8_is_inside(text.data[at]))
+		at--;
+	return at - (at > 0 && at < text.len && text.data[at - 1] == '\\');
+}
+
+/*
+ * Appends a text of at most `most` bytes, or of a longer one the start and the end of [begin, end), with
+ * what surrounds it.
+ */
+static void put_shortened(struct tr_buffer *to, struct tr_text text, size_t begin, size_t end,
+			  size_t most)
+{
+	enum { CONTEXT = 60 };
+
+	if (text.len <= most) {
+		tr_buffer_put_text(to, text);
+		return;
+	}
+	begin = begin > CONTEXT ? align(text, begin - CONTEXT) : 0;
+	end = text.len - end > CONTEXT ? align(text, end + CONTEXT) : text.len;
+	size_t left = end, right = end;
+	if (end - begin > most) {
+		left = align(text, begin + most * 2 / 3);
+		right = align(text, end - most / 3);
+	}
+	put_gap(to, text, 0, begin);
+	tr_buffer_put(to, text.data + begin, left - begin);
+	put_gap(to, text, left, right);
+	tr_buffer_put(to, text.data + right, end - right);
+	put_gap(to, text, end, text.len);
+}
+
+/* Appends a blob, or of a long one the size and a hash, which shows whether two are equal. */
+static bool put_blob(struct tr_buffer *to, struct tr_text value)
 {
 	enum { LONG = 48 };
 
-	if (value.len <= LONG || !tr_text_starts(value, TR_TEXT("b64:"))) {
-		tr_buffer_put_text(to, value);
-		return;
-	}
+	if (value.len <= LONG || !tr_text_starts(value, TR_TEXT("b64:")))
+		return false;
 	size_t letters = value.len - 4, bytes = letters / 4 * 3;
 	for (const char *end = value.data + value.len; end[-1] == '=' && bytes; end--)
 		bytes--;
@@ -63,6 +117,7 @@ static void put_value(struct tr_buffer *to, struct tr_text value)
 	tr_buffer_put_decimal(to, bytes);
 	tr_buffer_put_byte(to, '#');
 	tr_buffer_put_hex(to, tr_text_hash(0, value), 16);
+	return true;
 }
 
 /* A value or a part of one: its normal text, and as its trace spells it. */
@@ -70,17 +125,35 @@ struct part {
 	struct tr_text text, own;
 };
 
-static void put_part(struct tr_diff_show *show, char sign, struct part part)
+/* Appends a part of one side. other: the part of the other side in its place; empty: there is none. */
+static void put_part(struct tr_diff_show *show, char sign, struct part part, struct part other)
 {
 	struct tr_buffer *to = &show->changes;
 	struct tr_text text = show->own ? part.own : part.text;
+	struct tr_text opposite = show->own ? other.own : other.text;
+	size_t least = text.len < opposite.len ? text.len : opposite.len, begin = 0, same = 0;
 
 	tr_buffer_put_byte(to, ' ');
 	put_color(show, sign == '-' ? RED : GREEN, to);
 	tr_buffer_put_byte(to, sign);
 	tr_buffer_put_byte(to, ' ');
-	put_value(to, text.len ? text : TR_TEXT("\"\""));
+	begin = least ? tr_text_common(text.data, opposite.data, least) : 0;
+	while (same < least - begin &&
+	       text.data[text.len - 1 - same] == opposite.data[opposite.len - 1 - same])
+		same++;
+	if (!put_blob(to, text))
+		put_shortened(to, text.len ? text : TR_TEXT("\"\""), begin, text.len - same,
+			      show->counting ? SIZE_MAX : MOST);
 	put_color(show, 0, to);
+}
+
+static const struct part none;
+
+/* Appends the parts of both sides that are in the same place. */
+static void put_parts(struct tr_diff_show *show, struct part a, struct part b)
+{
+	put_part(show, '-', a, b);
+	put_part(show, '+', b, a);
 }
 
 /*
@@ -161,20 +234,24 @@ static void put_lists(struct tr_diff_show *show, const struct part *a, size_t a_
 		b_count--;
 	}
 	size_t j = begin;
+	if (a_count - begin == 1 && b_count - begin == 1) {
+		put_parts(show, a[begin], b[begin]);
+		return;
+	}
 	for (size_t i = begin; i < a_count; i++) {
 		size_t k = j;
 		while (k < b_count && !tr_text_equal(a[i].text, b[k].text))
 			k++;
 		if (k == b_count) {
-			put_part(show, '-', a[i]);
+			put_part(show, '-', a[i], none);
 			continue;
 		}
 		for (; j < k; j++)
-			put_part(show, '+', b[j]);
+			put_part(show, '+', b[j], none);
 		j++;
 	}
 	for (; j < b_count; j++)
-		put_part(show, '+', b[j]);
+		put_part(show, '+', b[j], none);
 }
 
 /*
@@ -241,13 +318,14 @@ static void put_maps(struct tr_diff_show *show, const struct part *a, size_t a_c
 				continue;
 			show->changes.len = before;
 		}
-		put_part(show, '-', a[i]);
 		if (j < b_count)
-			put_part(show, '+', b[j]);
+			put_parts(show, a[i], b[j]);
+		else
+			put_part(show, '-', a[i], none);
 	}
 	for (size_t j = 0; j < b_count; j++) {
 		if (find_entry(b[j], a, a_count) == a_count)
-			put_part(show, '+', b[j]);
+			put_part(show, '+', b[j], none);
 	}
 }
 
@@ -264,26 +342,62 @@ static bool split_both(const struct tr_normal_field *a, const struct tr_normal_f
 	return counts[0] < PARTS_MAX && counts[1] < PARTS_MAX;
 }
 
-/* True if two fields differ only because --root maps a directory in the first one. */
-static bool differ_by_root(const struct tr_normal_field *a, const struct tr_normal_field *b)
+/* Why the values of a field do not show how it differs; NULL: they do. */
+enum reason { NONE, BY_ROOT, UNPAIRED };
+
+/* Returns why two values of a field are equal although the field differs. */
+static enum reason reason_of(const struct tr_normal_field *a, const struct tr_normal_field *b)
 {
-	return a && b && tr_text_equal(a->value, b->value) && !tr_text_equal(a->text, b->text);
+	if (!a || !b || a->is_duration)
+		return NONE;
+	if (tr_text_equal(a->text, b->text))
+		return UNPAIRED;
+	return tr_text_equal(a->value, b->value) ? BY_ROOT : NONE;
+}
+
+/*
+ * Appends the items of a list or map that one side has, which are too long for one part. False: it is
+ * none, or has too many.
+ */
+static bool put_items(struct tr_diff_show *show, char sign, struct part value)
+{
+	struct part items[PARTS_MAX];
+
+	if (value.own.len <= MOST || (*value.own.data != '[' && *value.own.data != '{'))
+		return false;
+	size_t count = split(value, false, items);
+	for (size_t i = 0; i < count && count < PARTS_MAX; i++)
+		put_part(show, sign, items[i], none);
+	return count < PARTS_MAX;
+}
+
+/* Appends the values of a field that are not compared in parts. */
+static void put_values(struct tr_diff_show *show, const struct tr_normal_field *a,
+		       const struct tr_normal_field *b, bool by_root)
+{
+	struct part left = none, right = none;
+
+	if (a)
+		left = (struct part){ by_root ? a->text : a->value, a->value };
+	if (b)
+		right = (struct part){ b->value, b->value };
+	if (a && b)
+		put_parts(show, left, right);
+	else if (show->counting || !put_items(show, a ? '-' : '+', a ? left : right))
+		put_part(show, a ? '-' : '+', a ? left : right, none);
 }
 
 /* Appends the change of a field; a or b may be NULL. */
 static void put_change(struct tr_diff_show *show, const struct tr_normal_field *a,
 		       const struct tr_normal_field *b)
 {
-	struct part items[2][PARTS_MAX], left = { 0 }, right = { 0 };
-	const bool own = show->own, by_root = differ_by_root(a, b);
+	struct part items[2][PARTS_MAX];
+	const enum reason reason = reason_of(a, b);
+	const bool own = show->own;
 	size_t counts[2];
 	char open;
 
-	if (a)
-		left = (struct part){ by_root ? a->text : a->value, a->value };
-	if (b)
-		right = (struct part){ b->value, b->value };
-	show->own = own && !by_root;
+	show->own = own && reason != BY_ROOT;
 	tr_buffer_put_literal(&show->changes, "    ");
 	tr_buffer_put_text(&show->changes, a ? a->key : b->key);
 	tr_buffer_put_byte(&show->changes, ':');
@@ -292,58 +406,126 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 			put_maps(show, items[0], counts[0], items[1], counts[1]);
 		else
 			put_lists(show, items[0], counts[0], items[1], counts[1]);
-	} else if (!a || !b || tr_text_equal(a->text, b->text) ||
+	} else if (!a || !b || reason == UNPAIRED ||
 		   !put_words(show, (struct part){ a->text, a->value },
 			      (struct part){ b->text, b->value })) {
-		if (a)
-			put_part(show, '-', left);
-		if (b)
-			put_part(show, '+', right);
-		if (a && b && !a->is_duration && tr_text_equal(a->text, b->text))
-			tr_buffer_put_literal(&show->changes,
-					      " (elsewhere these do not correspond)");
+		put_values(show, a, b, reason == BY_ROOT);
 	}
-	if (by_root)
+	if (reason == UNPAIRED)
+		tr_buffer_put_literal(&show->changes, " (elsewhere these do not correspond)");
+	if (reason == BY_ROOT)
 		tr_buffer_put_literal(&show->changes, " (after --root)");
 	tr_buffer_put_byte(&show->changes, '\n');
 	show->own = own;
 }
 
+/* Changes. */
+
 typedef bool equal_fields(const struct tr_diff *diff, const struct tr_normal_field *a,
 			  const struct tr_normal_field *b);
 
-/*
- * Returns how the fields of the record that was loaded on both sides are compared: if nothing else
- * differs, the names do.
- */
-static equal_fields *comparison_of(const struct tr_diff_show *show)
+static void add_change(struct tr_diff_show *show, const struct tr_normal_field *a,
+		       const struct tr_normal_field *b)
 {
-	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
-
-	for (size_t i = 0; i < a->count; i++) {
-		const struct tr_normal_field *other = tr_normal_match(a, i, b);
-		if (!other || !tr_diff_equal_fields(show->diff, &a->fields[i], other))
-			return tr_diff_equal_fields;
-	}
-	return a->count == b->count ? tr_diff_pairs_names : tr_diff_equal_fields;
+	if (tr_array_room(show->fields, show->field_count, show->field_cap))
+		show->fields[show->field_count++] = (struct tr_diff_field){ a, b };
+	else
+		show->changes.failed = true;
 }
 
-/* Composes the change of the record that was loaded on both sides. own: as the traces spell it. */
-static void compose_changes(struct tr_diff_show *show, bool own)
+/* Lists the fields that differ, from one record after the name if the other is NULL. */
+static void list_changes(struct tr_diff_show *show, const struct tr_normal *a,
+			 const struct tr_normal *b, equal_fields *are_equal)
 {
-	const struct tr_normal *a = show->sides[0].normal, *b = show->sides[1].normal;
-	equal_fields *are_equal = comparison_of(show);
-
-	show->own = own;
-	tr_buffer_reset(&show->changes);
-	for (size_t i = 0; i < a->count; i++) {
-		const struct tr_normal_field *other = tr_normal_match(a, i, b);
+	show->field_count = 0;
+	for (size_t i = b ? 0 : 1; a && i < a->count; i++) {
+		const struct tr_normal_field *other = b ? tr_normal_match(a, i, b) : NULL;
 		if (!other || !are_equal(show->diff, &a->fields[i], other))
-			put_change(show, &a->fields[i], other);
+			add_change(show, &a->fields[i], other);
 	}
-	for (size_t i = 0; i < b->count; i++) {
-		if (!tr_normal_match(b, i, a))
-			put_change(show, NULL, &b->fields[i]);
+	for (size_t i = a ? 0 : 1; b && i < b->count; i++) {
+		if (!a || !tr_normal_match(b, i, a))
+			add_change(show, NULL, &b->fields[i]);
+	}
+}
+
+static bool is_environment(struct tr_text key)
+{
+	return tr_text_is(key, "env") || tr_text_is(key, "envdiff") || tr_text_is(key, "envtop");
+}
+
+/* True if the only flag of a record is that its environment is unknown. */
+static bool is_unknown(const struct tr_normal_field *flagged)
+{
+	return !flagged || tr_text_is(flagged->value, "[" UNKNOWN "]");
+}
+
+/*
+ * Sets show->env_unknown if the environments of two programs cannot be compared. One is unknown, or the
+ * parent's is, so that it is whole while the other one is a difference. Their variables are no changes.
+ */
+static void skip_unknown_environment(struct tr_diff_show *show)
+{
+	bool unknown[2], whole[2];
+	size_t kept = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct tr_normal *normal = show->sides[i].normal;
+		const struct tr_normal_field *flags = tr_normal_find(normal, "flagged");
+		whole[i] = tr_normal_find(normal, "env") || tr_normal_find(normal, "envtop");
+		unknown[i] =
+			!whole[i] && !tr_normal_find(normal, "envdiff") && flags &&
+			memmem(flags->value.data, flags->value.len, UNKNOWN, sizeof UNKNOWN - 1);
+	}
+	if (unknown[0] != unknown[1])
+		show->env_unknown = unknown[0] ? "unknown in A" : "unknown in B";
+	else if (whole[0] != whole[1])
+		show->env_unknown = whole[0] ? "that of the parent is unknown in A"
+					     : "that of the parent is unknown in B";
+	for (size_t i = 0; show->env_unknown && i < show->field_count; i++) {
+		struct tr_diff_field field = show->fields[i];
+		struct tr_text key = field.a ? field.a->key : field.b->key;
+		if (!is_environment(key) &&
+		    !(tr_text_is(key, "flagged") && is_unknown(field.a) && is_unknown(field.b)))
+			show->fields[kept++] = field;
+	}
+	if (show->env_unknown)
+		show->field_count = kept;
+}
+
+/*
+ * Finds the fields that differ between the records that were loaded: if no others do, those with names
+ * that do not correspond. a or b may be NULL.
+ */
+static void find_changes(struct tr_diff_show *show, const struct tr_normal *a,
+			 const struct tr_normal *b)
+{
+	show->env_unknown = NULL;
+	list_changes(show, a, b, tr_diff_equal_fields);
+	if (!a || !b)
+		return;
+	if (!show->field_count)
+		list_changes(show, a, b, tr_diff_pairs_names);
+	if (tr_text_is(a->kind, "exec"))
+		skip_unknown_environment(show);
+}
+
+/*
+ * Composes the change of the record that was loaded on both sides. counting: in normal text, to find
+ * equal changes; otherwise as the traces spell it.
+ */
+static void compose_changes(struct tr_diff_show *show, bool counting)
+{
+	show->counting = counting;
+	show->own = !counting;
+	tr_buffer_reset(&show->changes);
+	find_changes(show, show->sides[0].normal, show->sides[1].normal);
+	for (size_t i = 0; i < show->field_count; i++)
+		put_change(show, show->fields[i].a, show->fields[i].b);
+	if (show->env_unknown) {
+		tr_buffer_put_literal(&show->changes, "    env: ");
+		tr_buffer_put_text(&show->changes, tr_text_from(show->env_unknown));
+		tr_buffer_put_byte(&show->changes, '\n');
 	}
 	if (!show->changes.len)
 		tr_buffer_put_literal(&show->changes, "    order of fields\n");
@@ -370,7 +552,7 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 		return true;
 	if (!load_both(show, difference))
 		return false;
-	compose_changes(show, false);
+	compose_changes(show, true);
 	if (show->changes.failed ||
 	    !tr_array_room(show->patterns, show->pattern_count, show->pattern_cap) ||
 	    !tr_array_room(show->changed, show->changed_count, show->changed_cap))
@@ -385,6 +567,13 @@ bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *differ
 	return true;
 }
 
+/* Appends a value of a record. */
+static void put_field(struct tr_buffer *to, struct tr_text value)
+{
+	if (!put_blob(to, value))
+		put_shortened(to, value, 0, value.len, FIELD_MOST);
+}
+
 /* Appends the kind, seq and name of a record, and with `fields` the fields that are compared. */
 static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 {
@@ -395,21 +584,21 @@ static void put_record(struct tr_diff_show *show, unsigned side, bool fields)
 	tr_buffer_put_byte(to, ' ');
 	tr_buffer_put_text(to, normal->seq);
 	tr_buffer_put_byte(to, ' ');
-	tr_buffer_put_text(to, normal->name);
+	put_field(to, normal->name);
 	if (show->program.len) {
 		tr_buffer_put_literal(to, " (");
-		tr_buffer_put_text(to, tr_buffer_text(&show->program));
+		put_field(to, tr_buffer_text(&show->program));
 		tr_buffer_put_byte(to, ')');
 	}
 	for (size_t i = 1; fields && i < normal->count; i++) {
 		const struct tr_normal_field *field = &normal->fields[i];
 		/* environments and lists of files are long, and rarely identify a record */
-		if (tr_text_starts(field->key, TR_TEXT("env")) || field->is_added)
+		if (is_environment(field->key) || field->is_added)
 			continue;
 		tr_buffer_put_byte(to, ' ');
 		tr_buffer_put_text(to, field->key);
 		tr_buffer_put_byte(to, '=');
-		put_value(to, field->value);
+		put_field(to, field->value);
 	}
 }
 
@@ -431,7 +620,7 @@ static void put_text(struct tr_diff_show *show, const struct tr_difference *diff
 	bool changed = difference->what == TR_DIFF_CHANGED;
 
 	if (changed)
-		compose_changes(show, true);
+		compose_changes(show, false);
 	put_color(show, colors[difference->what], to);
 	tr_buffer_put_byte(to, signs[difference->what]);
 	tr_buffer_put_byte(to, ' ');
@@ -536,8 +725,7 @@ static void reduce_environments(struct tr_diff_show *show, struct tr_normal_fiel
 	size_t counts[2], middle;
 	char open;
 
-	if (!tr_text_starts(a->key, TR_TEXT("env")) || !split_both(a, b, &open, items, counts) ||
-	    open != '{')
+	if (!split_both(a, b, &open, items, counts) || open != '{')
 		return;
 	tr_buffer_reset(&show->changes);
 	put_other_entries(items[0], counts[0], items[1], counts[1], &show->changes);
@@ -548,36 +736,111 @@ static void reduce_environments(struct tr_diff_show *show, struct tr_normal_fiel
 	b->value = (struct tr_text){ both.data + middle, both.len - middle };
 }
 
-/* Appends both values of a field. Sets *reason if they are equal although the field differs. */
-static bool put_json_field(struct tr_diff_show *show, const char **reason,
-			   const struct tr_normal_field *a, const struct tr_normal_field *b)
+/* True if a record has a field with this key that was not added to it. */
+static bool has_field(const struct tr_normal *normal, struct tr_text key)
 {
-	struct tr_buffer *to = &show->text;
-	unsigned side = a == NULL;
-	struct tr_normal_field copies[2];
-	struct tr_text key;
-	struct tr_error err;
+	for (size_t i = 1; normal && i < normal->sorted; i++) {
+		if (tr_text_equal(normal->fields[i].key, key))
+			return true;
+	}
+	return false;
+}
 
-	if (a && b && a != show->sides[0].normal->fields) {
+/*
+ * True if the key of a field is no unique key of an object: another field of its record has the same
+ * one, or it is spelled with an escape, so that different spellings can mean the same.
+ */
+static bool is_repeated(const struct tr_normal *a, const struct tr_normal *b,
+			const struct tr_diff_field *change)
+{
+	const struct tr_normal_field *field = change->a ? change->a : change->b;
+
+	if (field->is_added || field->is_duration)
+		return has_field(a, field->key) || has_field(b, field->key);
+	return field->same || memchr(field->key.data, '\\', field->key.len);
+}
+
+/* Appends the values of a field on both sides, and why it differs if they do not show it. */
+static bool put_json_change(struct tr_diff_show *show, const struct tr_diff_field *change)
+{
+	static const char *const reasons[] = { "", "--root", "names do not correspond" };
+	const struct tr_normal_field *a = change->a, *b = change->b;
+	const enum reason reason = reason_of(a, b);
+	struct tr_normal_field copies[2];
+
+	if (a && b && is_environment(a->key)) {
 		copies[0] = *a;
 		copies[1] = *b;
 		reduce_environments(show, &copies[0], &copies[1]);
 		a = &copies[0];
 		b = &copies[1];
 	}
-	if (to->data[to->len - 1] != '{')
-		tr_buffer_put_byte(to, ',');
-	*reason = differ_by_root(a, b) ? "--root" : NULL;
-	if (!tr_cell_bytes(a ? a->key : b->key, &show->sides[side].arena, &key, &err))
-		key = a ? a->key : b->key;
-	tr_json_view_name(key, to);
-	tr_buffer_put_literal(to, ":[");
 	if (!put_json_value(show, 0, a))
 		return false;
-	tr_buffer_put_byte(to, ',');
+	tr_buffer_put_byte(&show->text, ',');
 	if (!put_json_value(show, 1, b))
 		return false;
-	tr_buffer_put_byte(to, ']');
+	if (reason != NONE) {
+		tr_buffer_put_byte(&show->text, ',');
+		tr_buffer_put_quoted(&show->text, tr_text_from(reasons[reason]));
+	}
+	return true;
+}
+
+/* Appends the key of a field, whose cell is that of one side. */
+static void put_json_key(struct tr_diff_show *show, const struct tr_diff_field *change)
+{
+	struct tr_text spelled = change->a ? change->a->key : change->b->key, key;
+	struct tr_error err;
+
+	if (!tr_cell_bytes(spelled, &show->sides[!change->a].arena, &key, &err))
+		key = spelled;
+	tr_json_view_name(key, &show->text);
+}
+
+/*
+ * Appends the fields that differ: as an object, and those whose keys would not be unique in it as a list.
+ * a or b may be NULL.
+ */
+static bool put_json_fields(struct tr_diff_show *show, const struct tr_normal *a,
+			    const struct tr_normal *b)
+{
+	struct tr_buffer *to = &show->text;
+	size_t repeated = 0;
+
+	tr_buffer_put_literal(to, ",\"fields\":{");
+	if (show->env_unknown) {
+		tr_buffer_put_literal(to, "\"env\":[null,null,");
+		tr_buffer_put_quoted(to, tr_text_from(show->env_unknown));
+		tr_buffer_put_byte(to, ']');
+	}
+	for (size_t i = 0; i < show->field_count; i++) {
+		if (is_repeated(a, b, &show->fields[i])) {
+			repeated++;
+			continue;
+		}
+		if (i > repeated || show->env_unknown)
+			tr_buffer_put_byte(to, ',');
+		put_json_key(show, &show->fields[i]);
+		tr_buffer_put_literal(to, ":[");
+		if (!put_json_change(show, &show->fields[i]))
+			return false;
+		tr_buffer_put_byte(to, ']');
+	}
+	tr_buffer_put_byte(to, '}');
+	if (!repeated)
+		return true;
+	tr_buffer_put_literal(to, ",\"more\":[");
+	for (size_t i = 0; i < show->field_count; i++) {
+		if (!is_repeated(a, b, &show->fields[i]))
+			continue;
+		tr_buffer_put_byte(to, '[');
+		put_json_key(show, &show->fields[i]);
+		tr_buffer_put_byte(to, ',');
+		if (!put_json_change(show, &show->fields[i]))
+			return false;
+		tr_buffer_put_text(to, --repeated ? TR_TEXT("],") : TR_TEXT("]]"));
+	}
 	return true;
 }
 
@@ -606,12 +869,9 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 	unsigned side = difference->a == TR_ALIGN_NONE;
 	const struct tr_normal *a = side ? NULL : show->sides[0].normal;
 	const struct tr_normal *b = difference->b == TR_ALIGN_NONE ? NULL : show->sides[1].normal;
-	bool fine = (!a || parse(show, 0)) && (!b || parse(show, 1));
-	const char *reason = "order of fields";
 
-	if (!fine)
+	if ((a && !parse(show, 0)) || (b && !parse(show, 1)))
 		return false;
-	equal_fields *are_equal = a && b ? comparison_of(show) : NULL;
 	tr_buffer_put_literal(to, "{\"what\":\"");
 	tr_buffer_put_text(to, tr_text_from(words[difference->what]));
 	tr_buffer_put_literal(to, "\",\"kind\":");
@@ -636,29 +896,21 @@ static bool put_json(struct tr_diff_show *show, const struct tr_difference *diff
 		else
 			tr_buffer_put_literal(to, "null");
 	}
-	tr_buffer_put_literal(to, "],\"fields\":{");
-	for (size_t i = 0; fine && a && difference->what != TR_DIFF_MOVED && i < a->count; i++) {
-		const struct tr_normal_field *other = b ? tr_normal_match(a, i, b) : NULL;
-		if (i == 0 && !b)
-			continue;
-		if (!other || !are_equal(show->diff, &a->fields[i], other))
-			fine = put_json_field(show, &reason, &a->fields[i], other);
-	}
-	for (size_t i = 0; fine && b && difference->what != TR_DIFF_MOVED && i < b->count; i++) {
-		if ((i > 0 || a) && (!a || !tr_normal_match(b, i, a)))
-			fine = put_json_field(show, &reason, NULL, &b->fields[i]);
-	}
-	tr_buffer_put_byte(to, '}');
-	if (difference->what == TR_DIFF_CHANGED && reason) {
-		tr_buffer_put_literal(to, ",\"reason\":\"");
-		tr_buffer_put_text(to, tr_text_from(reason));
-		tr_buffer_put_byte(to, '"');
-	}
+	tr_buffer_put_byte(to, ']');
+	show->field_count = 0;
+	show->env_unknown = NULL;
+	if (difference->what != TR_DIFF_MOVED)
+		find_changes(show, a, b);
+	if (!put_json_fields(show, a, b))
+		return false;
+	if (difference->what == TR_DIFF_CHANGED && !show->field_count && !show->env_unknown)
+		tr_buffer_put_literal(to, ",\"reason\":\"order of fields\"");
 	if (is_alone(show, difference))
 		tr_buffer_put_literal(to, ",\"whole_process\":true");
-	fine = fine && put_json_reasons(show, difference);
+	if (!put_json_reasons(show, difference))
+		return false;
 	tr_buffer_put_literal(to, "}\n");
-	return fine;
+	return true;
 }
 
 /* Records. */
@@ -729,6 +981,7 @@ void tr_diff_show_free(struct tr_diff_show *show)
 		tr_arena_free(&show->sides[i].arena);
 	free(show->patterns);
 	free(show->changed);
+	free(show->fields);
 	tr_index_free(&show->pattern_index);
 	tr_buffer_free(&show->text);
 	tr_buffer_free(&show->changes);

@@ -210,6 +210,13 @@ static inline void hash_name(struct tr_normal *n, bool first)
 	}
 }
 
+/* True for the flag that an environment is unknown, if the user leaves out environments. */
+static bool is_ignored_flag(const struct tr_normal *n, struct tr_text key, struct tr_text value)
+{
+	return n->rules->ignored_count && tr_text_is(key, "flagged") &&
+	       tr_text_is(value, "[\"env-unknown\"]") && is_left_out(n, TR_TEXT("env"));
+}
+
 /* Adds the field of a column. NULL: it is left out, or memory is exhausted. */
 static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text column, bool result)
 {
@@ -217,7 +224,8 @@ static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text col
 	const char *equals = memchr(column.data, '=', column.len);
 	struct tr_text key = tr_text_span(column.data, equals ? equals : end);
 	struct tr_text value = equals ? tr_text_span(equals + 1, end) : column;
-	struct tr_normal_field *field = is_left_out(n, key) ? NULL : new_field(n);
+	bool left_out = is_left_out(n, key) || is_ignored_flag(n, key, value);
+	struct tr_normal_field *field = left_out ? NULL : new_field(n);
 
 	if (field) {
 		field->key = key;
@@ -329,7 +337,7 @@ bool tr_normal_split(struct tr_normal *n, struct tr_text line)
 		else
 			add_field(n, column, result);
 	}
-	n->sorted = 0;
+	n->failed |= !sort_fields(n);
 	return !n->failed;
 }
 
@@ -351,7 +359,6 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 		n->fields[i].text.data = text;
 		text += n->fields[i].text.len;
 	}
-	n->failed |= !sort_fields(n);
 	return !n->failed;
 }
 

@@ -189,7 +189,7 @@ static inline uint64_t tr_normal_task_hash(uint64_t seed, struct tr_text task)
  */
 bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
 
-/* As tr_normal_read, but the fields have no normal texts, and tr_normal_match does not find them. */
+/* As tr_normal_read, but the fields have no normal texts. */
 bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 
 /*

@@ -157,7 +157,7 @@ END
 	printf 'call\t0\t-\t0\ta\tx="/o"\t->\n' >c
 	run -1 tr-diff --json --root=/o:/n c c
 	run -0 jq -c '[.fields.x, .reason]' <<<"$output"
-	[ "$output" = '[["/o","/o"],"--root"]' ]
+	[ "$output" = '[["/o","/o","--root"],null]' ]
 	run -1 tr-diff --as=trec a b
 	[ "$(tr-filter --raw --fields=name,diff call <<<"$output")" = $'a\tbefore\na\tafter\nb\tadded' ]
 	run -1 tr-diff -s a b
@@ -172,6 +172,77 @@ END
 	[[ ${lines[1]} == $'    x: \e[31m- 1\e[0m \e[32m+ 2\e[0m' ]]
 	run -1 tr-diff a - <b
 	[ "${#lines[@]}" -eq 5 ]
+}
+
+# fields_of A B OPTION...: fields and more of each difference; fails if an object repeats a key
+fields_of() {
+	tr-diff --json "${@:3}" "$1" "$2" >objects || [ $? -eq 1 ]
+	# jq writes the last of repeated members
+	jq -c . objects | cmp - objects
+	jq -c '[.fields, .more]' objects
+}
+
+@test "JSON has each field once, and says why it differs" {
+	printf 'call\t0\t-\t0\ta\tname="n"\tx=1\tx=2\t->\tx=3\ty=1\n' >a
+	printf 'call\t0\t-\t0\ta\tname="m"\tx=4\tx=5\t->\tx=6\tx=7\ty=2\n' >b
+	run -0 fields_of a b
+	[ "$output" = '[{"x":[1,4],"y":[1,2]},[["name","n","m"],["x",2,5],["x",3,6],["x",null,7]]]' ]
+	run -0 fields_of b a
+	[ "$output" = '[{"x":[4,1],"y":[2,1]},[["name","m","n"],["x",5,2],["x",6,3],["x",7,null]]]' ]
+	# of records in one trace only
+	: >empty
+	run -0 fields_of a empty -q
+	[ "$output" = '[{"x":[1,null],"y":[1,null]},[["name","n",null],["x",2,null],["x",3,null]]]' ]
+	# keys that mean the same, in other spellings
+	printf 'call\t0\t-\t0\ta\tk=1\t\\x6b=1\t.d=1\t\\x2ed=1\t->\n' >a
+	sed 's/=1/=2/g' a >b
+	run -0 fields_of a b
+	[ "$output" = '[{"k":[1,2],".d":[1,2]},[["k",1,2],[".d",1,2]]]' ]
+	# a field that is added to the record
+	printf 'exec\t0\t1.0\t1\t/bin/a\nsys\t1\t1.5\t1\tnanosleep\tdur=1.5\tduration=1\t->\n' >a
+	printf 'exec\t0\t1.0\t1\t/bin/a\nsys\t1\t1.5\t1\tnanosleep\tdur=8.5\tduration=3\t->\n' >b
+	run -0 fields_of a b --times=2
+	[ "$output" = '[{"duration":[1,3]},[["duration",1.5,8.5]]]' ]
+	# names that do not correspond
+	printf 'call\t%s\t-\t0\tuse\tp=%s\t->\n' 0 0x5000 1 0x5000 2 0x5000 >a
+	printf 'call\t%s\t-\t0\tuse\tp=%s\t->\n' 0 0x7000 1 0x7000 2 0x8000 >b
+	run -0 fields_of a b
+	[ "$output" = '[{"p":["0x5000","0x8000","names do not correspond"]},null]' ]
+	# an environment that is unknown
+	printf 'exec\t0\t-\t1\t/bin/a\targv=["a"]\tenv={"A":"1"}\n' >a
+	printf 'exec\t0\t-\t1\t/bin/a\targv=["a","x"]\tflagged=["env-unknown"]\n' >b
+	run -0 fields_of a b
+	[ "$output" = '[{"env":[null,null,"unknown in B"],"argv":[["a"],["a","x"]]},null]' ]
+	run -0 fields_of b a
+	[ "$output" = '[{"env":[null,null,"unknown in A"],"argv":[["a","x"],["a"]]},null]' ]
+	run -1 tr-diff --as=trec a b
+	[ "$(tr-filter --raw --fields=flagged exec <<<"$output")" = $'\n["env-unknown"]' ]
+}
+
+@test "text shows of a long string the place that differs, other forms all of it" {
+	local a b
+	a=$(printf 'a%.0s' {1..1000}) b=$(printf 'ä%.0s' {1..1000})
+	# line PLACE: a call with a string, an item of a list, an entry of a map, and a word of a string
+	line() { printf 'call\t0\t-\t0\tf\tx="%s"\ty=["%s",1]\tz={"k":"%s"}\tw="one %s"\t->\n' "$a$1$a" "$b$1$b" "$a$1" "$1$a"; }
+	line '' >a
+	line one >b
+	tr-diff a b >text || [ $? -eq 1 ]
+	[ "$(wc -l <text)" -eq 5 ]
+	[ "$(wc -L <text)" -lt 2300 ]
+	iconv -f utf-8 -t utf-8 text | cmp - text
+	run -0 sed -n '2,$p' text
+	[[ ${lines[0]} == "    x: - [...941 bytes...]aaaa"*"aaa[...941 bytes...] + [...941 bytes...]aaa"*"aonea"*"[...941 bytes...]" ]]
+	[[ ${lines[1]} == "    y: - [...1941 bytes...]ä"*"[...1941 bytes...] + [...1941 bytes...]ä"*"äoneä"*"ä[...1941 bytes...]" ]]
+	[[ ${lines[2]} == '    z: - [...945 bytes...]aaa'*'a" + [...945 bytes...]aaa'*'aone"' ]]
+	[[ ${lines[3]} == '    w: - aaa'*'[...940 bytes...] + oneaaa'*'[...940 bytes...]' ]]
+	# other changes are not the same because they look alike
+	{ line '' && line '' | sed 's/aaa/bbb/'; } >c
+	{ line one && line one | sed 's/aaa/bbb/'; } >d
+	run -1 --separate-stderr tr-diff c d
+	[ "${#lines[@]}" -eq 10 ]
+	# what is in one trace only, and records
+	tr-diff --json a b | jq -r '.fields.x[1]' | cmp - <(echo "${a}one$a")
+	tr-diff --as=trec a b | grep -c -F "\"${a}one$a\""
 }
 
 @test "why a program ran again, as JSON" {
