@@ -548,7 +548,8 @@ static bool read_traces(struct tool_diff *t)
 
 /* Visiting. */
 
-static bool count_kind(struct tool_diff *t, const struct tr_difference *difference)
+/* Counts a difference; with compared false, one that is none. False: reported. */
+static bool count_kind(struct tool_diff *t, const struct tr_difference *difference, bool compared)
 {
 	unsigned side = difference->a == TR_ALIGN_NONE;
 	struct tr_error err;
@@ -558,8 +559,10 @@ static bool count_kind(struct tool_diff *t, const struct tr_difference *differen
 	if (!kind.data)
 		return tr_cli_abort(&t->cli, &err);
 	struct kind_count *count = count_of(t, kind);
-	if (count)
+	if (count && compared)
 		count->differences[difference->what]++;
+	else if (count)
+		count->totals[side]--;
 	return count != NULL;
 }
 
@@ -567,7 +570,11 @@ static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, u
 		      bool counting)
 {
 	struct tr_difference difference = { what, a, b };
+	const struct tr_diff_record *record =
+		a == TR_ALIGN_NONE ? &t->diff.sides[1].records[b] : &t->diff.sides[0].records[a];
 
+	if (record->class == TR_DIFF_NOT_COMPARED)
+		return t->show.form != TR_DIFF_SUMMARY || count_kind(t, &difference, false);
 	t->differ = true;
 	if (a != TR_ALIGN_NONE)
 		tr_diff_mark_frame(&t->frames, 0, a);
@@ -576,10 +583,8 @@ static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, u
 	if (counting)
 		return tr_diff_count(&t->show, &difference);
 	if (t->show.form == TR_DIFF_SUMMARY)
-		return count_kind(t, &difference);
+		return count_kind(t, &difference, true);
 	/* of a process that is in one trace only, one record is printed */
-	const struct tr_diff_record *record =
-		a == TR_ALIGN_NONE ? &t->diff.sides[1].records[b] : &t->diff.sides[0].records[a];
 	return record->implied || tr_diff_put_difference(&t->show, &difference);
 }
 

@@ -264,9 +264,11 @@ static bool put_words(struct tr_diff_show *show, struct part a, struct part b)
 	struct part words[2][PARTS_MAX];
 	size_t counts[2];
 
+	if (!memchr(a.own.data, ' ', a.own.len) && !memchr(b.own.data, ' ', b.own.len))
+		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_text text = strings[i].text;
-		if (text.len < 2 || *text.data != '"' || !memchr(text.data, ' ', text.len))
+		if (text.len < 2 || *text.data != '"')
 			return false;
 		counts[i] = split(strings[i], true, words[i]);
 		if (counts[i] == PARTS_MAX)

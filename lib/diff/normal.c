@@ -261,6 +261,7 @@ static inline void begin(struct tr_normal *n, bool in_order)
 	n->in_order = in_order;
 	n->table = 0;
 	n->count = n->name_count = n->opened = 0;
+	n->descriptors = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
 		tr_buffer_reset(&n->text);

@@ -34,12 +34,13 @@
 
 /* The records of the other trace among which a record can have its match. */
 enum tr_diff_class {
-	TR_DIFF_SET,	 /* those with the same key */
-	TR_DIFF_EXEC,	 /* exec records with the same key; their processes are matched by this */
-	TR_DIFF_EXIT,	 /* the exit record of the matching process */
-	TR_DIFF_PROCESS, /* those of the matching process, in order */
-	TR_DIFF_THREAD,	 /* those of the matching thread, in order */
-	TR_DIFF_KIND,	 /* those of the same kind, in order */
+	TR_DIFF_SET,  /* those with the same key */
+	TR_DIFF_EXEC, /* exec records with the same key; their processes are matched by this */
+	TR_DIFF_EXIT, /* the exit record of the matching process */
+	TR_DIFF_NOT_COMPARED, /* none: what make does with its pipes */
+	TR_DIFF_PROCESS,      /* those of the matching process, in order */
+	TR_DIFF_THREAD,	      /* those of the matching thread, in order */
+	TR_DIFF_KIND,	      /* those of the same kind, in order */
 };
 
 enum { TR_DIFF_CLASSES = TR_DIFF_KIND + 1 };
@@ -136,6 +137,12 @@ struct tr_open_files {
 	uint64_t count;		 /* the last number that was given */
 };
 
+/* What the descriptors in a system call are, from 3 on. */
+enum {
+	TR_USES_FILE = 1,
+	TR_USES_PIPE = 2, /* a pipe, or what the process has not opened */
+};
+
 struct tr_normal {
 	const struct tr_normal_rules *rules;
 	struct tr_text kind, seq, task, name;
@@ -156,7 +163,8 @@ struct tr_normal {
 	size_t sorted, order_cap;
 	struct tr_run_name *names;
 	size_t name_count, name_cap;
-	size_t opened; /* 1 + the index of a descriptor that the call opened; 0: none */
+	unsigned descriptors; /* after tr_normal_hash, bits as above */
+	size_t opened;	      /* 1 + the index of a descriptor that the call opened; 0: none */
 	struct tr_buffer text, scratch;
 	const char *copied;	     /* the line before it is in text, or was replaced */
 	struct tr_id_map objects;    /* classes of OpenGL's objects that calls have created */

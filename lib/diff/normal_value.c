@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Classes of values. Those of OpenGL's objects are hashes of their names. ORDINARY to UNMAPPED are
@@ -25,6 +26,7 @@ enum class {
 	ADDRESS,
 	DESCRIPTOR, /* compared as a name from 3 on */
 	OPENED,	    /* a descriptor that the call opens */
+	PIPED,	    /* one that it opens for a pipe, or for what another descriptor stands */
 	CLOSED,	    /* a descriptor that the call closes */
 	TASK,	    /* the id of a process, a thread or a process group */
 	READING,    /* of a clock or the state of the machine: not compared */
@@ -62,16 +64,16 @@ static const struct tr_normal_call calls[] = {
 	{ KEY("clock_nanosleep"), { IS("remain", READING) } },
 	{ KEY("close"), { IS("fd", CLOSED) } },
 	{ KEY("creat"), { IS("return", OPENED) } },
-	{ KEY("dup"), { IS("return", OPENED) } },
-	{ KEY("dup2"), { IS("return", OPENED) } },
-	{ KEY("dup3"), { IS("return", OPENED) } },
+	{ KEY("dup"), { IS("return", PIPED) } },
+	{ KEY("dup2"), { IS("return", PIPED) } },
+	{ KEY("dup3"), { IS("return", PIPED) } },
 	{ KEY("epoll_create"), { IS("return", OPENED) } },
 	{ KEY("epoll_create1"), { IS("return", OPENED) } },
 	{ KEY("eventfd"), { IS("return", OPENED) } },
 	{ KEY("eventfd2"), { IS("return", OPENED) } },
 	{ KEY("fanotify_init"), { IS("return", OPENED) } },
-	{ KEY("fcntl"), { IS("return", OPENED) } },
-	{ KEY("fcntl64"), { IS("return", OPENED) } },
+	{ KEY("fcntl"), { IS("return", PIPED) } },
+	{ KEY("fcntl64"), { IS("return", PIPED) } },
 	{ KEY("fsmount"), { IS("return", OPENED) } },
 	{ KEY("fsopen"), { IS("return", OPENED) } },
 	{ KEY("futex"), { IS("timeout", READING) } },
@@ -106,8 +108,8 @@ static const struct tr_normal_call calls[] = {
 	{ KEY("perf_event_open"), { IS("return", OPENED) } },
 	{ KEY("pidfd_getfd"), { IS("return", OPENED) } },
 	{ KEY("pidfd_open"), { IS("return", OPENED) } },
-	{ KEY("pipe"), { IS("fds", OPENED) } },
-	{ KEY("pipe2"), { IS("fds", OPENED) } },
+	{ KEY("pipe"), { IS("fds", PIPED) } },
+	{ KEY("pipe2"), { IS("fds", PIPED) } },
 	{ KEY("poll"), { IS("info", READING) } },
 	{ KEY("ppoll"), { IS("info", READING) } },
 	{ KEY("pselect6"), { IS("info", READING), IS("nfds", READING) } },
@@ -119,7 +121,7 @@ static const struct tr_normal_call calls[] = {
 	{ KEY("signalfd"), { IS("return", OPENED) } },
 	{ KEY("signalfd4"), { IS("return", OPENED) } },
 	{ KEY("socket"), { IS("return", OPENED) } },
-	{ KEY("socketpair"), { IS("fds", OPENED) } },
+	{ KEY("socketpair"), { IS("fds", PIPED) } },
 	{ KEY("statx"), { IS("tv_nsec", READING), IS("tv_sec", READING) } },
 	{ KEY("sysinfo"), { IS("info", READING) } },
 	{ KEY("time"), { IS("return", READING), IS("tloc", READING) } },
@@ -228,12 +230,13 @@ static enum class class_of(const struct tr_normal *n, struct tr_text key, const 
 		case READING : return n->rules->readings ? ORDINARY : READING;
 		case TASK : return n->rules->tasks ? ORDINARY : TASK;
 		case DESCRIPTOR : case CLOSED : return n->rules->descriptors ? ORDINARY : class;
-		case OPENED :
+		case OPENED : return n->rules->descriptors ? ORDINARY : OPENED;
+		case PIPED :
 			/* most calls of fcntl return something else */
 			if (!n->rules->descriptors && tr_text_starts(n->name, TR_TEXT("fcntl")) &&
 			    !memmem(n->name.data, (size_t)(value - n->name.data), dup,
 				    sizeof dup - 1)) return NUMBER;
-		return n->rules->descriptors ? ORDINARY : OPENED;
+		return n->rules->descriptors ? ORDINARY : PIPED;
 		default : return class;
 	}
 }
@@ -248,7 +251,7 @@ static enum class class_of_member(const struct tr_normal *n, const char *value, 
 
 static bool is_descriptor(uint64_t class)
 {
-	return class == DESCRIPTOR || class == OPENED || class == CLOSED;
+	return class == DESCRIPTOR || class == OPENED || class == PIPED || class == CLOSED;
 }
 
 /* Open files and mapped memory. */
@@ -261,14 +264,15 @@ static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 {
 	uintptr_t table = (uintptr_t)tr_id_map_get(&files->tables, task);
 
-	if (!table && tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + 1)))
-		table = ++files->count;
+	if (!table && tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + 2)))
+		table = files->count += 2;
 	return table;
 }
 
 /*
  * Sets *number to that of the open file or the mapping that a process knows by a key; no other one
- * has this number. 0: nothing was mapped at the address. False: memory is exhausted.
+ * has this number, which is odd for an open file unless it is or may be a pipe. 0: nothing was mapped
+ * at the address. False: memory is exhausted.
  */
 static bool number_of(struct tr_open_files *files, uint64_t key, enum class class, uint64_t *number)
 {
@@ -281,7 +285,8 @@ static bool number_of(struct tr_open_files *files, uint64_t key, enum class clas
 		*number = (uintptr_t)tr_id_map_get(&files->names, key);
 	if (*number || class == ADDRESS || class == UNMAPPED)
 		return true;
-	*number = ++files->count;
+	files->count += 2;
+	*number = files->count + (class == OPENED);
 	return ends || tr_id_map_put(&files->names, key, (void *)(uintptr_t)*number);
 }
 
@@ -342,6 +347,8 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 			tr_number_hash(n->rules->seed, group == ADDRESS ? ~number : number);
 		uint64_t key = tr_near_hash(place, n->table);
 		n->failed |= !number_of(&n->files, key, (enum class) class, &name);
+		if (is_descriptor(class))
+			n->descriptors |= name & 1 ? TR_USES_FILE : TR_USES_PIPE;
 	}
 	return tr_number_hash(seed, name ? name : n->table);
 }
@@ -458,25 +465,20 @@ static bool is_name(uint64_t class, struct tr_text number, char before)
 }
 
 /*
- * Skips the start of the value of MAKEFLAGS, whose quote is at p, and replaces the descriptors of
- * make's job server in it.
+ * Skips the start of the value of MAKEFLAGS, whose quote is at p, and leaves out the option for make's
+ * job server in it: a make without -j has none, and its descriptors or pipe have other names in each run.
  */
-static const char *put_job_server(struct tr_normal *n, const char *p, const char *end)
+static const char *skip_job_server(struct tr_normal *n, const char *p, const char *end)
 {
-	static const char option[] = "--jobserver-auth=", old[] = "--jobserver-fds=";
-	const char *stop = tr_normal_string_end(p, end);
-	size_t len = sizeof option - 1;
-	const char *at = memmem(p, (size_t)(stop - p), option, len);
+	static const char option[] = " --jobserver-auth=", old[] = " --jobserver-fds=";
+	const char *stop = tr_normal_string_end(p, end) - 1;
+	const char *at = memmem(p, (size_t)(stop - p), option, sizeof option - 1);
 
-	if (!at && (at = memmem(p, (size_t)(stop - p), old, sizeof old - 1)))
-		len = sizeof old - 1;
-	if (!at || at[len] < '0' || at[len] > '9')
+	if (!at && !(at = memmem(p, (size_t)(stop - p), old, sizeof old - 1)))
 		return p + 1;
-	tr_normal_flush(n, at + len);
-	tr_buffer_put_byte(&n->text, '*');
-	p = tr_skip_digits(at + len, stop);
-	p = *p == ',' ? tr_skip_digits(p + 1, stop) : p;
-	return n->copied = p;
+	tr_normal_flush(n, at);
+	p = memchr(at + 1, ' ', (size_t)(stop - at - 1));
+	return n->copied = p ? p : stop;
 }
 
 /* Reads a string, and an entry of a map whose name it is if the value of that needs care. */
@@ -495,23 +497,31 @@ static const char *put_string(struct tr_normal *n, struct tr_text key, const cha
 		n->copied = p = tr_normal_string_end(p + 1, end);
 	} else if (!n->rules->descriptors &&
 		   (tr_text_is(name, "\"MAKEFLAGS\"") || tr_text_is(name, "\"MFLAGS\""))) {
-		p = put_job_server(n, p + 1, end);
+		p = skip_job_server(n, p + 1, end);
 		p = tr_normal_put_string(n, p, end, first);
 		p += p < end;
 	}
 	return p;
 }
 
-/* Reads the hexadecimal number at p. A number below a page is no address. */
+/*
+ * Reads the hexadecimal number at p. A number below a page is no address, but it can be a descriptor, in
+ * calls whose arguments strace did not interpret.
+ */
 static const char *put_hex(struct tr_normal *n, uint64_t class, const char *begin, const char *end)
 {
 	enum { PAGE = 4096 };
 	uint64_t number;
 	const char *p = skip_hex(begin + 2, end, &number);
 
-	if (n->rules->addresses || number < PAGE || class == NUMBER)
+	bool descriptor = is_descriptor(class) && number > STDERR_FILENO && number < PAGE;
+	if (!descriptor && (n->rules->addresses || number < PAGE || class == NUMBER))
 		return p;
 	tr_normal_flush(n, begin);
+	if (descriptor) {
+		add_name(n, class, tr_text_span(begin, p), number);
+		return n->copied = p;
+	}
 	add_name(n, class == MAPPED || class == UNMAPPED ? class : ADDRESS, tr_text_span(begin, p),
 		 number);
 	return n->copied = p;

@@ -152,6 +152,12 @@ static bool set_seq(struct tr_diff_side *side, uint32_t image, uint64_t seq)
 	return tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
+static bool is_make(struct tr_text name)
+{
+	name = tr_path_base(name);
+	return tr_text_is(name, "make") || tr_text_is(name, "gmake");
+}
+
 /* Adds the image of an exec record with this number. False: memory is exhausted. */
 static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 			  const struct tr_record *record, uint32_t number, uint32_t *group)
@@ -175,7 +181,8 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 			   (struct tr_diff_image){ .program = number & INT32_MAX,
 						   .parent = parent & INT32_MAX },
 			   began);
-	if (*group == TR_DIFF_NONE)
+	if (*group == TR_DIFF_NONE ||
+	    (is_make(normal->name) && !tr_id_map_put(&side->makes, *group, side)))
 		return false;
 	if (before != TR_DIFF_NONE && side->images[before].forked)
 		side->images[before].program = *group & INT32_MAX;
@@ -280,6 +287,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 		entry->group = (uint32_t)tr_text_hash(side->normal.rules->seed, normal->kind);
 		break;
 	case TR_DIFF_SET:
+	case TR_DIFF_NOT_COMPARED:
 		break;
 	}
 	if (fine && diff->key) {
@@ -336,8 +344,66 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	return hash | MAKES;
 }
 
+/*
+ * Notes a system call that uses only pipes, if make may have made it: its process runs make, or has not
+ * called exec yet. False: memory is exhausted.
+ */
+static bool note_pipes(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
+{
+	static const char probe[] = "\tcmd=F_GETFD\t->\terror=EBADF";
+
+	if (side->normal.descriptors != TR_USES_PIPE || entry->class != TR_DIFF_PROCESS)
+		return true;
+	/* gcc's question whether it has a pipe of make */
+	if (tr_text_is(side->normal.name, "fcntl") &&
+	    memmem(line.data, line.len, probe, sizeof probe - 1)) {
+		entry->class = TR_DIFF_NOT_COMPARED;
+		return true;
+	}
+	if (!side->images[entry->group].forked && !tr_id_map_get(&side->makes, entry->group))
+		return true;
+	if (!tr_array_room(side->piped, side->piped_count, side->piped_cap))
+		return false;
+	side->piped[side->piped_count++] = (uint32_t)side->count;
+	return true;
+}
+
+/* Returns the image of the program that runs in an image; TR_DIFF_NONE: unknown. */
+static uint32_t running_in(const struct tr_diff_side *side, uint32_t number)
+{
+	const struct tr_diff_image *image = &side->images[number];
+
+	if (!image->forked)
+		return number;
+	/* if the fork comes after the child's exec, only that has the parent */
+	if (image->parent == TR_DIFF_NONE && image->program != TR_DIFF_NONE)
+		image = &side->images[image->program];
+	return image->parent;
+}
+
+/*
+ * Leaves out what make does with its pipes, itself or in a child before that calls exec. How many it
+ * has, and when it uses them, depends on its -j and on chance.
+ */
+static void leave_out_pipes(struct tr_diff_side *side)
+{
+	for (size_t i = 0; i < side->piped_count; i++) {
+		struct tr_diff_record *record = &side->records[side->piped[i]];
+		uint32_t image = running_in(side, record->group);
+		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->makes, image))
+			continue;
+		record->class = TR_DIFF_NOT_COMPARED;
+		side->counts[TR_DIFF_PROCESS]--;
+		side->counts[TR_DIFF_NOT_COMPARED]++;
+	}
+	free(side->piped);
+	side->piped = NULL;
+	side->piped_count = side->piped_cap = 0;
+}
+
 void tr_diff_forget_ids(struct tr_diff_side *side)
 {
+	leave_out_pipes(side);
 	free(side->image_seqs);
 	side->image_seqs = NULL;
 	side->image_seq_cap = 0;
@@ -346,6 +412,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->ids);
+	tr_id_map_free(&side->makes);
 	tr_normal_forget_files(&side->normal);
 }
 
@@ -460,7 +527,8 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		.named = normal->name_count > 0,
 		.wanted = tr_text_is(normal->kind, "env"),
 	};
-	if (place_record(diff, side, record, entry) && add_record(side))
+	if (place_record(diff, side, record, entry) && note_pipes(side, line, entry) &&
+	    add_record(side))
 		return write_record(side, (uint32_t)side->count - 1, line, err);
 exhausted:
 	tr_error_memory(err);
