@@ -34,23 +34,43 @@ enum {
  * The choices are in the text that --help shows, so the two cannot differ. Optional arguments have
  * them in brackets.
  */
-int tr_cli_choice(struct tr_cli *cli)
+static int find_choice(struct tr_cli *cli, struct tr_text word)
 {
 	const struct tr_option *row = cli->private->row;
-	size_t len = strlen(cli->argument);
 	const char *choices = row->argument + strspn(row->argument, "[="), *choice = choices;
 
 	for (int i = 0;; i++) {
-		size_t choice_len = strcspn(choice, "|]");
-		if (choice_len == len && memcmp(choice, cli->argument, len) == 0)
+		size_t len = strcspn(choice, "|]");
+		if (tr_text_equal(word, (struct tr_text){ choice, len }))
 			return i;
-		if (choice[choice_len] != '|')
+		if (choice[len] != '|')
 			break;
-		choice += choice_len + 1;
+		choice += len + 1;
 	}
-	tr_cli_usage(cli, "--%s takes %.*s, not '%s'", row->name, (int)strcspn(choices, "]"),
-		     choices, cli->argument);
+	tr_cli_usage(cli, "--%s takes %.*s, not '%.*s'", row->name, (int)strcspn(choices, "]"),
+		     choices, (int)word.len, word.data);
 	return -1;
+}
+
+int tr_cli_choice(struct tr_cli *cli)
+{
+	return find_choice(cli, tr_text_from(cli->argument));
+}
+
+bool tr_cli_choices(struct tr_cli *cli, unsigned *set)
+{
+	const char *word = cli->argument;
+
+	for (;;) {
+		const char *end = word + strcspn(word, ",");
+		int choice = find_choice(cli, tr_text_span(word, end));
+		if (choice < 0)
+			return false;
+		*set |= 1u << choice;
+		if (!*end)
+			return true;
+		word = end + 1;
+	}
 }
 
 /*

@@ -53,7 +53,8 @@ static const struct tr_option options[] = {
 	{ SAME, 0, "same", "REGEX=TEXT",
 	  "replace what REGEX matches by TEXT before strings are compared (repeatable)" },
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
-	  "compare these literally (repeatable); by default, each name of the first five kinds "
+	  "compare these literally; several with commas; by default, each name of the first five "
+	  "kinds "
 	  "may be replaced by another throughout B, and readings of clocks and of the system "
 	  "are not compared" },
 	{ TIMES, 0, "times", "FACTOR",
@@ -212,9 +213,8 @@ static void add_root(struct tool_diff *t)
 	struct tr_normal_root root = { absolute(tr_text_span(t->cli.argument, colon)),
 				       absolute(tr_text_from(colon + 1)) };
 	bool everything = root.from.data && tr_text_is(root.from, "/");
-	if (everything && root.to.data && tr_text_is(root.to, "/"))
-		tr_cli_usage(&t->cli, "--root=%s: the directories are the same", t->cli.argument);
-	else if (everything)
+	bool nothing = everything && root.to.data && tr_text_is(root.to, "/");
+	if (everything && !nothing)
 		tr_cli_usage(&t->cli,
 			     "--root=%s: every path is below /; exchange the traces, and use "
 			     "--root=%s:/",
@@ -227,7 +227,8 @@ static void add_root(struct tool_diff *t)
 	/* the paths below it start with a slash of their own */
 	if (root.to.data && tr_text_is(root.to, "/"))
 		root.to.len = 0;
-	if (root.from.data && root.to.data && tr_array_room(t->roots, t->root_count, t->root_cap)) {
+	if (!nothing && root.from.data && root.to.data &&
+	    tr_array_room(t->roots, t->root_count, t->root_cap)) {
 		/* sorted by length, because the longest directory of a path applies */
 		size_t at = t->root_count++;
 		for (; at > 0 && t->roots[at - 1].from.len < root.from.len; at--)
@@ -237,7 +238,8 @@ static void add_root(struct tool_diff *t)
 	}
 	free((char *)root.from.data);
 	free((char *)root.to.data);
-	tr_cli_out_of_memory(&t->cli);
+	if (!nothing)
+		tr_cli_out_of_memory(&t->cli);
 }
 
 /* --same=REGEX=TEXT; the last '=' separates, because it is more often part of a pattern. */
@@ -318,6 +320,9 @@ static void choose_tolerance(struct tool_diff *t)
 	if (end == t->cli.argument || (*end && !steps) || !(number >= 0 && number < 1e18))
 		tr_cli_usage(&t->cli, "--tolerance=%s: a number such as 0.001, or 4ulp",
 			     t->cli.argument);
+	else if (steps && number != (double)(uint64_t)number)
+		tr_cli_usage(&t->cli, "--tolerance=%s: units in the last place are a whole number",
+			     t->cli.argument);
 	else if (steps)
 		t->diff.ulps = (uint64_t)number;
 	else
@@ -337,14 +342,15 @@ static void choose_by(struct tool_diff *t)
 
 static void choose_as_is(struct tool_diff *t)
 {
-	int choice = tr_cli_choice(&t->cli);
+	struct tr_normal_rules *rules = &t->diff.rules;
+	bool *const list[] = { &rules->addresses,   &rules->objects, &rules->temporary,
+			       &rules->descriptors, &rules->tasks,   &rules->readings };
+	unsigned set = 0;
 
-	t->diff.rules.addresses |= choice == 0;
-	t->diff.rules.objects |= choice == 1;
-	t->diff.rules.temporary |= choice == 2;
-	t->diff.rules.descriptors |= choice == 3;
-	t->diff.rules.tasks |= choice == 4;
-	t->diff.rules.readings |= choice == 5;
+	if (!tr_cli_choices(&t->cli, &set))
+		return;
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+		*list[i] |= set >> i & 1;
 }
 
 /* True if an operand is a pipe or socket; sets *status. */

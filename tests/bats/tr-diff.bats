@@ -299,13 +299,23 @@ fields_of() {
 	run -2 tr-diff --root=x: a a
 	run -2 tr-diff --root=/:/x a a
 	[ "${lines[0]}" = "tr-diff: --root=/:/x: every path is below /; exchange the traces, and use --root=/x:/" ]
-	run -2 tr-diff --root=/:/ a a
-	[ "${lines[0]}" = "tr-diff: --root=/:/: the directories are the same" ]
+	# a directory may be mapped to itself, which scripts do
+	run -0 tr-diff --root=/:/ a a
+	[ -z "$output" ]
+	printf 'exec\t0\t-\t1\t/bin/a\tcwd="/b/c"\n' >b
+	run -0 tr-diff --root=/b:/b --root=/:/ b b
+	[ -z "$output" ]
 	run -2 tr-diff --root=/a:/b --root=/a:/c a a
 	[ "${lines[0]}" = "tr-diff: --root=/a:/c: another --root has the same directory" ]
 	run -2 tr-diff --times=0.5 a a
 	run -2 tr-diff --tolerance=ulp a a
 	run -2 tr-diff --tolerance=-1 a a
+	run -2 tr-diff --tolerance=1.5ulp a a
+	[ "${lines[0]}" = "tr-diff: --tolerance=1.5ulp: units in the last place are a whole number" ]
+	run -0 tr-diff --tolerance=1e3ulp a a
+	run -2 tr-diff --as-is=objects,x a a
+	[ "${lines[0]}" = "tr-diff: --as-is takes addresses|objects|temporary|descriptors|tasks|readings, not 'x'" ]
+	run -2 tr-diff --as-is=objects, a a
 	run -2 tr-diff '--same=(=x' a a
 	run -2 tr-diff --brief --json a a
 	: >empty
