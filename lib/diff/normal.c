@@ -23,6 +23,7 @@ static const struct tr_text of_exec[] = {
 	TEXT("parent"), TEXT("ppid"), TEXT("end"), TEXT("rid"), { NULL, 0 }
 };
 static const struct tr_text of_task[] = { TEXT("child"), { NULL, 0 } };
+static const struct tr_text of_exit[] = { TEXT("child"), TEXT("rid"), { NULL, 0 } };
 static const struct tr_text of_use[] = { TEXT("exec"), TEXT("from"), { NULL, 0 } };
 static const struct tr_text of_module[] = { TEXT("id"), { NULL, 0 } };
 static const struct tr_text of_block[] = { TEXT("module"), { NULL, 0 } };
@@ -47,7 +48,7 @@ static const struct tr_diff_kind kinds[] = {
 	KIND("source", SET),
 	KIND_WITHOUT("exec", EXEC, of_exec),
 	KIND_WITHOUT("fork", PROCESS, of_task),
-	KIND_WITHOUT("exit", EXIT, of_task),
+	KIND_WITHOUT("exit", EXIT, of_exit),
 	KIND("signal", PROCESS),
 	KIND("comm", PROCESS),
 	KIND("enter", THREAD),

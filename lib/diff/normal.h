@@ -37,7 +37,7 @@ enum tr_diff_class {
 	TR_DIFF_SET,  /* those with the same key */
 	TR_DIFF_EXEC, /* exec records with the same key; their processes are matched by this */
 	TR_DIFF_EXIT, /* the exit record of the matching process */
-	TR_DIFF_NOT_COMPARED, /* none: what make does with its pipes */
+	TR_DIFF_NOT_COMPARED, /* none: see leave_out in side.c */
 	TR_DIFF_PROCESS,      /* those of the matching process, in order */
 	TR_DIFF_THREAD,	      /* those of the matching thread, in order */
 	TR_DIFF_KIND,	      /* those of the same kind, in order */

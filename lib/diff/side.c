@@ -344,15 +344,31 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	return hash | MAKES;
 }
 
+/* True if the kernel makes a system call again after a signal. */
+static bool is_restarted(const struct tr_normal *normal, struct tr_text line)
+{
+	static const char error[] = "\terror=ERESTARTNOINTR";
+	const size_t len = sizeof error - 1;
+	/* only the duration follows, after its key */
+	const char *end =
+		normal->spent.data ? normal->spent.data - sizeof "dur=" : line.data + line.len - 1;
+
+	return (size_t)(end - line.data) > len && memcmp(end - len, error, len) == 0;
+}
+
 /*
- * Notes a system call that uses only pipes, if make may have made it: its process runs make, or has not
- * called exec yet. False: memory is exhausted.
+ * Sets the class of a system call that is not compared. Notes one that uses only pipes, if make may have
+ * made it: its process runs make, or has not called exec yet. False: memory is exhausted.
  */
-static bool note_pipes(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
+static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
 {
 	static const char probe[] = "\tcmd=F_GETFD\t->\terror=EBADF";
 
-	if (side->normal.descriptors != TR_USES_PIPE || entry->class != TR_DIFF_PROCESS)
+	if (entry->class != TR_DIFF_PROCESS)
+		return true;
+	if (is_restarted(&side->normal, line))
+		entry->class = TR_DIFF_NOT_COMPARED;
+	if (side->normal.descriptors != TR_USES_PIPE)
 		return true;
 	/* gcc's question whether it has a pipe of make */
 	if (tr_text_is(side->normal.name, "fcntl") &&
@@ -527,7 +543,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		.named = normal->name_count > 0,
 		.wanted = tr_text_is(normal->kind, "env"),
 	};
-	if (place_record(diff, side, record, entry) && note_pipes(side, line, entry) &&
+	if (place_record(diff, side, record, entry) && leave_out(side, line, entry) &&
 	    add_record(side))
 		return write_record(side, (uint32_t)side->count - 1, line, err);
 exhausted:

@@ -25,6 +25,7 @@ struct tr_trace_config {
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
 	bool apart;   /* each file is a place of its own, even if several are parts of one trace */
+	bool operands_apart;  /* as above, but parts that are members of one archive are joined */
 	bool unknown_members; /* step to archive members of no known format too */
 	/*
 	 * Adds a last place, a stream without a window. Its only line is a trailer that counts

@@ -655,7 +655,8 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 					   trace, trace->operands[trace->next_operand - 1], err);
 	}
 	/* a single operand is not read further than its reader asks for */
-	bool more = status == TR_OK && (members || trace->next_operand < trace->operand_count);
+	bool more = status == TR_OK && (members || (!trace->config.operands_apart &&
+						    trace->next_operand < trace->operand_count));
 	int64_t number = more ? part_number(trace) : -1;
 	return number >= 0 ? gather(trace, members, number, err) : status;
 }

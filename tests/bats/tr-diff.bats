@@ -82,6 +82,25 @@ run_case() {
 	[[ $output == "15 pairs, "*" differ, 0 reported wrongly" ]]
 }
 
+@test "traces of formats that have nothing in common produce a note, others do not" {
+	run -1 --separate-stderr tr-diff -s "$data/build/zlib.kw.json.gz" "$data/apitrace/gears.trace"
+	[ "$stderr" = "tr-diff: note: no kind of record is in both traces: A has env, exec; B has call, enter" ]
+	# info is no kind that shows that traces have the same subject
+	run -1 --separate-stderr tr-diff -s "$data/gnatcov/plain_32le.trace" "$data/srctrace/good-log.console"
+	[ "$stderr" = "tr-diff: note: no kind of record is in both traces: A has section, block; B has unit" ]
+	# the commands of a build in two formats are the same
+	run -1 --separate-stderr tr-diff -s "$data/build/zlib.strace.gz" "$data/build/zlib.bear.json.gz"
+	[ -z "$stderr" ]
+	[ "$(tr -s ' ' <<<"${lines[1]}")" = "exec 176 0 0 0 0" ]
+}
+
+# 32 processes in as many files
+@test "the parts of an archive are one trace" {
+	tr-parse -q "$data/strace/execs/ff.tar.gz" >ff.trec
+	run -0 tr-diff "$data/strace/execs/ff.tar.gz" ff.trec
+	[ -z "$output" ]
+}
+
 @test "a trace is equal to itself" {
 	local file status
 	for file in "$data"/*/*; do
@@ -90,6 +109,10 @@ run_case() {
 		tr-diff "$file" "$file" >out 2>err || status=$?
 		# damaged ones are 2
 		[ ! -s out ] && { [ "$status" -eq 0 ] || { [ "$status" -eq 2 ] && [ -s err ]; }; } || { echo "$file" && return 1; }
+		# also to its stream, unless that is spelled in another way
+		[[ $file != */expr/* ]] || continue
+		run -"$status" --separate-stderr tr-diff -q "$file" <(tr-parse -q "$file" 2>/dev/null)
+		[ -z "$output" ] || { echo "$file: its stream differs" && return 1; }
 	done
 }
 
