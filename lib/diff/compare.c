@@ -75,6 +75,32 @@ static bool align_set(struct tr_diff *diff, enum tr_diff_class class, bool equal
 	return !lists.failed;
 }
 
+/*
+ * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a choice,
+ * it must not depend on which trace is the first one. The first lines that are not equal decide,
+ * because the hashes are seeded at random. A single record on each side leaves no choice. False: err is
+ * filled.
+ */
+static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
+			 struct tr_error *err)
+{
+	const struct tr_align_side *a = &sides[0], *b = &sides[1];
+	int order = (a->count > b->count) - (a->count < b->count);
+
+	for (size_t i = 0; order == 0 && i < a->count && a->count > 1; i++) {
+		uint32_t p = a->list[i], q = b->list[i];
+		if (a->records[p].content == b->records[q].content)
+			continue;
+		struct tr_text left = tr_diff_split(diff, 0, p, err);
+		struct tr_text right = left.data ? tr_diff_split(diff, 1, q, err) : left;
+		if (!right.data)
+			return false;
+		order = tr_text_compare(left, right);
+	}
+	*exchanged = order > 0;
+	return true;
+}
+
 /* Programs that have changed. */
 
 /* The hashes of the words of a command. */
@@ -134,17 +160,18 @@ static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, st
 	return false;
 }
 
-/* The words of programs of the second trace that have no match. */
+/* The words of programs of one trace that have no match. */
 struct candidates {
 	struct words list[LOOKS];
 	size_t count, next; /* the place of the first program that was not read yet */
 };
 
 /*
- * Pairs a program of the first trace with the candidate of the same name that shares most words with
- * it, if these are at least half. False: err is filled.
+ * Pairs a program of one trace with the candidate of the same name in `other`, which is the number of the
+ * other trace, that shares most words with it, if these are at least half. programs: of the other trace.
+ * False: err is filled.
  */
-static bool pair_program(struct tr_diff *diff, const struct words *words,
+static bool pair_program(struct tr_diff *diff, const struct words *words, unsigned other,
 			 const struct tr_align_side *programs, struct candidates *candidates,
 			 struct tr_error *err)
 {
@@ -156,7 +183,8 @@ static bool pair_program(struct tr_diff *diff, const struct words *words,
 			if (candidates->next == programs->count)
 				break;
 			candidates->count++;
-			if (!load_words(diff, 1, programs->list[candidates->next++], &list[j], err))
+			if (!load_words(diff, other, programs->list[candidates->next++], &list[j],
+					err))
 				return false;
 		}
 		if (words->program != list[j].program)
@@ -170,7 +198,7 @@ static bool pair_program(struct tr_diff *diff, const struct words *words,
 	}
 	if (!best)
 		return true;
-	tr_align_pair(diff->sides[0].records, words->record, diff->sides[1].records,
+	tr_align_pair(diff->sides[!other].records, words->record, diff->sides[other].records,
 		      list[match].record);
 	free(list[match].list);
 	candidates->count--;
@@ -182,20 +210,22 @@ static bool pair_program(struct tr_diff *diff, const struct words *words,
 static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 {
 	struct lists lists = list_class(diff, TR_DIFF_EXEC);
-	const struct tr_align_side *sides = lists.sides;
 	struct candidates *candidates = malloc(sizeof *candidates);
-	bool fine = candidates && !lists.failed;
+	bool fine = candidates && !lists.failed, exchanged = false;
 
 	if (!fine)
 		tr_error_memory(err);
 	if (candidates)
 		candidates->count = candidates->next = 0;
-	for (size_t i = 0; fine && i < sides[0].count; i++) {
+	fine = fine && choose_first(diff, lists.sides, &exchanged, err);
+	const struct tr_align_side *first = &lists.sides[exchanged];
+	const struct tr_align_side *second = &lists.sides[!exchanged];
+	for (size_t i = 0; fine && i < first->count; i++) {
 		struct words words;
-		if (!candidates->count && candidates->next == sides[1].count)
+		if (!candidates->count && candidates->next == second->count)
 			break;
-		fine = load_words(diff, 0, sides[0].list[i], &words, err) &&
-		       pair_program(diff, &words, &sides[1], candidates, err);
+		fine = load_words(diff, exchanged, first->list[i], &words, err) &&
+		       pair_program(diff, &words, !exchanged, second, candidates, err);
 		free(words.list);
 	}
 	for (size_t i = 0; candidates && i < candidates->count; i++)
@@ -496,32 +526,6 @@ static bool sort_sequences(const struct tr_diff_side *side, size_t count, uint32
 		if (in_sequence(&side->records[k]))
 			(*list)[next[side->records[k].group + 1]++] = (uint32_t)k;
 	}
-	return true;
-}
-
-/*
- * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a choice,
- * it must not depend on which trace is the first one. The first lines that are not equal decide,
- * because the hashes are seeded at random. A single record on each side leaves no choice. False: err is
- * filled.
- */
-static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
-			 struct tr_error *err)
-{
-	const struct tr_align_side *a = &sides[0], *b = &sides[1];
-	int order = (a->count > b->count) - (a->count < b->count);
-
-	for (size_t i = 0; order == 0 && i < a->count && a->count > 1; i++) {
-		uint32_t p = a->list[i], q = b->list[i];
-		if (a->records[p].content == b->records[q].content)
-			continue;
-		struct tr_text left = tr_diff_split(diff, 0, p, err);
-		struct tr_text right = left.data ? tr_diff_split(diff, 1, q, err) : left;
-		if (!right.data)
-			return false;
-		order = tr_text_compare(left, right);
-	}
-	*exchanged = order > 0;
 	return true;
 }
 

@@ -189,17 +189,24 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 	return !tr_cell_number(&record->seq, &seq) || set_seq(side, *group, seq);
 }
 
-/* Adds the image of a forked child, unless records of the child preceded this one. */
+/*
+ * Adds the image of a forked child, unless records of the child preceded this one. These can be all of
+ * them. False: memory is exhausted.
+ */
 static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t parent)
 {
 	uint64_t task = task_hash(side, side->normal.child);
-	uint32_t image = image_in(side, task);
+	struct tr_diff_image *image = NULL;
+	uint32_t number;
 
-	if (image == TR_DIFF_NONE)
+	if (tr_index_find(&side->tasks, side->images, task, &number))
+		image = &side->images[number];
+	bool has_parent = image && image->parent != TR_DIFF_NONE;
+	if (!image || (image->ended && (has_parent || !image->forked)))
 		return new_forked(diff, side, task, parent,
 				  tr_instant_from_text(side->normal.time)) != TR_DIFF_NONE;
-	if (side->images[image].parent == TR_DIFF_NONE)
-		side->images[image].parent = parent & INT32_MAX;
+	if (!has_parent)
+		image->parent = parent & INT32_MAX;
 	return true;
 }
 
