@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Points in time. What depends on the first record is added when that is known (tr_moment_write). */
 
-#include "expr/program.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "core/date.h"
+#include "expr/program.h"
 
 enum { FRACTION_DIGITS = 18, DAY = 86400, LONGEST = 64 };
 
@@ -170,21 +171,12 @@ static int64_t to_seconds(const struct tr_moment *moment, struct tm *tm)
 	tm->tm_isdst = -1;
 	if (!moment->has_zone && zone && *zone)
 		return mktime(tm);
-	/* unlike timegm, after 2038 also where time_t has 32 bits; years begin in March */
-	int year = tm->tm_year + 1900 + 400 - (tm->tm_mon < 2), month = (tm->tm_mon + 10) % 12;
-	int64_t days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 +
-		       tm->tm_mday - 1 - 719468 - 146097;
-	return days * DAY + (tm->tm_hour * 60 + tm->tm_min) * 60 + tm->tm_sec - moment->zone;
-}
-
-/* Whether the calendar has this day. */
-static bool is_day(int year, int month, int day)
-{
-	static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-
-	if (month < 1 || month > 12 || day < 1 || day > days[month - 1])
-		return false;
-	return month != 2 || day < 29 || (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+	/* unlike timegm, after 2038 also where time_t has 32 bits */
+	struct tr_date date = {
+		(unsigned)tm->tm_year + 1900, (unsigned)tm->tm_mon + 1, (unsigned)tm->tm_mday,
+		(unsigned)tm->tm_hour,	      (unsigned)tm->tm_min,	(unsigned)tm->tm_sec,
+	};
+	return tr_date_seconds(&date) - moment->zone;
 }
 
 /* YYYY-MM-DD or YYYYMMDD, and T and a time of day. */
@@ -197,7 +189,7 @@ static bool read_date(struct scan *s, struct tr_moment *moment)
 		return false;
 	bool basic = !take(s, '-');
 	if (!take_digits(s, 2, &month) || (!basic && !take(s, '-')) || !take_digits(s, 2, &day) ||
-	    !is_day(year, month, day))
+	    !tr_date_is_day((unsigned)year, (unsigned)month, (unsigned)day))
 		return false;
 	if (s->p < s->end) {
 		if ((!take(s, 'T') && !take(s, 't') && !take(s, ' ')) ||

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/map.h"
 #include "core/text_cache.h"
 #include "process/atom.h"
-#include "process/recent.h"
 #include "record/literal.h"
 
 struct entry {

@@ -27,7 +27,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "coverage/date.h"
+#include "core/date.h"
 #include "format/format.h"
 #include "format/reader_base.h"
 #include "process/compilers.h"
@@ -278,15 +278,17 @@ static bool put_params(struct reader *reader, struct tr_json_member *members, si
 /* Converts 1970-01-01T00:00:00.5Z to nanoseconds since 1970; NONE: the text has another form. */
 static int64_t instant_of_date(struct tr_text text)
 {
-	struct tr_trace_date date;
+	struct tr_date date;
 	struct tr_text rest;
 	char fraction[16] = "0";
 
-	if (!tr_trace_date_parse_fraction(text, &date, &rest) || rest.len > 10)
+	if (!tr_date_parse(text, &date, &rest) || rest.len > 10)
+		return TR_INSTANT_NONE;
+	int64_t seconds = tr_date_seconds(&date), limit = TR_INSTANT_MAX / TR_INSTANT_SECOND;
+	if (seconds <= -limit || seconds >= limit)
 		return TR_INSTANT_NONE;
 	memcpy(fraction + 1, rest.data, rest.len);
-	return tr_trace_date_seconds(&date) * TR_INSTANT_SECOND +
-	       tr_instant_from_text(tr_text_from(fraction));
+	return seconds * TR_INSTANT_SECOND + tr_instant_from_text(tr_text_from(fraction));
 }
 
 /*

@@ -4,11 +4,11 @@
  * matter at each of their levels (struct event), the environment without what Bear has added, and
  * the record.
  */
-#include "coverage/date.h"
+#include "core/date.h"
+#include "core/map.h"
 #include "format/bear/bear.h"
 #include "format/reader_base.h"
 #include "process/path.h"
-#include "process/recent.h"
 #include "record/json.h"
 #include "record/literal.h"
 
@@ -228,7 +228,7 @@ static bool put_variables(struct tr_text environment, bool strip, struct tr_aren
 
 /*
  * The reader knows which process runs which execution, because only Bear's pid links an execution
- * to its children. Both tables forget the least recently used entries (process/recent.h).
+ * to its children. Both tables forget the least recently used entries (core/map.h).
  */
 struct reader {
 	struct tr_reader base;
@@ -299,12 +299,12 @@ static enum tr_status deliver_header(struct reader *reader, unsigned version,
  */
 static bool put_time(struct tr_text timestamp, struct tr_buffer *seconds)
 {
-	struct tr_trace_date date;
+	struct tr_date date;
 	struct tr_text fraction;
 
-	if (!tr_trace_date_parse_fraction(timestamp, &date, &fraction))
+	if (!tr_date_parse(timestamp, &date, &fraction))
 		return false;
-	int64_t number = tr_trace_date_seconds(&date);
+	int64_t number = tr_date_seconds(&date);
 	if (number < 0)
 		return false;
 	tr_buffer_put_decimal(seconds, (uint64_t)number);

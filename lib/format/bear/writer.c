@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/date.h"
+#include "core/map.h"
 #include "core/text_cache.h"
-#include "coverage/date.h"
 #include "format/bear/bear.h"
 #include "format/writer_base.h"
 #include "process/command.h"
 #include "process/follow.h"
 #include "process/parent.h"
-#include "process/recent.h"
 #include "record/json.h"
 #include "record/literal.h"
 
@@ -202,16 +202,11 @@ static bool put_time(struct tr_text seconds, struct tr_buffer *timestamp)
 		number = number * 10 + (whole.data[i] - '0');
 	if (!gmtime_r(&number, &tm) || tm.tm_year + 1900 > 9999)
 		return false;
-	struct tr_trace_date date = {
-		(unsigned)tm.tm_year + 1900,
-		(unsigned)tm.tm_mon + 1,
-		(unsigned)tm.tm_mday,
-		(unsigned)tm.tm_hour,
-		(unsigned)tm.tm_min,
-		(unsigned)tm.tm_sec,
-		false,
+	struct tr_date date = {
+		(unsigned)tm.tm_year + 1900, (unsigned)tm.tm_mon + 1, (unsigned)tm.tm_mday,
+		(unsigned)tm.tm_hour,	     (unsigned)tm.tm_min,     (unsigned)tm.tm_sec,
 	};
-	tr_trace_date_write(&date, timestamp);
+	tr_date_write(&date, timestamp);
 	if (timestamp->len && !timestamp->failed)
 		timestamp->len--; /* the Z */
 	if (point) {

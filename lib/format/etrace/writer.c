@@ -16,7 +16,6 @@
 #include "format/etrace/etrace.h"
 #include "format/etrace/writer.h"
 #include "format/writer_base.h"
-#include "process/recent.h"
 
 /* Bytes of lines that are held back for a fork. Above that, all are written without it. */
 enum { LATE_MAX = 4 << 20 };

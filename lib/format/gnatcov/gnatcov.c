@@ -83,3 +83,27 @@ const char *tr_gnatcov_name(const struct tr_gnatcov_name *names, uint32_t number
 		names++;
 	return names->name;
 }
+
+/* The range of Ada.Calendar, which wrote the date. */
+static bool is_year(unsigned year)
+{
+	return year >= 1901 && year <= 2399;
+}
+
+bool tr_gnatcov_date_read(struct tr_text data, bool big, struct tr_date *date, bool *swapped)
+{
+	const uint8_t *p = (const uint8_t *)data.data;
+
+	if (data.len != TR_GNATCOV_DATE_SIZE)
+		return false;
+	unsigned years[] = { (unsigned)p[1] << 8 | p[0], (unsigned)p[0] << 8 | p[1] };
+	*swapped = !is_year(years[big]);
+	*date = (struct tr_date){ years[big != *swapped], p[2], p[3], p[4], p[5], p[6] };
+	return is_year(date->year) && tr_date_is_valid(date);
+}
+
+void tr_gnatcov_put_year(unsigned year, bool big, char data[2])
+{
+	data[big ? 0 : 1] = (char)(year >> 8);
+	data[big ? 1 : 0] = (char)year;
+}

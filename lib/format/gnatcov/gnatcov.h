@@ -35,6 +35,7 @@
 #ifndef TR_FORMAT_GNATCOV_GNATCOV_H
 #define TR_FORMAT_GNATCOV_GNATCOV_H
 
+#include "core/date.h"
 #include "format/format.h"
 
 #define TR_GNATCOV_MAGIC "#QEMU-Traces"
@@ -45,6 +46,7 @@ enum {
 	TR_GNATCOV_HEADER_SIZE = 20,
 	TR_GNATCOV_INFO_SIZE = 8, /* of an information entry before its data */
 	TR_GNATCOV_INFO_ALIGN = 4,
+	TR_GNATCOV_DATE_SIZE = 8,
 };
 
 enum tr_gnatcov_kind {
@@ -95,6 +97,15 @@ extern const struct tr_gnatcov_name tr_gnatcov_machines[];
 
 /* Returns the name of a number, or NULL. */
 const char *tr_gnatcov_name(const struct tr_gnatcov_name *names, uint32_t number);
+
+/*
+ * Reads DATE_TIME: eight bytes, two of which are the year. Its byte order is not documented: it is
+ * that of the section, or the other one if the year is impossible (*swapped). False: it is no date.
+ */
+bool tr_gnatcov_date_read(struct tr_text data, bool big, struct tr_date *date, bool *swapped);
+
+/* Writes the year, the only part of a date with a byte order. */
+void tr_gnatcov_put_year(unsigned year, bool big, char data[2]);
 
 struct tr_reader *tr_gnatcov_open(const struct tr_read_config *config, struct tr_input *in,
 				  struct tr_error *err);

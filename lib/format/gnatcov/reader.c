@@ -23,7 +23,6 @@
 
 #include "core/wire.h"
 #include "coverage/block.h"
-#include "coverage/date.h"
 #include "coverage/layout.h"
 #include "format/reader_base.h"
 #include "record/literal.h"
@@ -374,7 +373,8 @@ static bool is_number(uint32_t tag)
 /* Fills err if gnatcov refuses or misreads the entry. */
 static void check_info(const struct reader *reader, const struct info *info, struct tr_error *err)
 {
-	struct tr_trace_date date;
+	struct tr_date date;
+	bool swapped;
 
 	if (!tr_gnatcov_name(tr_gnatcov_tags, info->tag)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "unknown kind of information: 0x%08" PRIx32,
@@ -384,9 +384,9 @@ static void check_info(const struct reader *reader, const struct info *info, str
 			     shown_tag(info->tag));
 	} else if (info->tag != TR_GNATCOV_DATE_TIME) {
 		return;
-	} else if (!tr_trace_date_read(info->data, reader->section.big, &date)) {
+	} else if (!tr_gnatcov_date_read(info->data, reader->section.big, &date, &swapped)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "DATE_TIME is not a date of 8 bytes");
-	} else if (date.swapped) {
+	} else if (swapped) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "the year of DATE_TIME is not in the section's byte order: taken as "
 			     "%u",
@@ -415,15 +415,16 @@ static const char *tag_text(struct reader *reader, uint32_t tag)
 static bool add_decoded(struct reader *reader, const struct info *info)
 {
 	struct tr_value value = { .type = TR_UINT };
-	struct tr_trace_date date;
+	struct tr_date date;
+	bool swapped;
 
 	if (is_number(info->tag) && tr_ada_number(info->data, &value.as.number))
 		return add(reader, "value", value);
 	if (info->tag != TR_GNATCOV_DATE_TIME ||
-	    !tr_trace_date_read(info->data, reader->section.big, &date))
+	    !tr_gnatcov_date_read(info->data, reader->section.big, &date, &swapped))
 		return true;
 	tr_buffer_reset(&reader->text);
-	tr_trace_date_write(&date, &reader->text);
+	tr_date_write(&date, &reader->text);
 	value = (struct tr_value){ .type = TR_STRING,
 				   .flags = TR_PLAIN,
 				   .text = tr_arena_copy(&reader->base.arena,

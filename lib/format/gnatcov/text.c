@@ -21,7 +21,6 @@
 
 #include "core/buffer.h"
 #include "core/text.h"
-#include "coverage/date.h"
 #include "coverage/layout.h"
 #include "coverage/ranges.h"
 #include "record/ask.h"
@@ -61,14 +60,14 @@ static void put_data(struct tr_text bytes, struct tr_buffer *to)
 /* Appends a date in the local time zone, as gnatcov does without --timezone. */
 static void put_date(struct tr_text bytes, bool big, struct tr_buffer *to)
 {
-	struct tr_trace_date date;
+	struct tr_date date;
 	struct tm local;
 	char shown[80];
 	time_t seconds = 0;
-	bool good = tr_trace_date_read(bytes, big, &date);
+	bool swapped, good = tr_gnatcov_date_read(bytes, big, &date, &swapped);
 
 	if (good)
-		seconds = (time_t)tr_trace_date_seconds(&date);
+		seconds = (time_t)tr_date_seconds(&date);
 	if (!good || !localtime_r(&seconds, &local)) {
 		tr_buffer_put_literal(to, "       !Bad Format!\n");
 		return;

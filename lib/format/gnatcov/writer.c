@@ -19,7 +19,6 @@
 
 #include "core/wire.h"
 #include "coverage/block.h"
-#include "coverage/date.h"
 #include "coverage/module_table.h"
 #include "format/writer_base.h"
 #include "record/ask.h"
@@ -201,7 +200,9 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 			     struct item *item, struct tr_error *err)
 {
 	enum { ROOM = 32 };
-	struct tr_trace_date date;
+	struct tr_date date;
+	struct tr_text fraction;
+	bool swapped;
 	char *room = tr_arena_alloc(record->arena, ROOM);
 	struct tr_buffer to = tr_buffer_over(room, room ? ROOM : 0);
 
@@ -215,13 +216,14 @@ static enum tr_status encode(struct tr_record *record, const struct tr_value *va
 	}
 	if (value->type != TR_STRING || item->tag != TR_GNATCOV_DATE_TIME)
 		return read_bytes(record, value, &item->data, err);
-	if (!tr_trace_date_parse(value->text, &date))
-		return bad(err, "a date has the form 2012-02-21T08:00:37Z");
-	tr_trace_date_put_year(date.year, big, room);
+	bool is_date = tr_date_parse(value->text, &date, &fraction) && !fraction.len;
+	tr_gnatcov_put_year(date.year, big, room);
 	const unsigned rest[] = { date.month, date.day, date.hour, date.minute, date.second, 0 };
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
 		room[2 + i] = (char)rest[i];
-	item->data = (struct tr_text){ room, 8 };
+	item->data = (struct tr_text){ room, TR_GNATCOV_DATE_SIZE };
+	if (!is_date || !tr_gnatcov_date_read(item->data, big, &date, &swapped) || swapped)
+		return bad(err, "a date has the form 2012-02-21T08:00:37Z");
 	return TR_OK;
 }
 
@@ -310,15 +312,16 @@ static enum tr_status next_item(struct tr_record *record, size_t *next, struct i
 /* Swaps the bytes of the year of a date. False: memory is exhausted. */
 static bool turn_date(struct item *item, bool from_big, bool to_big, struct tr_arena *arena)
 {
-	struct tr_trace_date date;
+	struct tr_date date;
+	bool swapped;
 
 	if (from_big == to_big || item->tag != TR_GNATCOV_DATE_TIME ||
-	    !tr_trace_date_read(item->data, from_big, &date))
+	    !tr_gnatcov_date_read(item->data, from_big, &date, &swapped))
 		return true;
 	struct tr_text turned = tr_arena_copy(arena, item->data);
 	if (!turned.data)
 		return false;
-	tr_trace_date_put_year(date.year, to_big, (char *)(uintptr_t)turned.data);
+	tr_gnatcov_put_year(date.year, to_big, (char *)(uintptr_t)turned.data);
 	item->data = turned;
 	return true;
 }

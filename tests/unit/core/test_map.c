@@ -60,6 +60,50 @@ static void test_hashes(const char *format)
 	free(hashes);
 }
 
+enum { KEPT = 131072, FEW = KEPT / 8 };
+
+/* Puts that many numbers with a distance, and returns how many of the last `kept` are found. */
+static size_t found(uint64_t first, uint64_t distance, size_t count, size_t kept)
+{
+	struct tr_recent recent = TR_RECENT_INIT;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		tr_recent_put(&recent, first + i * distance, i + 1);
+	for (size_t i = count - kept; i < count; i++) {
+		uint64_t value = 0;
+		found += tr_recent_find(&recent, first + i * distance, &value) && value == i + 1;
+	}
+	tr_recent_free(&recent);
+	return found;
+}
+
+static void test_recent(void)
+{
+	struct tr_recent recent = TR_RECENT_INIT;
+	uint64_t value;
+	ok(!tr_recent_find(&recent, 1, &value), "nothing yet");
+	bool there = tr_recent_put(&recent, 1, 10) && tr_recent_put(&recent, UINT64_MAX, 11) &&
+		     tr_recent_put(&recent, 1, 12);
+	ok(there && tr_recent_find(&recent, 1, &value) && value == 12, "the last counts");
+	ok(tr_recent_find(&recent, UINT64_MAX, &value) && value == 11, "any number");
+	for (uint64_t i = 2; i < 2000000; i++) {
+		there &= tr_recent_put(&recent, i, i);
+		/* what is used stays */
+		there &= i % 1000 || (tr_recent_find(&recent, 1, &value) && value == 12);
+		there &= tr_recent_find(&recent, i - i % 1000 / 10, &value);
+	}
+	ok(there, "what was used last is there, of however many");
+	tr_recent_free(&recent);
+	ok(!tr_recent_find(&recent, 1, &value), "and forgotten");
+	ok(found(0, 1, 3 * KEPT, KEPT) > KEPT / 100 * 99, "the last numbers are kept");
+	ok(found(4567, 1, 2 * KEPT, KEPT) > KEPT / 100 * 99, "of others, too");
+	ok(found(UINT64_MAX - KEPT, 1, KEPT, KEPT) > KEPT / 100 * 99, "and the largest ones");
+	for (unsigned bits = 1; bits < 48; bits++)
+		ok(found(0, UINT64_C(1) << bits, FEW, FEW) > FEW / 10 * 9,
+		   "nearly all of fewer with a distance of 2^%u are kept", bits);
+}
+
 int main(void)
 {
 	static const char *const formats[] = { "%d", "%x", "/obj%d.o", "0x%08x", "%d/build/%d.o" };
@@ -93,5 +137,6 @@ int main(void)
 	ok(map.count == 0 && !tr_map_get(&map, TR_TEXT("")), "cleared");
 	tr_map_free(&map);
 	free(entries);
+	test_recent();
 	return done_testing();
 }

@@ -2,7 +2,6 @@
 /* Whole environments, and what is remembered of what was used last. */
 #include "process/follow.h"
 
-#include "process/recent.h"
 #include "tap.h"
 
 static struct tr_arena arena = TR_ARENA_INIT;
@@ -120,31 +119,10 @@ static void test_repeated(void)
 	tr_follow_free(&f);
 }
 
-static void test_recent(void)
-{
-	struct tr_recent recent = TR_RECENT_INIT;
-	uint64_t value;
-	ok(!tr_recent_find(&recent, 1, &value), "nothing yet");
-	bool there = tr_recent_put(&recent, 1, 10) && tr_recent_put(&recent, UINT64_MAX, 11) &&
-		     tr_recent_put(&recent, 1, 12);
-	ok(there && tr_recent_find(&recent, 1, &value) && value == 12, "the last counts");
-	ok(tr_recent_find(&recent, UINT64_MAX, &value) && value == 11, "any number");
-	for (uint64_t i = 2; i < 2000000; i++) {
-		there &= tr_recent_put(&recent, i, i);
-		/* what is used stays */
-		there &= i % 1000 || (tr_recent_find(&recent, 1, &value) && value == 12);
-		there &= tr_recent_find(&recent, i - i % 1000 / 10, &value);
-	}
-	ok(there, "what was used last is there, of however many");
-	tr_recent_free(&recent);
-	ok(!tr_recent_find(&recent, 1, &value), "and forgotten");
-}
-
 int main(void)
 {
 	test_follow();
 	test_repeated();
-	test_recent();
 	tr_arena_free(&arena);
 	return done_testing();
 }
