@@ -495,54 +495,78 @@ static bool is_structor(const char *name, const char *linkage)
 	return false;
 }
 
+/* The ranges of a DIE whose code the linker kept. */
+struct ranges {
+	ptrdiff_t at; /* 0 at first, as the others */
+	Dwarf_Addr base, first, end;
+};
+
+/* Steps to the next range. False: there are no more. */
+static bool next_range(struct extraction *x, Dwarf_Die *die, struct ranges *ranges)
+{
+	while (!x->failed && (ranges->at = x->dw.dwarf_ranges(die, ranges->at, &ranges->base,
+							      &ranges->first, &ranges->end)) > 0)
+		if (ranges->first != 0 && ranges->end > ranges->first &&
+		    section_of(x, ranges->first))
+			return true;
+	return false;
+}
+
+/* Returns the address at which the code of a DIE is entered; UINT64_MAX: it is unknown. */
+static Dwarf_Addr entry_of(const struct library *dw, Dwarf_Die *die)
+{
+	Dwarf_Addr entry;
+	return dw->dwarf_entrypc(die, &entry) == 0 ? entry : UINT64_MAX;
+}
+
+/* Returns what the ranges of a function have in common. */
+static struct tr_code_function describe_function(struct extraction *x, Dwarf_Die *unit,
+						 Dwarf_Die *die)
+{
+	const struct library *dw = &x->dw;
+	const char *name = dw->dwarf_diename(die), *linkage = linkage_name(dw, die);
+	bool lambda = name && strcmp(name, "operator()") == 0;
+	struct tr_code_function function = { .name = put_name(x, name) };
+	int line = 0;
+	function.linkage = linkage ? put_name(x, linkage) : function.name;
+	function.file = numbered_file(x, unit, die, DW_AT_decl_file);
+	if (dw->dwarf_decl_line(die, &line) == 0 && line > 0)
+		function.line = (uint32_t)line;
+	if ((flag_of(dw, die, DW_AT_artificial) && !lambda) ||
+	    dw->dwarf_hasattr_integrate(die, DW_AT_trampoline) || is_made_by_compiler(name) ||
+	    is_made_by_compiler(linkage))
+		function.flags |= TR_FUNCTION_HIDDEN;
+	if (dw->dwarf_hasattr_integrate(die, DW_AT_type) &&
+	    !(x->to->head.machine == EM_ARM && is_structor(name, linkage)))
+		function.flags |= TR_FUNCTION_VALUE;
+	return function;
+}
+
 /* Adds the ranges of a function. */
 static void put_function(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die)
 {
-	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
-	Dwarf_Addr base, first, end, entry;
-	struct tr_code_function function = { .flags = 0 };
-	bool described = false;
-	if (dw->dwarf_entrypc(die, &entry) != 0)
-		entry = UINT64_MAX;
-	for (ptrdiff_t at = 0;
-	     !x->failed && (at = dw->dwarf_ranges(die, at, &base, &first, &end)) > 0;) {
-		if (first == 0 || end <= first || !section_of(x, first))
-			continue;
-		if (!described) {
-			const char *name = dw->dwarf_diename(die);
-			const char *linkage = linkage_name(dw, die);
-			bool lambda = name && strcmp(name, "operator()") == 0;
-			int line = 0;
-			function.name = put_name(x, name);
-			function.linkage = linkage ? put_name(x, linkage) : function.name;
-			function.file = numbered_file(x, unit, die, DW_AT_decl_file);
-			if (dw->dwarf_decl_line(die, &line) == 0 && line > 0)
-				function.line = (uint32_t)line;
-			if ((flag_of(dw, die, DW_AT_artificial) && !lambda) ||
-			    dw->dwarf_hasattr_integrate(die, DW_AT_trampoline) ||
-			    is_made_by_compiler(name) || is_made_by_compiler(linkage))
-				function.flags |= TR_FUNCTION_HIDDEN;
-			if (dw->dwarf_hasattr_integrate(die, DW_AT_type) &&
-			    !(to->head.machine == EM_ARM && is_structor(name, linkage)))
-				function.flags |= TR_FUNCTION_VALUE;
-			described = true;
-		}
+	struct ranges ranges = { 0 };
+	struct tr_code_function function;
+	Dwarf_Addr entry = entry_of(&x->dw, die);
+	for (bool described = false; next_range(x, die, &ranges); described = true) {
+		if (!described)
+			function = describe_function(x, unit, die);
 		if (!tr_array_room(to->functions, to->head.functions, to->function_cap)) {
 			x->failed = true;
 			return;
 		}
 		struct tr_code_function *range = &to->functions[to->head.functions++];
 		*range = function;
-		range->first = first;
-		range->end = end;
-		uint64_t last = end_of_code(x, first, end);
+		range->first = ranges.first;
+		range->end = ranges.end;
+		uint64_t last = end_of_code(x, range->first, range->end);
 		uint32_t size = find_return(x, last);
 		if (size) {
 			range->flags |= TR_FUNCTION_RETURNS;
 			range->returns_at = last - size;
 		}
-		if (entry != first && entry != UINT64_MAX)
+		if (entry != range->first && entry != UINT64_MAX)
 			range->flags |= TR_FUNCTION_PART;
 	}
 }
@@ -569,18 +593,14 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 {
 	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
-	Dwarf_Addr base, first, end, entry;
+	struct ranges ranges = { 0 };
+	Dwarf_Addr entry = entry_of(dw, die);
 	Dwarf_Attribute attr;
 	Dwarf_Word line = 0;
 	struct tr_code_inline call = { .depth = depth };
 	int declared = 0;
 	bool described = false;
-	if (dw->dwarf_entrypc(die, &entry) != 0)
-		entry = UINT64_MAX;
-	for (ptrdiff_t at = 0;
-	     !x->failed && (at = dw->dwarf_ranges(die, at, &base, &first, &end)) > 0;) {
-		if (first == 0 || end <= first || !section_of(x, first))
-			continue;
+	while (next_range(x, die, &ranges)) {
 		if (!described) {
 			const char *name = dw->dwarf_diename(die), *linkage = linkage_name(dw, die);
 			if (!name) /* its origin, which has the name, cannot be found */
@@ -600,9 +620,9 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 			x->failed = true;
 			return;
 		}
-		call.first = first;
-		call.end = end;
-		call.declared_at = first == entry ? (uint32_t)declared : 0;
+		call.first = ranges.first;
+		call.end = ranges.end;
+		call.declared_at = call.first == entry ? (uint32_t)declared : 0;
 		to->inlines[to->head.inlines++] = call;
 	}
 	if (!described)
