@@ -301,12 +301,6 @@ static bool block_size(const char *data, size_t len, size_t packed_size, size_t 
 	return *size <= LARGEST_BLOCK && *size / BEST_RATIO <= packed_size;
 }
 
-/* True for the blanks of isspace in the C locale. */
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /*
  * True if a literal that is not text follows a size of any value: the recognisable part of a
  * container in which a number of the first chunk is damaged.
@@ -323,7 +317,7 @@ static bool begins_binary(const char *data, size_t len)
 	/* larger lengths are in bytes of their own */
 	size_t length = (unsigned char)data[i + 1] >> 2;
 	size_t first = i + 2 + (length < SHORT_LITERAL ? 0 : length - SHORT_LITERAL + 1);
-	return first < len && (unsigned char)data[first] < CONTROL && !is_blank(data[first]);
+	return first < len && (unsigned char)data[first] < CONTROL && !tr_is_space(data[first]);
 }
 
 /*
@@ -333,7 +327,7 @@ static bool begins_binary(const char *data, size_t len)
 static int bid(const char *data, size_t len)
 {
 	enum { ENOUGH = 16 }; /* enough to reach the first byte of data */
-	for (size_t blanks = 0; len && blanks < BLANKS_MAX && is_blank(*data); blanks++) {
+	for (size_t blanks = 0; len && blanks < BLANKS_MAX && tr_is_space(*data); blanks++) {
 		data++;
 		len--;
 	}
@@ -518,7 +512,7 @@ static enum tr_status unpack(struct snappy_decoder *d, struct tr_text packed, co
 /* Reads the magic at the start of the container, after blanks. */
 static enum tr_status begin(struct snappy_decoder *d, struct tr_input *in, struct tr_error *err)
 {
-	while (tr_input_available(in) && is_blank(*in->pos))
+	while (tr_input_available(in) && tr_is_space(*in->pos))
 		tr_input_skip(in, 1);
 	if (!tr_input_more(in, MAGIC_SIZE))
 		return TR_OK;

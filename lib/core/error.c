@@ -63,12 +63,10 @@ void tr_error_say_in(struct tr_error *err, enum tr_cause cause, const char *mess
 
 void tr_error_name(struct tr_error *err, struct tr_text name)
 {
-	enum { SHOWN = 60 };
 	if (!err || err->cause == TR_CAUSE_MEMORY)
 		return;
 	char text[TR_ERROR_TEXT];
-	int shown = name.len < SHOWN ? (int)name.len : SHOWN;
-	if (snprintf(text, sizeof text, "%.*s: %s", shown, name.data, err->text) >= 0)
+	if (snprintf(text, sizeof text, "%.*s: %s", TR_SHOWN(name, 60), err->text) >= 0)
 		memcpy(err->text, text, sizeof text);
 }
 

@@ -245,12 +245,6 @@ struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset)
 	return (struct tr_text){ view->base + behind, view->len - behind - TR_INPUT_PAD };
 }
 
-/* Returns the length of the part of a path that is shown in a message. */
-static int message_len(struct tr_text path)
-{
-	return path.len > 200 ? 200 : (int)path.len;
-}
-
 /*
  * Opens the path, which is copied to the end of to with a NUL after it. -1: errno contains the
  * reason.
@@ -319,15 +313,14 @@ static bool read_regular(int fd, struct tr_text path, size_t max, struct tr_buff
 			tr_error_memory(err);
 		} else if (errno == EINVAL && fd >= 0) {
 			tr_error_set(err, TR_CAUSE_USAGE, "%.*s: not a regular file",
-				     message_len(path), path.data);
+				     TR_SHOWN(path, 200));
 		} else if (errno == EFBIG) {
 			tr_error_set(err, TR_CAUSE_USAGE,
-				     "%.*s: larger than the limit of %zu bytes", message_len(path),
-				     path.data, max);
+				     "%.*s: larger than the limit of %zu bytes",
+				     TR_SHOWN(path, 200), max);
 			err->sys_errno = EFBIG; /* readers of response files have another message */
 		} else {
-			tr_error_system(err, errno, "%.*s", message_len(path),
-					path.data ? path.data : "");
+			tr_error_system(err, errno, "%.*s", TR_SHOWN(path, 200));
 		}
 	}
 	if (fd >= 0)
@@ -380,7 +373,7 @@ bool tr_file_roots_add(struct tr_file_roots *roots, struct tr_text path, struct 
 	if (errno == ENOMEM)
 		tr_error_memory(err);
 	else
-		tr_error_system(err, errno, "%.*s", message_len(path), path.data ? path.data : "");
+		tr_error_system(err, errno, "%.*s", TR_SHOWN(path, 200));
 	free(root->path);
 	return false;
 }

@@ -111,6 +111,12 @@ static inline bool tr_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* True for the characters of isspace() in the C locale, in any locale. */
+static inline bool tr_is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Returns t without blanks and line ends at its beginning and end. */
 static inline struct tr_text tr_text_trimmed(struct tr_text t)
 {

@@ -199,7 +199,7 @@ static enum tr_status put_unknown(struct tr_merge *merge, struct tr_record *reco
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "left out: records of kind %.*s: only gnatcov, srctrace, drcov and lcov can "
 		     "be merged",
-		     (int)(record->kind.len < 40 ? record->kind.len : 40), record->kind.data);
+		     TR_SHOWN(record->kind, 40));
 	return TR_WARN;
 }
 

@@ -206,8 +206,7 @@ static enum tr_status differs(const char *key, struct tr_text here, struct tr_te
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "left out: a unit of another version of the source: %s is %.*s, in a trace "
 		     "before %.*s",
-		     key, (int)(here.len < 60 ? here.len : 60), here.data,
-		     (int)(there.len < 60 ? there.len : 60), there.data);
+		     key, TR_SHOWN(here, 60), TR_SHOWN(there, 60));
 	return TR_WARN;
 }
 

@@ -100,7 +100,7 @@ bool tr_programs_base(struct tr_programs *programs, struct tr_text value, struct
 	if (!good) {
 		tr_error_set(err, TR_CAUSE_USAGE,
 			     "base takes 0xADDRESS or NAME=0xADDRESS, not '%.*s'",
-			     (int)(value.len < 80 ? value.len : 80), value.data);
+			     TR_SHOWN(value, 80));
 		return false;
 	}
 	struct tr_loaded_program *loaded = at		     ? named(programs, name)
@@ -109,7 +109,7 @@ bool tr_programs_base(struct tr_programs *programs, struct tr_text value, struct
 	if (!loaded) {
 		tr_error_set(err, TR_CAUSE_USAGE,
 			     "base names '%.*s', which is not one of the programs given with exe",
-			     (int)(name.len < 80 ? name.len : 80), name.data);
+			     TR_SHOWN(name, 80));
 		return false;
 	}
 	loaded->bias = address - loaded->program->head.base;

@@ -285,20 +285,14 @@ static void tell(const struct trial *trial, const struct tr_error *what)
 		trial->err->severity = TR_FLAW;
 }
 
-/* The length of the part of a text that is shown in a message. */
-static int shown(struct tr_text text)
-{
-	return (int)(text.len < 100 ? text.len : 100);
-}
-
 /* Reports a value that is malformed. */
 static void tell_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
 {
 	if (!may_tell(trial))
 		return;
 	if (why->cause != TR_CAUSE_MEMORY)
-		tr_error_set(why, why->cause, "%.*s counts as absent: %s", shown(path->text),
-			     path->text.data, why->text);
+		tr_error_set(why, why->cause, "%.*s counts as absent: %s",
+			     TR_SHOWN(path->text, 100), why->text);
 	tell(trial, why);
 }
 
@@ -321,19 +315,19 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 			"%.*s %s /%.*s/ took more than 20 s on values where it is slow; reading "
 			"stops here. Avoid nested repetition such as (a+)+ and lookahead, or "
 			"test something cheaper before it (… and …)",
-			shown(path->text), path->text.data, test->negated ? "!~" : "=~",
-			shown(test->pattern), test->pattern.data);
+			TR_SHOWN(path->text, 100), test->negated ? "!~" : "=~",
+			TR_SHOWN(test->pattern, 100));
 	} else if (trouble & TR_TROUBLE_REGEX) {
 		tr_error_set(&err, TR_CAUSE_LIMIT,
 			     "%.*s: the regular expression takes more than 1 s or 64 MB on this "
 			     "value; it counts as not matching",
-			     shown(path->text), path->text.data);
+			     TR_SHOWN(path->text, 100));
 	} else if (!trial->state->noted_word[test->number]) {
 		trial->state->noted_word[test->number] = true;
 		tr_error_set(&err, TR_CAUSE_USAGE,
 			     "%.*s is a string here: quote what it is compared with (reported "
 			     "once)",
-			     shown(path->text), path->text.data);
+			     TR_SHOWN(path->text, 100));
 	} else {
 		return;
 	}

@@ -315,12 +315,6 @@ bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_are
 	return advance(parser);
 }
 
-/* The length of the part of a text that is shown in a message. */
-static int shown(struct tr_text text)
-{
-	return (int)(text.len < 80 ? text.len : 80);
-}
-
 /* Returns our operator for the word that other languages have for it, or NULL. */
 static const char *operator_for(struct tr_text word)
 {
@@ -354,12 +348,12 @@ static bool fail_function(struct tr_parser *parser)
 	tr_similar_offer(&similar, TR_TEXT("has"));
 	if (similar.found.data)
 		return tr_expr_fail(parser->lexer.error, column,
-				    "unknown function '%.*s'; did you mean %.*s()?", shown(name),
-				    name.data, (int)similar.found.len, similar.found.data);
+				    "unknown function '%.*s'; did you mean %.*s()?",
+				    TR_SHOWN(name, 80), (int)similar.found.len, similar.found.data);
 	return tr_expr_fail(parser->lexer.error, column,
 			    "unknown function '%.*s'; known functions are basename(), len() and "
 			    "has()",
-			    shown(name), name.data);
+			    TR_SHOWN(name, 80));
 }
 
 /* Whether a text begins like a word. */
@@ -377,8 +371,7 @@ static bool fail_here(struct tr_parser *parser, const char *what)
 	struct tr_text last = parser->last;
 	if (token->type == TR_TOKEN_END && last.len)
 		return tr_expr_fail(error, token->column, "%s ends after '%.*s'",
-				    parser->expr ? "expression" : "the list", shown(last),
-				    last.data);
+				    parser->expr ? "expression" : "the list", TR_SHOWN(last, 80));
 	if (token->type == TR_TOKEN_END)
 		return tr_expr_fail(error, token->column, "the expression is empty");
 	if (token->type == TR_TOKEN_UNKNOWN && *token->text.data == '\'')
@@ -389,8 +382,7 @@ static bool fail_here(struct tr_parser *parser, const char *what)
 		return fail_function(parser);
 	if (token->type == TR_TOKEN_WORD && operator_for(token->text))
 		return tr_expr_fail(error, token->column, "unknown operator '%.*s'; use %s",
-				    shown(token->text), token->text.data,
-				    operator_for(token->text));
+				    TR_SHOWN(token->text, 80), operator_for(token->text));
 	return tr_expr_fail(error, token->column, "%s", what);
 }
 
@@ -400,7 +392,7 @@ static bool close_parenthesis(struct tr_parser *parser, struct tr_text name)
 	if (parser->token.type != TR_TOKEN_END)
 		return tr_parse_expect(parser, TR_TOKEN_CLOSE, "')'");
 	return tr_expr_fail(parser->lexer.error, parser->token.column, "unclosed '('%s%.*s",
-			    name.len ? " after " : "", shown(name), name.data ? name.data : "");
+			    name.len ? " after " : "", TR_SHOWN(name, 80));
 }
 
 bool tr_parse_expect(struct tr_parser *parser, enum tr_token_type type, const char *what)
@@ -680,7 +672,7 @@ static bool parse_word(struct tr_parser *parser, const struct tr_path *path,
 		if (is_text(path))
 			return tr_expr_fail(parser->lexer.error, parser->token.column,
 					    "a string is expected; quote it: \"%.*s\"",
-					    shown(parser->token.text), parser->token.text.data);
+					    TR_SHOWN(parser->token.text, 80));
 		literal->type = TR_LITERAL_WORD;
 		literal->text = parser->token.text;
 	}
@@ -738,7 +730,7 @@ static bool parse_time(struct tr_parser *parser, const struct tr_test *test,
 		return tr_expr_fail(parser->lexer.error, parser->token.column,
 				    "'%.*s' is not a time: seconds, 2026-11-20T12:00, 12:00 or "
 				    "+5s expected",
-				    shown(text), text.data);
+				    TR_SHOWN(text, 80));
 	return true;
 }
 
@@ -866,8 +858,8 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 	if (parser->token.type == TR_TOKEN_STRING)
 		return tr_expr_fail(parser->lexer.error, column, "%.*s takes /%.*s/, not \"%.*s\"",
 				    (int)parser->last.len, parser->last.data,
-				    shown(parser->token.text), parser->token.text.data,
-				    shown(parser->token.text), parser->token.text.data);
+				    TR_SHOWN(parser->token.text, 80),
+				    TR_SHOWN(parser->token.text, 80));
 	if (parser->token.type != TR_TOKEN_UNKNOWN || *parser->token.text.data != '/')
 		return fail_here(parser, "a regular expression is expected: /…/");
 	if (!lex_regex(&parser->lexer, column, &parser->token))

@@ -88,7 +88,7 @@ bool tr_setting_get_directory(const struct tr_settings *settings, const char *ke
 		return true;
 	if (!value.len || (!drives && tr_path_has_drive(value))) {
 		tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes a directory, not '%.*s'", key,
-			     (int)(value.len < 80 ? value.len : 80), value.data);
+			     TR_SHOWN(value, 80));
 		return false;
 	}
 	if (tr_path_is_absolute(value)) {

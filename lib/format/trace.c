@@ -533,7 +533,7 @@ static RARE bool knows_features(struct tr_record *header, struct tr_error *err)
 	if (!feature)
 		return true;
 	tr_error_set(err, TR_CAUSE_INPUT, "the header requires feature %.*s, which is unknown",
-		     (int)(feature->text.len < 80 ? feature->text.len : 80), feature->text.data);
+		     TR_SHOWN(feature->text, 80));
 	tr_error_at_line(err, header->source_line);
 	return false;
 }

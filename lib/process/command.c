@@ -151,12 +151,6 @@ enum tr_status tr_command_left_out(const struct tr_command *command, struct tr_e
 
 /* Splitting. */
 
-/* The characters of isspace() in the C locale. */
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The end of a comment of C or C++ at pos; pos itself if none begins there. */
 static const char *skip_c_comment(const struct tr_words *words)
 {
@@ -184,7 +178,7 @@ static bool skip_to_word(struct tr_words *words)
 			words->pos = lf;
 		} else if (words->c_comments && skip_c_comment(words) > words->pos) {
 			words->pos = skip_c_comment(words) - 1;
-		} else if (!is_blank(c)) {
+		} else if (!tr_is_space(c)) {
 			words->amid_line = true;
 			return true;
 		} else if (c == '\n') {
@@ -213,7 +207,7 @@ static void take_unix(struct tr_words *words, struct tr_buffer *word)
 {
 	char quote = 0;
 
-	while (words->pos < words->end && (quote || !is_blank(*words->pos))) {
+	while (words->pos < words->end && (quote || !tr_is_space(*words->pos))) {
 		char c = *words->pos;
 		if (c == '\\') {
 			take_backslash(words, quote, word);
@@ -237,7 +231,7 @@ static void take_windows(struct tr_words *words, struct tr_buffer *word)
 {
 	bool quoted = false;
 
-	while (words->pos < words->end && (quoted || !is_blank(*words->pos))) {
+	while (words->pos < words->end && (quoted || !tr_is_space(*words->pos))) {
 		size_t backslashes = 0;
 		while (words->pos < words->end && *words->pos == '\\') {
 			words->pos++;

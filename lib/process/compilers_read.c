@@ -65,17 +65,14 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct line *line, c
 	va_start(args, format);
 	vsnprintf(why, sizeof why, format, args);
 	va_end(args);
-	int len = (int)(line->origin.len > 200 ? 200 : line->origin.len);
 	if (line->number)
-		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s:%lu: %s", len, line->origin.data,
+		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s:%lu: %s", TR_SHOWN(line->origin, 200),
 			     line->number, why);
 	else
-		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s: %s", len, line->origin.data, why);
+		tr_error_set(line->err, TR_CAUSE_USAGE, "%.*s: %s", TR_SHOWN(line->origin, 200),
+			     why);
 	return false;
 }
-
-/* For "%.*s" of a word in messages. */
-#define WORD(text) (int)((text).len > 60 ? 60 : (text).len), (text).data
 
 /*
  * Sets err: the word is not in a list, which ends with NULL and may have empty items. Returns
@@ -91,7 +88,7 @@ static bool bad_word(const struct line *line, const char *what, struct tr_text w
 		if (**list)
 			used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
 						 used ? ", " : "", *list);
-	return bad(line, "unknown %s: '%.*s'; known: %s", what, WORD(word), known);
+	return bad(line, "unknown %s: '%.*s'; known: %s", what, TR_SHOWN(word, 60), known);
 }
 
 /* Sets err: out of memory. Returns false. */
@@ -310,7 +307,7 @@ static bool add_name(struct line *line, struct tr_text word, uint32_t section)
 	name.folders = (uint32_t)(word.len - tr_path_base(word).len);
 	if (word.len == name.folders || word.len - name.folders > TR_PROGRAM_NAME_MAX)
 		return bad(line, "not a name of 1 to %d characters: '%.*s'", TR_PROGRAM_NAME_MAX,
-			   WORD(word));
+			   TR_SHOWN(word, 60));
 	name.text = keep(own, word);
 	if (own->texts.failed)
 		return no_memory(line->err);
@@ -327,7 +324,7 @@ static bool add_name(struct line *line, struct tr_text word, uint32_t section)
 		if (section == TR_NO_SECTION && at->section == TR_NO_SECTION)
 			return true;
 		if (at->section != TR_NO_SECTION && at->section >= own->base_sections)
-			return bad(line, "name in two sections: %.*s", WORD(word));
+			return bad(line, "name in two sections: %.*s", TR_SHOWN(word, 60));
 		*at = name;
 		return true;
 	}
@@ -373,14 +370,15 @@ static bool read_like(struct line *line)
 {
 	struct own *own = line->own;
 	struct tr_text family = take_word(line), word = take_word(line);
-	int kind = word.len ? find_word(word, kinds) : line->section->kind;
-	uint32_t like = find_section(own, family, kind);
+	if (!word.len)
+		word = tr_text_from(kinds[line->section->kind]);
+	uint32_t like = find_section(own, family, find_word(word, kinds));
 
 	if (line->begun)
 		return bad(line, "like must come before all lines except names and call");
 	if (like == TR_NO_SECTION || own->sections.items + like == line->section)
-		return bad(line, "no earlier section [%.*s %.*s]", WORD(family),
-			   WORD(word.len ? word : tr_text_from(kinds[line->section->kind])));
+		return bad(line, "no earlier section [%.*s %.*s]", TR_SHOWN(family, 60),
+			   TR_SHOWN(word, 60));
 	copy_section(own, line->section, like);
 	return true;
 }
@@ -433,7 +431,7 @@ static bool read_choice(struct line *line, struct tr_text key, struct tr_text va
 static bool is_extension(const struct line *line, struct tr_text text)
 {
 	return tr_text_starts(text, TR_TEXT(".")) ||
-	       bad(line, "not an extension, such as .c: '%.*s'", WORD(text));
+	       bad(line, "not an extension, such as .c: '%.*s'", TR_SHOWN(text, 60));
 }
 
 /* Reads a property whose value is any text. *known: false if the name is another one. */
@@ -627,7 +625,7 @@ static bool read_line(struct line *line)
 	if (!line->section)
 		return bad(line, "[FAMILY KIND] expected before other lines");
 	if (!tr_text_trimmed(line->rest).len)
-		return bad(line, "value expected after %.*s", WORD(key));
+		return bad(line, "value expected after %.*s", TR_SHOWN(key, 60));
 	if (tr_text_is(key, "names"))
 		return read_names(line);
 	if (tr_text_is(key, "call"))
@@ -714,7 +712,7 @@ static bool unknown_family(const struct own *own, struct tr_text name, struct tr
 	tr_error_set(err, TR_CAUSE_USAGE,
 		     "compiler=%.*s: unknown family '%.*s': %sor another one that "
 		     "tr-record --list-compilers prints",
-		     WORD(name), WORD(family), list);
+		     TR_SHOWN(name, 60), TR_SHOWN(family, 60), list);
 	return false;
 }
 
@@ -732,7 +730,7 @@ bool tr_compilers_add_name(struct tr_compilers *table, struct tr_text name, stru
 		tr_error_set(err, TR_CAUSE_USAGE,
 			     "compiler=%.*s: NAME=FAMILY expected, such as mycc=gcc; "
 			     "tr-record --list-compilers prints the families",
-			     WORD(name));
+			     TR_SHOWN(name, 60));
 		return false;
 	}
 	if (section == TR_NO_SECTION)
@@ -771,7 +769,7 @@ bool tr_compilers_check(const struct tr_compilers *table, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_USAGE,
 			     "-O compilers: [%.*s %s] has no names, so it applies to no program: "
 			     "add a line 'names NAME...'",
-			     WORD(family), tr_section_kind(section));
+			     TR_SHOWN(family, 60), tr_section_kind(section));
 		return false;
 	}
 	return true;

@@ -308,8 +308,7 @@ enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 		[TR_RESPFILE_TOO_LARGE] = "the files of the command exceed 16 MiB",
 		[TR_RESPFILE_TOO_WORDY] = "the files of the command hold more than 1048576 words",
 	};
-	int len = left->name.len > 200 ? 200 : (int)left->name.len;
-	const char *name = left->name.data;
+	struct tr_text name = left->name;
 
 	if (left->reason == TR_RESPFILE_EXPANDED)
 		return TR_OK;
@@ -317,7 +316,7 @@ enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 		tr_error_set(err, TR_CAUSE_LIMIT,
 			     "response file '%.*s' is not expanded: %s; sources and options in "
 			     "it are missing",
-			     len, name, reasons[left->reason]);
+			     TR_SHOWN(name, 200), reasons[left->reason]);
 		err->severity = TR_FLAW;
 		return TR_WARN;
 	}
@@ -325,12 +324,12 @@ enum tr_status tr_respfile_report(const struct tr_respfile_left *left,
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "response file '%.*s' is not expanded: it is not in the trace, and "
 			     "not a regular file below respfile-root",
-			     len, name);
+			     TR_SHOWN(name, 200));
 	else
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "response file '%.*s' is not expanded: it is not in the trace; to "
 			     "read it from this machine use -O respfile-root=DIR",
-			     len, name);
+			     TR_SHOWN(name, 200));
 	tr_error_is_note(err);
 	return TR_WARN;
 }

@@ -27,9 +27,7 @@ struct tr_tool_config {
 /* Sets err to a flaw of the configuration. Returns false. */
 static bool bad(struct tr_tool_config *config, struct tr_error *err, const char *why)
 {
-	tr_error_set(err, TR_CAUSE_USAGE, "%.*s: %s",
-		     (int)(config->origin.len > 200 ? 200 : config->origin.len),
-		     config->origin.data, why);
+	tr_error_set(err, TR_CAUSE_USAGE, "%.*s: %s", TR_SHOWN(config->origin, 200), why);
 	return false;
 }
 

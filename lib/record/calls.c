@@ -279,11 +279,6 @@ static void step(struct scan *s)
 	tr_input_skip(s->in, 1);
 }
 
-static bool is_blank(int c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static bool is_digit(int c)
 {
 	return c >= '0' && c <= '9';
@@ -297,7 +292,7 @@ static bool is_letter(int c)
 /* Skips blanks, and returns the next byte; negative: the end. */
 static int skip_blanks(struct scan *s)
 {
-	while (is_blank(peek(s)))
+	while (tr_is_blank((char)peek(s)))
 		step(s);
 	return peek(s);
 }

@@ -16,7 +16,7 @@
 /* Returns the end of the blanks at p. */
 static const char *skip_blanks(const char *p, const char *end)
 {
-	while (p < end && tr_json_is_blank(*p))
+	while (p < end && tr_is_blank(*p))
 		p++;
 	return p;
 }
@@ -536,7 +536,7 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 
 	for (;;) {
 		const char *p = begin + search->done;
-		while (p < end && tr_json_is_blank(*p))
+		while (p < end && tr_is_blank(*p))
 			p++;
 		search->done = (size_t)(p - begin);
 		if (p >= end)
@@ -658,7 +658,7 @@ static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *
 	char c = *items->in->pos;
 	bool list = c == '[' || c == ']';
 
-	if (!tr_json_is_blank(c) && c != ',' && !list)
+	if (!tr_is_blank(c) && c != ',' && !list)
 		return report(items, TR_CAUSE_INPUT, "text that is not a JSON object", err);
 	if (c == '[')
 		items->inside = true;
@@ -707,7 +707,7 @@ bool tr_json_items_leave(struct tr_json_items *items)
 	items->taken = 0;
 	while (!items->trouble && tr_input_more(in, 1)) {
 		char c = *in->pos;
-		if (c != ']' && c != ',' && !tr_json_is_blank(c))
+		if (c != ']' && c != ',' && !tr_is_blank(c))
 			return false;
 		tr_json_items_skip(items, 1);
 		if (c == ']') {
@@ -731,7 +731,7 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 		const char *p = in->pos + at;
 		if (at == 0 && in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 			p += 3;
-		while (p < in->end && (tr_json_is_blank(*p) || *p == '['))
+		while (p < in->end && (tr_is_blank(*p) || *p == '['))
 			p++;
 		at = (size_t)(p - in->pos);
 		if (p < in->end && *p != '{')

@@ -19,11 +19,6 @@
 
 enum { TR_JSON_WIDE = 16 };
 
-static inline bool tr_json_is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* The escapes of two bytes that are canonical in trec too: all but \/ . */
 static inline bool tr_json_is_short_escape(char c)
 {

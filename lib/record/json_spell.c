@@ -344,7 +344,7 @@ static inline int next_byte(struct speller *s)
 {
 	if (s->p < s->end && (unsigned char)*s->p > ' ')
 		return (unsigned char)*s->p;
-	while (s->p < s->end && tr_json_is_blank(*s->p)) {
+	while (s->p < s->end && tr_is_blank(*s->p)) {
 		s->changes.respelled = true;
 		s->p++;
 	}
@@ -475,7 +475,7 @@ enum tr_json_token tr_json_spell(struct tr_json *json, struct tr_buffer *to,
 {
 	struct speller s = { .p = json->pos, .end = json->end, .buffer = to, .err = err };
 	/* blanks before the value are not part of its spelling */
-	while (s.p < s.end && tr_json_is_blank(*s.p))
+	while (s.p < s.end && tr_is_blank(*s.p))
 		s.p++;
 	s.to = tr_buffer_room(to, (size_t)(s.end - s.p) + SLACK);
 	if (!s.to) {

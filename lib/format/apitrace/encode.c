@@ -1201,8 +1201,7 @@ static bool value_of(struct event *event, struct tr_field *field)
 /* Sets the error of a field. The key is cut to 80 bytes, as it may have any length. */
 static bool unfit(struct event *event, struct tr_text key, const char *what)
 {
-	tr_error_set(event->encoder->err, TR_CAUSE_INPUT, "'%.*s' %s",
-		     (int)(key.len < 80 ? key.len : 80), key.data, what);
+	tr_error_set(event->encoder->err, TR_CAUSE_INPUT, "'%.*s' %s", TR_SHOWN(key, 80), what);
 	return false;
 }
 

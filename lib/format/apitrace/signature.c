@@ -403,8 +403,7 @@ bool tr_apitrace_definition(const struct tr_apitrace_signature *signature, struc
 /* Reports a bad definition; `where` is the text that it is about, of which 80 bytes are shown. */
 static enum tr_status wrong(struct tr_error *err, const char *what, struct tr_text where)
 {
-	tr_error_set(err, TR_CAUSE_INPUT, "definition: %s: %.*s", what,
-		     (int)(where.len < 80 ? where.len : 80), where.data);
+	tr_error_set(err, TR_CAUSE_INPUT, "definition: %s: %.*s", what, TR_SHOWN(where, 80));
 	return TR_WARN;
 }
 

@@ -85,8 +85,7 @@ enum tr_status tr_written_define(struct tr_written_signatures *signatures, struc
 		return TR_OK;
 	if (there) {
 		tr_error_set(err, TR_CAUSE_INPUT, "another definition has the id %.*s",
-			     (int)(record->task.text.len < 40 ? record->task.text.len : 40),
-			     record->task.text.data);
+			     TR_SHOWN(record->task.text, 40));
 		return TR_WARN;
 	}
 	there = tr_apitrace_define(&signatures->defined, &draft);
@@ -193,7 +192,6 @@ bool tr_written_argument(struct tr_written_signatures *signatures,
 enum {
 	MASKS_KNOWN = 1024, /* combinations of a table that are remembered */
 	NAMES_KNOWN = 4096, /* bytes of such a combination */
-	NAME_SHOWN = 80,    /* bytes of a name in a message */
 };
 
 /* The number that the tables give a name. */
@@ -223,18 +221,12 @@ static uint64_t key_of(const struct tr_apitrace_label *label)
 	return tr_apitrace_enum_key(label->tag == TR_APITRACE_SINT, label->number);
 }
 
-/* Limits a name in a message. */
-static int shown(struct tr_text name)
-{
-	return (int)(name.len < NAME_SHOWN ? name.len : NAME_SHOWN);
-}
-
 /* Reports a name that its table does not have. */
 static enum tr_status unknown_name(struct tr_text name, struct tr_error *err)
 {
 	tr_error_say_in(err, TR_CAUSE_INPUT, "unknown name of a constant",
 			"the trace's table has no constant %.*s: its number is written",
-			shown(name), name.data);
+			TR_SHOWN(name, 80));
 	return TR_WARN;
 }
 
@@ -261,7 +253,7 @@ static enum tr_status check_enum(struct tr_apitrace_signature *table,
 	tr_error_say_in(err, TR_CAUSE_INPUT, "name and number of a constant differ",
 			"%.*s is %" PRId64 " in the trace's table, not %s%" PRIu64 ": %s%" PRIu64
 			" is written (a name without a number gets its own)",
-			shown(name), name.data, (int64_t)key_of(label), negative ? "-" : "",
+			TR_SHOWN(name, 80), (int64_t)key_of(label), negative ? "-" : "",
 			symbol->number, negative ? "-" : "", symbol->number);
 	return TR_WARN;
 }
@@ -337,9 +329,8 @@ static enum tr_status check_mask(struct tr_written_signatures *signatures,
 	tr_error_say_in(err, TR_CAUSE_INPUT, "names and number of a mask differ",
 			"%.*s%s is 0x%" PRIx64 " in the trace's table, not 0x%" PRIx64
 			": 0x%" PRIx64 " is written (names without a number get their own)",
-			shown(name), name.data,
-			symbol->count > 1 || symbol->unknown_bits ? "|..." : "", named,
-			symbol->number, symbol->number);
+			TR_SHOWN(name, 80), symbol->count > 1 || symbol->unknown_bits ? "|..." : "",
+			named, symbol->number, symbol->number);
 	return TR_WARN;
 }
 
@@ -397,8 +388,8 @@ static bool list_constants(struct tr_written_signatures *signatures)
 /* Reports a name whose number is unknown. */
 static enum tr_status no_number(struct tr_text name, const char *why, struct tr_error *err)
 {
-	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%.*s has no number, and %s", shown(name),
-			name.data, why);
+	tr_error_say_in(err, TR_CAUSE_INPUT, why, "%.*s has no number, and %s", TR_SHOWN(name, 80),
+			why);
 	return TR_WARN;
 }
 

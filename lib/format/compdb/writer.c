@@ -514,8 +514,7 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 		writer->missing = false;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "-O append: '%.*s' does not exist, so no entries are kept",
-			     (int)(writer->kept.len < 200 ? writer->kept.len : 200),
-			     writer->kept.data);
+			     TR_SHOWN(writer->kept, 200));
 		tr_error_is_note(err);
 		return TR_WARN;
 	}
@@ -592,8 +591,7 @@ static bool open_kept(struct writer *writer, struct tr_text name, struct tr_erro
 	if (writer->missing)
 		return true;
 	if (fd < 0) {
-		tr_error_system(err, reason, "-O append: %.*s",
-				(int)(name.len < 200 ? name.len : 200), name.data);
+		tr_error_system(err, reason, "-O append: %.*s", TR_SHOWN(name, 200));
 		return false;
 	}
 	struct tr_source *source = tr_source_fd(fd, true);
@@ -617,7 +615,7 @@ static bool open_kept(struct writer *writer, struct tr_text name, struct tr_erro
 	if (tr_input_available(writer->in) && *writer->in->pos != '[' &&
 	    *writer->in->pos != '\xef') {
 		tr_error_set(err, TR_CAUSE_USAGE, "-O append: '%.*s' is not a compilation database",
-			     (int)(name.len < 200 ? name.len : 200), name.data);
+			     TR_SHOWN(name, 200));
 		return false;
 	}
 	writer->reader = tr_format_compdb.open(&config, writer->in, err);

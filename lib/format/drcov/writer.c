@@ -871,7 +871,7 @@ struct tr_writer *tr_drcov_create(const struct tr_write_config *config, struct t
 			tr_error_memory(err);
 		else
 			tr_error_set(err, TR_CAUSE_USAGE, "-O module takes PATH@0xBASE, not '%.*s'",
-				     (int)(value.len < 80 ? value.len : 80), value.data);
+				     TR_SHOWN(value, 80));
 		tr_writer_free(&writer->base);
 		return NULL;
 	}

@@ -268,7 +268,7 @@ static bool read_option(const struct tr_settings *settings, const char *key, con
 	if (tr_etrace_number(value, number, &padded) && *number <= max)
 		return true;
 	tr_error_set(err, TR_CAUSE_USAGE, "-O %s takes a number up to %llu, not '%.*s'", key,
-		     (unsigned long long)max, (int)(value.len < 40 ? value.len : 40), value.data);
+		     (unsigned long long)max, TR_SHOWN(value, 40));
 	return false;
 }
 

@@ -743,7 +743,7 @@ struct tr_writer *tr_gnatcov_create(const struct tr_write_config *config, struct
 	writer->machine = machine.len ? machine_of(machine) : -1;
 	if (machine.len && writer->machine < 0) {
 		tr_error_set(err, TR_CAUSE_USAGE, "-O machine=%.*s: no such machine",
-			     (int)(machine.len < 40 ? machine.len : 40), machine.data);
+			     TR_SHOWN(machine, 40));
 		free(writer);
 		return NULL;
 	}

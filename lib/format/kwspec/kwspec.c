@@ -560,7 +560,7 @@ static bool read_config(struct tr_text path, struct tr_buffer *to, struct tr_err
 		tr_error_memory(err);
 	else if (read && !to->len)
 		tr_error_set(err, TR_CAUSE_USAGE, "%.*s: no line 'config;...' in it",
-			     (int)(path.len > 200 ? 200 : path.len), path.data);
+			     TR_SHOWN(path, 200));
 	if (read && !to->failed && to->len)
 		return true;
 	tr_error_name(err, TR_TEXT("-O config"));
@@ -762,8 +762,7 @@ static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT,
 		     "-O probe: compilers without a config line: %" PRIu64 "; '%.*s': %s",
-		     writer->failed_probes, (int)(first.len < 200 ? first.len : 200), first.data,
-		     writer->reason);
+		     writer->failed_probes, TR_SHOWN(first, 200), writer->reason);
 	tr_error_is_note(err);
 	writer->failed_probes = 0;
 	return TR_WARN;
