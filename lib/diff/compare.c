@@ -108,6 +108,7 @@ struct words {
 	uint64_t program;
 	uint64_t *list; /* sorted; the directory is one of them */
 	size_t count;
+	uint64_t bits; /* one bit for each word */
 	uint32_t record;
 };
 
@@ -131,16 +132,25 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 		}
 	}
 	tr_hashes_sort(words->list, words->count);
+	for (size_t i = 0; i < words->count; i++)
+		words->bits |= UINT64_C(1) << (words->list[i] & 63);
 	return true;
 }
 
 /* Returns how many words both commands have; 0 if it is less than half of them, or no more than best. */
 static size_t count_same(const struct words *a, const struct words *b, size_t best)
 {
-	size_t half = (a->count + b->count + 3) / 4;
+	size_t half = (a->count + b->count + 3) / 4, least = half > best ? half : best + 1;
 
-	return tr_hashes_common(a->list, a->count, b->list, b->count,
-				half > best ? half : best + 1);
+	if (a->count < least)
+		return 0;
+	/* most candidates are no better: a bit of only one command is a word of only that one */
+	uint64_t bits = a->bits & ~b->bits;
+	for (size_t spare = a->count - least; bits && spare; spare--)
+		bits &= bits - 1;
+	if (bits)
+		return 0;
+	return tr_hashes_common(a->list, a->count, b->list, b->count, least);
 }
 
 /* Reads the words of a program. False: err is filled. */

@@ -66,6 +66,8 @@ static const struct tr_diff_kind kinds[] = {
 	KIND("loadaddr", SET),
 };
 
+_Static_assert(sizeof kinds / sizeof *kinds <= TR_NORMAL_KINDS, "n->kinds is too small");
+
 /* Returns the kind of that name; all that are not in the table have one without a name. */
 static const struct tr_diff_kind *find_kind(struct tr_text name)
 {
@@ -91,22 +93,37 @@ static uint64_t letter_bit(struct tr_text key)
 	return (uint64_t)1 << ((first + 3 * last + 6 * key.len) & 63);
 }
 
-/* Sets the kind of a record, which is mostly that of the record before. */
+/* Returns the bits of the letters of fields that are left out of records of the current kind. */
+static uint64_t find_letters(const struct tr_normal *n)
+{
+	uint64_t letters = 0;
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		letters |= letter_bit(always[i]);
+	for (const struct tr_text *key = n->known->left_out; key && key->data; key++)
+		letters |= letter_bit(*key);
+	for (size_t i = 0; i < n->rules->ignored_count; i++)
+		letters |= letter_bit(n->rules->ignored[i].key);
+	return letters;
+}
+
+/* Sets the kind of a record, which is mostly that of the record before, or was read before. */
 static void set_kind(struct tr_normal *n, struct tr_text name)
 {
+	struct tr_normal_kind other = { .letters = 0 }, *kind = &other;
+
 	n->kind = name;
 	if (n->known && tr_text_equal(n->known->name, name))
 		return;
-	n->kind_hash = tr_text_hash(n->rules->seed, name);
 	n->known = find_kind(name);
 	n->in_process = n->known->class == TR_DIFF_PROCESS;
-	n->letters = 0;
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		n->letters |= letter_bit(always[i]);
-	for (const struct tr_text *key = n->known->left_out; key && key->data; key++)
-		n->letters |= letter_bit(*key);
-	for (size_t i = 0; i < n->rules->ignored_count; i++)
-		n->letters |= letter_bit(n->rules->ignored[i].key);
+	if (n->known->name.len)
+		kind = &n->kinds[n->known - kinds];
+	if (!kind->letters)
+		*kind = (struct tr_normal_kind){ tr_text_hash(n->rules->seed, name),
+						 find_letters(n) };
+	n->kind_hash = kind->hash;
+	n->letters = kind->letters;
 }
 
 static bool is_left_out(const struct tr_normal *n, struct tr_text key)

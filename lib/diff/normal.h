@@ -102,7 +102,13 @@ struct tr_normal_field {
 	bool is_added;	  /* tr_normal_add added it */
 };
 
-enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16, TR_NORMAL_NAMES = 256 };
+enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16, TR_NORMAL_NAMES = 256, TR_NORMAL_KINDS = 32 };
+
+/* What is computed once for a kind. */
+struct tr_normal_kind {
+	uint64_t hash;	  /* of its name */
+	uint64_t letters; /* as in struct tr_normal; 0: not computed yet */
+};
 
 /* The result of reading columns, which traces repeat. */
 struct tr_normal_memo {
@@ -153,6 +159,7 @@ struct tr_normal {
 	int64_t duration;	      /* nanoseconds, of the field duration */
 	char duration_text[TR_REAL_MAX];
 	const struct tr_diff_kind *known;
+	struct tr_normal_kind kinds[TR_NORMAL_KINDS]; /* by their place in the table of kinds */
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
 	uint64_t content;	       /* after tr_normal_hash: of all that is compared */
 	uint64_t path;	  /* after tr_normal_hash: of the fields that are a key, or 0 */
