@@ -1003,6 +1003,7 @@ void tr_diff_free(struct tr_diff *diff)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
+		tr_diff_forget_ids(side); /* it looks at records */
 		free(side->records);
 		free(side->images);
 		tr_spool_free(side->spool);
@@ -1013,7 +1014,6 @@ void tr_diff_free(struct tr_diff *diff)
 		tr_buffer_free(&side->windows[0].bytes);
 		tr_buffer_free(&side->windows[1].bytes);
 		tr_buffer_free(&side->names_window.bytes);
-		tr_diff_forget_ids(side);
 		tr_normal_free(&side->normal);
 		free(side->ops);
 		tr_buffer_free(&side->line);

@@ -318,6 +318,10 @@ fields_of() {
 	run -2 --separate-stderr tr-diff a missing
 	[ -z "$output" ]
 	[[ $stderr == *"missing"* ]]
+	# after calls of make, which are sorted out at the end of a trace
+	printf 'exec\t0\t-\t1\t/bin/make\nsys\t1\t-\t1\tclose\tfd=5\t->\treturn=0\n' >b
+	run -2 --separate-stderr tr-diff b missing
+	[ "$stderr" = "tr-diff: missing: cannot open: No such file or directory" ]
 	run -2 tr-diff --root=x a a
 	run -2 tr-diff --root=x: a a
 	run -2 tr-diff --root=/:/x a a
