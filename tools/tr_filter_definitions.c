@@ -127,10 +127,10 @@ static bool want_marked_ids(struct tr_definitions *defs, const char *p, const ch
 static bool want_all_ids(struct tr_definitions *defs, const char *p, const char *end)
 {
 	while (p < end) {
-		const char *behind = *p == '"' ? skip_string(p, end) : id_end(p, end);
-		if (*p != '"' && !want_id(defs, p, behind))
+		const char *after = *p == '"' ? skip_string(p, end) : id_end(p, end);
+		if (*p != '"' && !want_id(defs, p, after))
 			return false;
-		p = behind > p ? behind : p + 1;
+		p = after > p ? after : p + 1;
 	}
 	return true;
 }
@@ -150,8 +150,8 @@ static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *
 		bool all = signature || tr_text_starts(column, TR_TEXT(".bt="));
 		const char *value = memchr(column.data, '=', column.len);
 		*has_signature = *has_signature || signature;
-		const char *behind = column.data + column.len;
-		if (value && !(all ? want_all_ids : want_marked_ids)(defs, value + 1, behind))
+		const char *after = column.data + column.len;
+		if (value && !(all ? want_all_ids : want_marked_ids)(defs, value + 1, after))
 			return false;
 		p = tab ? tab : end;
 	}

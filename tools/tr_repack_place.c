@@ -388,7 +388,7 @@ static const struct tr_format *format_of_header(struct repack *r, struct tr_reco
 	else if (!format)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
 			      "the stream came from the unknown format '%.*s': use -t FORMAT",
-			      (int)(field->text.len < 80 ? field->text.len : 80), field->text.data);
+			      TR_SHOWN(field->text, 80));
 	return format;
 }
 

@@ -77,7 +77,7 @@ static bool lock(const struct append_sink *s, struct tr_error *err)
  * Completes a file of this size. If a process was killed while it was adding to the file, the file
  * ends in a part of a line, or its last line is not the one that ends a segment.
  */
-static bool mend(const struct append_sink *s, off_t size, struct tr_error *err)
+static bool complete_file(const struct append_sink *s, off_t size, struct tr_error *err)
 {
 	const struct tr_append_format *format = &s->format;
 	char end[1 << 10], *line = end;
@@ -134,7 +134,7 @@ static bool append(const struct append_sink *s, struct tr_error *err)
 
 	if (fstat(s->fd, &st) != 0)
 		return tr_fd_write_failed(errno, err);
-	if (mend(s, st.st_size, err) && copy(s, err))
+	if (complete_file(s, st.st_size, err) && copy(s, err))
 		return true;
 	/* if this fails, the next process completes the file */
 	(void)!ftruncate(s->fd, st.st_size);

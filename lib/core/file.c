@@ -241,8 +241,8 @@ struct tr_text tr_file_view_at(struct tr_file_view *view, int fd, off_t offset)
 
 	if (offset < 0 || (!there && !move(view, fd, offset)))
 		return none;
-	size_t behind = (size_t)(offset - view->offset);
-	return (struct tr_text){ view->base + behind, view->len - behind - TR_INPUT_PAD };
+	size_t skipped = (size_t)(offset - view->offset);
+	return (struct tr_text){ view->base + skipped, view->len - skipped - TR_INPUT_PAD };
 }
 
 /*

@@ -76,7 +76,7 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 					   struct tr_text text);
 
 /*
- * The same with links resolved. *spelled is set to the node of the path as it is spelled; it may be
+ * As tr_deps_paths_spelled, with links resolved. *spelled is set to the node of the path as it is spelled; it may be
  * NULL. follow: a link at the end is resolved, too. A loop of links ends at one of them.
  */
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,

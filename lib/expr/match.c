@@ -272,13 +272,13 @@ void tr_expr_state_free(struct tr_expr_state *state)
  * Only the first error of a record is reported; the others would repeat it. Nothing is lost: the
  * record is selected or not, and does not change.
  */
-static bool may_tell(const struct trial *trial)
+static bool may_report(const struct trial *trial)
 {
 	return trial->err && trial->err->cause == TR_CAUSE_NONE;
 }
 
 /* Sets the error of the record. It is a flaw and not damage: the record itself is complete. */
-static void tell(const struct trial *trial, const struct tr_error *what)
+static void report(const struct trial *trial, const struct tr_error *what)
 {
 	*trial->err = *what;
 	if (what->cause != TR_CAUSE_MEMORY)
@@ -286,26 +286,26 @@ static void tell(const struct trial *trial, const struct tr_error *what)
 }
 
 /* Reports a value that is malformed. */
-static void tell_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
+static void report_bad(const struct trial *trial, const struct tr_path *path, struct tr_error *why)
 {
-	if (!may_tell(trial))
+	if (!may_report(trial))
 		return;
 	if (why->cause != TR_CAUSE_MEMORY)
 		tr_error_set(why, why->cause, "%.*s counts as absent: %s",
 			     TR_SHOWN(path->text, 100), why->text);
-	tell(trial, why);
+	report(trial, why);
 }
 
 /*
  * Reports why a comparison has no result. That a string was compared with a WORD is reported once
  * for each test, because it is probably true for every record.
  */
-static void tell_trouble(const struct trial *trial, const struct tr_test *test)
+static void report_trouble(const struct trial *trial, const struct tr_test *test)
 {
 	unsigned trouble = trial->state->compare.trouble;
 	const struct tr_path *path = &test->path;
 	struct tr_error err;
-	if (!may_tell(trial))
+	if (!may_report(trial))
 		return;
 	if (trouble & TR_TROUBLE_MEMORY) {
 		tr_error_memory(&err);
@@ -331,7 +331,7 @@ static void tell_trouble(const struct trial *trial, const struct tr_test *test)
 	} else {
 		return;
 	}
-	tell(trial, &err);
+	report(trial, &err);
 }
 
 /* True for a test that asks for nothing but numbers. */
@@ -368,7 +368,7 @@ static bool test_column(const struct trial *trial, const struct tr_test *test)
 	}
 	tr_seen_hit(&trial->state->seen, test->number);
 	if (status != TR_OK) {
-		tell_bad(trial, &test->path, &why);
+		report_bad(trial, &test->path, &why);
 		return false;
 	}
 	return tr_test_cell(&trial->state->compare, test, bytes);
@@ -500,7 +500,7 @@ static bool test_computed(const struct trial *trial, const struct tr_test *test)
 		return tr_walk_value(&state->compare, test, value, test->path.steps);
 	}
 	if (why.cause != TR_CAUSE_NONE)
-		tell_bad(trial, &test->path, &why);
+		report_bad(trial, &test->path, &why);
 	tr_seen_miss(&state->seen, test->number, trial->record, trial->leave);
 	return false;
 }
@@ -527,7 +527,7 @@ static bool test_key(const struct trial *trial, const struct tr_test *test)
 	why.cause = TR_CAUSE_NONE;
 	struct tr_value *value = tr_place_value(&place, &why);
 	if (!value) {
-		tell_bad(trial, &test->path, &why);
+		report_bad(trial, &test->path, &why);
 		return false;
 	}
 	return tr_walk_value(&trial->state->compare, test, value, test->path.steps);
@@ -544,7 +544,7 @@ static enum tr_match judge_test(const struct trial *trial, const struct tr_test 
 	matches = test->path.subject == TR_SUBJECT_KEY ? test_key(trial, test)
 						       : test_column(trial, test);
 	if (trial->state->compare.trouble)
-		tell_trouble(trial, test);
+		report_trouble(trial, test);
 	return matches != test->negated ? TR_MATCH_YES : TR_MATCH_NO;
 }
 

@@ -152,7 +152,7 @@ enum tr_status tr_reader_note_end(struct tr_reader *reader, tr_reader_note *cons
  */
 bool tr_reader_is_idle(const struct tr_reader *reader);
 
-/* The same, for so long. */
+/* As tr_reader_is_idle, with that time instead of a second. */
 bool tr_reader_pauses(const struct tr_reader *reader, unsigned milliseconds);
 
 #endif

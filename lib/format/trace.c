@@ -430,7 +430,7 @@ static const char *looks_like(struct tr_input *in)
 		if ((unsigned char)*q < ' ' && *q != '\t' && *q != '\n' && *q != '\r')
 			return "";
 	if (is_step_of_build(text) || has_compile(text))
-		return " (it looks like the output of a build: say -f makelog, and also "
+		return " (it looks like the output of a build: use -f makelog, and also "
 		       "-O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)";
 	if (text.len && *p == '{' && memmem(p, text.len, "\"traceEvents\"", 13))
 		return " (it looks like trace events: tr-tohtml --phases=FILE shows those of "

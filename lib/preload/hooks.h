@@ -57,17 +57,17 @@ struct tr_files_pipe {
 
 /* Begins to record file calls, if the session includes them, and the objects that are loaded already. */
 void tr_files_begin(const struct tr_journal *session);
-/* This is the child of a fork. */
+/* Prepares the child of a fork to record its file calls. */
 void tr_files_forked(void);
-/* Records none any more. Returns whether it did. */
+/* Stops recording file calls. False: they were not recorded. */
 bool tr_files_stop(void);
-/* Records them again. */
+/* Continues to record file calls. */
 void tr_files_continue(void);
 /* Records the objects that dlopen has loaded: before the program ends, or another one begins. */
 void tr_files_loaded(void);
 /* Records what libc does with descriptors in the process that it creates for the program. */
 void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actions_t *actions);
-/* The same for popen, before and after it was called. */
+/* As tr_files_spawn, before and after a call of popen. */
 struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode);
 void tr_files_popened(const struct tr_files_pipe *pipe, bool good);
 /* A descriptor is closed by libc itself. */

@@ -93,7 +93,7 @@ uint64_t tr_journal_now(const struct tr_journal *journal)
 }
 
 /*
- * The same for the few records of a small program, for which a system call costs less than the page
+ * As the function above, for the few records of a small program, for which a system call costs less than the page
  * of the kernel's time.
  */
 static uint64_t ask_time(const struct tr_journal *journal)
@@ -161,7 +161,7 @@ void tr_journal_set_given(const void *first, const void *last)
 
 /*
  * Before Linux 5.14, and for a page of an unusual kind, the second call decides, which takes longer.
- * Of other calls that read memory at an address valgrind would report the bytes around it.
+ * With other calls that read memory at an address, valgrind would report the bytes around it.
  */
 static bool can_read_page(uintptr_t page)
 {

@@ -90,7 +90,7 @@ struct tr_call_record {
 	uint64_t token;
 };
 
-/* The same for programs of 32 and 64 bits. */
+/* Programs of 32 and of 64 bits have the same layout. */
 _Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_page, used) == 48,
 	       "no gaps");
 

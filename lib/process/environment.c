@@ -207,10 +207,10 @@ struct walk {
 static bool add_trie_entry(void *context, const struct tr_trie_entry *entry)
 {
 	const struct walk *walk = context;
-	const struct entry said = { entry->name, entry->value };
+	const struct entry stated = { entry->name, entry->value };
 	struct pair *pair = pair_for(walk->pool, entry->name);
 	if (pair && !pair->has[walk->side])
-		set_side(pair, walk->side, &said, entry->stamp);
+		set_side(pair, walk->side, &stated, entry->stamp);
 	return pair;
 }
 

@@ -26,7 +26,7 @@
 const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr_type type,
 			      struct tr_error *err);
 
-/* The same for a value of any type, and for a field that the caller has found. */
+/* As tr_ask, for a value of any type, and for a field that the caller has found. */
 const struct tr_value *tr_ask_any(struct tr_record *record, const char *key, struct tr_error *err);
 const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
 				    struct tr_error *err);
@@ -59,7 +59,7 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
 			     const struct tr_value **value, struct tr_error *err);
 
 /*
- * The same for a field of any type that may be missing: *value is then NULL. TR_OK; TR_WARN: it is
+ * As tr_field_need, for a field of any type that may be missing: *value is then NULL. TR_OK; TR_WARN: it is
  * malformed, and err has the reason; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_field_find(struct tr_record *record, const char *key,

@@ -298,7 +298,7 @@ static int skip_blanks(struct scan *s)
 }
 
 /* Skips this byte and the blanks around it. False: another byte is next. */
-static bool eat(struct scan *s, int c)
+static bool skip(struct scan *s, int c)
 {
 	if (skip_blanks(s) != c)
 		return false;
@@ -361,11 +361,11 @@ static bool read_range(struct scan *s, struct tr_call_range *range)
 {
 	uint64_t at = column(s);
 
-	if (eat(s, '*'))
+	if (skip(s, '*'))
 		return true;
 	if (!read_number(s, &range->first))
 		return false;
-	if (!eat(s, '-'))
+	if (!skip(s, '-'))
 		range->last = range->first;
 	else if (is_digit(peek(s)) && !read_number(s, &range->last))
 		return false;
@@ -431,7 +431,7 @@ static bool read_item(struct scan *s)
 			return false;
 	} else if (!is_digit(c) && c != '*') {
 		return fail(s, column(s), "a number, '*' or a class of calls expected", "");
-	} else if (!read_range(s, &range) || (eat(s, '/') && !read_filter(s, &range))) {
+	} else if (!read_range(s, &range) || (skip(s, '/') && !read_filter(s, &range))) {
 		return false;
 	}
 	return put_range(s->set, &range) || out_of_memory(s);
@@ -446,7 +446,7 @@ static void parse(struct scan *s, struct tr_source *source)
 	if (!s->in)
 		out_of_memory(s);
 	while (!s->failed && skip_blanks(s) >= 0)
-		if (!eat(s, ',') && !read_item(s))
+		if (!skip(s, ',') && !read_item(s))
 			break;
 	tr_input_free(s->in);
 }

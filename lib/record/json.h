@@ -65,7 +65,7 @@ struct tr_json {
 /* Steps over blanks and one token. Sets *text of a string, with its escapes, or of a number. */
 enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text);
 
-/* What a conversion has changed. */
+/* The changes that a conversion made. */
 struct tr_json_changes {
 	/* tr_json_from_literal would give another text of the same meaning. */
 	bool respelled;
@@ -145,8 +145,8 @@ bool tr_json_string_to_spelling(struct tr_text body, struct tr_buffer *to);
 bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
 /*
- * The same for the string at pos, in one pass if it is plain; *unique is the result of the function
- * above. Another token than TR_JSON_STRING: there is no string, nothing was appended, and pos is
+ * As tr_json_string_to_cell, for the string at pos, in one pass if it is plain; *unique is the
+ * result of that function. Another token than TR_JSON_STRING: there is no string, nothing was appended, and pos is
  * unchanged.
  */
 enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
@@ -157,7 +157,7 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 
 /*
- * The same, with an escape for the bytes of a lone surrogate, as programs with Unicode strings
+ * As the function above, with an escape for the bytes of a lone surrogate, as programs with Unicode strings
  * write file names that are not UTF-8.
  */
 void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to);
@@ -170,8 +170,9 @@ bool tr_json_from_literal(struct tr_text literal, struct tr_arena *arena, struct
 			  struct tr_error *err);
 
 /*
- * The same for a field; the second function appends the members of a map, without its braces. False
- * also if the field is malformed. err names the field, and the caller discards what was appended.
+ * As tr_json_from_literal, for a field; the second function appends the members of a map, without
+ * its braces. False also if the field is malformed. err names the field, and the caller discards
+ * what was appended.
  */
 bool tr_json_from_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to,
 			struct tr_error *err);
@@ -263,15 +264,15 @@ struct tr_json_member {
 };
 
 /*
- * Splits an object into members, in the arena; TR_INPUT_PAD bytes after the object are readable. Of
- * a text that is cut or malformed, these are the members before that place, and the one that is
- * cut, with the part of its value that is there. False: memory is exhausted.
+ * Splits an object into members, in the arena; TR_INPUT_PAD bytes after the object are readable. If
+ * the text is cut or malformed, these are the members before that place, and the one that is cut,
+ * with the part of its value that is there. False: memory is exhausted.
  */
 bool tr_json_members(struct tr_text object, struct tr_arena *arena, struct tr_json_member **members,
 		     size_t *count);
 
 /*
- * The same for the object and those that are nested in it, up to `levels` deep (at most
+ * As tr_json_members, for the object and those that are nested in it, up to `levels` deep (at most
  * TR_JSON_MAX_DEPTH), in one scan. recent may be NULL.
  */
 bool tr_json_members_deep(struct tr_text object, unsigned levels,
@@ -284,7 +285,7 @@ const struct tr_json_member *tr_json_member_find(const struct tr_json_member *me
 
 /*
  * An object of which a reader takes the members that it knows; the others go to the field `extra`.
- * Of a repeated key, the last member counts. Begins with the members set and the rest zero.
+ * If a key is repeated, its last member counts. Begins with the members set and the rest zero.
  */
 struct tr_json_object {
 	struct tr_json_member *members;

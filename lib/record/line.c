@@ -103,7 +103,7 @@ static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 /* prefetched, in bytes: lines that are read in a mapped file are not in the cache yet */
 enum { AHEAD = 8 << 10 };
 
-/* The same for twice as many bytes at a time, where the machine has AVX2. */
+/* The functions above for twice as many bytes at a time, if the machine has AVX2. */
 __attribute__((target("avx2"))) static __m256i wide_load(const char *p)
 {
 	return _mm256_loadu_si256((const __m256i *)p);

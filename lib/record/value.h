@@ -99,7 +99,7 @@ struct tr_value {
  */
 struct tr_text tr_string_bytes(struct tr_text spelling, struct tr_arena *arena);
 
-/* The same for a string value, without a search if it is known to have no backslash. */
+/* As tr_string_bytes, for a string value, without a search if it is known to have no backslash. */
 static inline struct tr_text tr_value_bytes(const struct tr_value *string, struct tr_arena *arena)
 {
 	return string->flags & TR_PLAIN ? string->text : tr_string_bytes(string->text, arena);
@@ -118,7 +118,7 @@ size_t tr_string_unit(const char *p, const char *end, char *to, size_t *length);
  */
 bool tr_wstring_next(struct tr_text *spelling, uint64_t *unit);
 
-/* True for a word that is a value, not a name, where it stands alone: null, true, inf, L. */
+/* True for a word that is a value, not a name, where it is alone: null, true, inf, L. */
 bool tr_is_reserved(struct tr_text word);
 
 /* True if a symbol's name needs no quotes, before "(" or elsewhere. */

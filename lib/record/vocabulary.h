@@ -60,7 +60,7 @@ struct tr_unsupported_kinds {
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
 
 /*
- * The same with a reason, a constant text. call: the name of a system call, or empty. field: only
+ * As tr_unsupported_add, with a reason, a constant text. call: the name of a system call, or empty. field: only
  * that field is lost; NULL: the whole record is.
  */
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,

@@ -201,7 +201,7 @@ need_terminal() {
 }
 
 @test "input of no known format: what it looks like" {
-	local build=" (it looks like the output of a build: say -f makelog, and also -O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)"
+	local build=" (it looks like the output of a build: use -f makelog, and also -O compiler=NAME=gcc if NAME is an unknown compiler with GCC's options)"
 	unknown() { [[ $(tr-parse 2>&1 >/dev/null) == *"not a known trace format$1: see"* ]]; }
 	printf '\n [1,2]\n' | unknown ' (it looks like JSON)'
 	printf '[1/20] acmecc a.c\n' | unknown "$build"

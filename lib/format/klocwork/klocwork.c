@@ -28,7 +28,7 @@ enum {
  */
 struct spread {
 	struct tr_json_walk walk;
-	uint64_t behind;		    /* stream offset up to which it has walked */
+	uint64_t walked_to;		    /* stream offset up to which it has walked */
 	uint64_t opened[TR_JSON_MAX_DEPTH]; /* offsets of the brackets that are open there */
 };
 
@@ -78,7 +78,7 @@ static void begin_at(struct spread *spread, uint64_t origin)
 		outer++;
 	if (outer == depth) {
 		spread->walk = (struct tr_json_walk)TR_JSON_WALK_INIT;
-		spread->behind = origin;
+		spread->walked_to = origin;
 		return;
 	}
 	spread->walk.depth = depth - outer;
@@ -89,7 +89,7 @@ static void begin_at(struct spread *spread, uint64_t origin)
 static enum tr_json_token walk_lines(struct spread *spread, struct tr_json *json)
 {
 	const char *text = json->pos;
-	uint64_t offset = spread->behind;
+	uint64_t offset = spread->walked_to;
 	struct tr_text none;
 	do {
 		struct tr_json_walk walk = spread->walk;
@@ -98,7 +98,7 @@ static enum tr_json_token walk_lines(struct spread *spread, struct tr_json *json
 			return TR_JSON_BAD;
 		if (walk.depth > spread->walk.depth)
 			spread->opened[walk.depth - 1] = offset + (uint64_t)(json->pos - 1 - text);
-		spread->behind = offset + (uint64_t)(json->pos - text);
+		spread->walked_to = offset + (uint64_t)(json->pos - text);
 		if (token == TR_JSON_CUT)
 			return token;
 		spread->walk = walk;
@@ -115,9 +115,9 @@ static enum tr_json_token find_object_end(struct reader *reader, struct tr_error
 	struct spread *spread = &reader->spread;
 	struct tr_input *in = reader->base.in;
 	begin_at(spread, in->offset + reader->unit.begin);
-	size_t searched = (size_t)(spread->behind - in->offset);
+	size_t searched = (size_t)(spread->walked_to - in->offset);
 	for (;;) {
-		size_t walked = (size_t)(spread->behind - in->offset), whole = walked;
+		size_t walked = (size_t)(spread->walked_to - in->offset), whole = walked;
 		size_t available = tr_input_available(in);
 		const char *lf = memrchr(in->pos + searched, '\n', available - searched);
 		if (lf)

@@ -163,10 +163,10 @@ static enum tr_json_token read_id(struct tr_klocwork_object *object, enum tr_klo
 	if (parent)
 		tr_buffer_put_literal(text, "\tppid=");
 	size_t value = text->len;
-	const char *behind = plain_number(json->pos, json->end);
-	if (behind) {
-		tr_buffer_put_text(text, tr_text_span(json->pos, behind));
-		json->pos = behind;
+	const char *end = plain_number(json->pos, json->end);
+	if (end) {
+		tr_buffer_put_text(text, tr_text_span(json->pos, end));
+		json->pos = end;
 		object->pieces[key] = piece_since(object, begin);
 		*id = piece_since(object, value);
 		return TR_JSON_NUMBER;

@@ -4,7 +4,7 @@
  *
  * The spelling is that of kwinject: members in a fixed order and no blanks. A trace in another
  * spelling is written again unchanged only from .raw, which --exact asks for. .raw counts only as
- * long as reading it gives the very fields of the record; otherwise somebody edited a field.
+ * long as reading it gives the very fields of the record; otherwise a field was edited.
  */
 #include <string.h>
 
