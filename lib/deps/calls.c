@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of the graph: the effects of exec records and of system calls.
+ * The rules of the graph: the effects of system calls.
  *
- *	tr_deps_put_exec	begins a command, which inherits descriptors (inherit)
  *	tr_deps_put_sys		reads the arguments of a call (file_call.h)
  *	  tr_deps_put_call	finds its paths; do_call applies it by the function for its kind
  */
@@ -13,230 +12,6 @@
 #include "deps/file_call.h"
 #include "process/command.h"
 #include "record/ask.h"
-
-/*
- * Applies exec to the descriptors of a task: those without close-on-exec are inherited. The program
- * is assumed to use its standard streams, files that the shell has opened for it (3>file), and the
- * read ends of pipes to which it holds no write end.
- */
-static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-		    const struct tr_deps_command *before, const struct tr_record *record)
-{
-	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
-		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
-		struct tr_deps_open *open = slot->open;
-		if (open && slot->cloexec) {
-			slot->open = NULL;
-			tr_deps_open_release(open);
-		}
-		slot->use = NULL;
-	}
-	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
-		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
-		struct tr_deps_open *open = slot->open;
-		if (!open || !open->version)
-			continue;
-		bool pipe = open->version->file->pipe;
-		bool redirected = fd > 2 && !pipe && open->opener == before && !before->program;
-		bool end = fd > 2 && pipe &&
-			   !tr_deps_task_holds(task, open->version, TR_FILE_WRITES, NULL);
-		bool reads = open->mode & TR_FILE_READS && (fd == 0 || redirected || end);
-		bool writes = open->mode & TR_FILE_WRITES && (fd == 1 || fd == 2 || redirected);
-		if (!reads && !writes)
-			continue;
-		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
-		if (!use)
-			return;
-		if (reads)
-			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_PASSED);
-		if (writes)
-			tr_deps_mark_written(use, TR_EVIDENCE_PASSED);
-		tr_deps_count_use(tracker, use,
-				  (reads ? TR_DOES_READ : 0) | (writes ? TR_DOES_WRITE : 0),
-				  record);
-		if (use->details)
-			use->details->count = 0; /* no call of the program used it */
-	}
-}
-
-struct tr_text tr_deps_argument(struct tr_record *record, const char *key)
-{
-	const struct tr_field *field = tr_record_field(record, key);
-
-	return field && !field->bad ? field->text : (struct tr_text){ NULL, 0 };
-}
-
-/* Adds the use of a failed call. Errors other than these two show that the file exists. */
-static unsigned failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-			   struct tr_deps_path *path, struct tr_text error,
-			   const struct tr_record *record)
-{
-	bool missing = tr_text_is(error, "ENOENT") || tr_text_is(error, "ENOTDIR");
-	struct tr_deps_use *use;
-
-	use = tr_deps_get_use(tracker->graph, task->process->command, NULL, path);
-	if (!use)
-		return 0;
-	tr_deps_count_use(tracker, use, missing ? TR_DOES_MISSING : TR_DOES_STAT, record);
-	if (use->details && !use->details->error.data && error.len)
-		use->details->error = tr_deps_keep_text(tracker, error);
-	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
-}
-
-/* Takes the first component from a text, with the slashes after it. */
-static struct tr_text take_component(struct tr_text *text)
-{
-	struct tr_text first = { text->data, 0 };
-
-	while (first.len < text->len && text->data[first.len] != '/')
-		first.len++;
-	text->data += first.len;
-	text->len -= first.len;
-	while (text->len && *text->data == '/')
-		tr_text_skip(text, TR_TEXT("/"));
-	return first;
-}
-
-/*
- * Resolves the links to directories and descriptors of tasks in /proc and /dev. Sets *base to the
- * directory to which the link leads, and *text to the rest of the path. False: the path has no such
- * link.
- */
-static bool read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
-		      struct tr_text *text, struct tr_deps_path **base,
-		      const struct tr_deps_slot **slot, bool *own)
-{
-	static const char *const streams[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
-	struct tr_text rest = *text, name = TR_TEXT("fd");
-	uint64_t fd = 0;
-
-	if (tr_text_skip(&rest, TR_TEXT("/proc/"))) {
-		name = take_component(&rest);
-		if (!tr_text_is(name, "self") && !tr_text_is(name, "thread-self"))
-			task = tr_map_get(&tracker->tasks, name);
-		name = take_component(&rest);
-		if (tr_text_is(name, "task")) {
-			task = tr_map_get(&tracker->tasks, take_component(&rest));
-			name = take_component(&rest);
-		}
-		if (!task || !task->process)
-			return false;
-	} else if (!tr_text_skip(&rest, TR_TEXT("/dev/fd/"))) {
-		while (fd < 3 && !tr_text_is(rest, streams[fd]))
-			fd++;
-		rest.len = 0;
-		name.len = fd < 3 ? 0 : name.len;
-	}
-	if (tr_text_is(name, "fd") && tr_decimal_read(take_component(&rest), TR_DEPS_FDS_MAX, &fd))
-		name.len = 0;
-	if (!name.len) {
-		const struct tr_deps_slot *there = tr_deps_slot(task, (int64_t)fd);
-		*own = !rest.len;
-		*slot = *own ? there : NULL;
-		*base = there ? there->open->path : NULL;
-	} else if (tr_text_is(name, "cwd")) {
-		*base = task->directory->path;
-	} else if (tr_text_is(name, "root")) {
-		*base = task->directory->root ? task->directory->root : tracker->graph->paths.root;
-	} else if (tr_text_is(name, "exe") && tr_deps_program(task->process->command)) {
-		*base = tr_deps_program(task->process->command)->executable;
-	} else {
-		return false;
-	}
-	*text = rest;
-	return true;
-}
-
-void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-		      struct tr_record *record, struct tr_deps_event *event)
-{
-	struct tr_deps_graph *graph = tracker->graph;
-	struct tr_error err;
-	struct tr_text name, cwd;
-
-	tr_error_clear(&err);
-	cwd = tr_ask_string(record, "cwd", &err);
-	/*
-	 * cwd does not begin in the root of a task that called chroot: the tracked directory is
-	 * right
-	 */
-	if (cwd.data && cwd.len && *cwd.data == '/' &&
-	    !(task->directory->root && task->directory->path))
-		task->directory->path = tr_deps_paths_spelled(&graph->paths, NULL, cwd);
-	name = tr_ask_cell(&record->name, record->arena, &err);
-	if (err.cause == TR_CAUSE_MEMORY) {
-		graph->failed = true;
-		return;
-	}
-	struct tr_text error = tr_deps_argument(record, "error");
-	struct tr_deps_path *path = NULL, *base = NULL;
-	const struct tr_deps_slot *slot = NULL;
-	struct tr_text rest = name;
-	bool own = false;
-	if (record->name.type == TR_CELL_TEXT && tr_text_starts(name, TR_TEXT("/proc/")) &&
-	    read_proc(tracker, task, &rest, &base, &slot, &own) && base && !rest.len)
-		path = base;
-	else if (record->name.type == TR_CELL_TEXT)
-		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true,
-					      NULL);
-	struct tr_deps_version *program = slot ? slot->open->version : NULL;
-	if (program)
-		path = base;
-	event->path[0] = path;
-	if (error.data) {
-		if (path)
-			event->does = failed_use(tracker, task, path, error, record);
-		return;
-	}
-	struct tr_deps_command *before = task->process->command;
-	struct tr_deps_command *command = tr_deps_add_command(graph, before);
-	if (!command || !tr_deps_task_unshare(tracker, task))
-		return;
-	tr_deps_end_command(tracker, before);
-	task->process->command = command;
-	command->program = true;
-	command->owner = command;
-	command->running = 1;
-	before->became = command;
-	if (!tr_cell_number(&record->seq, &command->seq))
-		command->seq = TR_DEPS_NO_SEQ;
-	command->time = tr_deps_keep_cell(tracker, &record->time);
-	command->task = tr_deps_keep_cell(tracker, &record->task);
-	command->name = tr_deps_keep_cell(tracker, &record->name);
-	command->shell = tr_command_is_shell(command->name);
-	struct tr_text argv = tr_deps_argument(record, "argv");
-	if (argv.data && !graph->without_arguments)
-		command->argv = tr_deps_keep_text(tracker, argv);
-	command->directory = task->directory->path;
-	command->executable = path;
-	if (!tracker->directory)
-		tracker->directory = task->directory->path;
-	for (int i = 0; i < 2 && !graph->failed; i++) {
-		struct tr_text text = name;
-		if (i == 1) { /* the interpreter of a script */
-			text = tr_ask_string(record, "interp", &err);
-			if (!text.data || tr_text_equal(text, name))
-				break;
-			path = tr_deps_paths_resolved(&graph->paths, task->directory->path, text,
-						      true, NULL);
-		}
-		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
-		if (program && i == 0) /* a program that fexecve starts may have no name */
-			file = program->file;
-		if (!file)
-			continue;
-		struct tr_deps_use *use = tr_deps_get_use(graph, command, file->version, path);
-		if (!use)
-			return;
-		if (path)
-			path->input |= !file->used && !file->created;
-		file->used = true;
-		tr_deps_mark_read(graph, use, TR_EVIDENCE_SEEN);
-		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
-	}
-	inherit(tracker, task, before, record);
-	event->does = TR_DOES_EXEC;
-}
 
 /* The effect of a call: what the functions below need to apply it to the graph. */
 struct effect {
@@ -302,7 +77,7 @@ static void find_path(struct effect *e, int which, const struct tr_file_path *fr
 		const struct tr_deps_slot *slot = NULL;
 		struct tr_text rest = text;
 		bool own = false;
-		bool known = read_proc(e->tracker, e->task, &rest, &base, &slot, &own);
+		bool known = tr_deps_read_proc(e->tracker, e->task, &rest, &base, &slot, &own);
 		if (which == 0) {
 			e->own = own;
 			e->slot = slot;
@@ -1044,7 +819,7 @@ void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 	if (!call->error.data)
 		do_call(&e);
 	else if (e.path[0])
-		event->does = failed_use(tracker, task, e.path[0], call->error, record);
+		event->does = tr_deps_failed_use(tracker, task, e.path[0], call->error, record);
 }
 
 enum tr_status tr_deps_put_sys(struct tr_deps_tracker *tracker, struct tr_deps_task *task,

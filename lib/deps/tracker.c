@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks with their descriptors, and the order of records: a record of a known task is applied at
+ * Tasks with their descriptors and commands, and the order of records: a record of a known task is applied at
  * once (put_known), others are pending until the fork record of their task is read (put_fork), or
  * until it is clear that the trace lacks it (expire_oldest).
  */
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "deps/tracker_private.h"
+#include "process/command.h"
+#include "record/ask.h"
 #include "record/literal.h"
 
 enum {
@@ -100,8 +102,9 @@ struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd)
 }
 
 /* True if another descriptor of the task has the version, open for any of these modes. */
-bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
-			unsigned mode, const struct tr_deps_slot *except)
+/* Returns whether another descriptor of the task has the version open in any of these modes. */
+static bool task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
+		       unsigned mode, const struct tr_deps_slot *except)
 {
 	for (size_t i = 0; i < task->descriptors->count; i++) {
 		const struct tr_deps_slot *slot = &task->descriptors->slots[i];
@@ -135,19 +138,18 @@ void tr_deps_slot_close(struct tr_deps_tracker *tracker, struct tr_deps_task *ta
 		return;
 	struct tr_deps_version *version = open->version;
 	if (version && open->mode & TR_FILE_WRITES &&
-	    !tr_deps_task_holds(task, version, TR_FILE_WRITES, slot)) {
+	    !task_holds(task, version, TR_FILE_WRITES, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use && use->written && !use->mapped)
 			tr_deps_mark_closed(tracker->graph, use);
 		/* a command that holds only the read end of a pipe reads what others write */
-		if (use && version->file->pipe &&
-		    tr_deps_task_holds(task, version, TR_FILE_READS, slot))
+		if (use && version->file->pipe && task_holds(task, version, TR_FILE_READS, slot))
 			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_OPENED);
 	}
 	/* one that holds only the write end writes, as tar does to the gzip that it has started */
 	if (version && version->file->pipe && open->mode == TR_FILE_READS &&
-	    tr_deps_task_holds(task, version, TR_FILE_WRITES, slot) &&
-	    !tr_deps_task_holds(task, version, TR_FILE_READS, slot)) {
+	    task_holds(task, version, TR_FILE_WRITES, slot) &&
+	    !task_holds(task, version, TR_FILE_READS, slot)) {
 		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
 		if (use)
 			tr_deps_mark_written(use, TR_EVIDENCE_OPENED);
@@ -228,7 +230,8 @@ static struct tr_deps_task *add_task(struct tr_deps_tracker *tracker, struct tr_
 	return task;
 }
 
-void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command)
+/* Ends a command, which completes what it wrote. */
+static void end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command)
 {
 	command->ended = tracker->graph->now;
 	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
@@ -243,7 +246,7 @@ static void end_task(struct tr_deps_tracker *tracker, struct tr_deps_task *task)
 {
 	if (task->process && --task->process->references == 0) {
 		if (task->process->command) /* NULL if memory was exhausted when it began */
-			tr_deps_end_command(tracker, task->process->command);
+			end_command(tracker, task->process->command);
 		free(task->process);
 	}
 	if (task->directory && --task->directory->references == 0)
@@ -330,26 +333,27 @@ bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_tas
 	return true;
 }
 
+/* Copies a text, which is valid as long as the graph. graph->failed: memory is exhausted. */
+static struct tr_text keep_text(struct tr_deps_tracker *tracker, struct tr_text text)
+{
+	struct tr_text own = tr_arena_copy(&tracker->graph->arena, text);
+
+	tracker->graph->failed |= !own.data;
+	return own;
+}
+
 /* Copies the text of a cell; the copy is valid as long as the graph. */
-struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell)
+static struct tr_text keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell)
 {
 	char memory[64];
 	struct tr_buffer to = tr_buffer_over(memory, sizeof memory);
 
 	if (cell->type == TR_CELL_TEXT)
-		return tr_deps_keep_text(tracker, cell->text);
+		return keep_text(tracker, cell->text);
 	tr_cell_write(cell, &to);
 	struct tr_text own = tr_arena_copy(&tracker->graph->arena, tr_buffer_text(&to));
 	tracker->graph->failed |= to.failed || !own.data;
 	tr_buffer_free(&to);
-	return own;
-}
-
-struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text)
-{
-	struct tr_text own = tr_arena_copy(&tracker->graph->arena, text);
-
-	tracker->graph->failed |= !own.data;
 	return own;
 }
 
@@ -366,13 +370,233 @@ void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use,
 	if (!details || details->count++ || details->task.data)
 		return;
 	tr_cell_number(&record->seq, &details->seq);
-	details->time = tr_deps_keep_cell(tracker, &record->time);
+	details->time = keep_cell(tracker, &record->time);
 	const struct tr_deps_command *program = tr_deps_program(use->command);
 	if (program && record->task.type == TR_CELL_TEXT &&
 	    tr_text_equal(record->task.text, program->task))
 		details->task = program->task;
 	else
-		details->task = tr_deps_keep_cell(tracker, &record->task);
+		details->task = keep_cell(tracker, &record->task);
+}
+
+unsigned tr_deps_failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			    struct tr_deps_path *path, struct tr_text error,
+			    const struct tr_record *record)
+{
+	/* other errors show that the file exists */
+	bool missing = tr_text_is(error, "ENOENT") || tr_text_is(error, "ENOTDIR");
+	struct tr_deps_use *use;
+
+	use = tr_deps_get_use(tracker->graph, task->process->command, NULL, path);
+	if (!use)
+		return 0;
+	tr_deps_count_use(tracker, use, missing ? TR_DOES_MISSING : TR_DOES_STAT, record);
+	if (use->details && !use->details->error.data && error.len)
+		use->details->error = keep_text(tracker, error);
+	return missing ? TR_DOES_MISSING : TR_DOES_STAT;
+}
+
+/* Takes the first component from a text, with the slashes after it. */
+static struct tr_text take_component(struct tr_text *text)
+{
+	struct tr_text first = { text->data, 0 };
+
+	while (first.len < text->len && text->data[first.len] != '/')
+		first.len++;
+	text->data += first.len;
+	text->len -= first.len;
+	while (text->len && *text->data == '/')
+		tr_text_skip(text, TR_TEXT("/"));
+	return first;
+}
+
+bool tr_deps_read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
+		       struct tr_text *text, struct tr_deps_path **base,
+		       const struct tr_deps_slot **slot, bool *own)
+{
+	static const char *const streams[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	struct tr_text rest = *text, name = TR_TEXT("fd");
+	uint64_t fd = 0;
+
+	if (tr_text_skip(&rest, TR_TEXT("/proc/"))) {
+		name = take_component(&rest);
+		if (!tr_text_is(name, "self") && !tr_text_is(name, "thread-self"))
+			task = tr_map_get(&tracker->tasks, name);
+		name = take_component(&rest);
+		if (tr_text_is(name, "task")) {
+			task = tr_map_get(&tracker->tasks, take_component(&rest));
+			name = take_component(&rest);
+		}
+		if (!task || !task->process)
+			return false;
+	} else if (!tr_text_skip(&rest, TR_TEXT("/dev/fd/"))) {
+		while (fd < 3 && !tr_text_is(rest, streams[fd]))
+			fd++;
+		rest.len = 0;
+		name.len = fd < 3 ? 0 : name.len;
+	}
+	if (tr_text_is(name, "fd") && tr_decimal_read(take_component(&rest), TR_DEPS_FDS_MAX, &fd))
+		name.len = 0;
+	if (!name.len) {
+		const struct tr_deps_slot *there = tr_deps_slot(task, (int64_t)fd);
+		*own = !rest.len;
+		*slot = *own ? there : NULL;
+		*base = there ? there->open->path : NULL;
+	} else if (tr_text_is(name, "cwd")) {
+		*base = task->directory->path;
+	} else if (tr_text_is(name, "root")) {
+		*base = task->directory->root ? task->directory->root : tracker->graph->paths.root;
+	} else if (tr_text_is(name, "exe") && tr_deps_program(task->process->command)) {
+		*base = tr_deps_program(task->process->command)->executable;
+	} else {
+		return false;
+	}
+	*text = rest;
+	return true;
+}
+
+/* Returns the field with that key as trec spells it; data NULL: there is none. */
+static struct tr_text argument(struct tr_record *record, const char *key)
+{
+	const struct tr_field *field = tr_record_field(record, key);
+
+	return field && !field->bad ? field->text : (struct tr_text){ NULL, 0 };
+}
+
+/*
+ * Applies exec to the descriptors of a task: those without close-on-exec are inherited. The program
+ * is assumed to use its standard streams, files that the shell has opened for it (3>file), and the
+ * read ends of pipes to which it holds no write end.
+ */
+static void inherit(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		    const struct tr_deps_command *before, const struct tr_record *record)
+{
+	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
+		struct tr_deps_open *open = slot->open;
+		if (open && slot->cloexec) {
+			slot->open = NULL;
+			tr_deps_open_release(open);
+		}
+		slot->use = NULL;
+	}
+	for (size_t fd = 0; fd < task->descriptors->count; fd++) {
+		struct tr_deps_slot *slot = &task->descriptors->slots[fd];
+		struct tr_deps_open *open = slot->open;
+		if (!open || !open->version)
+			continue;
+		bool pipe = open->version->file->pipe;
+		bool redirected = fd > 2 && !pipe && open->opener == before && !before->program;
+		bool end = fd > 2 && pipe && !task_holds(task, open->version, TR_FILE_WRITES, NULL);
+		bool reads = open->mode & TR_FILE_READS && (fd == 0 || redirected || end);
+		bool writes = open->mode & TR_FILE_WRITES && (fd == 1 || fd == 2 || redirected);
+		if (!reads && !writes)
+			continue;
+		struct tr_deps_use *use = tr_deps_slot_use(tracker, task, slot);
+		if (!use)
+			return;
+		if (reads)
+			tr_deps_mark_read(tracker->graph, use, TR_EVIDENCE_PASSED);
+		if (writes)
+			tr_deps_mark_written(use, TR_EVIDENCE_PASSED);
+		tr_deps_count_use(tracker, use,
+				  (reads ? TR_DOES_READ : 0) | (writes ? TR_DOES_WRITE : 0),
+				  record);
+		if (use->details)
+			use->details->count = 0; /* no call of the program used it */
+	}
+}
+
+/* Applies an exec record of the task. Sets graph->failed if memory is exhausted. */
+static void put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+		     struct tr_record *record, struct tr_deps_event *event)
+{
+	struct tr_deps_graph *graph = tracker->graph;
+	struct tr_error err;
+	struct tr_text name, cwd;
+
+	tr_error_clear(&err);
+	cwd = tr_ask_string(record, "cwd", &err);
+	/*
+	 * cwd does not begin in the root of a task that called chroot: the tracked directory is
+	 * right
+	 */
+	if (cwd.data && cwd.len && *cwd.data == '/' &&
+	    !(task->directory->root && task->directory->path))
+		task->directory->path = tr_deps_paths_spelled(&graph->paths, NULL, cwd);
+	name = tr_ask_cell(&record->name, record->arena, &err);
+	if (err.cause == TR_CAUSE_MEMORY) {
+		graph->failed = true;
+		return;
+	}
+	struct tr_text error = argument(record, "error");
+	struct tr_deps_path *path = NULL, *base = NULL;
+	const struct tr_deps_slot *slot = NULL;
+	struct tr_text rest = name;
+	bool own = false;
+	if (record->name.type == TR_CELL_TEXT && tr_text_starts(name, TR_TEXT("/proc/")) &&
+	    tr_deps_read_proc(tracker, task, &rest, &base, &slot, &own) && base && !rest.len)
+		path = base;
+	else if (record->name.type == TR_CELL_TEXT)
+		path = tr_deps_paths_resolved(&graph->paths, task->directory->path, name, true,
+					      NULL);
+	struct tr_deps_version *program = slot ? slot->open->version : NULL;
+	if (program)
+		path = base;
+	event->path[0] = path;
+	if (error.data) {
+		if (path)
+			event->does = tr_deps_failed_use(tracker, task, path, error, record);
+		return;
+	}
+	struct tr_deps_command *before = task->process->command;
+	struct tr_deps_command *command = tr_deps_add_command(graph, before);
+	if (!command || !tr_deps_task_unshare(tracker, task))
+		return;
+	end_command(tracker, before);
+	task->process->command = command;
+	command->program = true;
+	command->owner = command;
+	command->running = 1;
+	before->became = command;
+	if (!tr_cell_number(&record->seq, &command->seq))
+		command->seq = TR_DEPS_NO_SEQ;
+	command->time = keep_cell(tracker, &record->time);
+	command->task = keep_cell(tracker, &record->task);
+	command->name = keep_cell(tracker, &record->name);
+	command->shell = tr_command_is_shell(command->name);
+	struct tr_text argv = argument(record, "argv");
+	if (argv.data && !graph->without_arguments)
+		command->argv = keep_text(tracker, argv);
+	command->directory = task->directory->path;
+	command->executable = path;
+	if (!tracker->directory)
+		tracker->directory = task->directory->path;
+	for (int i = 0; i < 2 && !graph->failed; i++) {
+		struct tr_text text = name;
+		if (i == 1) { /* the interpreter of a script */
+			text = tr_ask_string(record, "interp", &err);
+			if (!text.data || tr_text_equal(text, name))
+				break;
+			path = tr_deps_paths_resolved(&graph->paths, task->directory->path, text,
+						      true, NULL);
+		}
+		struct tr_deps_file *file = path ? tr_deps_file_at(graph, path) : NULL;
+		if (program && i == 0) /* a program that fexecve starts may have no name */
+			file = program->file;
+		if (!file)
+			continue;
+		struct tr_deps_use *use = tr_deps_get_use(graph, command, file->version, path);
+		if (!use)
+			return;
+		if (path)
+			path->input |= !file->used && !file->created;
+		file->used = true;
+		tr_deps_mark_read(graph, use, TR_EVIDENCE_SEEN);
+		tr_deps_count_use(tracker, use, TR_DOES_EXEC, record);
+	}
+	inherit(tracker, task, before, record);
+	event->does = TR_DOES_EXEC;
 }
 
 /* Records. */
@@ -518,8 +742,7 @@ static enum tr_status put_held(struct tr_deps_tracker *tracker, struct tr_error 
 static enum tr_status put_fork(struct tr_deps_tracker *tracker, struct tr_deps_task *parent,
 			       struct tr_record *record, struct tr_error *err)
 {
-	struct tr_text child = tr_deps_argument(record, "child"),
-		       flags = tr_deps_argument(record, "flags");
+	struct tr_text child = argument(record, "child"), flags = argument(record, "flags");
 	bool thread = has_flag(flags, "CLONE_THREAD");
 
 	if (!child.data)
@@ -564,7 +787,7 @@ static enum tr_status put_known(struct tr_deps_tracker *tracker, struct tr_deps_
 	if (tr_text_is(record->kind, "sys")) {
 		status = tr_deps_put_sys(tracker, task, record, event, err);
 	} else if (tr_text_is(record->kind, "exec")) {
-		tr_deps_put_exec(tracker, task, record, event);
+		put_exec(tracker, task, record, event);
 	} else if (tr_text_is(record->kind, "fork")) {
 		status = put_fork(tracker, task, record, err);
 	} else if (tr_text_is(record->kind, "exit")) {

@@ -73,10 +73,6 @@ struct tr_deps_open *tr_deps_open_new(struct tr_deps_tracker *tracker,
 /* Returns the open descriptor of a task, or NULL. Valid until a descriptor is set. */
 struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd);
 
-/* Returns whether another descriptor of the task has the version open in any of these modes. */
-bool tr_deps_task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
-			unsigned mode, const struct tr_deps_slot *except);
-
 /* Returns the use of the open file by the task's command. NULL: memory is exhausted. */
 struct tr_deps_use *tr_deps_slot_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
 				     struct tr_deps_slot *slot);
@@ -93,20 +89,27 @@ void tr_deps_slot_set(struct tr_deps_tracker *tracker, struct tr_deps_task *task
 bool tr_deps_task_unshare(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 bool tr_deps_task_unshare_fs(struct tr_deps_tracker *tracker, struct tr_deps_task *task);
 
-/* Ends a command, which completes what it wrote. */
-void tr_deps_end_command(struct tr_deps_tracker *tracker, struct tr_deps_command *command);
-
-/* Copy a text, which is valid as long as the graph. graph->failed: memory is exhausted. */
-struct tr_text tr_deps_keep_cell(struct tr_deps_tracker *tracker, const struct tr_cell *cell);
-struct tr_text tr_deps_keep_text(struct tr_deps_tracker *tracker, struct tr_text text);
-
 /* Adds an event to a use, whose details keep the first one. use NULL: memory was exhausted. */
 void tr_deps_count_use(struct tr_deps_tracker *tracker, struct tr_deps_use *use, unsigned does,
 		       const struct tr_record *record);
 
+/* Adds the use of a file whose call has failed. Returns its effect, which --events shows. */
+unsigned tr_deps_failed_use(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
+			    struct tr_deps_path *path, struct tr_text error,
+			    const struct tr_record *record);
+
 /*
- * calls.c: the effects of exec records and system calls on descriptors, names and contents of
- * files; tests/data/deps has the cases.
+ * Resolves the links to directories and descriptors of tasks in /proc and /dev. Sets *base to the
+ * directory to which the link leads, and *text to the rest of the path. False: the path has no such
+ * link.
+ */
+bool tr_deps_read_proc(const struct tr_deps_tracker *tracker, const struct tr_deps_task *task,
+		       struct tr_text *text, struct tr_deps_path **base,
+		       const struct tr_deps_slot **slot, bool *own);
+
+/*
+ * calls.c: the effects of system calls on descriptors, names and contents of files; tests/data/deps
+ * has the cases.
  */
 
 /* The paths and effects of a record, which --events adds to it. Zero it. */
@@ -114,13 +117,6 @@ struct tr_deps_event {
 	struct tr_deps_path *path[2];
 	unsigned does;
 };
-
-/* Returns the field with that key as trec spells it; data NULL: there is none. */
-struct tr_text tr_deps_argument(struct tr_record *record, const char *key);
-
-/* Applies an exec record of the task. Sets graph->failed if memory is exhausted. */
-void tr_deps_put_exec(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
-		      struct tr_record *record, struct tr_deps_event *event);
 
 /* Applies a call of the task; record has its columns. Sets graph->failed likewise. */
 void tr_deps_put_call(struct tr_deps_tracker *tracker, struct tr_deps_task *task,
