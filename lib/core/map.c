@@ -286,8 +286,27 @@ struct tr_number_page {
 	};
 };
 
-/* Returns the page of an id. NULL: there is none. */
-static struct tr_number_page *find_page(struct tr_number_map *map, uint64_t id)
+/*
+ * In place of a page, a value of the map of pages can have an id that has no neighbours and its number:
+ * pointers to pages are even. Pointers of 32 bits have no room for that.
+ */
+static void *lone_value(uint64_t id, uint32_t number)
+{
+	return (void *)(uintptr_t)(((uint64_t)number + 1) << 4 | id % PAGE_IDS << 1 | 1);
+}
+
+static bool is_lone(const void *value)
+{
+	return (uintptr_t)value & 1;
+}
+
+static uint32_t lone_id(const void *value)
+{
+	return (uintptr_t)value >> 1 & (PAGE_IDS - 1);
+}
+
+/* Returns the page of an id, or the value in place of it. NULL: there is none. */
+static void *find_page(struct tr_number_map *map, uint64_t id)
 {
 	if (!map->recent || map->recent_id != id / PAGE_IDS) {
 		map->recent = tr_id_map_get(&map->pages, id / PAGE_IDS);
@@ -298,46 +317,80 @@ static struct tr_number_page *find_page(struct tr_number_map *map, uint64_t id)
 
 bool tr_number_map_get(struct tr_number_map *map, uint64_t id, uint32_t *number)
 {
-	const struct tr_number_page *page = find_page(map, id);
+	const void *value = find_page(map, id);
+	uint32_t found = 0; /* 1 + the number */
 
-	if (!page || !page->numbers[id % PAGE_IDS])
+	if (!value)
 		return false;
-	*number = page->numbers[id % PAGE_IDS] - 1;
+	if (!is_lone(value))
+		found = ((const struct tr_number_page *)value)->numbers[id % PAGE_IDS];
+	else if (lone_id(value) == id % PAGE_IDS)
+		found = (uint32_t)((uint64_t)(uintptr_t)value >> 4);
+	*number = found - 1;
+	return found;
+}
+
+/* Sets the value of the map of pages for an id. False: memory is exhausted. */
+static bool set_page(struct tr_number_map *map, uint64_t id, void *value)
+{
+	if (!tr_id_map_put(&map->pages, id / PAGE_IDS, value))
+		return false;
+	map->recent = value;
 	return true;
+}
+
+/*
+ * Makes a page for an id. value: what the map has in its place, or NULL. NULL: memory is exhausted.
+ */
+static struct tr_number_page *add_page(struct tr_number_map *map, uint64_t id, const void *value)
+{
+	struct tr_number_page *page = map->spare, *next = page ? page->next : NULL;
+
+	if (!page)
+		page = tr_arena_alloc(&map->arena, sizeof *page);
+	if (!page || !set_page(map, id, page))
+		return NULL; /* the memory of the page stays with the arena */
+	map->spare = next;
+	memset(page, 0, sizeof *page);
+	if (value)
+		page->numbers[lone_id(value)] = (uint32_t)((uint64_t)(uintptr_t)value >> 4);
+	return page;
 }
 
 bool tr_number_map_put(struct tr_number_map *map, uint64_t id, uint32_t number)
 {
-	struct tr_number_page *page = find_page(map, id);
+	void *value = find_page(map, id);
+	struct tr_number_page *page = value;
 
-	if (!page) {
-		page = map->spare ? map->spare : tr_arena_alloc(&map->arena, sizeof *page);
-		if (!page || !tr_id_map_put(&map->pages, id / PAGE_IDS, page))
-			return false; /* the memory of the page stays with the arena */
-		if (page == map->spare)
-			map->spare = page->next;
-		memset(page, 0, sizeof *page);
-		map->recent = page;
-	}
+	if (sizeof value > sizeof number &&
+	    (!value || (is_lone(value) && lone_id(value) == id % PAGE_IDS)))
+		return set_page(map, id, lone_value(id, number));
+	if (!value || is_lone(value))
+		page = add_page(map, id, value);
+	if (!page)
+		return false;
 	page->numbers[id % PAGE_IDS] = number + 1;
 	return true;
 }
 
 void tr_number_map_take(struct tr_number_map *map, uint64_t id)
 {
-	struct tr_number_page *page = find_page(map, id);
+	void *value = find_page(map, id);
+	struct tr_number_page *page = value;
 	uint32_t used = 0;
 
-	if (!page)
+	if (!value || (is_lone(value) && lone_id(value) != id % PAGE_IDS))
 		return;
-	page->numbers[id % PAGE_IDS] = 0;
-	for (unsigned i = 0; i < PAGE_IDS; i++)
-		used |= page->numbers[i];
-	if (used)
-		return;
+	if (!is_lone(value)) {
+		page->numbers[id % PAGE_IDS] = 0;
+		for (unsigned i = 0; i < PAGE_IDS; i++)
+			used |= page->numbers[i];
+		if (used)
+			return;
+		page->next = map->spare;
+		map->spare = page;
+	}
 	tr_id_map_take(&map->pages, id / PAGE_IDS);
-	page->next = map->spare;
-	map->spare = page;
 	map->recent = NULL;
 }
 

@@ -139,16 +139,17 @@ void tr_id_map_free(struct tr_id_map *map);
 /*
  * A map from ids to numbers below UINT32_MAX, such as places in an array, for ids that are mostly
  * counted up: eight ids in a row share a page, so that each takes 8 to 12 bytes, and those that are
- * used together are in the same lines of the processor's cache. A lone id takes up to 96 bytes. All
- * zero at first.
+ * used together are in the same lines of the processor's cache. An id without neighbours has no page,
+ * and takes as much as in a map of pointers. All zero at first.
  */
 struct tr_number_page;
 
 struct tr_number_map {
-	struct tr_id_map pages; /* by id / 8 */
+	struct tr_id_map pages; /* by id / 8: a page, or the number of the only id */
 	struct tr_arena arena;
-	struct tr_number_page *spare, *recent; /* recent: the page that was used last, or NULL */
-	uint64_t recent_id;		       /* of an id on that page / 8 */
+	struct tr_number_page *spare;
+	void *recent;	    /* the value that was used last, or NULL */
+	uint64_t recent_id; /* its key */
 };
 
 /* Sets *number to that of the id. False: it is not in the map. */

@@ -97,6 +97,34 @@ static void test_numbers(void)
 	tr_number_map_free(&map);
 }
 
+/* An id without neighbours needs no page; one that comes later does not change it. */
+static void test_lone_numbers(void)
+{
+	struct tr_number_map map = { .recent = NULL };
+	uint32_t number;
+	bool fine = true;
+
+	for (uint32_t i = 0; i < IDS; i++)
+		fine = fine && tr_number_map_put(&map, i * UINT64_C(0x10001), UINT32_MAX - 1 - i);
+	for (uint32_t i = 0; i < IDS; i++)
+		fine = fine && tr_number_map_get(&map, i * UINT64_C(0x10001), &number) &&
+		       number == UINT32_MAX - 1 - i &&
+		       !tr_number_map_get(&map, i * UINT64_C(0x10001) ^ 1, &number);
+	ok(fine && (sizeof(void *) == 4 || !map.arena.blocks), "lone ids need no pages");
+	tr_number_map_take(&map, 1);
+	for (uint32_t i = 0; i < IDS; i += 2)
+		fine = fine && tr_number_map_put(&map, i * UINT64_C(0x10001) ^ 1, i);
+	for (uint32_t i = 0; i < IDS; i++)
+		fine = fine && tr_number_map_get(&map, i * UINT64_C(0x10001), &number) &&
+		       number == UINT32_MAX - 1 - i &&
+		       tr_number_map_get(&map, i * UINT64_C(0x10001) ^ 1, &number) == (i % 2 == 0);
+	ok(fine, "an id keeps its number when a neighbour comes");
+	for (uint32_t i = 0; i < IDS; i++)
+		tr_number_map_take(&map, i * UINT64_C(0x10001));
+	ok(map.pages.count == (IDS + 1) / 2, "ids without pages are taken");
+	tr_number_map_free(&map);
+}
+
 int main(void)
 {
 	struct tr_id_map map = TR_ID_MAP_INIT;
@@ -122,6 +150,7 @@ int main(void)
 	tr_id_map_free(&map);
 	test_index(entries);
 	test_numbers();
+	test_lone_numbers();
 	free(entries);
 	return done_testing();
 }
