@@ -61,16 +61,19 @@ static void add_text(struct tr_forest *forest, struct tr_forest_node *node,
 		     struct tr_record *record)
 {
 	struct tr_buffer *text = &forest->text;
+	uint32_t len = 0;
 
 	if (!forest->texts)
 		forest->texts = tr_spool_new(forest->max_spool);
+	tr_buffer_put(text, (const char *)&len, sizeof len);
 	if (!forest->texts || !forest->describe(forest->context, record, text) || text->failed ||
 	    text->len > UINT32_MAX) {
 		out_of_memory(forest);
 		return;
 	}
+	len = (uint32_t)(text->len - sizeof len);
+	memcpy(text->data, &len, sizeof len);
 	node->text = tr_spool_size(forest->texts);
-	node->text_len = (uint32_t)text->len;
 	forest->failed = !tr_spool_write(forest->texts, text->data, text->len, forest->err);
 	tr_buffer_reset(text); /* frees the memory of a large text */
 }
@@ -88,7 +91,7 @@ static void set_began(struct tr_forest *forest, struct tr_forest_node *node,
 static void set_end(struct tr_forest *forest, struct tr_forest_node *node,
 		    const struct tr_run_end *end)
 {
-	node->fate = (uint8_t)end->fate;
+	node->fate = end->fate;
 	node->has_ended = forest->timed && end->time != TR_INSTANT_NONE;
 	node->ended = node->has_ended ? end->time : (int64_t)forest->runs.records;
 	node->end = end->fate == TR_RUN_KILLED ? add_signal(forest, end->signal) : end->status;
@@ -111,10 +114,9 @@ static void follow_run(void *context, const struct tr_run_report *report)
 			out_of_memory(forest);
 			return;
 		}
-		*node = (struct tr_forest_node){ .parent_seq = run->parent_seq,
-						 .parent = index_of(forest, run->parent),
+		*node = (struct tr_forest_node){ .parent_seq = tr_run_parent_seq(run),
+						 .parent = index_of(forest, tr_run_parent(run)),
 						 .replaces = index_of(forest, report->replaces),
-						 .successor = TR_FOREST_NONE,
 						 .seq = run->seq };
 		set_began(forest, node, run);
 	}
@@ -130,7 +132,7 @@ static void follow_run(void *context, const struct tr_run_report *report)
 			add_text(forest, node, report->record);
 		break;
 	case TR_RUN_PARENT_KNOWN:
-		node->parent = index_of(forest, run->parent);
+		node->parent = index_of(forest, tr_run_parent(run));
 		break;
 	case TR_RUN_ENDED:
 		set_end(forest, node, report->end);
@@ -243,14 +245,13 @@ static void cut_cycles(struct tr_forest *forest)
 		nodes[i].child = nodes[i].next = TR_FOREST_NONE;
 }
 
-/* Puts a run, and those that replace it, in front of *list. */
+/* Puts a run, and those that replace it and follow it already, in front of *list. */
 static void prepend(struct tr_forest *forest, uint32_t node, uint32_t *list)
 {
 	uint32_t last = node;
 
-	for (; forest->nodes[last].successor != TR_FOREST_NONE;
-	     last = forest->nodes[last].successor)
-		forest->nodes[last].next = forest->nodes[last].successor;
+	while (forest->nodes[last].next != TR_FOREST_NONE)
+		last = forest->nodes[last].next;
 	forest->nodes[last].next = *list;
 	*list = node;
 }
@@ -265,8 +266,8 @@ bool tr_forest_link(struct tr_forest *forest)
 	for (size_t i = forest->count; i-- > 0;) {
 		struct tr_forest_node *node = &forest->nodes[i];
 		if (node->replaces != TR_FOREST_NONE) {
-			forest->nodes[node->replaces].successor = (uint32_t)i;
-			continue; /* prepend adds it after the run that it replaces */
+			forest->nodes[node->replaces].next = (uint32_t)i;
+			continue; /* prepend adds it with the run that it replaces */
 		}
 		prepend(forest, (uint32_t)i,
 			node->parent == TR_FOREST_NONE ? &forest->root
@@ -294,23 +295,35 @@ uint32_t tr_forest_next(const struct tr_forest *forest, uint32_t node, size_t *d
 	return forest->nodes[node].next;
 }
 
-bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
-			struct tr_buffer *to, struct tr_error *err)
+/* Returns n bytes of the texts. NULL: err is filled. */
+static const char *look(struct tr_forest *forest, uint64_t at, size_t n, struct tr_error *err)
 {
 	enum { AROUND = 16 << 10 }; /* the next text is near, before or after this one */
 	struct tr_spool_window *window = &forest->window;
-	uint64_t begin = node->text - node->text % AROUND;
+	uint64_t begin = at - at % AROUND;
 
-	if (!node->text_len)
-		return true; /* the window may have no bytes yet, to which nothing could point */
-	if (node->text >= window->at &&
-	    node->text + node->text_len <= window->at + window->bytes.len)
+	if (at >= window->at && at + n <= window->at + window->bytes.len)
 		begin = window->at;
-	size_t skip = (size_t)(node->text - begin);
-	const char *bytes = tr_spool_look(forest->texts, window, begin, skip + node->text_len, err);
-	if (!bytes)
+	size_t skip = (size_t)(at - begin);
+	const char *bytes = tr_spool_look(forest->texts, window, begin, skip + n, err);
+	return bytes ? bytes + skip : NULL;
+}
+
+bool tr_forest_add_text(struct tr_forest *forest, const struct tr_forest_node *node,
+			struct tr_buffer *to, struct tr_error *err)
+{
+	uint32_t len;
+
+	if (!node->program || !forest->texts)
+		return true;
+	const char *text = look(forest, node->text, sizeof len, err);
+	if (!text)
 		return false;
-	tr_buffer_put(to, bytes + skip, node->text_len);
+	memcpy(&len, text, sizeof len);
+	text = look(forest, node->text, sizeof len + len, err);
+	if (!text)
+		return false;
+	tr_buffer_put(to, text + sizeof len, len);
 	if (to->failed)
 		tr_error_memory(err);
 	return !to->failed;
@@ -484,7 +497,7 @@ static bool place_above(struct work *work, uint32_t node)
 	if (work->top[spans[parent].lane] != parent)
 		return false;
 	span->lane = spans[parent].lane;
-	span->level = spans[parent].level + 1;
+	span->level = (spans[parent].level + 1) & INT32_MAX;
 	work->below[node] = parent;
 	work->top[span->lane] = node;
 	return true;

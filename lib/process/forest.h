@@ -11,7 +11,7 @@
  * A parent may come after its child. A run is a root if its parent is not in the trace, or would be
  * a descendant of its own.
  *
- * Memory: 72 bytes for each run, and those of runs.h until it ends; the text that describes it goes
+ * Memory: 56 bytes for each run, and those of runs.h until it ends; the text that describes it goes
  * to a temporary file (core/spool.h). Not thread safe.
  */
 #ifndef TR_PROCESS_FOREST_H
@@ -40,13 +40,12 @@ struct tr_forest_node {
 	int64_t began, ended;
 	uint64_t
 		end; /* its status, UINT64_MAX: unknown; if it was killed, the index of the signal */
-	uint64_t text; /* its offset in the texts */
-	uint32_t text_len;
-	uint32_t parent;	      /* complete after link */
-	uint32_t successor, replaces; /* the runs of its process after and before it */
-	uint8_t fate;		      /* enum tr_run_fate */
-	bool program;
-	bool has_began, has_ended; /* the times are known */
+	uint32_t parent;    /* complete after link */
+	uint32_t replaces;  /* the run of its process before it, which is followed by this one */
+	uint64_t text : 56; /* private: where its text is */
+	unsigned fate : 2;  /* enum tr_run_fate */
+	bool program : 1;
+	bool has_began : 1, has_ended : 1; /* the times are known */
 };
 
 struct tr_forest {
@@ -64,7 +63,7 @@ struct tr_forest {
 	/* Appends what the view shows of a program. False: memory is exhausted. */
 	bool (*describe)(void *context, struct tr_record *record, struct tr_buffer *text);
 	void *context;
-	struct tr_spool *texts;
+	struct tr_spool *texts;	       /* of each, the length and the bytes */
 	struct tr_spool_window window; /* on the texts that were shown last */
 	uint64_t max_spool;
 	struct tr_buffer text; /* scratch */
@@ -111,6 +110,15 @@ static inline bool tr_forest_text(struct tr_forest *forest, const struct tr_fore
 	return tr_forest_add_text(forest, node, to, err);
 }
 
+/* The run of its process after it. NONE: it is the last one. */
+static inline uint32_t tr_forest_successor(const struct tr_forest *forest, uint32_t node)
+{
+	uint32_t next = forest->nodes[node].next;
+
+	return next != TR_FOREST_NONE && forest->nodes[next].replaces == node ? next
+									      : TR_FOREST_NONE;
+}
+
 /* The duration; NONE: unknown. */
 static inline int64_t tr_forest_duration(const struct tr_forest_node *node)
 {
@@ -143,10 +151,10 @@ void tr_forest_free(struct tr_forest *forest);
  * has jobs.
  */
 struct tr_span {
-	int64_t begin, end; /* nanoseconds, or records where there are no times */
-	uint32_t lane;	    /* from 0 */
-	uint32_t level;	    /* number of runs below it on its lane */
-	bool open;	    /* it has no end in the log: it lasts as long as its descendants */
+	int64_t begin, end;  /* nanoseconds, or records where there are no times */
+	uint32_t lane;	     /* from 0 */
+	uint32_t level : 31; /* number of runs below it on its lane */
+	bool open : 1;	     /* it has no end in the log: it lasts as long as its descendants */
 };
 
 struct tr_lanes {

@@ -37,8 +37,6 @@ void tr_runs_init(struct tr_runs *runs,
 				  .earliest = TR_INSTANT_NONE,
 				  .latest = TR_INSTANT_NONE,
 				  .spare = NOWHERE,
-				  .oldest = NOWHERE,
-				  .newest = NOWHERE,
 				  .seed = tr_hash_seed(runs),
 				  .endings = TR_ID_MAP_INIT };
 }
@@ -73,7 +71,7 @@ static uint32_t new_entry(struct tr_runs *runs)
 	uint32_t place = runs->spare;
 
 	if (place != NOWHERE) {
-		runs->spare = runs->list[place].newer;
+		runs->spare = runs->list[place].references;
 		return place;
 	}
 	if (runs->used == NOWHERE - 1 || !tr_array_room(runs->list, runs->used, runs->cap))
@@ -83,7 +81,7 @@ static uint32_t new_entry(struct tr_runs *runs)
 
 static void free_entry(struct tr_runs *runs, uint32_t place)
 {
-	runs->list[place].newer = runs->spare;
+	runs->list[place].references = runs->spare;
 	runs->spare = place;
 }
 
@@ -98,8 +96,6 @@ static void release(struct tr_runs *runs, uint32_t place)
 	report_end(runs, run, NULL, NULL);
 	if (run->program && tr_number_map_get(&runs->by_seq, run->seq, &known) && known == place)
 		tr_number_map_take(&runs->by_seq, run->seq);
-	*(run->older == NOWHERE ? &runs->oldest : &runs->list[run->older].newer) = run->newer;
-	*(run->newer == NOWHERE ? &runs->newest : &runs->list[run->newer].older) = run->older;
 	free_entry(runs, place);
 }
 
@@ -115,16 +111,11 @@ static uint32_t new_run(struct tr_runs *runs, struct tr_record *record)
 		return NOWHERE;
 	struct tr_run *run = &runs->list[place];
 	*run = (struct tr_run){ .number = runs->count++,
-				.parent = TR_RUN_NONE,
-				.parent_seq = TR_RUN_NONE,
+				.origin = TR_RUN_NONE,
 				.began = tr_instant_from_cell(&record->time),
-				.older = runs->newest,
-				.newer = NOWHERE,
 				.references = 1 };
 	if (!tr_cell_number(&record->seq, &run->seq))
 		run->seq = TR_RUN_NONE;
-	*(runs->newest == NOWHERE ? &runs->oldest : &runs->list[runs->newest].newer) = place;
-	runs->newest = place;
 	return place;
 }
 
@@ -152,7 +143,7 @@ static bool find_run(struct tr_runs *runs, uint64_t task, uint32_t *place)
 	if (!find_entry(runs, task, place))
 		return false;
 	if (runs->list[*place].thread)
-		*place = (uint32_t)runs->list[*place].parent;
+		*place = (uint32_t)runs->list[*place].origin;
 	return true;
 }
 
@@ -162,7 +153,7 @@ static bool find_run(struct tr_runs *runs, uint64_t task, uint32_t *place)
 static uint32_t end_task(struct tr_runs *runs, uint32_t place)
 {
 	const struct tr_run *entry = &runs->list[place];
-	uint32_t run = entry->thread ? (uint32_t)entry->parent : place;
+	uint32_t run = entry->thread ? (uint32_t)entry->origin : place;
 
 	tr_number_map_take(&runs->by_task, entry->task);
 	if (entry->thread)
@@ -188,7 +179,7 @@ static bool set_thread(struct tr_runs *runs, uint64_t task, uint32_t run)
 
 	if (place == NOWHERE)
 		return false;
-	runs->list[place] = (struct tr_run){ .parent = run, .thread = true };
+	runs->list[place] = (struct tr_run){ .origin = run, .thread = true };
 	runs->list[run].references++;
 	return set_task(runs, task, place);
 }
@@ -287,9 +278,19 @@ static bool read_end(struct tr_record *record, struct tr_field *const *fields,
 	return true;
 }
 
-/* Finds the parent of a process without a fork record: by the field parent, else by ppid. */
+/* Makes a run the parent of another one. */
+static void link_parent(struct tr_run *run, const struct tr_run *parent)
+{
+	run->origin = parent->number;
+	run->has_parent = true;
+}
+
+/*
+ * Finds the parent of a process without a fork record: by the field parent, else by ppid. *seq: of
+ * the exec record that the field names, or NONE.
+ */
 static bool find_parent(struct tr_runs *runs, struct tr_record *record,
-			struct tr_field *const *fields, uint32_t place)
+			struct tr_field *const *fields, uint32_t place, uint64_t *seq)
 {
 	struct tr_run *run = &runs->list[place];
 	struct tr_parent parent;
@@ -298,33 +299,35 @@ static bool find_parent(struct tr_runs *runs, struct tr_record *record,
 	if (!tr_parent_of_fields(record, fields[PARENT], fields[PPID], &parent))
 		return false;
 	bool found = false;
+	*seq = TR_RUN_NONE;
 	if (parent.kind == TR_PARENT_RECORD) {
-		run->parent_seq = parent.seq;
-		found = parent.seq != TR_RUN_NONE &&
-			tr_number_map_get(&runs->by_seq, parent.seq, &of);
+		run->origin = *seq = parent.seq;
+		run->names_parent = parent.seq != TR_RUN_NONE;
+		found = run->names_parent && tr_number_map_get(&runs->by_seq, parent.seq, &of);
 	} else if (parent.kind == TR_PARENT_TASK) {
 		found = find_run(runs, key_of(runs, parent.text), &of);
 	}
 	if (found && of != place)
-		run->parent = runs->list[of].number;
+		link_parent(run, &runs->list[of]);
 	return true;
 }
 
 /*
  * True if an exec in a task continues its process. False: the two have different parents, so the
- * process has ended without a record, and another one has its id.
+ * process has ended without a record, and another one has its id. seq: of the exec record that the
+ * exec names as its parent, or NONE.
  */
-static bool same_process(const struct tr_run *old, const struct tr_run *now)
+static bool same_process(const struct tr_run *old, const struct tr_run *now, uint64_t seq)
 {
 	if (old->forked)
 		return true; /* another process with this id would have a fork of its own */
-	if (now->parent_seq == TR_RUN_NONE && now->parent == TR_RUN_NONE)
-		return old->parent == TR_RUN_NONE || old->parent_seq == TR_RUN_NONE;
-	if (now->parent == old->number)
+	if (!now->names_parent && !now->has_parent)
+		return !old->has_parent || !old->names_parent;
+	if (tr_run_parent(now) == old->number)
 		return true;
-	if (old->parent != TR_RUN_NONE)
-		return now->parent == old->parent;
-	return now->parent_seq == old->parent_seq;
+	if (old->has_parent)
+		return tr_run_parent(now) == old->origin;
+	return seq == old->origin;
 }
 
 /*
@@ -335,15 +338,17 @@ static uint32_t exec_run(struct tr_runs *runs, struct tr_record *record,
 			 struct tr_field *const *fields, struct tr_text id, uint32_t old_place)
 {
 	uint32_t place = new_run(runs, record);
+	uint64_t parent_seq;
 
-	if (place == NOWHERE || !find_parent(runs, record, fields, place))
+	if (place == NOWHERE || !find_parent(runs, record, fields, place, &parent_seq))
 		return NOWHERE;
 	struct tr_run *run = &runs->list[place];
 	struct tr_run *old = old_place == NOWHERE ? NULL : &runs->list[old_place];
 	uint64_t replaces = TR_RUN_NONE;
-	if (old && !old->end_reported && same_process(old, run)) {
-		run->parent = old->parent;
-		run->parent_seq = old->parent_seq;
+	if (old && !old->end_reported && same_process(old, run, parent_seq)) {
+		run->origin = old->origin;
+		run->has_parent = old->has_parent;
+		run->names_parent = old->names_parent;
 		run->forked = old->forked;
 		replaces = old->number;
 		report_end(runs, old, record,
@@ -436,7 +441,7 @@ static void set_parent(struct tr_runs *runs, uint32_t child, uint32_t parent)
 	run->forked = true;
 	if (child == parent)
 		return;
-	run->parent = runs->list[parent].number;
+	link_parent(run, &runs->list[parent]);
 	report(runs, TR_RUN_PARENT_KNOWN, run, NULL, TR_RUN_NONE);
 }
 
@@ -453,7 +458,7 @@ static bool ended_early(const struct tr_runs *runs, const struct tr_run_ending *
 	if (forked != TR_INSTANT_NONE && ended != TR_INSTANT_NONE && forked != ended)
 		return forked < ended;
 	return ending->run == NOWHERE ||
-	       runs->list[ending->run].parent == runs->list[parent].number;
+	       tr_run_parent(&runs->list[ending->run]) == runs->list[parent].number;
 }
 
 /*
@@ -469,7 +474,7 @@ static uint32_t fork_run(struct tr_runs *runs, struct tr_record *record, uint32_
 	struct tr_run *run = &runs->list[place];
 	run->forked = parent != NOWHERE;
 	if (run->forked)
-		run->parent = runs->list[parent].number;
+		link_parent(run, &runs->list[parent]);
 	report(runs, TR_RUN_BEGAN, run, record, TR_RUN_NONE);
 	return place;
 }
@@ -568,10 +573,38 @@ static bool put_exit(struct tr_runs *runs, struct tr_record *record, struct tr_t
 	return keep_ending(runs, &ending);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct tr_run *x = a, *y = b;
+
+	return x->number < y->number ? -1 : 1;
+}
+
+/*
+ * Reports the end of all runs in the order of their beginning. That is the order of their places, but
+ * for places that were used again. Places are not valid afterwards.
+ */
+static void end_all(struct tr_runs *runs)
+{
+	struct tr_run *list = runs->list;
+	size_t count = 0;
+	bool in_order = true;
+
+	for (size_t i = 0; i < runs->used; i++) {
+		if (list[i].thread || list[i].end_reported)
+			continue;
+		in_order = in_order && (!count || list[count - 1].number < list[i].number);
+		list[count++] = list[i];
+	}
+	if (!in_order)
+		qsort(list, count, sizeof *list, by_number);
+	for (size_t i = 0; i < count; i++)
+		report_end(runs, &list[i], NULL, NULL);
+}
+
 void tr_runs_finish(struct tr_runs *runs)
 {
-	for (uint32_t at = runs->oldest; at != NOWHERE; at = runs->list[at].newer)
-		report_end(runs, &runs->list[at], NULL, NULL);
+	end_all(runs);
 	while (runs->first_ended) {
 		struct tr_run_ending *next = runs->first_ended->newer;
 		free(runs->first_ended);
@@ -584,7 +617,7 @@ void tr_runs_finish(struct tr_runs *runs)
 	free(runs->list);
 	runs->list = NULL;
 	runs->used = runs->cap = 0;
-	runs->oldest = runs->newest = runs->spare = NOWHERE;
+	runs->spare = NOWHERE;
 }
 
 void tr_runs_see(struct tr_runs *runs, int64_t time)

@@ -11,7 +11,7 @@
  * it, PARENT_KNOWN follows ENDED. A header or trailer ends the runs of its segment that have no end
  * in the log (many tracers do not write it), in the order in which they began.
  *
- * Memory grows with the runs that are alive, about 100 bytes for each, and with a bounded number of
+ * Memory grows with the runs that are alive, about 80 bytes for each, and with a bounded number of
  * those that ended before their fork. Not thread safe.
  */
 #ifndef TR_PROCESS_RUNS_H
@@ -46,20 +46,32 @@ struct tr_run_end {
 
 /* A run that is alive. A trace without ends has as many of these as programs, so they are small. */
 struct tr_run {
-	uint64_t number;     /* from 0 in the order of their beginning, in all segments */
-	uint64_t parent;     /* number of the run that started it, or NONE */
-	uint64_t parent_seq; /* if parent is NONE: the exec record that its record names, or NONE */
-	uint64_t seq;	     /* of its exec, else of its fork; NONE: unknown */
-	int64_t began;	     /* TR_INSTANT_NONE: unknown */
-	void *user;	     /* for the receiver of the events; NULL at BEGAN */
+	uint64_t number; /* from 0 in the order of their beginning, in all segments */
+	uint64_t seq;	 /* of its exec, else of its fork; NONE: unknown */
+	int64_t began;	 /* TR_INSTANT_NONE: unknown */
+	void *user;	 /* for the receiver of the events; NULL at BEGAN */
 
-	uint64_t task; /* private from here: the key of the id of its process */
-	uint32_t older, newer;
-	uint32_t references;
-	bool program;
-	bool forked; /* its process has a fork record */
-	bool end_reported, thread;
+	uint64_t origin; /* private from here: what tr_run_parent or tr_run_parent_seq returns */
+	uint64_t task;	 /* the key of the id of its process */
+	uint32_t references;   /* of a place without a run: the next such place */
+	bool has_parent : 1;   /* origin is a run */
+	bool names_parent : 1; /* its record names an exec record as its parent */
+	bool program : 1;
+	bool forked : 1; /* its process has a fork record */
+	bool end_reported : 1, thread : 1;
 };
+
+/* Returns the number of the run that started it, or NONE. */
+static inline uint64_t tr_run_parent(const struct tr_run *run)
+{
+	return run->has_parent ? run->origin : TR_RUN_NONE;
+}
+
+/* Returns the seq of the exec record that its record names if that run is unknown, or NONE. */
+static inline uint64_t tr_run_parent_seq(const struct tr_run *run)
+{
+	return run->has_parent ? TR_RUN_NONE : run->origin;
+}
 
 enum tr_run_event {
 	TR_RUN_BEGAN,
@@ -87,10 +99,10 @@ struct tr_runs {
 
 	struct tr_run *list; /* of live runs and threads, in no order: private from here */
 	size_t used, cap;
-	uint32_t spare, oldest, newest; /* places in the list; the rest is linked by `newer` */
-	struct tr_number_map by_task;	/* places by the keys of tasks */
-	struct tr_number_map by_seq;	/* of live runs that have a program */
-	uint64_t seed;			/* of keys */
+	uint32_t spare;		      /* a place in the list without a run */
+	struct tr_number_map by_task; /* places by the keys of tasks */
+	struct tr_number_map by_seq;  /* of live runs that have a program */
+	uint64_t seed;		      /* of keys */
 	struct tr_id_map endings;
 	struct tr_run_ending *first_ended, *last_ended;
 	uint64_t count;

@@ -176,8 +176,9 @@ static bool can_wait(const struct walk *walk, uint32_t parent, uint32_t tail)
 /* Returns the last program of a process, whose programs called exec without a fork. */
 static uint32_t tail_of(const struct walk *walk, uint32_t node)
 {
-	while (walk->forest->nodes[node].successor != TR_FOREST_NONE)
-		node = walk->forest->nodes[node].successor;
+	for (uint32_t next = node; next != TR_FOREST_NONE;
+	     next = tr_forest_successor(walk->forest, node))
+		node = next;
 	return node;
 }
 

@@ -83,10 +83,10 @@ static void follow_run(void *context, const struct tr_run_report *report)
 {
 	struct tr_script_text *script = context;
 	const struct tr_run *run = report->run;
-	bool inside = has(&script->run_numbers, run->parent) ||
+	bool inside = has(&script->run_numbers, tr_run_parent(run)) ||
 		      has(&script->run_numbers, report->replaces) ||
 		      has(&script->run_numbers, run->number) ||
-		      (run->parent == TR_RUN_NONE && has(&script->run_seqs, run->parent_seq));
+		      has(&script->run_seqs, tr_run_parent_seq(run));
 
 	if (report->event == TR_RUN_PROGRAM) {
 		script->program = true;

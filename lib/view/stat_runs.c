@@ -294,7 +294,7 @@ static bool load_begins(struct tr_stat_load *load, const struct tr_run *run, uin
 		free(process);
 		return false;
 	}
-	set_parent(load, process, run->parent);
+	set_parent(load, process, tr_run_parent(run));
 	return add_event(load, process, run->began, true);
 }
 
@@ -346,7 +346,7 @@ static void follow_run(void *context, const struct tr_run_report *report)
 	case TR_RUN_PARENT_KNOWN: /* its fork came after its first record */
 		process = tr_id_map_get(&load->processes, run->number);
 		if (process)
-			set_parent(load, process, run->parent);
+			set_parent(load, process, tr_run_parent(run));
 		runs->forks++;
 		break;
 	}

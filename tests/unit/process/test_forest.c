@@ -273,11 +273,44 @@ static void try_ended(void)
 	tr_forest_free(&forest);
 }
 
+/* Appends the seq of a run that ends, and a blank. */
+static void note_end(void *context, const struct tr_run_report *report)
+{
+	struct tr_buffer *ends = context;
+
+	if (report->event != TR_RUN_ENDED)
+		return;
+	tr_buffer_put_decimal(ends, report->run->seq);
+	tr_buffer_put_byte(ends, ' ');
+}
+
+/* Runs without an end end in the order of their beginning, also if they have the place of another. */
+static void try_open(void)
+{
+	struct tr_buffer ends = TR_BUFFER_INIT;
+	struct tr_forest forest;
+
+	tr_forest_init(&forest, 1 << 20, NULL, NULL);
+	forest.runs.report = note_end;
+	forest.runs.context = &ends;
+	put_lines(&forest, "exec 0 - 1 a\nfork 1 - 1 - child=2\nfork 2 - 1 - child=9 "
+			   "flags=CLONE_THREAD\nexec 3 - 3 b\nexit 4 - 2 - status=0\nexit 5 - 9 - "
+			   "status=0\nexec 6 - 4 c\nexec 7 - 5 d\n");
+	tr_runs_finish(&forest.runs);
+	ok(tr_text_is(tr_buffer_text(&ends), "1 0 3 6 7 "), "open runs end in their order: %.*s",
+	   (int)ends.len, ends.data);
+	tr_forest_free(&forest);
+	tr_buffer_free(&ends);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
 		try(&tests[i]);
 	try_texts();
 	try_ended();
+	try_open();
+	ok(sizeof(struct tr_forest_node) <= 56 && sizeof(struct tr_run) <= 56,
+	   "a run takes no more memory than its headers say");
 	return done_testing();
 }
