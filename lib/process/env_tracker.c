@@ -39,21 +39,24 @@ static const char no_trouble[] = ""; /* the record itself states that it is unkn
  * store refers to move to a temporary file: children of any record may still come, but most have
  * come already.
  *
- * A value of the map is a pointer to an environment, or 2n + 1 for an environment at offset n of
- * the file, which has its length and its map as a literal.
+ * Most records have the environment of another one, so the records refer to a list of environments.
+ * A value of the list is a pointer to an environment, whose place is its number in the list, or
+ * 2n + 1 for an environment at offset n of the file, which has its length and its map as a literal.
  */
 struct store {
 	struct tr_environments *pool;
 	uint64_t max_spool; /* 0: everything stays in memory */
 	size_t max_weight;  /* bytes of environments in memory; 0: MAX_WEIGHT */
-	struct tr_id_map known;
+	struct tr_number_map known;
+	void **list; /* with a reference each */
+	size_t count, cap;
 	struct tr_spool *spool;
 	struct tr_spool_window window;
 	struct tr_buffer scratch;
 	size_t spill_at;
 };
 
-/* True if a value of the map is an offset: pointers are even. */
+/* True if a value of the list is an offset: pointers are even. */
 static bool is_spilled(const void *value)
 {
 	return (uintptr_t)value & 1;
@@ -99,16 +102,19 @@ static struct tr_environment *fetch(struct store *store, uint64_t at)
  */
 static struct tr_environment *store_find(struct store *store, uint64_t seq, bool *failed)
 {
-	void *value = tr_id_map_get(&store->known, seq);
+	uint32_t place;
 	*failed = false;
+	if (!tr_number_map_get(&store->known, seq, &place))
+		return NULL;
+	void *value = store->list[place];
 	if (!is_spilled(value))
 		return value;
 	struct tr_environment *env = fetch(store, offset_of(value));
-	*failed = !env || !tr_id_map_put(&store->known, seq, env);
-	if (!*failed)
-		return env;
-	tr_environment_release(store->pool, env);
-	return NULL;
+	*failed = !env;
+	if (!env)
+		return NULL;
+	tr_environment_set_place(env, place);
+	return store->list[place] = env;
 }
 
 /* Writes an environment to the file and sets *value to its offset. False: no space. */
@@ -135,50 +141,22 @@ static bool spill(struct store *store, struct tr_environment *env, void **value)
 }
 
 /*
- * Counts the records of each environment, times two, because even values are not offsets. False:
- * memory is exhausted.
- */
-static bool count_holders(const struct tr_id_map *known, struct tr_id_map *holders)
-{
-	for (size_t i = 0; i < known->cap; i++) {
-		void *env = known->slots[i].value;
-		if (!env || is_spilled(env))
-			continue;
-		uintptr_t count = (uintptr_t)tr_id_map_get(holders, (uintptr_t)env);
-		if (!tr_id_map_put(holders, (uintptr_t)env, (void *)(count + 2)))
-			return false;
-	}
-	return true;
-}
-
-/*
  * Moves the environments that only this store refers to into the file. *any: some were moved.
  * False: there is no more space.
  */
 static bool spill_all(struct store *store, bool *any)
 {
-	struct tr_id_map *known = &store->known, holders = TR_ID_MAP_INIT;
-	bool fine = count_holders(known, &holders);
-	for (size_t i = 0; i < known->cap && fine; i++) {
-		struct tr_environment *env = known->slots[i].value;
-		if (!env || is_spilled(env) || !tr_environment_is_whole(env))
+	for (size_t i = 0; i < store->count; i++) {
+		struct tr_environment *env = store->list[i];
+		if (is_spilled(env) || !tr_environment_is_whole(env) ||
+		    tr_environment_references(env) != 1)
 			continue;
-		/* its offset, if another record of it came first */
-		void *value = tr_id_map_get(&holders, (uintptr_t)env);
-		if (!is_spilled(value)) {
-			if (tr_environment_references(env) != (uintptr_t)value / 2)
-				continue;
-			fine = spill(store, env, &value) &&
-			       tr_id_map_put(&holders, (uintptr_t)env, value);
-			if (!fine)
-				break;
-		}
-		known->slots[i].value = value;
+		if (!spill(store, env, &store->list[i]))
+			return false;
 		tr_environment_release(store->pool, env);
 		*any = true;
 	}
-	tr_id_map_free(&holders);
-	return fine;
+	return true;
 }
 
 /* Spills repeatedly, because an environment that is a difference keeps a reference to its base. */
@@ -199,18 +177,29 @@ static void spill_if_large(struct store *store)
 	store->spill_at = !fine ? SIZE_MAX : 2 * weight > max ? 2 * weight : max;
 }
 
+/* Sets *place to that of an environment in the list, and adds it. False: memory is exhausted. */
+static bool find_place(struct store *store, struct tr_environment *env, uint32_t *place)
+{
+	*place = tr_environment_place(env);
+	if (*place < store->count && store->list[*place] == env)
+		return true;
+	if (store->count == UINT32_MAX || !tr_array_room(store->list, store->count, store->cap))
+		return false;
+	*place = (uint32_t)store->count++;
+	store->list[*place] = tr_environment_retain(env);
+	tr_environment_set_place(env, *place);
+	return true;
+}
+
 /*
  * Sets the environment of a record. Of several records with one seq, the last counts for those that
  * follow. False: memory is exhausted.
  */
 static bool store_put(struct store *store, uint64_t seq, struct tr_environment *env)
 {
-	void *old = tr_id_map_get(&store->known, seq);
-	if (!tr_id_map_put(&store->known, seq, env))
+	uint32_t place;
+	if (!find_place(store, env, &place) || !tr_number_map_put(&store->known, seq, place))
 		return false;
-	tr_environment_retain(env);
-	if (!is_spilled(old))
-		tr_environment_release(store->pool, old);
 	spill_if_large(store);
 	return true;
 }
@@ -218,13 +207,14 @@ static bool store_put(struct store *store, uint64_t seq, struct tr_environment *
 /* Forgets all records; the store can be used again. */
 static void store_free(struct store *store)
 {
-	size_t position = 0;
-	void *value;
-	while ((value = tr_id_map_next(&store->known, &position))) {
-		if (!is_spilled(value))
-			tr_environment_release(store->pool, value);
+	for (size_t i = 0; i < store->count; i++) {
+		if (!is_spilled(store->list[i]))
+			tr_environment_release(store->pool, store->list[i]);
 	}
-	tr_id_map_free(&store->known);
+	free(store->list);
+	store->list = NULL;
+	store->count = store->cap = 0;
+	tr_number_map_free(&store->known);
 	tr_spool_free(store->spool);
 	store->spool = NULL;
 	tr_buffer_free(&store->scratch);

@@ -31,7 +31,8 @@ struct tr_environment {
 	struct tr_trie *trie; /* if full: all known variables */
 	uint64_t hash;
 	size_t references;
-	size_t size;	/* variables known to be set */
+	uint32_t size;	/* variables known to be set */
+	uint32_t place; /* see tr_environment_place */
 	uint64_t stamp; /* order of the first entry; it rises along the chain */
 	uint32_t count;
 	uint16_t depth; /* environments between this one and a full one */
@@ -705,6 +706,16 @@ void tr_environments_spill(struct tr_environments *pool, size_t max_here, uint64
 size_t tr_environments_weight(const struct tr_environments *pool)
 {
 	return pool->weight + pool->atoms.weight;
+}
+
+uint32_t tr_environment_place(const struct tr_environment *env)
+{
+	return env->place;
+}
+
+void tr_environment_set_place(struct tr_environment *env, uint32_t place)
+{
+	env->place = place;
 }
 
 size_t tr_environment_references(const struct tr_environment *env)

@@ -140,6 +140,10 @@ void tr_environments_keep(struct tr_environments *pool, const struct tr_environm
 /* A number that no other environment of the pool ever has. */
 uint64_t tr_environment_id(const struct tr_environment *env);
 
+/* A number for whoever stores environments, 0 at first. It may be that of an earlier store. */
+uint32_t tr_environment_place(const struct tr_environment *env);
+void tr_environment_set_place(struct tr_environment *env, uint32_t place);
+
 /* Both accept NULL. */
 struct tr_environment *tr_environment_retain(struct tr_environment *env);
 void tr_environment_release(struct tr_environments *pool, struct tr_environment *env);
