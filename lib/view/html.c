@@ -26,7 +26,7 @@ enum {
 	COMMAND_SHOWN = 64 << 10, /* bytes */
 	VALUE_SHOWN = 200,
 	FIELDS_SHOWN = 2000,
-	PIECE = 64 << 10,     /* of columns, written at a time */
+	BLOCK = 4096,	      /* spans */
 	FILES_SHOWN = 500,    /* of each command: as many that it read, and that it wrote */
 	USES_SHOWN = 4000000, /* on the page */
 };
@@ -43,6 +43,35 @@ struct span {
 	uint64_t line; /* its offset in html->lines */
 };
 
+/* The data of the spans on the page: columns of numbers, and one that is used to write the rest. */
+enum column {
+	BEGIN,
+	DURATION,
+	NAME,
+	END,
+	MAKES,
+	LANE,
+	LEVEL,
+	PARENT,
+	ENVIRONMENT,
+	TEXTS, /* number of those that are text */
+	LINE = TEXTS,
+	COLUMNS,
+};
+
+/* An item of the column LINE. */
+struct line_place {
+	uint64_t at; /* in html->lines */
+	uint32_t len;
+	uint32_t environment;
+};
+
+/* A block of spans in html->lines: a piece of each column, one after the other. */
+struct block {
+	uint64_t at;
+	uint32_t len[COLUMNS];
+};
+
 /* Texts that occur often: the page has each once, and spans refer to its number. */
 struct words {
 	struct tr_map map;
@@ -53,9 +82,12 @@ struct words {
 struct tr_html {
 	struct tr_html_config config;
 	struct tr_output *out;
-	struct tr_buffer spans; /* of struct span */
+	size_t spans;
+	struct tr_buffer columns[COLUMNS]; /* of the block that is not complete */
+	struct block *blocks;
+	size_t block_count, block_cap;
 	struct words names, endings, makes, lanes;
-	struct tr_spool *lines;	 /* of JSON, one for each span, in any order */
+	struct tr_spool *lines;	 /* of JSON, one for each span, in any order; and blocks */
 	struct tr_buffer frames; /* JSON */
 	struct tr_buffer top;	 /* JSON: the base environment, if there is one segment */
 	uint64_t left;		 /* spans beyond the limit */
@@ -90,7 +122,7 @@ struct tr_html {
 
 size_t tr_html_spans(const struct tr_html *html)
 {
-	return html->spans.len / sizeof(struct span);
+	return html->spans;
 }
 
 static bool word_number(struct words *words, struct tr_text bytes, uint32_t *number)
@@ -135,14 +167,52 @@ static bool add_lane(struct tr_html *html, struct tr_text label, uint32_t *lane)
 	return !to->failed;
 }
 
-static bool add_span(struct tr_html *html, const struct span *span)
+/* Moves the columns to the spool, so that a page of many spans takes little memory. */
+static bool end_block(struct tr_html *html, struct tr_error *err)
 {
-	if (tr_html_spans(html) >= html->config.limit) {
+	bool fine = tr_array_room(html->blocks, html->block_count, html->block_cap);
+	struct block *block = fine ? &html->blocks[html->block_count++] : NULL;
+
+	if (fine)
+		block->at = tr_spool_size(html->lines);
+	for (size_t i = 0; fine && i < COLUMNS; i++) {
+		struct tr_buffer *column = &html->columns[i];
+		block->len[i] = (uint32_t)column->len;
+		fine = !column->failed &&
+		       tr_spool_write(html->lines, column->data, column->len, err);
+		tr_buffer_reset(column);
+	}
+	return fine;
+}
+
+/* Adds a span to the columns. A parent beyond the limit, like none, is -1. */
+static bool add_span(struct tr_html *html, const struct span *span, struct tr_error *err)
+{
+	const struct line_place line = { span->line, span->line_len, span->environment };
+	struct tr_buffer *columns = html->columns;
+
+	if (html->spans >= html->config.limit) {
 		html->left++;
 		return true;
 	}
-	tr_buffer_put(&html->spans, (const char *)span, sizeof *span);
-	return !html->spans.failed;
+	for (size_t i = 0; html->spans && i < TEXTS; i++)
+		tr_buffer_put_byte(&columns[i], ',');
+	tr_instant_write_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base),
+			       &columns[BEGIN]);
+	tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin),
+			       &columns[DURATION]);
+	tr_buffer_put_decimal(&columns[NAME], span->name);
+	tr_buffer_put_decimal(&columns[END], span->ending);
+	tr_buffer_put_decimal(&columns[MAKES], span->makes);
+	tr_buffer_put_decimal(&columns[LANE], span->lane);
+	tr_buffer_put_decimal(&columns[LEVEL], span->level);
+	if (span->parent == TR_FOREST_NONE || span->parent >= html->config.limit)
+		tr_buffer_put_literal(&columns[PARENT], "-1");
+	else
+		tr_buffer_put_decimal(&columns[PARENT], span->parent);
+	tr_buffer_put_decimal(&columns[ENVIRONMENT], span->environment);
+	tr_buffer_put(&columns[LINE], (const char *)&line, sizeof line);
+	return ++html->spans % BLOCK || end_block(html, err);
 }
 
 /* Adds the line of a span, and sets its place. */
@@ -426,7 +496,7 @@ static bool add_run(struct tr_html *html, const struct tr_lanes *lanes, uint32_t
 		return false;
 	if (lanes->timed && process && !add_phases(html, process, from, &span, err))
 		return false;
-	return ending_of(html, node, &span.ending) && add_span(html, &span);
+	return ending_of(html, node, &span.ending) && add_span(html, &span, err);
 }
 
 /* Appends the number of files and a list of the first of them: 3,[0,7,8]. */
@@ -784,7 +854,7 @@ static bool end_call(void *view, struct tr_timeline_call *base, struct tr_record
 	html->has_calls = true;
 	return !base->text.failed && word_number(&html->endings, TR_TEXT("-"), &span.ending) &&
 	       add_line(html, tr_buffer_text(&base->text), &span.line, &span.line_len, err) &&
-	       add_span(html, &span);
+	       add_span(html, &span, err);
 }
 
 static const struct tr_timeline_steps timeline_steps = {
@@ -809,62 +879,39 @@ static void put_safely(struct tr_output *out, struct tr_text text)
 	}
 }
 
-enum column { BEGIN, DURATION, NAME, END, MAKES, LANE, LEVEL, PARENT, ENVIRONMENT, COLUMNS };
-
-static void put_number(const struct tr_html *html, const struct span *span, enum column column,
-		       struct tr_buffer *to)
+/* Reads a piece of a column into html->json. False: err is filled. */
+static bool read_piece(struct tr_html *html, const struct block *block, enum column column,
+		       struct tr_error *err)
 {
-	static const size_t offsets[COLUMNS] = {
-		[NAME] = offsetof(struct span, name),
-		[END] = offsetof(struct span, ending),
-		[MAKES] = offsetof(struct span, makes),
-		[LANE] = offsetof(struct span, lane),
-		[LEVEL] = offsetof(struct span, level),
-		[PARENT] = offsetof(struct span, parent),
-		[ENVIRONMENT] = offsetof(struct span, environment),
-	};
-	uint32_t number;
+	uint64_t at = block->at;
 
-	memcpy(&number, (const char *)span + offsets[column], sizeof number);
-	if (column == BEGIN)
-		tr_instant_write_micro(
-			(int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base), to);
-	else if (column == DURATION)
-		tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin), to);
-	else if (column == PARENT && number >= tr_html_spans(html)) /* or there is none */
-		tr_buffer_put_literal(to, "-1");
-	else
-		tr_buffer_put_decimal(to, number);
+	for (size_t i = 0; i < column; i++)
+		at += block->len[i];
+	tr_buffer_reset(&html->json);
+	return tr_spool_append(html->lines, at, block->len[column], &html->json, err);
 }
 
-static bool put_columns(struct tr_html *html)
+static bool put_columns(struct tr_html *html, struct tr_error *err)
 {
-	static const char *const names[COLUMNS] = { "begin", "dur",   "name",	"end", "make",
-						    "lane",  "level", "parent", "env" };
-	const struct span *spans = (const void *)html->spans.data;
-	struct tr_buffer text = TR_BUFFER_INIT;
+	static const char *const names[TEXTS] = { "begin", "dur",   "name",   "end", "make",
+						  "lane",  "level", "parent", "env" };
 
-	for (enum column column = BEGIN; column < COLUMNS; column++) {
+	if (html->spans % BLOCK && !end_block(html, err))
+		return false;
+	for (enum column column = BEGIN; column < TEXTS; column++) {
 		if (column == ENVIRONMENT && !html->environment_count)
 			continue;
-		tr_buffer_put_literal(&text, ",\n\"");
-		tr_buffer_put_text(&text, tr_text_from(names[column]));
-		tr_buffer_put_literal(&text, "\":[");
-		for (size_t i = 0; i < tr_html_spans(html); i++) {
-			if (i)
-				tr_buffer_put_byte(&text, ',');
-			put_number(html, &spans[i], column, &text);
-			if (text.len < PIECE || text.failed)
-				continue;
-			tr_output_put_text(html->out, tr_buffer_text(&text));
-			text.len = 0;
+		tr_output_put_literal(html->out, ",\n\"");
+		tr_output_put_text(html->out, tr_text_from(names[column]));
+		tr_output_put_literal(html->out, "\":[");
+		for (size_t i = 0; i < html->block_count; i++) {
+			if (!read_piece(html, &html->blocks[i], column, err))
+				return false;
+			tr_output_put_text(html->out, tr_buffer_text(&html->json));
 		}
-		tr_buffer_put_byte(&text, ']');
+		tr_output_put_byte(html->out, ']');
 	}
-	tr_output_put_text(html->out, tr_buffer_text(&text));
-	bool fine = !text.failed;
-	tr_buffer_free(&text);
-	return fine;
+	return true;
 }
 
 static void put_list(struct tr_html *html, const char *name, const struct tr_buffer *json)
@@ -876,7 +923,7 @@ static void put_list(struct tr_html *html, const char *name, const struct tr_buf
 	tr_output_put_byte(html->out, ']');
 }
 
-static bool put_data(struct tr_html *html)
+static bool put_data(struct tr_html *html, struct tr_error *err)
 {
 	struct tr_buffer head = TR_BUFFER_INIT;
 
@@ -912,7 +959,7 @@ static bool put_data(struct tr_html *html)
 		fine = fine && !cores.failed;
 		tr_buffer_free(&cores);
 	}
-	fine = fine && put_columns(html);
+	fine = fine && put_columns(html, err);
 	tr_output_put_literal(html->out, "}");
 	return fine && !html->frames.failed && !html->top.failed;
 }
@@ -959,51 +1006,72 @@ static bool put_lines(struct tr_html *html, struct tr_spool *lines, const bool *
 	return true;
 }
 
+/* Marks the environments of the spans, by their numbers. */
+static bool mark_wanted(struct tr_html *html, bool *wanted, struct tr_error *err)
+{
+	for (size_t i = 0; i < html->block_count; i++) {
+		if (!read_piece(html, &html->blocks[i], LINE, err))
+			return false;
+		const struct line_place *lines = (const void *)html->json.data;
+		for (size_t k = 0; k < html->json.len / sizeof *lines; k++)
+			wanted[lines[k].environment] = true;
+	}
+	return true;
+}
+
 /* Writes the environments of the spans; runs beyond the limit may have others. */
 static bool put_environments(struct tr_html *html, struct tr_error *err)
 {
-	const struct span *spans = (const void *)html->spans.data;
 	bool *wanted = html->left ? calloc((size_t)html->environment_count + 1, 1) : NULL;
+	bool fine = !html->left || (wanted && mark_wanted(html, wanted, err));
 
-	if (html->left && !wanted)
-		return false;
-	for (size_t i = 0; wanted && i < tr_html_spans(html); i++)
-		wanted[spans[i].environment] = true;
-	bool fine = put_lines(html, html->environments, wanted, err);
+	fine = fine && put_lines(html, html->environments, wanted, err);
 	free(wanted);
 	return fine;
 }
 
 /*
- * Writes the lines of the spans, which are in the spool in nearly the same order: those that follow
+ * Writes the lines of a block, which are in the spool in nearly the same order: those that follow
  * each other are written at once.
  */
-static bool put_span_lines(struct tr_html *html, struct tr_error *err)
+static bool put_block_lines(struct tr_html *html, struct tr_spool_window *window,
+			    struct tr_error *err)
 {
 	enum { AT_ONCE = 64 << 10 };
-	const struct span *spans = (const void *)html->spans.data;
-	struct tr_spool_window window = { .at = 0 };
-	const char *lines = "\n";
-	size_t count = tr_html_spans(html);
+	const struct line_place *lines = (const void *)html->json.data;
+	size_t count = html->json.len / sizeof *lines;
 
-	tr_output_put_byte(html->out, '\n');
-	for (size_t i = 0; i < count && lines;) {
-		uint64_t begin = spans[i].line, end = begin;
+	for (size_t i = 0; i < count;) {
+		uint64_t begin = lines[i].at, end = begin;
 		size_t first = i;
-		if (!spans[i].line_len) {
+		if (!lines[i].len) {
 			tr_output_put_byte(html->out, '\n');
 			i++;
 			continue;
 		}
-		while (i < count && spans[i].line == end && spans[i].line_len &&
-		       (i == first || end - begin + spans[i].line_len <= AT_ONCE))
-			end += spans[i++].line_len;
-		lines = tr_spool_look(html->lines, &window, begin, (size_t)(end - begin), err);
-		if (lines)
-			put_safely(html->out, (struct tr_text){ lines, (size_t)(end - begin) });
+		while (i < count && lines[i].at == end && lines[i].len &&
+		       (i == first || end - begin + lines[i].len <= AT_ONCE))
+			end += lines[i++].len;
+		const char *text =
+			tr_spool_look(html->lines, window, begin, (size_t)(end - begin), err);
+		if (!text)
+			return false;
+		put_safely(html->out, (struct tr_text){ text, (size_t)(end - begin) });
 	}
+	return true;
+}
+
+static bool put_span_lines(struct tr_html *html, struct tr_error *err)
+{
+	struct tr_spool_window window = { .at = 0 };
+	bool fine = true;
+
+	tr_output_put_byte(html->out, '\n');
+	for (size_t i = 0; fine && i < html->block_count; i++)
+		fine = read_piece(html, &html->blocks[i], LINE, err) &&
+		       put_block_lines(html, &window, err);
 	tr_buffer_free(&window.bytes);
-	return lines;
+	return fine;
 }
 
 /* Whether the page has the part of that name. */
@@ -1048,7 +1116,7 @@ static bool write_page(struct tr_html *html, struct tr_error *err)
 {
 	const char *rest = put_page(html, page, "<!--DATA-->");
 
-	if (!put_data(html))
+	if (!put_data(html, err))
 		return false;
 	rest = put_page(html, rest, "<!--LINES-->");
 	if (!put_span_lines(html, err))
@@ -1084,7 +1152,9 @@ static bool keep_top(struct tr_html *html, struct tr_record *record)
 
 static bool end_segment(struct tr_html *html, const struct tr_record *record, struct tr_error *err)
 {
-	if (!tr_file_uses_finish(&html->uses) || (html->forest.count && !add_runs(html, err)))
+	/* frees the environments first, because the spans need memory */
+	if (!tr_env_tracker_begin(html->tracker) || !tr_file_uses_finish(&html->uses) ||
+	    (html->forest.count && !add_runs(html, err)))
 		return false;
 	tr_file_uses_clear(&html->uses);
 	tr_forest_clear(&html->forest); /* also resets the times of a segment without processes */
@@ -1092,7 +1162,7 @@ static bool end_segment(struct tr_html *html, const struct tr_record *record, st
 		return false;
 	free_threads(&html->threads);
 	html->segments += record && record->type == TR_HEADER;
-	return tr_env_tracker_begin(html->tracker);
+	return true;
 }
 
 static bool put_record(struct tr_html *html, struct tr_record *record, struct tr_error *err)
@@ -1162,7 +1232,9 @@ void tr_html_free(struct tr_html *html)
 {
 	if (!html)
 		return;
-	tr_buffer_free(&html->spans);
+	for (size_t i = 0; i < COLUMNS; i++)
+		tr_buffer_free(&html->columns[i]);
+	free(html->blocks);
 	free_words(&html->names);
 	free_words(&html->endings);
 	free_words(&html->makes);

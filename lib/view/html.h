@@ -17,7 +17,8 @@
  * between lines "@if NAME" and "@end", and other pages do not contain them. The line of a compiler
  * has its longest phases if there is a file of them (phases.h).
  *
- * Memory: 56 bytes a span, and what process/forest.h, process/env_tracker.h and file_uses.h take.
+ * Memory: what process/forest.h, process/env_tracker.h and file_uses.h take. The columns go to a
+ * temporary file, so that a span takes no memory of its own.
  */
 #ifndef TR_VIEW_HTML_H
 #define TR_VIEW_HTML_H
