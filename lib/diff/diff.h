@@ -38,6 +38,7 @@
 #include "record/record.h"
 
 struct tr_compilers; /* process/compilers.h */
+struct tr_makes;     /* process/makes.h */
 
 #define TR_DIFF_NONE INT32_MAX
 
@@ -125,6 +126,7 @@ struct tr_diff {
 	double times;	  /* durations are equal up to this factor; 0: they are not compared */
 	struct tr_diff_side sides[2];
 	struct tr_renames renames; /* after tr_diff_align */
+	struct tr_makes *maker;
 };
 
 /*

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "core/input.h"
-#include "process/call.h"
 #include "process/env_line.h"
 #include "process/follow.h"
 #include "process/instant.h"
+#include "process/makes.h"
 #include "process/path.h"
 #include "record/tabs.h"
 
@@ -30,6 +30,7 @@ static uint64_t task_at(const void *images, uint32_t number)
 bool tr_diff_begin(struct tr_diff *diff)
 {
 	diff->rules.seed = tr_hash_seed(diff);
+	diff->maker = tr_makes_new(diff->compilers);
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
 		*side = (struct tr_diff_side){
@@ -46,7 +47,7 @@ bool tr_diff_begin(struct tr_diff *diff)
 				   sizeof *side->images))
 			return false;
 	}
-	return true;
+	return diff->maker;
 }
 
 /* Tasks, threads and modules, to which records refer by a name. */
@@ -335,7 +336,7 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
 
 	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
-	*fine = tr_call_makes(record, diff->compilers, &makes);
+	*fine = tr_makes_find(diff->maker, record, &makes);
 	if (!*fine || !makes.data) {
 		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
 		hash = argv ? tr_text_hash(hash, argv->text) : hash;
@@ -1020,4 +1021,5 @@ void tr_diff_free(struct tr_diff *diff)
 		tr_buffer_free(&side->scratch);
 	}
 	tr_renames_free(&diff->renames);
+	tr_makes_free(diff->maker);
 }

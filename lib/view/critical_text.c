@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/call.h"
 #include "process/command.h"
 #include "process/forest.h"
+#include "process/makes.h"
 #include "view/critical.h"
 #include "view/file_uses.h"
 #include "view/report.h"
@@ -32,6 +32,7 @@ struct tr_critical_text {
 	struct tr_buffer rows; /* of struct row */
 	struct tr_arena arena;
 	struct tr_buffer scratch;
+	struct tr_makes *maker;
 	bool cut, has_files;
 	int64_t seconds; /* of the paths of all segments */
 };
@@ -42,7 +43,7 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 	const struct tr_critical_text *critical = context;
 	struct tr_text makes;
 
-	if (!tr_call_makes(record, critical->config.compilers, &makes))
+	if (!tr_makes_find(critical->maker, record, &makes))
 		return false;
 	if (makes.data)
 		tr_shell_quote_printable(makes, text);
@@ -53,13 +54,18 @@ static bool describe(void *context, struct tr_record *record, struct tr_buffer *
 struct tr_critical_text *tr_critical_text_new(const struct tr_critical_text_config *config)
 {
 	struct tr_critical_text *text = malloc(sizeof *text);
+	struct tr_makes *maker = tr_makes_new(config->compilers);
 
-	if (!text)
+	if (!text || !maker) {
+		free(text);
+		tr_makes_free(maker);
 		return NULL;
+	}
 	*text = (struct tr_critical_text){ .config = *config,
 					   .rows = TR_BUFFER_INIT,
 					   .arena = TR_ARENA_INIT,
-					   .scratch = TR_BUFFER_INIT };
+					   .scratch = TR_BUFFER_INIT,
+					   .maker = maker };
 	tr_forest_init(&text->forest, config->max_spool, describe, text);
 	tr_file_uses_init(&text->uses, true);
 	return text;
@@ -238,5 +244,6 @@ void tr_critical_text_free(struct tr_critical_text *text)
 	tr_buffer_free(&text->rows);
 	tr_buffer_free(&text->scratch);
 	tr_arena_free(&text->arena);
+	tr_makes_free(text->maker);
 	free(text);
 }
