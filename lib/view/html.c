@@ -79,6 +79,12 @@ struct words {
 	struct tr_buffer json; /* the list of them, without brackets */
 };
 
+/* The environment that a run has if its own and that of its parent have these ids. */
+struct pair {
+	uint64_t own, parent; /* 0: none */
+	uint32_t environment;
+};
+
 struct tr_html {
 	struct tr_html_config config;
 	struct tr_output *out;
@@ -114,6 +120,7 @@ struct tr_html {
 	struct tr_spool *environments; /* lines of JSON, from number 1 on */
 	uint32_t environment_count;
 	uint32_t environment;	   /* of the exec record that is being put; 0: none */
+	struct pair pairs[64];	   /* of the segment, by a hash of the ids */
 	struct tr_text_cache maps; /* literals, with the number of their line as a note */
 	struct tr_buffer text;	   /* scratch */
 	struct tr_buffer json;	   /* scratch */
@@ -290,6 +297,22 @@ static bool set_own(struct tr_html *html, struct tr_record *record, struct tr_er
 }
 
 /*
+ * Returns the pair of an environment and its parent's, and sets html->environment if that was written
+ * already.
+ */
+static struct pair *pair_of(struct tr_html *html, const struct tr_exec_env *env)
+{
+	enum { PAIRS = sizeof html->pairs / sizeof *html->pairs };
+	uint64_t own = tr_environment_id(env->own), parent = tr_environment_id(env->parent);
+	struct pair *pair = &html->pairs[(own ^ parent * 7) % PAIRS];
+
+	if (pair->own != own || pair->parent != parent)
+		*pair = (struct pair){ own, parent, 0 };
+	html->environment = pair->environment;
+	return pair;
+}
+
+/*
  * Sets html->environment for an exec record: where possible, to the difference to its parent's. False:
  * memory is exhausted, or cause is filled.
  */
@@ -308,12 +331,20 @@ static bool follow_environment(struct tr_html *html, struct tr_record *record,
 		return false;
 	bool fine = true, written = false;
 	/* while the parent is pending, the record's own environment is shown */
-	if (status == TR_OK && env && !env->pending) {
+	bool known = status == TR_OK && env && !env->pending;
+	struct pair *pair = known && env->parent ? pair_of(html, env) : NULL;
+	if (pair && html->environment) {
+		tr_env_tracker_release(html->tracker, env);
+		return true;
+	}
+	if (known) {
 		status = tr_exec_env_convert(html->tracker, env, TR_ENV_FORM_PARENT, &key, map);
 		written = status == TR_OK && map->len;
 		fine = status != TR_FATAL && !map->failed;
 		if (fine && written)
 			fine = set_environment(html, record, key, tr_buffer_text(map), cause);
+		if (pair && fine && written)
+			pair->environment = html->environment;
 	}
 	if (fine && env && !written)
 		fine = set_own(html, record, cause);
@@ -1161,6 +1192,7 @@ static bool end_segment(struct tr_html *html, const struct tr_record *record, st
 	if (!tr_timeline_end_calls(&html->timeline, err))
 		return false;
 	free_threads(&html->threads);
+	memset(html->pairs, 0, sizeof html->pairs);
 	html->segments += record && record->type == TR_HEADER;
 	return true;
 }
