@@ -300,12 +300,11 @@ static const char *look(struct tr_forest *forest, uint64_t at, size_t n, struct 
 {
 	enum { AROUND = 16 << 10 }; /* the next text is near, before or after this one */
 	struct tr_spool_window *window = &forest->window;
-	uint64_t begin = at - at % AROUND;
 
 	if (at >= window->at && at + n <= window->at + window->bytes.len)
-		begin = window->at;
-	size_t skip = (size_t)(at - begin);
-	const char *bytes = tr_spool_look(forest->texts, window, begin, skip + n, err);
+		return window->bytes.data + (at - window->at);
+	size_t skip = at % AROUND;
+	const char *bytes = tr_spool_look(forest->texts, window, at - skip, skip + n, err);
 	return bytes ? bytes + skip : NULL;
 }
 

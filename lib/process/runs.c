@@ -234,20 +234,30 @@ static bool keep_ending(struct tr_runs *runs, const struct tr_run_ending *ending
 /* The fields of process records that are used here. */
 enum wanted { ERROR, FAILED, PARENT, PPID, STATUS, SIGNAL, END, CHILD, FIELDS };
 
+/* As tr_record_fields, which does not know the keys when it is compiled. */
 static void find_fields(const struct tr_record *record, struct tr_field *found[FIELDS])
 {
-#define KEY(literal) \
-	{ \
-		literal, sizeof literal - 1 \
+	memset(found, 0, FIELDS * sizeof *found);
+	for (struct tr_field *field = record->fields, *end = field + record->count; field < end;
+	     field++) {
+		struct tr_text key = field->key;
+		if (tr_text_is(key, "parent"))
+			found[PARENT] = field;
+		else if (tr_text_is(key, "ppid"))
+			found[PPID] = field;
+		else if (tr_text_is(key, "status"))
+			found[STATUS] = field;
+		else if (tr_text_is(key, "child"))
+			found[CHILD] = field;
+		else if (tr_text_is(key, "end"))
+			found[END] = field;
+		else if (tr_text_is(key, "signal"))
+			found[SIGNAL] = field;
+		else if (tr_text_is(key, "error"))
+			found[ERROR] = field;
+		else if (tr_text_is(key, "failed"))
+			found[FAILED] = field;
 	}
-	static const struct tr_text keys[FIELDS] = {
-		[ERROR] = KEY("error"), [FAILED] = KEY("failed"), [PARENT] = KEY("parent"),
-		[PPID] = KEY("ppid"),	[STATUS] = KEY("status"), [SIGNAL] = KEY("signal"),
-		[END] = KEY("end"),	[CHILD] = KEY("child"),
-	};
-#undef KEY
-
-	tr_record_fields(record, keys, FIELDS, found);
 }
 
 /* Reads the end that the fields of an exit record, or of an exec record, describe. */
@@ -594,7 +604,9 @@ static void end_all(struct tr_runs *runs)
 		if (list[i].thread || list[i].end_reported)
 			continue;
 		in_order = in_order && (!count || list[count - 1].number < list[i].number);
-		list[count++] = list[i];
+		if (count != i)
+			list[count] = list[i];
+		count++;
 	}
 	if (!in_order)
 		qsort(list, count, sizeof *list, by_number);
