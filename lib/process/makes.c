@@ -15,8 +15,8 @@
 #include "record/string_scan.h"
 
 enum {
-	SETS = 64,
-	WAYS = 4, /* commands that are kept of the programs of a set */
+	SETS = 256, /* many, so that two of the programs of a build seldom share one */
+	WAYS = 4,   /* commands that are kept of the programs of a set */
 	TEXT_MAX = 32 << 10,
 	WORDS_MAX = 1024,
 	NO_WORD = UINT32_MAX,
