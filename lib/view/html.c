@@ -72,9 +72,16 @@ struct block {
 	uint32_t len[COLUMNS];
 };
 
+struct word {
+	uint32_t number;
+	size_t len;
+	char bytes[];
+};
+
 /* Texts that occur often: the page has each once, and spans refer to its number. */
 struct words {
 	struct tr_map map;
+	struct word *recent[64]; /* by their length and last byte */
 	struct tr_arena arena;
 	struct tr_buffer json; /* the list of them, without brackets */
 };
@@ -134,11 +141,12 @@ size_t tr_html_spans(const struct tr_html *html)
 
 static bool word_number(struct words *words, struct tr_text bytes, uint32_t *number)
 {
-	struct word {
-		uint32_t number;
-		char bytes[];
-	} *word = tr_map_get(&words->map, bytes);
+	enum { RECENT = sizeof words->recent / sizeof *words->recent };
+	size_t last = bytes.len ? (unsigned char)bytes.data[bytes.len - 1] : 0;
+	struct word **recent = &words->recent[(bytes.len * 4 + last) % RECENT], *word = *recent;
 
+	if (!word || !tr_text_equal((struct tr_text){ word->bytes, word->len }, bytes))
+		word = *recent = tr_map_get(&words->map, bytes);
 	if (word) {
 		*number = word->number;
 		return true;
@@ -147,6 +155,7 @@ static bool word_number(struct words *words, struct tr_text bytes, uint32_t *num
 	if (!word || words->map.count >= UINT32_MAX)
 		return false;
 	word->number = *number = (uint32_t)words->map.count;
+	word->len = bytes.len;
 	if (bytes.len)
 		memcpy(word->bytes, bytes.data, bytes.len);
 	if (words->json.len)
@@ -192,6 +201,29 @@ static bool end_block(struct tr_html *html, struct tr_error *err)
 	return fine;
 }
 
+/* Appends a number and a comma. Most numbers have one digit. */
+static inline void put_number(struct tr_buffer *column, uint32_t number)
+{
+	char *to = tr_buffer_room(column, TR_DECIMAL_MAX + 1);
+
+	if (!to)
+		return;
+	size_t len = 1;
+	if (number < 10)
+		*to = (char)('0' + number);
+	else
+		len = tr_decimal_write(number, to);
+	to[len] = ',';
+	tr_buffer_used(column, len + 1);
+}
+
+/* Appends the microseconds from a time to a later one, and a comma. */
+static void put_between(struct tr_buffer *column, int64_t from, int64_t to)
+{
+	tr_instant_write_micro((int64_t)((uint64_t)to - (uint64_t)from), column);
+	tr_buffer_put_byte(column, ',');
+}
+
 /* Adds a span to the columns. A parent beyond the limit, like none, is -1. */
 static bool add_span(struct tr_html *html, const struct span *span, struct tr_error *err)
 {
@@ -202,22 +234,18 @@ static bool add_span(struct tr_html *html, const struct span *span, struct tr_er
 		html->left++;
 		return true;
 	}
-	for (size_t i = 0; html->spans && i < TEXTS; i++)
-		tr_buffer_put_byte(&columns[i], ',');
-	tr_instant_write_micro((int64_t)((uint64_t)span->begin - (uint64_t)html->timeline.base),
-			       &columns[BEGIN]);
-	tr_instant_write_micro((int64_t)((uint64_t)span->end - (uint64_t)span->begin),
-			       &columns[DURATION]);
-	tr_buffer_put_decimal(&columns[NAME], span->name);
-	tr_buffer_put_decimal(&columns[END], span->ending);
-	tr_buffer_put_decimal(&columns[MAKES], span->makes);
-	tr_buffer_put_decimal(&columns[LANE], span->lane);
-	tr_buffer_put_decimal(&columns[LEVEL], span->level);
+	put_between(&columns[BEGIN], html->timeline.base, span->begin);
+	put_between(&columns[DURATION], span->begin, span->end);
+	put_number(&columns[NAME], span->name);
+	put_number(&columns[END], span->ending);
+	put_number(&columns[MAKES], span->makes);
+	put_number(&columns[LANE], span->lane);
+	put_number(&columns[LEVEL], span->level);
 	if (span->parent == TR_FOREST_NONE || span->parent >= html->config.limit)
-		tr_buffer_put_literal(&columns[PARENT], "-1");
+		tr_buffer_put_literal(&columns[PARENT], "-1,");
 	else
-		tr_buffer_put_decimal(&columns[PARENT], span->parent);
-	tr_buffer_put_decimal(&columns[ENVIRONMENT], span->environment);
+		put_number(&columns[PARENT], span->parent);
+	put_number(&columns[ENVIRONMENT], span->environment);
 	tr_buffer_put(&columns[LINE], (const char *)&line, sizeof line);
 	return ++html->spans % BLOCK || end_block(html, err);
 }
@@ -938,6 +966,8 @@ static bool put_columns(struct tr_html *html, struct tr_error *err)
 		for (size_t i = 0; i < html->block_count; i++) {
 			if (!read_piece(html, &html->blocks[i], column, err))
 				return false;
+			if (i + 1 == html->block_count)
+				html->json.len--; /* a comma */
 			tr_output_put_text(html->out, tr_buffer_text(&html->json));
 		}
 		tr_output_put_byte(html->out, ']');
