@@ -31,19 +31,19 @@ struct reader {
 	const char *left_out; /* why a part of the line is left out; NULL: none is */
 	struct tr_makelog_names names;
 	struct tr_makelog_where where;
-	uint64_t next_cr, next_escape;	   /* offsets before which the rest of the log has none */
-	struct tr_buffer plain;		   /* a line without colours */
-	struct tr_buffer logical;	   /* lines that backslashes join */
-	struct tr_buffer joined;	   /* lines that belong to one command of the shell */
-	struct tr_buffer listed;	   /* a line of waf as a shell has it */
-	size_t budget;			   /* bytes that may be searched for the end of a command */
-	struct tr_text line;		   /* not examined for a time yet; data NULL: it was */
-	bool stamped;			   /* a time is in front of it */
-	struct tr_buffer queue;		   /* the records of a line, each with LF */
-	size_t delivered;		   /* bytes of the queue */
-	struct tr_buffer cwd, cwd_field;   /* a directory, and its field in a record */
-	struct tr_counter seq;		   /* digits of the number of a record */
-	char prompt; /* of the line: $ of a shell, + of sh -x, 0 without one */
+	uint64_t next_cr, next_escape;	 /* offsets before which the rest of the log has none */
+	struct tr_buffer plain;		 /* a line without colours */
+	struct tr_buffer logical;	 /* lines that backslashes join */
+	struct tr_buffer joined;	 /* lines that belong to one command of the shell */
+	struct tr_buffer listed;	 /* a line of waf as a shell has it */
+	size_t budget;			 /* bytes that may be searched for the end of a command */
+	struct tr_text line;		 /* not examined for a time yet; data NULL: it was */
+	bool stamped;			 /* a time is in front of it */
+	struct tr_buffer queue;		 /* the records of a line, each with LF */
+	size_t delivered;		 /* bytes of the queue */
+	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
+	struct tr_counter seq;		 /* digits of the number of a record */
+	char prompt;			 /* of the line: $ of a shell, + of sh -x, 0 without one */
 	uint64_t texts;
 	bool counted; /* the number of texts was reported */
 	struct tally {
