@@ -102,7 +102,11 @@ static bool from_symbol(const struct tr_symbol *symbol, uint8_t *op)
 	return bits <= UINT8_MAX;
 }
 
-bool tr_op_from_value(const struct tr_value *value, uint8_t *op)
+/*
+ * Reads an op from a value in any equivalent spelling, including a plain number. False: the value
+ * is not an op.
+ */
+static bool op_from_value(const struct tr_value *value, uint8_t *op)
 {
 	switch (value->type) {
 	case TR_SYMBOL:
@@ -116,8 +120,8 @@ bool tr_op_from_value(const struct tr_value *value, uint8_t *op)
 	}
 }
 
-/* Accepts only the usual spelling, with the words in order; tr_op_from_value handles the others. */
-bool tr_op_from_text(struct tr_text text, uint8_t *op)
+/* Accepts only the usual spelling, with the words in order; op_from_value handles the others. */
+static bool op_from_text(struct tr_text text, uint8_t *op)
 {
 	const char *p = text.data, *end = p + text.len;
 
@@ -362,7 +366,7 @@ static bool read_plain(const struct tr_record *record, struct tr_block *block)
 		return false;
 	p += 4;
 	block->pad = 0;
-	return tr_op_from_text(tr_text_span(p, end), &block->op);
+	return op_from_text(tr_text_span(p, end), &block->op);
 }
 
 /* Fills err: the block is left out. TR_WARN. */
@@ -408,7 +412,7 @@ static enum tr_status read_fields(struct tr_record *record, struct tr_block *blo
 	status = tr_field_find(record, "op", &op, err);
 	if (status == TR_FATAL)
 		return status;
-	if (status == TR_WARN || (op && !tr_op_from_value(op, &block->op)))
+	if (status == TR_WARN || (op && !op_from_value(op, &block->op)))
 		return bad(err, "an op of 8 bits");
 	return TR_OK;
 }

@@ -38,15 +38,6 @@ enum {
 /* Writes the spelling of op to `to`, which has TR_OP_SPELLED bytes; returns its length. */
 size_t tr_op_spell(uint8_t op, char *to);
 
-/*
- * Reads an op from a value in any equivalent spelling, including a plain number. False: the value
- * is not an op.
- */
-bool tr_op_from_value(const struct tr_value *value, uint8_t *op);
-
-/* Reads the canonical spelling only, without a tree. False: use tr_op_from_value instead. */
-bool tr_op_from_text(struct tr_text text, uint8_t *op);
-
 /* The values and spellings of all ops, which the built records share. */
 struct tr_op_values {
 	char fields[256][TR_OP_FIELD]; /* the end of a line: TAB, "op=", the spelling, LF */
