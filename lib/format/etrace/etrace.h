@@ -15,7 +15,8 @@
  *			sorts in a window; queue of records -> next
  *	line.c		line -> task, time, tag, text, with tables of tags, parameters, flags
  *	event.c		lines of one task -> its events; a fork gives the child its parent
- *	render.c	event -> record in the queue: put_fields() writes the fields of a kind
+ *	render.c	event -> record in the queue: put_fields() writes the fields of a kind;
+ *			a tool that needs nothing but lines gets those (text_out in format.h)
  *
  * and when it is written:
  *
