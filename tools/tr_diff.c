@@ -16,7 +16,6 @@
 #include "expr/program.h"
 #include "process/path.h"
 #include "record/join.h"
-#include "record/vocabulary.h"
 #include "view/computed.h"
 
 enum {
@@ -526,7 +525,7 @@ static void take(struct tool_diff *t, struct tr_record *record)
 		tr_cli_abort(&t->cli, &err);
 	else if (record->type == TR_RECORD && !count_record(t, record->kind))
 		return;
-	else if (side->threads && record->type == TR_RECORD && tr_kind_is_call(record->kind) &&
+	else if (record->type == TR_RECORD && side->normal.known->class == TR_DIFF_THREAD &&
 		 !tr_diff_follow_frames(&t->frames, t->side, record, side->count))
 		tr_cli_out_of_memory(&t->cli);
 }

@@ -699,8 +699,20 @@ static int by_hash(const void *left, const void *right)
 
 void tr_hashes_sort(uint64_t *list, size_t count)
 {
-	if (count)
+	enum { FEW = 16 };
+
+	if (count > FEW) {
 		qsort(list, count, sizeof *list, by_hash);
+		return;
+	}
+	/* a call of qsort takes longer */
+	for (size_t i = 1; i < count; i++) {
+		uint64_t hash = list[i];
+		size_t at = i;
+		for (; at > 0 && list[at - 1] > hash; at--)
+			list[at] = list[at - 1];
+		list[at] = hash;
+	}
 }
 
 size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,

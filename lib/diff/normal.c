@@ -107,14 +107,11 @@ static uint64_t find_letters(const struct tr_normal *n)
 	return letters;
 }
 
-/* Sets the kind of a record, which is mostly that of the record before, or was read before. */
-static void set_kind(struct tr_normal *n, struct tr_text name)
+/* Looks up the kind of a record. It is not inlined, so that set_kind stays small. */
+static __attribute__((noinline)) void look_up_kind(struct tr_normal *n, struct tr_text name)
 {
 	struct tr_normal_kind other = { .letters = 0 }, *kind = &other;
 
-	n->kind = name;
-	if (n->known && tr_text_equal(n->known->name, name))
-		return;
 	n->known = find_kind(name);
 	n->in_process = n->known->class == TR_DIFF_PROCESS;
 	if (n->known->name.len)
@@ -126,10 +123,17 @@ static void set_kind(struct tr_normal *n, struct tr_text name)
 	n->letters = kind->letters;
 }
 
-static bool is_left_out(const struct tr_normal *n, struct tr_text key)
+/* Sets the kind of a record, which is mostly that of the record before. */
+static inline void set_kind(struct tr_normal *n, struct tr_text name)
 {
-	if (!(n->letters & letter_bit(key)))
-		return false;
+	n->kind = name;
+	if (!n->known || !tr_text_equal(n->known->name, name))
+		look_up_kind(n, name);
+}
+
+/* As is_left_out, for a key whose letters are those of a field that is left out. */
+static bool find_left_out(const struct tr_normal *n, struct tr_text key)
+{
 	for (const struct tr_text *left = n->known->left_out; left && left->data; left++) {
 		if (tr_text_equal(key, *left))
 			return true;
@@ -145,6 +149,11 @@ static bool is_left_out(const struct tr_normal *n, struct tr_text key)
 		}
 	}
 	return false;
+}
+
+static inline bool is_left_out(const struct tr_normal *n, struct tr_text key)
+{
+	return n->letters & letter_bit(key) && find_left_out(n, key);
 }
 
 bool tr_normal_ignores(const struct tr_normal_rules *rules, const char *key)
@@ -214,18 +223,22 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 	return text;
 }
 
-/* Sets the hash of the name, as read_name does. Names of functions and programs come again and again. */
-static inline void hash_name(struct tr_normal *n, bool first)
+/*
+ * As read_name; but names of functions and programs come again and again, and those in which nothing is
+ * replaced are read once.
+ */
+static inline struct tr_text read_known_name(struct tr_normal *n, bool first)
 {
 	uint64_t hash = tr_text_hash(n->kind_hash, n->name);
 	uint64_t *plain = &n->plain_names[hash % TR_NORMAL_NAMES];
 
-	if (*plain != hash) {
-		read_name(n, first);
-		*plain = n->name_hash == hash && !n->name_count ? hash : *plain;
-	} else {
+	if (*plain == hash) {
 		n->name_hash = hash;
+		return n->name;
 	}
+	struct tr_text text = read_name(n, first);
+	*plain = n->name_hash == hash && !n->name_count ? hash : *plain;
+	return text;
 }
 
 /* True for the flag that an environment is unknown, if the user leaves out environments. */
@@ -364,7 +377,7 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 {
 	if (!tr_normal_split(n, line))
 		return false;
-	n->fields->text = read_name(n, first);
+	n->fields->text = n->rules->ignored_count ? read_name(n, first) : read_known_name(n, first);
 	set_call(n);
 	if (n->text.len)
 		n->fields->text.data = NULL; /* see set_text */
@@ -645,7 +658,7 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	    tr_address_read(&record->name, &address, &digits))
 		n->name_hash = hash_address(n, address, digits);
 	else if (record->name.type == TR_CELL_TEXT && !n->rules->ignored_count)
-		hash_name(n, first);
+		read_known_name(n, first);
 	else if (n->rules->ignored_count || n->rules->replace)
 		read_name(n, first);
 	else

@@ -459,22 +459,25 @@ struct names {
 	uint64_t first;		/* hash */
 };
 
-/* Writes the names of the record that was read last, with its number, and then its line. */
-static bool write_record(struct tr_diff_side *side, uint32_t number, struct tr_text line,
-			 struct tr_error *err)
+/* Writes the names of the record that was read last, with its number. It has some. */
+static bool write_names(struct tr_diff_side *side, uint32_t number, struct tr_error *err)
 {
 	const struct tr_normal *normal = &side->normal;
-	struct names names = { number, (uint32_t)normal->name_count, 0 };
-	bool fine = true;
+	struct names names = { number, (uint32_t)normal->name_count, normal->names->hash };
+	bool fine = tr_spool_write(side->names, (const char *)&names, sizeof names, err);
 
-	if (names.count) {
-		names.first = normal->names->hash;
-		fine = tr_spool_write(side->names, (const char *)&names, sizeof names, err);
-	}
 	for (size_t i = 1; fine && i < names.count; i++)
 		fine = tr_spool_write(side->names, (const char *)&normal->names[i].hash,
 				      sizeof names.first, err);
-	return fine && tr_spool_write(side->spool, line.data, line.len, err);
+	return fine;
+}
+
+/* Writes the names and the line of the record that was read last. */
+static inline bool write_record(struct tr_diff_side *side, uint32_t number, struct tr_text line,
+				struct tr_error *err)
+{
+	return (!side->normal.name_count || write_names(side, number, err)) &&
+	       tr_spool_write(side->spool, line.data, line.len, err);
 }
 
 /*
