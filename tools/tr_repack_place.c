@@ -136,26 +136,26 @@ static struct tr_text unpacked_as(struct tr_text name)
 }
 
 /* A name that a member or file has got. */
-struct is_used {
+struct used_name {
 	uint64_t next; /* number to try for another one of this name */
 	char name[];
 };
 
 /* The entry of a name that is in use; NULL: it is free. */
-static struct is_used *find_free(const struct repack *r, struct tr_text name)
+static struct used_name *find_used(const struct repack *r, struct tr_text name)
 {
 	return tr_map_get(&r->names.taken, unpacked_as(name));
 }
 
 bool repack_is_member(const struct repack *r, struct tr_text name)
 {
-	return find_free(r, name) != NULL;
+	return find_used(r, name) != NULL;
 }
 
 /* Keeps a copy of the name. NULL: memory is exhausted. */
 static const char *keep_name(struct repack *r, struct tr_text name)
 {
-	struct is_used *used = tr_arena_alloc(&r->names.memory, sizeof *used + name.len + 1);
+	struct used_name *used = tr_arena_alloc(&r->names.memory, sizeof *used + name.len + 1);
 
 	if (!used)
 		return NULL;
@@ -170,10 +170,10 @@ static const char *keep_free_name(struct repack *r, const struct repack_name *pa
 {
 	struct tr_buffer buffer = TR_BUFFER_INIT;
 	struct tr_text name = join_name(parts, 0, &buffer);
-	struct is_used *first = name.len ? find_free(r, name) : NULL;
+	struct used_name *first = name.len ? find_used(r, name) : NULL;
 
 	*numbered = first != NULL;
-	while (first && name.len && find_free(r, name))
+	while (first && name.len && find_used(r, name))
 		name = join_name(parts, first->next++, &buffer);
 	const char *kept = name.len ? keep_name(r, name) : NULL;
 	tr_buffer_free(&buffer);

@@ -35,7 +35,7 @@ static const char *const examples[] = {
 
 static const struct tr_tool tool = {
 	.name = "tr-symbolize",
-	.usage = "--exe=PROG [OPTION...] [FILE...]",
+	.usage = "--exe=PROG|--path=DIR [OPTION...] [FILE...]",
 	.summary = "Adds the function, file and line of each block of an execution trace, and of "
 		   "stack frames, from the debug information of programs.",
 	.shared = TR_CLI_ALL,

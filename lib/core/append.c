@@ -74,8 +74,8 @@ static bool lock(const struct append_sink *s, struct tr_error *err)
 }
 
 /*
- * Completes a file of this size. If a process was killed while it was adding to the file, the file
- * ends in a part of a line, or its last line is not the one that ends a segment.
+ * Repairs a file of this size that a process left incomplete when it was killed while adding to it:
+ * then the file ends in a part of a line, or its last line is not the one that ends a segment.
  */
 static bool complete_file(const struct append_sink *s, off_t size, struct tr_error *err)
 {
@@ -84,8 +84,10 @@ static bool complete_file(const struct append_sink *s, off_t size, struct tr_err
 	size_t want = size < (off_t)sizeof end ? (size_t)size : sizeof end;
 	ssize_t n = pread(s->fd, end, want, size - (off_t)want);
 
-	if (n != (ssize_t)want)
-		return tr_fd_write_failed(n < 0 ? errno : EIO, err);
+	if (n != (ssize_t)want) {
+		tr_error_system(err, n < 0 ? errno : EIO, "cannot read");
+		return false;
+	}
 	bool cut = n > 0 && end[n - 1] != '\n';
 	if (n > 1) {
 		char *before = memrchr(end, '\n', (size_t)n - 1);
@@ -132,8 +134,10 @@ static bool append(const struct append_sink *s, struct tr_error *err)
 {
 	struct stat st;
 
-	if (fstat(s->fd, &st) != 0)
-		return tr_fd_write_failed(errno, err);
+	if (fstat(s->fd, &st) != 0) {
+		tr_error_system(err, errno, "cannot read");
+		return false;
+	}
 	if (complete_file(s, st.st_size, err) && copy(s, err))
 		return true;
 	/* if this fails, the next process completes the file */

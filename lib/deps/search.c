@@ -89,6 +89,10 @@ static bool inherits(const struct tr_deps_search *search, const struct tr_deps_c
 	       (search->through == TR_THROUGH_WRAPPERS && above && !tr_deps_is_build_tool(above));
 }
 
+/*
+ * Goes from a content of a file to the one that it continues, and to its writers; forward: to the one
+ * that continues it, and to its readers.
+ */
 static bool visit_version(struct tr_deps_search *search, struct tr_deps_version *version)
 {
 	struct tr_deps_version *next = search->forward ? version->newer : version->older;
@@ -108,6 +112,19 @@ static bool visit_version(struct tr_deps_search *search, struct tr_deps_version 
 	return true;
 }
 
+/* Finds the files that a command looked for before the moment, and that were not there. */
+static void find_missing(struct tr_deps_search *search, const struct tr_deps_command *command,
+			 uint32_t moment)
+{
+	for (struct tr_deps_use *use = command->uses; use; use = use->next_of_command)
+		if (!use->read && !use->written && use->first < moment)
+			search->found(search->context, use);
+}
+
+/*
+ * Goes through the uses of a command up to a moment that no earlier visit reached, then to its parent;
+ * forward: through those from the moment on, then to its children.
+ */
 static bool visit_command(struct tr_deps_search *search, struct tr_deps_command *command,
 			  uint32_t moment)
 {
@@ -116,10 +133,7 @@ static bool visit_command(struct tr_deps_search *search, struct tr_deps_command 
 		if (!sort_uses(search, command))
 			return false;
 		if (search->missing && !search->forward)
-			for (struct tr_deps_use *use = command->uses; use;
-			     use = use->next_of_command)
-				if (!use->read && !use->written && use->first < moment)
-					search->found(search->context, use);
+			find_missing(search, command, moment);
 	} else if (search->forward ? moment >= command->moment : moment <= command->moment) {
 		return true;
 	}

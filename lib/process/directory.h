@@ -35,7 +35,7 @@ struct tr_origin {
 	bool settled;			/* parent, ppid, exec and exec_from are final */
 	bool orphan;			/* given up: the parent is unknown */
 	bool thread;			/* it is a thread of the process tgid */
-	bool waived; /* for the user: it does not matter whether it is a thread */
+	bool irrelevant; /* set by the user: whether it is a thread does not matter */
 	bool has_ppid;
 	uint64_t ppid, tgid;
 	uint64_t exec;		     /* seq of the exec record that was current in the parent */
@@ -119,13 +119,13 @@ bool tr_directory_is_open(const struct tr_directory *directory);
 
 /*
  * Takes the path where the process is, or with guessed, where it probably is. If directory is
- * pending on an origin and the paths agree, this resolves the origin.
+ * pending on an origin and the paths agree, this settles the origin.
  */
 bool tr_directory_learn(const struct tr_directory *directory, struct tr_text absolute,
 			bool guessed);
 
 /*
- * Resolves the origin on which directory is pending with the other directory (NULL: unknown), which
+ * Settles the origin on which directory is pending with the other directory (NULL: unknown), which
  * may itself be pending.
  */
 void tr_directory_follow(const struct tr_directory *directory, struct tr_directory *other);

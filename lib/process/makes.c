@@ -89,23 +89,24 @@ static bool is_special(const struct known *known, struct tr_text word)
 	       memchr(prefix.data, *word.data, prefix.len);
 }
 
-/* True if a command may have the new word where the known one has the old one. */
+/* True if a command may have the other word where the known one has the old one. */
 static bool may_replace(const struct known *known, enum freedom freedom, struct tr_text old,
-			struct tr_text new)
+			struct tr_text other)
 {
 	switch (freedom) {
 	case NOTHING_ELSE:
 		return false;
 	case ANY_VALUE:
-		return !new.len || *new.data != '@';
+		return !other.len || *other.data != '@';
 	case ANY_OUTPUT:
-		return new.len &&new.data[0] != '@' && !tr_text_is(new, "-");
+		return other.len && other.data[0] != '@' && !tr_text_is(other, "-");
 	case ANY_FILE:
-		return !is_special(known, new) &&
-		       tr_text_equal(tr_path_extension(old), tr_path_extension(new));
+		return !is_special(known, other) &&
+		       tr_text_equal(tr_path_extension(old), tr_path_extension(other));
 	case ANY_OPTION:
-		return new.len > 2 && *new.data == '-' && !tr_text_starts(new, TR_TEXT("-cc1")) &&
-		       tr_invocation_alike(&known->program, old, new);
+		return other.len > 2 && *other.data == '-' &&
+		       !tr_text_starts(other, TR_TEXT("-cc1")) &&
+		       tr_invocation_alike(&known->program, old, other);
 	}
 	return false;
 }

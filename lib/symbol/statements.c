@@ -58,11 +58,11 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 {
 	if (function && function->flags & TR_FUNCTION_HIDDEN)
 		return to;
-	bool value =
+	bool returns_value =
 		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
 	/* jumps to the end of a function without a value go to a row without is_stmt */
 	const struct tr_code_row *brace = NULL;
-	if (value)
+	if (returns_value)
 		end = before_brace(row, end, function->first);
 	else if (function && function->flags & TR_FUNCTION_RETURNS)
 		brace = find_brace(row, end);
@@ -77,7 +77,8 @@ static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 		bool entry =
 			has_entry && !mark &&
 			(row->address == function->first || (last && is_same_place(row, last)));
-		has_entry &= entry || mark;
+		if (!entry && !mark)
+			has_entry = false;
 		last = mark ? last : row;
 		*to++ = (struct tr_code_statement){ row->address,
 						    entry && function->file ? function->file

@@ -107,8 +107,8 @@ bool tr_file_uses_finish(struct tr_file_uses *uses)
 }
 
 /*
- * Sorts uses by program, in the order of time, then by file, so that those of one file are
- * neighbours.
+ * The order of uses for qsort: by program, in the order of time, then by file, so that those of one
+ * file are neighbours. Programs that began at the same moment are told apart by their address.
  */
 static int by_program(const void *a, const void *b)
 {
@@ -117,14 +117,16 @@ static int by_program(const void *a, const void *b)
 	if (x->program != y->program) {
 		uint64_t at = x->program ? x->program->began : 0;
 		uint64_t other = y->program ? y->program->began : 0;
-		return at < other || (at == other && !x->program) ? -1 : 1;
+		if (at != other)
+			return at < other ? -1 : 1;
+		return (uintptr_t)x->program < (uintptr_t)y->program ? -1 : 1;
 	}
 	if (x->path != y->path)
 		return x->path < y->path ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Sorts the uses of a program by the time of the first one. */
+/* The order of uses for qsort: by program, then by the time of the first use. */
 static int by_first(const void *a, const void *b)
 {
 	const struct tr_file_use *x = a, *y = b;

@@ -3,8 +3,8 @@
  * Private to the format bear: the commands of a build that Bear intercepts, one JSON object a
  * line.
  *
- *	bear.c	  names, options; bytes -> object (json_items) -> event -> record
- *	writer.c  record -> environment (follow) -> event as JSON -> bytes
+ *	bear.c	  names, options; bytes -> object (tr_json_items_next) -> event -> record
+ *	writer.c  record -> environment (process/follow.h) -> event as JSON -> bytes
  *
  * Version 3 (rizsotto/Bear 3.x, `bear intercept`, events.json):
  *	{"rid":"N","started":{"execution":{"executable":,"arguments":[],

@@ -2,7 +2,8 @@
 /*
  * Private to the format klocwork, which trace-formats(5) describes.
  *
- *	klocwork.c    evidence, options; window -> unit -> object.c -> line -> parents.c -> record
+ *	klocwork.c    evidence, options; window -> unit -> object.c -> line (and .raw) -> parents.c ->
+ *		      record
  *	object.c      JSON object -> pieces -> the record's line
  *	parents.c     ids, and the queue of records that are pending on a parent
  *	writer.c      record -> parent, as a reader of the written trace will find it (parents.c)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "format/kwspec/kwspec.h"
+#include "process/path.h"
 
 enum { OUTPUT_MAX = 16 << 20, TRIES = 1000, PAUSE_NS = 10 * 1000 * 1000 };
 
@@ -58,7 +59,10 @@ static int start(const char *path, const char *language, int out, int errors, pi
 	return failed;
 }
 
-/* Waits until it ends, for ten seconds at most, or prints too much. NULL: it succeeded. */
+/*
+ * Waits until the compiler ends, and kills it after ten seconds or if it prints too much. NULL: it
+ * succeeded; else the reason.
+ */
 static const char *wait_for(pid_t pid, int out)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
@@ -162,15 +166,16 @@ static void put_directories(struct tr_text text, struct tr_buffer *to)
 }
 
 /* Runs the compiler, and makes the line of its output. NULL: done; else why it is not. */
-static const char *ask(const char *path, int out, int errors, struct tr_buffer *to)
+static const char *run_compiler(const char *path, int out, int errors, struct tr_buffer *to)
 {
 	struct tr_buffer macros = TR_BUFFER_INIT, messages = TR_BUFFER_INIT;
-	const char *language = strstr(path, "++") ? "c++" : "c", *reason;
+	struct tr_text name = tr_path_base(tr_text_from(path));
+	const char *language = memmem(name.data, name.len, "++", 2) ? "c++" : "c", *reason;
 	pid_t pid;
 
-	int failed = start(path, language, out, errors, &pid);
-	if (failed)
-		return strerror(failed);
+	int error = start(path, language, out, errors, &pid);
+	if (error)
+		return strerror(error);
 	reason = wait_for(pid, out);
 	if (!reason && (!read_back(out, &macros) || !read_back(errors, &messages)))
 		reason = "its output cannot be read";
@@ -201,7 +206,7 @@ const char *tr_kwspec_probe(struct tr_text compiler, struct tr_buffer *to)
 	}
 	int out = memfd_create("macros", MFD_CLOEXEC), errors = memfd_create("search", MFD_CLOEXEC);
 	if (out >= 0 && errors >= 0)
-		reason = ask(path, out, errors, to);
+		reason = run_compiler(path, out, errors, to);
 	if (out >= 0)
 		close(out);
 	if (errors >= 0)

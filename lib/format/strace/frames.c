@@ -16,7 +16,7 @@
 
 #include "record/literal.h"
 
-/* Frames of which the definitions are known; then it begins anew, with new ids. */
+/* How many frames are remembered; after that, all are forgotten and get new ids. */
 enum { FRAMES = 1 << 16 };
 
 /* Returns where a frame has its '>'. In the files of -ff, the pid is before each line. */
@@ -92,14 +92,12 @@ static const char *opening(struct tr_text text)
 	return NULL;
 }
 
-/* Puts a field with a string. */
 static void put_string(struct tr_buffer *to, const char *key, struct tr_text text)
 {
 	tr_buffer_put_text(to, tr_text_from(key));
 	tr_string_quote(text, to);
 }
 
-/* Puts the fields of a frame. */
 static void put_frame(struct tr_buffer *to, struct tr_text text)
 {
 	struct tr_text all = text, file = TR_TEXT(""), line = TR_TEXT("");

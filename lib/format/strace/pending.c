@@ -120,7 +120,7 @@ static bool is_complete(const struct pending *item)
 	if (!item->origin)
 		return true;
 	if (!item->exec)
-		return item->origin->settled || item->origin->waived;
+		return item->origin->settled || item->origin->irrelevant;
 	return tr_origin_exec(item->origin, &seq) && tr_origin_has_ppid(item->origin) &&
 	       !tr_directory_is_open(item->cwd) && !tr_directory_is_open(item->from);
 }
@@ -142,7 +142,7 @@ static void expire(const struct pending *item)
 	uint64_t seq;
 
 	if (!item->exec) { /* an execution of the task may still be pending */
-		origin->waived = true;
+		origin->irrelevant = true;
 		return;
 	}
 	/* several ancestors may be unknown */
