@@ -53,8 +53,7 @@ static const struct tr_option options[] = {
 	  "replace what REGEX matches by TEXT before strings are compared (repeatable)" },
 	{ AS_IS, 0, "as-is", "addresses|objects|temporary|descriptors|tasks|readings",
 	  "compare these literally; several with commas; by default, each name of the first five "
-	  "kinds "
-	  "may be replaced by another throughout B, and readings of clocks and of the system "
+	  "kinds may be replaced by another throughout B, and readings of clocks and of the system "
 	  "are not compared" },
 	{ TIMES, 0, "times", "FACTOR",
 	  "compare durations, too: they differ if one is longer by this factor and by 0.01 s" },

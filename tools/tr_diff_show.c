@@ -344,7 +344,7 @@ static bool split_both(const struct tr_normal_field *a, const struct tr_normal_f
 	return counts[0] < PARTS_MAX && counts[1] < PARTS_MAX;
 }
 
-/* Why the values of a field do not show how it differs; NULL: they do. */
+/* Why the values of a field do not show how it differs; NONE: they do. */
 enum reason { NONE, BY_ROOT, UNPAIRED };
 
 /* Returns why two values of a field are equal although the field differs. */

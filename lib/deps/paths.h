@@ -76,8 +76,9 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 					   struct tr_text text);
 
 /*
- * As tr_deps_paths_spelled, with links resolved. *spelled is set to the node of the path as it is spelled; it may be
- * NULL. follow: a link at the end is resolved, too. A loop of links ends at one of them.
+ * As tr_deps_paths_spelled, with links resolved. *spelled (which may be NULL) is set to the node of
+ * the path as it is spelled. follow: a link at the end is resolved, too. A loop of links ends at one
+ * of them.
  */
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					    struct tr_text text, bool follow,

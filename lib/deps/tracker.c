@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks with their descriptors and commands, and the order of records: a record of a known task is applied at
- * once (put_known), others are pending until the fork record of their task is read (put_fork), or
- * until it is clear that the trace lacks it (expire_oldest).
+ * Tasks with their descriptors and commands, and the order of records: a record of a known task is
+ * applied at once (put_known), others are pending until the fork record of their task is read
+ * (put_fork), or until it is clear that the trace lacks it (expire_oldest).
  */
 #include "deps/tracker.h"
 
@@ -101,8 +101,7 @@ struct tr_deps_slot *tr_deps_slot(const struct tr_deps_task *task, int64_t fd)
 		       : NULL;
 }
 
-/* True if another descriptor of the task has the version, open for any of these modes. */
-/* Returns whether another descriptor of the task has the version open in any of these modes. */
+/* True if another descriptor of the task has the version open in any of these modes. */
 static bool task_holds(const struct tr_deps_task *task, const struct tr_deps_version *version,
 		       unsigned mode, const struct tr_deps_slot *except)
 {

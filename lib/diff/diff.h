@@ -91,11 +91,11 @@ struct tr_diff_side {
 	size_t first_image;
 	uint64_t *image_seqs; /* the highest seq of the exec records up to each image */
 	size_t image_seq_cap;
-	struct tr_index tasks;	/* the last image of each task */
-	struct tr_id_map seqs;	/* 1 + the image of exec records whose seq was not the highest */
-	struct tr_id_map ids;	/* by a hash: 1 + the number of a thread, or the hash of a module */
-	struct tr_id_map makes; /* the images that run make, by their number */
-	uint32_t *piped;	/* records of processes that may run make, which use only pipes */
+	struct tr_index tasks; /* the last image of each task */
+	struct tr_id_map seqs; /* 1 + the image of exec records whose seq was not the highest */
+	struct tr_id_map ids;  /* by a hash: 1 + the number of a thread, or the hash of a module */
+	struct tr_id_map make_images; /* those that run make, by their number */
+	uint32_t *piped; /* records of processes that may run make, which use only pipes */
 	size_t piped_count, piped_cap;
 
 	uint32_t threads;
@@ -126,7 +126,7 @@ struct tr_diff {
 	double times;	  /* durations are equal up to this factor; 0: they are not compared */
 	struct tr_diff_side sides[2];
 	struct tr_renames renames; /* after tr_diff_align */
-	struct tr_makes *maker;
+	struct tr_makes *maker;	   /* private: what commands make */
 };
 
 /*
@@ -153,10 +153,10 @@ size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_b
 bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err);
 
 /*
- * Forgets the tasks, threads, modules and seqs of the segment, and frees the memory for them. Sets the
- * class of records that are not compared.
+ * Leaves out the records of the segment that are not compared, and forgets its tasks, threads, modules
+ * and seqs, whose memory is freed.
  */
-void tr_diff_forget_ids(struct tr_diff_side *side);
+void tr_diff_end_segment(struct tr_diff_side *side);
 
 /*
  * Hashes the API calls again that were read before all classes of objects were known. False: err is

@@ -104,7 +104,7 @@ struct tr_normal_field {
 
 enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16, TR_NORMAL_NAMES = 256, TR_NORMAL_KINDS = 32 };
 
-/* What is computed once for a kind. */
+/* Hashes that are the same for all records of a kind. */
 struct tr_normal_kind {
 	uint64_t hash;	  /* of its name */
 	uint64_t letters; /* as in struct tr_normal; 0: not computed yet */
@@ -143,7 +143,7 @@ struct tr_open_files {
 	uint64_t count;		 /* the last number that was given */
 };
 
-/* What the descriptors in a system call are, from 3 on. */
+/* The kinds of descriptors that a system call uses; standard streams are not counted. */
 enum {
 	TR_USES_FILE = 1,
 	TR_USES_PIPE = 2, /* a pipe, or what the process has not opened */

@@ -26,7 +26,7 @@ enum class {
 	ADDRESS,
 	DESCRIPTOR, /* compared as a name from 3 on */
 	OPENED,	    /* a descriptor that the call opens */
-	PIPED,	    /* one that it opens for a pipe, or for what another descriptor stands */
+	PIPED,	    /* a descriptor that the call opens for a pipe, or as a copy of another one */
 	CLOSED,	    /* a descriptor that the call closes */
 	TASK,	    /* the id of a process, a thread or a process group */
 	READING,    /* of a clock or the state of the machine: not compared */
@@ -518,12 +518,8 @@ static const char *put_hex(struct tr_normal *n, uint64_t class, const char *begi
 	if (!descriptor && (n->rules->addresses || number < PAGE || class == NUMBER))
 		return p;
 	tr_normal_flush(n, begin);
-	if (descriptor) {
-		add_name(n, class, tr_text_span(begin, p), number);
-		return n->copied = p;
-	}
-	add_name(n, class == MAPPED || class == UNMAPPED ? class : ADDRESS, tr_text_span(begin, p),
-		 number);
+	add_name(n, descriptor || class == MAPPED || class == UNMAPPED ? class : ADDRESS,
+		 tr_text_span(begin, p), number);
 	return n->copied = p;
 }
 

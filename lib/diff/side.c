@@ -183,7 +183,7 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 						   .parent = parent & INT32_MAX },
 			   began);
 	if (*group == TR_DIFF_NONE ||
-	    (is_make(normal->name) && !tr_id_map_put(&side->makes, *group, side)))
+	    (is_make(normal->name) && !tr_id_map_put(&side->make_images, *group, side)))
 		return false;
 	if (before != TR_DIFF_NONE && side->images[before].forked)
 		side->images[before].program = *group & INT32_MAX;
@@ -374,17 +374,17 @@ static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_
 
 	if (entry->class != TR_DIFF_PROCESS)
 		return true;
-	if (is_restarted(&side->normal, line))
-		entry->class = TR_DIFF_NOT_COMPARED;
-	if (side->normal.descriptors != TR_USES_PIPE)
-		return true;
+	bool pipes = side->normal.descriptors == TR_USES_PIPE;
 	/* gcc's question whether it has a pipe of make */
-	if (tr_text_is(side->normal.name, "fcntl") &&
-	    memmem(line.data, line.len, probe, sizeof probe - 1)) {
+	bool probes = pipes && tr_text_is(side->normal.name, "fcntl") &&
+		      memmem(line.data, line.len, probe, sizeof probe - 1);
+	if (probes || is_restarted(&side->normal, line)) {
 		entry->class = TR_DIFF_NOT_COMPARED;
 		return true;
 	}
-	if (!side->images[entry->group].forked && !tr_id_map_get(&side->makes, entry->group))
+	if (!pipes)
+		return true;
+	if (!side->images[entry->group].forked && !tr_id_map_get(&side->make_images, entry->group))
 		return true;
 	if (!tr_array_room(side->piped, side->piped_count, side->piped_cap))
 		return false;
@@ -414,7 +414,7 @@ static void leave_out_pipes(struct tr_diff_side *side)
 	for (size_t i = 0; i < side->piped_count; i++) {
 		struct tr_diff_record *record = &side->records[side->piped[i]];
 		uint32_t image = running_in(side, record->group);
-		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->makes, image))
+		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->make_images, image))
 			continue;
 		record->class = TR_DIFF_NOT_COMPARED;
 		side->counts[TR_DIFF_PROCESS]--;
@@ -425,7 +425,7 @@ static void leave_out_pipes(struct tr_diff_side *side)
 	side->piped_count = side->piped_cap = 0;
 }
 
-void tr_diff_forget_ids(struct tr_diff_side *side)
+void tr_diff_end_segment(struct tr_diff_side *side)
 {
 	leave_out_pipes(side);
 	free(side->image_seqs);
@@ -436,7 +436,7 @@ void tr_diff_forget_ids(struct tr_diff_side *side)
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->ids);
-	tr_id_map_free(&side->makes);
+	tr_id_map_free(&side->make_images);
 	tr_normal_forget_files(&side->normal);
 }
 
@@ -450,7 +450,7 @@ static void begin_second(struct tr_diff *diff)
 		to->image_seq_cap = from->image_seq_cap;
 		from->image_seqs = NULL;
 	}
-	tr_diff_forget_ids(from);
+	tr_diff_end_segment(from);
 }
 
 /* The names of a record in their spool; the others follow the first one. */
@@ -528,7 +528,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 
 	if (record->type == TR_HEADER) {
 		/* seqs, tasks and modules of the next segment are others */
-		tr_diff_forget_ids(side);
+		tr_diff_end_segment(side);
 		return true;
 	}
 	if (which == 1 && !side->count)
@@ -1007,7 +1007,7 @@ void tr_diff_free(struct tr_diff *diff)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		tr_diff_forget_ids(side); /* it looks at records */
+		tr_diff_end_segment(side); /* it looks at records */
 		free(side->records);
 		free(side->images);
 		tr_spool_free(side->spool);

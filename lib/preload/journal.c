@@ -93,8 +93,8 @@ uint64_t tr_journal_now(const struct tr_journal *journal)
 }
 
 /*
- * As the function above, for the few records of a small program, for which a system call costs less than the page
- * of the kernel's time.
+ * As tr_journal_now, for the few records of a small program, for which a system call costs less than
+ * the page of the kernel's time.
  */
 static uint64_t ask_time(const struct tr_journal *journal)
 {

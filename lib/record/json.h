@@ -146,8 +146,8 @@ bool tr_json_string_to_cell(struct tr_text body, struct tr_buffer *to);
 
 /*
  * As tr_json_string_to_cell, for the string at pos, in one pass if it is plain; *unique is the
- * result of that function. Another token than TR_JSON_STRING: there is no string, nothing was appended, and pos is
- * unchanged.
+ * result of that function. Another token than TR_JSON_STRING: there is no string, nothing was
+ * appended, and pos is unchanged.
  */
 enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to, bool *unique);
 
@@ -157,8 +157,8 @@ enum tr_json_token tr_json_spell_cell(struct tr_json *json, struct tr_buffer *to
 void tr_json_string_from_bytes(struct tr_text bytes, struct tr_buffer *to);
 
 /*
- * As the function above, with an escape for the bytes of a lone surrogate, as programs with Unicode strings
- * write file names that are not UTF-8.
+ * As tr_json_string_from_bytes, with an escape for the bytes of a lone surrogate, as programs with
+ * Unicode strings write file names that are not UTF-8.
  */
 void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to);
 

@@ -111,7 +111,7 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
-/* As tr_columns_find, but faster if the columns are short. Reads up to TR_INPUT_PAD bytes after the LF. */
+/* As tr_columns_find, but faster if columns are short. Reads up to TR_INPUT_PAD bytes after the LF. */
 bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns);
 
 /* Converts a kind to the number in tr_columns. False: tr_columns_find does not accept the kind. */

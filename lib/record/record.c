@@ -416,7 +416,7 @@ enum {
 	LONG_LINE = 64 << 10, /* from this length on, parsed values are not kept */
 };
 
-/* Splitting a line calls short functions for each column; the calls would take a third of the time. */
+/* For the short functions that split a line: calling them would take a third of the time. */
 #define INLINED static inline __attribute__((always_inline))
 
 /* Adds a field; the array grows at every power of two, so no capacity is stored. */

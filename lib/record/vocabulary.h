@@ -60,8 +60,8 @@ struct tr_unsupported_kinds {
 void tr_unsupported_add(struct tr_unsupported_kinds *kinds, struct tr_text kind);
 
 /*
- * As tr_unsupported_add, with a reason, a constant text. call: the name of a system call, or empty. field: only
- * that field is lost; NULL: the whole record is.
+ * As tr_unsupported_add, with a reason, a constant text. call: the name of a system call, or empty.
+ * field: only that field is lost; NULL: the whole record is.
  */
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
 			     struct tr_text call, const char *field, const char *reason);

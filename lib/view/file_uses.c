@@ -108,7 +108,7 @@ bool tr_file_uses_finish(struct tr_file_uses *uses)
 
 /*
  * The order of uses for qsort: by program, in the order of time, then by file, so that those of one
- * file are neighbours. Programs that began at the same moment are told apart by their address.
+ * file are neighbours. Of programs that began at the same moment, the address decides.
  */
 static int by_program(const void *a, const void *b)
 {

@@ -280,6 +280,12 @@ again() {
 	[ "$(grep ^config <<<"$output")" = "config;$PWD/fake-g++;-e;gnu;-DA=1;-DF(a, b)=a%3Bb;-DEMPTY=;-J/in c" ]
 	[ "${lines[0]}" = 'version;108' ]
 	[ "$(cat fake-g++.log)" = '-x c++ -E -v -dM /dev/null' ]
+	# the name of the compiler decides the language, not its folder
+	mkdir c++
+	cp fake-g++ c++/gcc
+	printf 'exec\t0\t-\t-\t%s\tcwd="%s"\targv=["gcc","-c","a.c"]\n' "$PWD/c++/gcc" "$PWD" >in-folder
+	tr-repack -q -t kwspec -O probe=yes in-folder >/dev/null
+	[ "$(cat c++/gcc.log)" = '-x c -E -v -dM /dev/null' ]
 	grep -v ^config <<<"$output" | diff without -
 	command -v gcc >/dev/null || skip "gcc is not installed"
 	printf 'exec\t0\t-\t-\t%s\tcwd="/"\targv=["gcc","-c","a.c"]\n' "$(command -v gcc)" |
