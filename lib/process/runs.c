@@ -238,8 +238,8 @@ enum wanted { ERROR, FAILED, PARENT, PPID, STATUS, SIGNAL, END, CHILD, FIELDS };
 static void find_fields(const struct tr_record *record, struct tr_field *found[FIELDS])
 {
 	memset(found, 0, FIELDS * sizeof *found);
-	for (struct tr_field *field = record->fields, *end = field + record->count; field < end;
-	     field++) {
+	for (size_t i = 0; i < record->count; i++) {
+		struct tr_field *field = &record->fields[i];
 		struct tr_text key = field->key;
 		if (tr_text_is(key, "parent"))
 			found[PARENT] = field;
