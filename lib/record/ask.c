@@ -20,8 +20,8 @@ static struct tr_field *find(struct tr_record *record, const char *key, struct t
 }
 
 /*
- * Malformed values count as absent. That the arena's limit was the reason is kept, and reported by
- * the reader later: an absent value would otherwise hide it.
+ * Malformed values count as absent. If a value is absent because the arena has reached its limit,
+ * the arena keeps the error, and the reader reports it later.
  */
 const struct tr_value *tr_ask_field(struct tr_record *record, struct tr_field *field,
 				    struct tr_error *err)
@@ -57,7 +57,6 @@ const struct tr_value *tr_ask(struct tr_record *record, const char *key, enum tr
 	return value && value->type == type ? value : NULL;
 }
 
-/* A malformed cell is returned as it is: for a person that is better than nothing. */
 struct tr_text tr_ask_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_error *err)
 {
 	char memory[64];
@@ -88,7 +87,7 @@ struct tr_text tr_ask_string(struct tr_record *record, const char *key, struct t
 
 	if (!value)
 		return bytes;
-	bytes = tr_string_bytes(value->text, record->arena);
+	bytes = tr_value_bytes(value, record->arena);
 	if (!bytes.data)
 		tr_error_memory(err);
 	return bytes;
@@ -102,7 +101,7 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 	return value ? value->as.number : otherwise;
 }
 
-/* Only words without a number are compared: a number would decide, and not the name. */
+/* A symbol with a number never matches, because its number counts and not its name. */
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err)
 {
 	const struct tr_value *value = tr_ask(record, key, TR_SYMBOL, err);
@@ -111,7 +110,6 @@ bool tr_ask_is(struct tr_record *record, const char *key, const char *word, stru
 	       value->as.symbol->count == 1 && tr_text_is(value->as.symbol->names[0].text, word);
 }
 
-/* The message names the field, because the reader does not know which of its fields it was. */
 enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err)
 {
@@ -150,10 +148,9 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 	return field && !*value ? tr_error_status(err) : TR_OK;
 }
 
-/* Digits that are certainly within 64 bits. */
-enum { DIGITS_MAX = 19 };
+enum { DIGITS_MAX = 19 }; /* so many digits never exceed 64 bits */
 
-/* True for "[0,3,36]" and "[]": between the brackets nothing but what next understands. */
+/* True for "[0,3,36]" and "[]": canonical lists of numbers, which tr_numbers_next reads unchecked. */
 static bool is_plain(struct tr_text text)
 {
 	const char *p = text.data + 1, *end = text.data + text.len - 1;

@@ -66,8 +66,8 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);
 
 /*
- * Steps through a list of unsigned numbers. A list of a million of them has a few megabytes of
- * text, and would take fifty as values, so a canonical text is read as it is.
+ * Steps through a list of unsigned numbers. A canonical list is read from its text, because values
+ * would take about ten times as much memory: fifty megabytes for a million numbers.
  *
  *	status = tr_numbers_begin(&numbers, record, field, err);
  *	while (status == TR_OK && (status = tr_numbers_next(&numbers, &number)) == TR_OK)

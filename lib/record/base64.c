@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Converts whole groups of three bytes and four digits in large steps if the processor has AVX2
+ * (write_wide, read_wide), the other ones one by one, and the last one with its padding.
+ */
 #include "record/base64.h"
 
 #include <endian.h>
@@ -8,9 +12,8 @@
 #include <string.h>
 
 /*
- * Base64 in large steps, where the machine has AVX2. write_wide and read_wide return how many
- * groups of three bytes and four digits they converted, from the first one on; smaller steps convert
- * the rest. All tables have 16 bytes, one for each half of a vector.
+ * write_wide and read_wide return how many groups they converted, from the first one on. All tables
+ * have 16 bytes, one for each half of a vector.
  */
 #if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW && !defined TR_PORTABLE
 #include <immintrin.h>
@@ -24,9 +27,9 @@ enum {
 	WIDE_BEYOND = 4, /* bytes after a step that it also reads or writes */
 };
 
-WIDE __m256i table(__m128i table)
+WIDE __m256i table(__m128i half)
 {
-	return _mm256_set_m128i(table, table);
+	return _mm256_set_m128i(half, half);
 }
 
 /* Puts four groups of three bytes into each half, each group as its bytes 1 0 2 1. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Values are changed in place: they belong to the record and are in its arena. */
+/* Parses the fields that may have blobs, and changes the values in place, in the record's arena. */
 
 #include "record/blobs.h"
 
 #include "record/literal.h"
 
+/* A call of tr_record_blobs. */
 struct work {
 	enum tr_blobs what;
 	struct tr_blob_dir *dir;
 	struct tr_arena *arena;
 	struct tr_error *err;
-	bool changed;
+	bool changed; /* the current field */
 };
 
 /* Keeps the bytes of a blob in a file of the directory, and puts the file's name in their place. */
@@ -43,7 +44,7 @@ static enum tr_status fetch(struct work *w, struct tr_value *value)
 	return status;
 }
 
-/* Changes a value if it is a blob of the kind that is asked for. w->changed is set then. */
+/* Changes a value if it is such a blob, and sets w->changed then. */
 static enum tr_status change(struct work *w, struct tr_value *value)
 {
 	if (value->type != (w->what == TR_BLOBS_FETCH ? TR_BLOB_FILE : TR_BLOB))
@@ -58,7 +59,7 @@ static enum tr_status change(struct work *w, struct tr_value *value)
 	return TR_OK;
 }
 
-/* Recursion is bounded by the 60 open brackets that a value may have. */
+/* Changes all blobs in a value. The recursion is bounded by TR_LITERAL_DEPTH. */
 static enum tr_status walk(struct work *w, struct tr_value *value)
 {
 	enum tr_status status = TR_OK;
@@ -100,25 +101,26 @@ static bool is_candidate(const struct work *w, const struct tr_field *field)
  */
 static enum tr_status prepare(struct work *w, struct tr_record *record)
 {
-	struct tr_error bad;
-	enum tr_status status = tr_record_split(record, &bad);
+	struct tr_error why;
+	enum tr_status status = tr_record_split(record, &why);
 
 	for (size_t i = 0; i < record->count && status == TR_OK; i++) {
 		struct tr_field *field = &record->fields[i];
-		bool fine = is_candidate(w, field)
-				    ? tr_field_value(record, field, &bad) != NULL
-				    : !field->text.data || tr_literal_check(field->text, NULL,
-									    &bad) != TR_MALFORMED;
-		if (!fine)
-			status = tr_error_status(&bad);
+		bool good = true;
+		if (is_candidate(w, field))
+			good = tr_field_value(record, field, &why);
+		else if (field->text.data)
+			good = tr_literal_check(field->text, NULL, &why) != TR_MALFORMED;
+		if (!good)
+			status = tr_error_status(&why);
 	}
 	if (status == TR_FATAL)
 		tr_error_memory(w->err);
 	return status;
 }
 
-/* Changes the blobs in a field. Its text is dropped if it does not match the value any more. */
-static enum tr_status one_field(struct work *w, struct tr_field *field)
+/* Changes the blobs in a field, whose text is then dropped. */
+static enum tr_status change_field(struct work *w, struct tr_field *field)
 {
 	w->changed = false;
 	enum tr_status status = walk(w, field->value);
@@ -140,7 +142,7 @@ enum tr_status tr_record_blobs(struct tr_record *record, enum tr_blobs what,
 		return status == TR_FATAL ? TR_FATAL : TR_OK;
 	for (size_t i = 0; i < record->count && status == TR_OK; i++) {
 		if (is_candidate(&w, &record->fields[i]))
-			status = one_field(&w, &record->fields[i]);
+			status = change_field(&w, &record->fields[i]);
 		changed = changed || w.changed;
 	}
 	if (changed)

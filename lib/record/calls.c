@@ -33,7 +33,7 @@ unsigned tr_call_kinds_of(struct tr_call_kinds *kinds, struct tr_text name)
 	return slot->kinds;
 }
 
-/* The key is spelled, because a number and its text are the same call. */
+/* The key is a text, because cells of both types, text and number, may identify the same call. */
 static struct tr_text live_key(struct tr_live_calls *calls, const struct tr_record *record)
 {
 	tr_buffer_reset(&calls->key);
@@ -118,10 +118,7 @@ static bool append(struct tr_call_ranges *ranges, const struct tr_call_range *ra
 	return true;
 }
 
-/*
- * Adds a range to those that contain whole intervals, which are searched, or to those with a step
- * or classes, which are looked at one by one.
- */
+/* Adds a range to the whole ones or to the filtered ones. False: memory is exhausted. */
 static bool put_range(struct tr_call_set *set, const struct tr_call_range *range)
 {
 	bool whole = !range->kinds && (range->step == 1 || range->first == range->last);
@@ -129,7 +126,6 @@ static bool put_range(struct tr_call_set *set, const struct tr_call_range *range
 	return append(whole ? &set->whole : &set->filtered, range);
 }
 
-/* Sorts ranges by their first number. */
 static int by_first(const void *a, const void *b)
 {
 	const struct tr_call_range *x = a, *y = b;
@@ -177,7 +173,7 @@ static void sort_set(struct tr_call_set *set)
 	sort(&set->filtered);
 }
 
-/* Returns how many ranges begin at or before the number. */
+/* Returns how many of the sorted ranges begin at or before the number. */
 static size_t begun(const struct tr_call_ranges *ranges, uint64_t number)
 {
 	return tr_array_search(i, 0, ranges->count, ranges->list[i].first <= number);
@@ -223,7 +219,7 @@ void tr_call_set_free(struct tr_call_set *set)
 	*set = (struct tr_call_set){ 0 };
 }
 
-/* The parser: calls.h contains the grammar. It looks at one byte, in files too. */
+/* The parser of the grammar in calls.h. It looks ahead by one byte, also in files. */
 
 enum { BLOCK = 4096, WORD = 16 };
 
@@ -238,13 +234,13 @@ struct scan {
 
 static void parse(struct scan *s, struct tr_source *source);
 
-/* The byte column of the scan, from 1, for messages. */
+/* The number of the next byte, from 1, for messages. */
 static uint64_t column(const struct scan *s)
 {
 	return s->in->offset + 1;
 }
 
-/* Reports what is wrong at this place, and the word that was found. Always false. */
+/* Reports an error at that byte, from 1: what is wrong, and a word that ends the message. False. */
 static bool fail(struct scan *s, uint64_t at, const char *what, const char *word)
 {
 	s->failed = true;
@@ -307,7 +303,7 @@ static bool skip(struct scan *s, int c)
 	return true;
 }
 
-/* Called at a digit. */
+/* Reads a number, whose first digit is the next byte. */
 static bool read_number(struct scan *s, uint64_t *n)
 {
 	uint64_t at = column(s);
@@ -322,7 +318,7 @@ static bool read_number(struct scan *s, uint64_t *n)
 	return true;
 }
 
-/* Called at a letter. */
+/* Reads the name of a class, whose first letter is the next byte. */
 static bool read_class(struct scan *s, unsigned *kinds)
 {
 	static const struct {
@@ -356,7 +352,7 @@ static bool read_class(struct scan *s, unsigned *kinds)
 		    word);
 }
 
-/* Reads N, N-, N-M or *; called at a digit or a star. */
+/* Reads N, N-, N-M or *; the next byte is a digit or the star. */
 static bool read_range(struct scan *s, struct tr_call_range *range)
 {
 	uint64_t at = column(s);
@@ -413,8 +409,8 @@ static bool read_file(struct scan *s)
 }
 
 /*
- * Reads one item of a set: @FILE, a class, or a range. A file does not contain @FILE, so that
- * files cannot include each other for ever.
+ * Reads one item of a set: @FILE, a class, or a range. In a file, @FILE is an error, so that files
+ * cannot include each other endlessly.
  */
 static bool read_item(struct scan *s)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Built records are copied by functions that run twice: without a block they only count the bytes,
- * so that the size and the copy cannot disagree.
+ * Keeps copies of the enters that have no leave yet, and joins lines or fields when the leave comes.
+ *
+ * A built record is copied into one block of memory by the place_ functions, which run twice: first
+ * without memory, to count the bytes, and then to copy them, so that size and copy cannot disagree.
  */
 
 #include "record/join.h"
@@ -28,14 +30,12 @@ static void *place(struct block *block, const void *from, size_t size)
 	return to;
 }
 
-/* Places a copy of a text, and lets it point there. */
 static void place_text(struct block *block, struct tr_text *text)
 {
 	if (text->data)
 		text->data = place(block, text->data, text->len);
 }
 
-/* Places a symbol with its names. */
 static void place_symbol(struct block *block, struct tr_symbol **symbol)
 {
 	struct tr_symbol copy = **symbol;
@@ -52,7 +52,7 @@ static void place_symbol(struct block *block, struct tr_symbol **symbol)
 
 static void place_within(struct block *block, struct tr_value *value);
 
-/* Places values with all that they contain. The recursion is bounded by the nesting of values. */
+/* Places values with all that they contain. */
 static struct tr_value *place_values(struct block *block, const struct tr_value *values,
 				     size_t count)
 {
@@ -66,7 +66,6 @@ static struct tr_value *place_values(struct block *block, const struct tr_value 
 	return to;
 }
 
-/* Places the members of a map or structure. */
 static struct tr_member *place_members(struct block *block, const struct tr_member *members,
 				       size_t count)
 {
@@ -102,7 +101,6 @@ static void place_within(struct block *block, struct tr_value *value)
 	}
 }
 
-/* Places the fields of a record, with their texts and values. */
 static void place_fields(struct block *block, struct tr_record *record)
 {
 	const struct tr_field *fields = record->fields;
@@ -119,7 +117,7 @@ static void place_fields(struct block *block, struct tr_record *record)
 	record->fields = to;
 }
 
-/* Places all that a record points to. */
+/* Places everything that a record points to. */
 static void place_record(struct block *block, struct tr_record *record)
 {
 	struct tr_cell *const cells[] = { &record->seq, &record->time, &record->task,
@@ -132,7 +130,7 @@ static void place_record(struct block *block, struct tr_record *record)
 	place_fields(block, record);
 }
 
-/* Copies the line; everything else is parsed again. */
+/* Copies a record that came as text: its line, which is parsed again. */
 static struct tr_record *clone_line(const struct tr_record *record, size_t *size)
 {
 	size_t len = record->line.len;
@@ -189,7 +187,7 @@ struct tr_join {
 	bool reported;		 /* that there are too many was reported */
 	struct tr_record *given; /* the line that was put and not processed yet */
 	bool ended;		 /* the segment of the live calls has ended */
-	struct live *shown;	 /* the call of the last record */
+	struct live *shown;	 /* the call of the record that was returned last; or NULL */
 	struct tr_buffer line;
 	struct tr_arena arena; /* of the last record, if it was made here */
 	struct tr_record call;
@@ -232,8 +230,8 @@ bool tr_join_is_idle(const struct tr_join *join)
 }
 
 /*
- * Keeps a copy of an enter until its leave comes. An open enter of the same key has lost its
- * leave, and is shown as it is. False: memory is exhausted.
+ * Keeps a copy of an enter until its leave comes. A pending enter with the same task and seq has
+ * lost its leave, and becomes the call to return next. False: memory is exhausted.
  */
 static bool keep(struct tr_join *join, const struct tr_record *enter)
 {
@@ -252,7 +250,7 @@ static bool keep(struct tr_join *join, const struct tr_record *enter)
 	return false;
 }
 
-/* Returns an enter whose leave is missing, as a record. */
+/* Returns an enter whose leave is missing. */
 static struct tr_record *alone(struct tr_join *join, struct live *live)
 {
 	tr_arena_reset(&join->arena);
@@ -301,18 +299,13 @@ static bool join_lines(struct tr_join *join, const struct tr_record *enter,
 	tr_buffer_put_literal(line, "\t->");
 	put_leave_fields(join, leave->rest);
 	tr_buffer_put_byte(line, '\n');
-	size_t len = line->len;
-	char *pad = tr_buffer_room(line, TR_INPUT_PAD);
-	if (!pad || line->failed)
+	if (tr_record_from_buffer(call, &join->arena, line, NULL) != TR_OK)
 		return false;
-	memset(pad, 0, TR_INPUT_PAD);
-	tr_record_init(call, &join->arena);
-	tr_record_from_line(call, (struct tr_text){ line->data, len }, NULL);
 	call->canonical = enter->canonical && leave->canonical;
 	return true;
 }
 
-/* Makes a call of two built records, whose fields are borrowed. False: memory is exhausted. */
+/* Makes a call of two built records; its fields borrow their values. False: memory is exhausted. */
 static bool join_built(struct tr_join *join, const struct tr_record *enter,
 		       const struct tr_record *leave)
 {
@@ -340,7 +333,7 @@ static bool join_built(struct tr_join *join, const struct tr_record *enter,
 	return true;
 }
 
-/* If one half is built and the other is a line, both are written as lines first. */
+/* Replaces *record, if it was built, by one that has a line, in the arena. */
 static enum tr_status as_line(struct tr_join *join, struct tr_record **record, struct tr_error *err)
 {
 	struct tr_buffer text = TR_BUFFER_INIT;

@@ -19,6 +19,8 @@
 #ifndef TR_RECORD_JOIN_H
 #define TR_RECORD_JOIN_H
 
+#include <string.h>
+
 #include "record/record.h"
 
 struct tr_join;

@@ -79,7 +79,6 @@ static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 	return p;
 }
 
-/* Scans a number. */
 static enum tr_json_token scan_number(struct tr_json *json, struct tr_text *text)
 {
 	bool cut;
@@ -91,7 +90,7 @@ static enum tr_json_token scan_number(struct tr_json *json, struct tr_text *text
 	return TR_JSON_NUMBER;
 }
 
-/* Scans true, false or null. */
+/* Scans a word: true, false or null. */
 static enum tr_json_token scan_word(struct tr_json *json, struct tr_text word,
 				    enum tr_json_token token)
 {
@@ -145,7 +144,6 @@ enum tr_json_token tr_json_next(struct tr_json *json, struct tr_text *text)
 	}
 }
 
-/* Whether a value may come next. */
 static bool wants_value(const struct tr_json_walk *walk)
 {
 	return walk->wants == TR_JSON_WANTS_VALUE || walk->wants == TR_JSON_WANTS_ITEM;
@@ -214,7 +212,7 @@ bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token)
 	return legal;
 }
 
-enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk)
+enum tr_json_token tr_json_walk_on(struct tr_json *json, struct tr_json_walk *walk)
 {
 	struct tr_text text;
 	enum tr_json_token token;
@@ -232,7 +230,7 @@ enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err)
 {
 	struct tr_json_walk walk = TR_JSON_WALK_INIT;
 	const char *begin = json->pos;
-	enum tr_json_token token = tr_json_go_on(json, &walk);
+	enum tr_json_token token = tr_json_walk_on(json, &walk);
 	if (token == TR_JSON_CUT)
 		tr_error_set(err, TR_CAUSE_INPUT, "the JSON text ends in the middle of a value");
 	else if (token == TR_JSON_BAD && walk.depth == TR_JSON_MAX_DEPTH && wants_value(&walk) &&
@@ -268,7 +266,7 @@ bool tr_json_keeps_string(struct tr_text spelling)
 	return true;
 }
 
-/* The names of types that JSON lacks, for messages. */
+/* Returns the name of a type that JSON lacks, for messages. NULL: JSON has the type of the value. */
 static const char *foreign_type(const struct tr_value *value)
 {
 	switch (value->type) {
@@ -333,7 +331,10 @@ static bool put_real(uint64_t bits, struct tr_buffer *to)
 	return true;
 }
 
-/* Recursion is bounded: tr_literal_parse returns at most 60 levels. */
+/*
+ * Appends a value as JSON. Returns the name of what JSON cannot hold, or NULL. The recursion is bounded
+ * by TR_LITERAL_DEPTH.
+ */
 static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 {
 	const char *foreign = foreign_type(value);
@@ -374,7 +375,7 @@ static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 	return foreign;
 }
 
-/* Appends a value as JSON. False: err says what JSON cannot hold. */
+/* Appends a value as JSON. False: err names what JSON cannot hold. */
 static bool from_value(const struct tr_value *value, struct tr_buffer *to, struct tr_error *err)
 {
 	const char *foreign = put_value(value, to);
@@ -478,7 +479,7 @@ void tr_json_recent_free(struct tr_json_recent *recent)
 	}
 }
 
-enum { LONGEST_WORD = 4096 }; /* bytes of a number; a longer one is not accepted */
+enum { NUMBER_MAX = 4096 }; /* bytes of a number; a longer one is not accepted */
 
 void tr_json_items_init(struct tr_json_items *items, struct tr_input *in, bool lines)
 {
@@ -496,7 +497,7 @@ void tr_json_items_skip(struct tr_json_items *items, size_t n)
 	tr_input_skip(items->in, n);
 }
 
-/* A search for the end of an object. */
+/* A search for the end of an object, which goes on when more of the text has arrived. */
 struct search {
 	struct tr_json_walk walk;
 	size_t done;   /* bytes of the object that the walk has taken */
@@ -529,8 +530,11 @@ static bool wants_item(const struct tr_json_walk *walk)
 	return walk->depth && wants_value(walk);
 }
 
-/* TR_JSON_OBJECT_END: the object is complete, and done is its length; CUT: more is needed; BAD. */
-static enum tr_json_token search_on(struct search *search, const char *begin, const char *end)
+/*
+ * Continues a search in the text of the object that there is. TR_JSON_OBJECT_END: the object is complete,
+ * and search->done is its length. TR_JSON_CUT: more text is needed. TR_JSON_BAD: it is not JSON.
+ */
+static enum tr_json_token find_object_end(struct search *search, const char *begin, const char *end)
 {
 	struct tr_text text;
 
@@ -544,7 +548,7 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 		if (search->string && !is_string_whole(search, begin, end))
 			return TR_JSON_CUT;
 		search->string = 0;
-		/* strings without escapes, which most values of environments are, come in one step */
+		/* strings without escapes, as most values of environments are, are skipped in one step */
 		if (*p == '"' && wants_item(&search->walk)) {
 			const char *after = tr_json_plain_items(p, end, search->walk.maps & 1);
 			if (after > p) {
@@ -570,10 +574,10 @@ static enum tr_json_token search_on(struct search *search, const char *begin, co
 		if (token == TR_JSON_CUT && *p == '"' && !is_string_whole(search, begin, end))
 			return TR_JSON_CUT;
 		if (token == TR_JSON_CUT)
-			return end - p > LONGEST_WORD ? TR_JSON_BAD : TR_JSON_CUT;
+			return end - p > NUMBER_MAX ? TR_JSON_BAD : TR_JSON_CUT;
 		/* a number at the end of the text may continue */
 		if (token == TR_JSON_NUMBER && json.pos >= end)
-			return end - p > LONGEST_WORD ? TR_JSON_BAD : TR_JSON_CUT;
+			return end - p > NUMBER_MAX ? TR_JSON_BAD : TR_JSON_CUT;
 		if (!tr_json_accept(&search->walk, token))
 			return TR_JSON_BAD;
 		search->done = (size_t)(json.pos - begin);
@@ -592,7 +596,7 @@ static enum tr_status report(struct tr_json_items *items, enum tr_cause cause, c
 	return TR_WARN;
 }
 
-/* The window begins with "{". */
+/* Takes the object at the start of the window, which begins with "{". */
 static enum tr_status take_object(struct tr_json_items *items, struct tr_text *object,
 				  struct tr_error *err)
 {
@@ -600,11 +604,11 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 	struct tr_input *in = items->in;
 	enum tr_json_token token;
 
-	while ((token = search_on(&search, in->pos, in->end)) == TR_JSON_CUT) {
+	while ((token = find_object_end(&search, in->pos, in->end)) == TR_JSON_CUT) {
 		if (tr_input_more(in, tr_input_available(in) + 1))
 			continue;
-		enum tr_status status =
-			report(items, TR_CAUSE_CUT, "it ends in the middle of an object", err);
+		enum tr_status status = report(items, TR_CAUSE_CUT,
+					       "the input ends in the middle of an object", err);
 		if (in->damaged && !in->at_end) {
 			tr_input_error(in, err);
 			tr_error_at_line(err, items->line);
@@ -612,7 +616,7 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 				return TR_FATAL;
 		}
 		items->inside = false;
-		/* an object inside may be complete */
+		/* an object inside of this one may be complete */
 		tr_json_items_skip(items, 1);
 		return status;
 	}
@@ -628,8 +632,8 @@ static enum tr_status take_object(struct tr_json_items *items, struct tr_text *o
 	return TR_OK;
 }
 
-/* After an error: skips to where an object may begin. The window is not empty. */
-static void pass_over(struct tr_json_items *items)
+/* Skips to where an object may begin, after an error. The window is not empty. */
+static void skip_damage(struct tr_json_items *items)
 {
 	struct tr_input *in = items->in;
 	size_t len = tr_input_available(in);
@@ -648,8 +652,8 @@ static bool is_mark(struct tr_input *in)
 	       memcmp(in->pos, "\xef\xbb\xbf", 3) == 0;
 }
 
-/* Skips a byte or a mark between objects. TR_OK; TR_WARN: it is something else. */
-static enum tr_status take_filler(struct tr_json_items *items, struct tr_error *err)
+/* Skips a byte or a byte order mark between objects. TR_OK; TR_WARN: it is something else. */
+static enum tr_status skip_between(struct tr_json_items *items, struct tr_error *err)
 {
 	if (is_mark(items->in)) {
 		tr_json_items_skip(items, 3);
@@ -682,19 +686,19 @@ enum tr_status tr_json_items_next(struct tr_json_items *items, struct tr_text *o
 	items->taken = 0;
 	while (tr_input_more(in, 1)) {
 		if (items->trouble) {
-			pass_over(items);
+			skip_damage(items);
 			continue;
 		}
 		*line = items->line;
 		if (*in->pos == '{')
 			return take_object(items, object, err);
-		enum tr_status status = take_filler(items, err);
+		enum tr_status status = skip_between(items, err);
 		if (status != TR_OK)
 			return status;
 	}
 	if (items->inside && !in->damaged) {
 		items->inside = false;
-		return report(items, TR_CAUSE_CUT, "it ends in the middle of the list", err);
+		return report(items, TR_CAUSE_CUT, "the input ends in the middle of the list", err);
 	}
 	return TR_END;
 }
@@ -718,10 +722,6 @@ bool tr_json_items_leave(struct tr_json_items *items)
 	return false;
 }
 
-/*
- * Looks at the first object without consuming it, for a bid. An object that is longer than `most`
- * is returned as far as it is there.
- */
 bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object)
 {
 	struct search search = { .walk = TR_JSON_WALK_INIT };
@@ -737,7 +737,7 @@ bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object
 		if (p < in->end && *p != '{')
 			return false;
 		if (p < in->end) {
-			enum tr_json_token token = search_on(&search, p, in->end);
+			enum tr_json_token token = find_object_end(&search, p, in->end);
 			if (token == TR_JSON_BAD)
 				return false;
 			more = token == TR_JSON_CUT;
@@ -777,7 +777,7 @@ static const char *skip_container(const char *p, const char *end, bool map)
 	char before = ',';
 
 	while (p < end) {
-		/* strings of the container itself without escapes come in one step */
+		/* strings of the container itself without escapes are skipped in one step */
 		if (depth == 1 && before == ',' && *p == '"') {
 			p = tr_json_plain_items(p, end, map);
 			if (p == end)
@@ -937,7 +937,7 @@ bool tr_json_is_taken(const struct tr_json_object *object, const struct tr_json_
 bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *to,
 			struct tr_error *err)
 {
-	/* each of the taken members is another one */
+	/* no member is taken twice, so if the counts are equal, all were taken */
 	for (size_t i = 0; object->taken_count < object->count && i < object->count; i++) {
 		const struct tr_json_member *member = &object->members[i];
 		if (tr_json_is_taken(object, member))
@@ -951,7 +951,6 @@ bool tr_json_put_others(const struct tr_json_object *object, struct tr_buffer *t
 	return true;
 }
 
-/* The members came with a comma each; the first one is dropped. */
 void tr_json_put_extra(struct tr_text members, struct tr_buffer *to)
 {
 	if (!members.len)

@@ -118,10 +118,10 @@ struct tr_json_walk {
 /*
  * Steps over tokens until the value is complete, and returns its last token. TR_JSON_BAD: the token
  * at pos is not allowed, or too many brackets are open. TR_JSON_CUT: the text ends early; if it
- * ends between two tokens (pos is end), the walk can go on in the text that follows, so that a
- * value in many pieces is scanned once.
+ * ends between two tokens (pos is end), another call can continue in the text that follows, so that
+ * a value in many pieces is scanned once.
  */
-enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk);
+enum tr_json_token tr_json_walk_on(struct tr_json *json, struct tr_json_walk *walk);
 
 /*
  * Adds one token to a walk, for callers that read the tokens themselves. False: the token is not
@@ -129,7 +129,7 @@ enum tr_json_token tr_json_go_on(struct tr_json *json, struct tr_json_walk *walk
  */
 bool tr_json_accept(struct tr_json_walk *walk, enum tr_json_token token);
 
-/* Steps over a complete value. BAD and CUT as for tr_json_go_on, with the reason in err. */
+/* Steps over a complete value. BAD and CUT as for tr_json_walk_on, with the reason in err. */
 enum tr_json_token tr_json_skip(struct tr_json *json, struct tr_error *err);
 
 /*
@@ -180,8 +180,8 @@ bool tr_json_members_from_field(struct tr_record *record, struct tr_field *field
 				struct tr_buffer *to, struct tr_error *err);
 
 /*
- * The last objects of a kind that recurs in a trace, as the environments of processes do. Where one
- * of them comes again, it is compared and not scanned. Begins all zero.
+ * The last objects of a kind that recurs in a trace, as the environments of processes do. An object
+ * that is equal to one of them is compared and not scanned. Begins all zero.
  */
 enum { TR_JSON_RECENT = 8 };
 
@@ -209,7 +209,7 @@ void tr_json_recent_put(struct tr_json_recent *recent, struct tr_text text, unsi
 void tr_json_recent_free(struct tr_json_recent *recent);
 
 /*
- * A sequence of JSON objects in an input: a list of them, or one a line. What may be between
+ * A sequence of JSON objects in an input: a list of them, or one per line. What may be between
  * objects (brackets of the list, commas, blanks, a byte order mark) is skipped. Anything else is
  * reported, and the search for an object goes on after it. An object that arrives in pieces is
  * scanned once.
@@ -217,7 +217,7 @@ void tr_json_recent_free(struct tr_json_recent *recent);
 
 struct tr_json_items {
 	struct tr_input *in;
-	bool lines;    /* one object a line: after an error, the next line is tried */
+	bool lines;    /* one object per line: after an error, the next line is tried */
 	uint64_t line; /* line number at the start of the window, from 1 */
 	size_t taken;  /* length of the last object, at the start of the window */
 	bool inside;   /* a list is open */
@@ -246,8 +246,8 @@ void tr_json_items_skip(struct tr_json_items *items, size_t count);
 bool tr_json_items_leave(struct tr_json_items *items);
 
 /*
- * Finds the first object of the window, which may be cut, without consuming it. False: there is
- * none.
+ * Finds the first object of the input without consuming it, for a bid. An object that does not end
+ * within the first `most` bytes is cut there. False: the input begins with something else.
  */
 bool tr_json_items_peek(struct tr_input *in, size_t most, struct tr_text *object);
 

@@ -3,8 +3,8 @@
  * Shared by json.c and json_spell.c: classes of bytes, wide scans over string bodies, and single
  * elements of strings.
  *
- * The wide scans read up to 16 bytes after `end` (TR_INPUT_PAD guarantees more) and ignore them, so
- * they need no loop for the tail.
+ * The wide scans read up to 16 bytes after `end`, which TR_INPUT_PAD guarantees, and ignore them, so
+ * that they need no loop for the last bytes.
  */
 #ifndef TR_RECORD_JSON_SCAN_H
 #define TR_RECORD_JSON_SCAN_H
@@ -36,10 +36,10 @@ static inline const char *tr_json_copy_plain(const char *p, const char *end, cha
 	char *t = *to;
 	while (p < end) {
 		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned odd = tr_string_special_mask(block);
+		unsigned special = tr_string_special_mask(block);
 		_mm_storeu_si128((__m128i *)(void *)t, block);
-		if (odd) {
-			unsigned n = (unsigned)__builtin_ctz(odd);
+		if (special) {
+			unsigned n = (unsigned)__builtin_ctz(special);
 			*to = t + n;
 			return p + n;
 		}
@@ -67,17 +67,11 @@ static inline const char *tr_json_find_special(const char *p, const char *end)
 
 #else
 
-#define TR_JSON_BYTES(b) (~(uint64_t)0 / 255 * (uint64_t)(b))
-
-/* Sets the high bit of every zero byte (and perhaps of bytes after the first one). */
-static inline uint64_t tr_json_zero_bytes(uint64_t word)
-{
-	return (word - TR_JSON_BYTES(1)) & ~word & TR_JSON_BYTES(0x80);
-}
-
+/* Not 0 if the word has such a byte. */
 static inline uint64_t tr_json_has(uint64_t word, unsigned char byte)
 {
-	return tr_json_zero_bytes(word ^ TR_JSON_BYTES(byte));
+	uint64_t differences = word ^ TR_EIGHT(byte);
+	return (differences - TR_EIGHT(1)) & ~differences & TR_EIGHT(0x80);
 }
 
 static inline const char *tr_json_copy_plain(const char *p, const char *end, char **to)
@@ -86,10 +80,10 @@ static inline const char *tr_json_copy_plain(const char *p, const char *end, cha
 	while (p < end) {
 		uint64_t word;
 		memcpy(&word, p, sizeof word);
-		uint64_t odd = ((word - TR_JSON_BYTES(0x20)) & ~word & TR_JSON_BYTES(0x80)) |
-			       (word & TR_JSON_BYTES(0x80)) | tr_json_has(word, 0x7f) |
-			       tr_json_has(word, '"') | tr_json_has(word, '\\');
-		if (odd)
+		uint64_t special = ((word - TR_EIGHT(0x20)) & ~word & TR_EIGHT(0x80)) |
+				   (word & TR_EIGHT(0x80)) | tr_json_has(word, 0x7f) |
+				   tr_json_has(word, '"') | tr_json_has(word, '\\');
+		if (special)
 			break;
 		memcpy(t, &word, sizeof word);
 		p += sizeof word;

@@ -48,7 +48,7 @@ static unsigned surrogate_at(const char *p, const char *end)
 	return 0xd000u | (b[1] & 0x3fu) << 6 | (b[2] & 0x3fu);
 }
 
-/* Most bodies do not change in any form: they are appended at once. */
+/* Appends a body without special bytes, as most are. False: it has some, and nothing was appended. */
 static bool put_if_plain(struct tr_text body, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, body.len + TR_JSON_WIDE);
@@ -178,9 +178,9 @@ void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to)
  * JSON text to trec text in one pass: the hot path of every JSON trace.
  *
  * Strings are scanned and copied at once, 16 bytes in a step; canonical text, which is nearly all,
- * costs nothing more. A rule saves most checks: after `to` there is always room for all of the
- * remaining text and SLACK bytes. The few elements that grow (a raw control byte, an invalid byte, a
- * REAL) make room again.
+ * costs nothing more. One rule makes most checks of room unnecessary: after `to` there is always room
+ * for all of the remaining text and SLACK bytes. The few elements that grow (a raw control byte, an
+ * invalid byte, a REAL) make room again.
  */
 
 enum { SLACK = 64 };
@@ -206,15 +206,18 @@ static bool make_room(struct speller *s, size_t more)
 	return false;
 }
 
-/* Fills err: the JSON is malformed. */
+/* Fills err with the reason why the JSON is malformed. */
 static enum tr_json_token bad(struct speller *s, const char *what)
 {
 	tr_error_say(s->err, TR_CAUSE_INPUT, what);
 	return TR_JSON_BAD;
 }
 
-/* Spells an element whose spelling may change. TR_JSON_STRING: done, continue. */
-static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
+/*
+ * Spells the element at p, whose spelling may change. TR_JSON_STRING: the string continues after it.
+ * Not inlined, because few strings have such elements.
+ */
+static __attribute__((noinline)) enum tr_json_token spell_element(struct speller *s)
 {
 	if (*s->p == '\n')
 		return bad(s, "a string that does not end on its line");
@@ -235,7 +238,7 @@ static __attribute__((noinline)) enum tr_json_token spell_odd(struct speller *s)
 	return TR_JSON_STRING;
 }
 
-/* p is at the opening quote. */
+/* Spells the string whose opening quote is at p. */
 static inline enum tr_json_token spell_string(struct speller *s)
 {
 	const char *p = s->p + 1, *end = s->end;
@@ -264,7 +267,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 		}
 		s->p = p;
 		s->to = to;
-		enum tr_json_token token = spell_odd(s);
+		enum tr_json_token token = spell_element(s);
 		if (token != TR_JSON_STRING)
 			return token;
 		p = s->p;
@@ -276,7 +279,7 @@ static inline enum tr_json_token spell_string(struct speller *s)
 	return TR_JSON_CUT;
 }
 
-/* True for digits of at most 64 bits, with or without a minus. */
+/* True for an integer whose magnitude has at most 64 bits. */
 static bool fits_integer(struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -440,7 +443,7 @@ static inline enum tr_json_token spell_between(struct speller *s, struct bracket
 	return TR_JSON_OBJECT_END;
 }
 
-/* Spells a value, with its nesting in a word of bits and not in recursion. */
+/* Spells a value. Its nesting is in a word of bits, so there is no recursion. */
 static enum tr_json_token spell_value(struct speller *s)
 {
 	struct brackets open = { 0, 0 };

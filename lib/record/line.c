@@ -21,9 +21,8 @@ static bool is_suspect(char byte)
 }
 
 /*
- * legal_prefix returns how many bytes at p are certainly legal, up to a place where a sequence
- * begins. STEP bytes may be read, of which only those before end count; the result may reach beyond
- * end.
+ * legal_prefix returns how many bytes at p are certainly legal, up to a byte at which a sequence
+ * begins. It reads STEP bytes, also after end, and the result may include some of those.
  */
 #if defined __SSE2__ && !defined TR_PORTABLE
 
@@ -79,13 +78,13 @@ enum { LARGEST = '~' - '\t', SMALLEST = ' ' - ('\n' + 1) };
 
 static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 {
-	__m128i tab = _mm_set1_epi8('\t'), behind_lf = _mm_set1_epi8('\n' + 1);
+	__m128i tab = _mm_set1_epi8('\t'), after_lf = _mm_set1_epi8('\n' + 1);
 	__m128i largest = _mm_setzero_si128(), smallest = _mm_set1_epi8(-1);
 	for (size_t i = 0; i < blocks; i++, p += STEP) {
 		struct tr_block64 bytes = tr_block64_load(p);
 		for (unsigned part = 0; part < 4; part++) {
 			__m128i less_tab = _mm_sub_epi8(bytes.part[part], tab);
-			__m128i less_lf = _mm_sub_epi8(bytes.part[part], behind_lf);
+			__m128i less_lf = _mm_sub_epi8(bytes.part[part], after_lf);
 			largest = _mm_max_epu8(largest, less_tab);
 			smallest = _mm_min_epu8(smallest, less_lf);
 		}
@@ -96,20 +95,13 @@ static bool scan_blocks(const char *p, size_t blocks, uint64_t *ends)
 	return _mm_movemask_epi8(is_zero(bad)) != 0xffff;
 }
 
-#if defined __x86_64__ && defined __GNUC__ && !defined TR_NARROW
-#define HAVE_WIDE_STEPS 1
-#include <immintrin.h>
+#ifdef TR_WIDE
 
 /* prefetched, in bytes: lines that are read in a mapped file are not in the cache yet */
 enum { AHEAD = 8 << 10 };
 
-/* The functions above for twice as many bytes at a time, if the machine has AVX2. */
-__attribute__((target("avx2"))) static __m256i wide_load(const char *p)
-{
-	return _mm256_loadu_si256((const __m256i *)p);
-}
-
-__attribute__((target("avx2"))) static __m256i wide_suspects(__m256i bytes)
+/* The functions above for twice as many bytes at a time. */
+TR_WIDE static __m256i wide_suspects(__m256i bytes)
 {
 	__m256i above_blank = _mm256_sub_epi8(bytes, _mm256_set1_epi8(' '));
 	__m256i above_tab = _mm256_sub_epi8(bytes, _mm256_set1_epi8('\t'));
@@ -117,18 +109,12 @@ __attribute__((target("avx2"))) static __m256i wide_suspects(__m256i bytes)
 			       _mm256_subs_epu8(above_tab, _mm256_set1_epi8('\n' - '\t')));
 }
 
-__attribute__((target("avx2"))) static uint64_t wide_ends(__m256i bytes)
-{
-	__m256i lf = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\n'));
-	return (unsigned)_mm256_movemask_epi8(lf);
-}
-
 /* Returns the first step that has a suspect, or is not complete. */
-__attribute__((target("avx2"))) static const char *skip_legal(const char *p, const char *end)
+TR_WIDE static const char *skip_legal(const char *p, const char *end)
 {
 	for (; end - p >= STEP; p += STEP) {
-		__m256i any = _mm256_or_si256(wide_suspects(wide_load(p)),
-					      wide_suspects(wide_load(p + 32)));
+		struct tr_block64_wide bytes = tr_block64_wide_load(p);
+		__m256i any = _mm256_or_si256(wide_suspects(bytes.low), wide_suspects(bytes.high));
 		if (!_mm256_testz_si256(any, any))
 			break;
 	}
@@ -136,7 +122,7 @@ __attribute__((target("avx2"))) static const char *skip_legal(const char *p, con
 }
 
 /* Returns which words of a group are not 0. */
-__attribute__((target("avx2"))) static uint64_t used_wide(const uint64_t *words)
+TR_WIDE static uint64_t used_wide(const uint64_t *words)
 {
 	const __m256i *from = (const __m256i *)words;
 	uint64_t unused = 0;
@@ -148,20 +134,20 @@ __attribute__((target("avx2"))) static uint64_t used_wide(const uint64_t *words)
 	return ~unused;
 }
 
-__attribute__((target("avx2"))) static bool scan_blocks_wide(const char *p, size_t blocks,
-							     uint64_t *ends)
+TR_WIDE static bool scan_blocks_wide(const char *p, size_t blocks, uint64_t *ends)
 {
-	__m256i tab = _mm256_set1_epi8('\t'), behind_lf = _mm256_set1_epi8('\n' + 1);
+	__m256i tab = _mm256_set1_epi8('\t'), after_lf = _mm256_set1_epi8('\n' + 1);
 	__m256i largest = _mm256_setzero_si256(), smallest = _mm256_set1_epi8(-1);
 	for (size_t i = 0; i < blocks; i++, p += STEP) {
 		_mm_prefetch(p + AHEAD, _MM_HINT_T1);
-		__m256i low = wide_load(p), high = wide_load(p + 32);
-		largest = _mm256_max_epu8(largest, _mm256_max_epu8(_mm256_sub_epi8(low, tab),
-								   _mm256_sub_epi8(high, tab)));
+		struct tr_block64_wide bytes = tr_block64_wide_load(p);
+		largest =
+			_mm256_max_epu8(largest, _mm256_max_epu8(_mm256_sub_epi8(bytes.low, tab),
+								 _mm256_sub_epi8(bytes.high, tab)));
 		smallest = _mm256_min_epu8(smallest,
-					   _mm256_min_epu8(_mm256_sub_epi8(low, behind_lf),
-							   _mm256_sub_epi8(high, behind_lf)));
-		ends[i] = wide_ends(low) | wide_ends(high) << 32;
+					   _mm256_min_epu8(_mm256_sub_epi8(bytes.low, after_lf),
+							   _mm256_sub_epi8(bytes.high, after_lf)));
+		ends[i] = tr_block64_wide_equal(bytes, '\n');
 	}
 	__m256i bad = _mm256_or_si256(_mm256_subs_epu8(largest, _mm256_set1_epi8(LARGEST)),
 				      _mm256_subs_epu8(_mm256_set1_epi8(SMALLEST), smallest));
@@ -237,11 +223,11 @@ bool tr_line_may_refer(const char *p, const char *end)
 
 const char *tr_line_scan(const char *p, const char *end)
 {
-#if HAVE_WIDE_STEPS
-	bool wide = __builtin_cpu_supports("avx2");
+#ifdef TR_WIDE
+	bool wide = tr_wide_runs();
 #endif
 	while (p < end) {
-#if HAVE_WIDE_STEPS
+#ifdef TR_WIDE
 		if (wide)
 			p = skip_legal(p, end);
 #endif
@@ -261,13 +247,13 @@ const char *tr_line_scan(const char *p, const char *end)
 	return end;
 }
 
-/* Scans the blocks of a group: is there a suspect, and which blocks have line ends? */
+/* Scans the blocks of a group as scan_blocks does, and sets which of them have line ends. */
 static bool scan_group(const char *p, size_t blocks, uint64_t *ends, uint64_t *used)
 {
 	if (blocks < TR_LINE_GROUP)
 		memset(ends, 0, TR_LINE_GROUP * sizeof *ends);
-#if HAVE_WIDE_STEPS
-	if (__builtin_cpu_supports("avx2")) {
+#ifdef TR_WIDE
+	if (tr_wide_runs()) {
 		bool found = scan_blocks_wide(p, blocks, ends);
 		*used = used_wide(ends);
 		return found;
@@ -308,7 +294,8 @@ _Static_assert((int)COLUMNS_BLOCK <= (int)TR_INPUT_PAD, "a block reads beyond th
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-bool tr_columns_kind(struct tr_text kind, uint64_t *word)
+/* Converts a kind of up to eight letters to the number in tr_columns. False: it is another kind. */
+static bool read_kind(struct tr_text kind, uint64_t *word)
 {
 	*word = 0;
 	if (kind.len == 0 || kind.len > sizeof *word)
@@ -334,7 +321,7 @@ bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns)
 		p = columns->start[i + 1] = end + 1;
 	}
 	columns->escapes = memchr(begin, '\\', (size_t)(p - begin)) != NULL;
-	return tr_columns_kind(tr_columns_text(columns, TR_COLUMN_KIND), &columns->kind);
+	return read_kind(tr_columns_text(columns, TR_COLUMN_KIND), &columns->kind);
 }
 
 /*
@@ -373,7 +360,7 @@ pick_line(struct tr_sieve *sieve, struct tr_line_ends *ends, const char *p, stru
 
 #if defined __SSE2__ && !defined TR_PORTABLE
 
-/* Letters in the bytes that are used, zeros in the others. */
+/* True if the bytes that `used` selects are letters. */
 ALWAYS_INLINE bool is_kind(uint64_t word, uint64_t used)
 {
 	/* each sum has its result in the eighth bit of a byte, and none of them carries */
@@ -459,7 +446,7 @@ static bool in_block(const char *p, const char *lf, struct tr_columns *columns)
 
 #endif
 
-bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns)
+bool tr_columns_find_short(const char *p, const char *lf, struct tr_columns *columns)
 {
 	columns->kind = 0;
 	return in_block(p, lf, columns);

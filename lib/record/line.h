@@ -111,11 +111,11 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
  */
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
-/* As tr_columns_find, but faster if columns are short. Reads up to TR_INPUT_PAD bytes after the LF. */
-bool tr_columns_find_soon(const char *p, const char *lf, struct tr_columns *columns);
-
-/* Converts a kind to the number in tr_columns. False: tr_columns_find does not accept the kind. */
-bool tr_columns_kind(struct tr_text kind, uint64_t *word);
+/*
+ * As tr_columns_find, for a line whose columns end within its first 64 bytes. False also for others.
+ * Reads up to TR_INPUT_PAD bytes after the LF.
+ */
+bool tr_columns_find_short(const char *p, const char *lf, struct tr_columns *columns);
 
 /*
  * A sieve selects lines before records are made of them: by their fixed columns, and by fields that

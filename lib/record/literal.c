@@ -52,11 +52,10 @@ static inline bool is_word_start(char c)
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* "column N: why" with N the column of at; format is the error's pattern. Always false. */
 static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Fails the scan with a message at that place. False. */
+/* Fails the scan with "column N: reason", with N the column of `at`. Always false. */
 static bool scan_fail(struct scan *scan, const char *at, const char *format, ...)
 {
 	if (!scan->err)
@@ -191,7 +190,7 @@ static bool scan_string(struct scan *scan, bool wide, struct tr_text *spelling, 
 		p += length;
 	}
 	if (p == end)
-		return scan_fail(scan, p, "end of value in a string");
+		return scan_fail(scan, p, "closing quote missing");
 	scan->pos = p + 1;
 	*spelling = tr_text_span(start, p);
 	scan->canonical &= canonical;
@@ -267,7 +266,7 @@ static const char *hex_end(struct scan *scan)
 	return p;
 }
 
-/* The digits after a 0x. */
+/* Scans the digits after a 0x, of at most 64 bits. */
 static bool scan_hex(struct scan *scan, const char *what, uint64_t *number)
 {
 	const char *start = scan->pos, *end = hex_end(scan);
@@ -295,7 +294,7 @@ static bool scan_id(struct scan *scan, char letter, bool *there, uint64_t *id)
 		return true;
 	scan->pos++;
 	if (!scan_at(scan, letter))
-		return scan_fail(scan, scan->pos, "identifier of table %c expected", letter);
+		return scan_fail(scan, scan->pos, "'%c' and a number expected after '@'", letter);
 	scan->pos++;
 	return scan_digits(scan, "identifier", id);
 }
@@ -323,8 +322,8 @@ static bool scan_nan(struct scan *scan, bool single, struct tr_value *value)
 	return true;
 }
 
-/* Scans "-inf" and "-inff". False: it is something else. */
-static bool negative_infinity(struct scan *scan, struct tr_value *value)
+/* Scans "-inf" or "-inff". False: it is something else. */
+static bool scan_negative_infinity(struct scan *scan, struct tr_value *value)
 {
 	struct tr_text left = tr_text_span(scan->pos + 1, scan->end);
 	if (!tr_text_starts(left, TR_TEXT("inf")))
@@ -399,7 +398,7 @@ static bool scan_number(struct scan *scan, struct tr_value *value)
 {
 	const char *start = scan->pos, *digits = start;
 	char sign = *start == '-' || *start == '+' ? *start : 0;
-	if (sign == '-' && negative_infinity(scan, value))
+	if (sign == '-' && scan_negative_infinity(scan, value))
 		return true;
 	if (sign)
 		digits++;
@@ -607,7 +606,6 @@ static bool scan_blob_file(struct scan *scan, struct tr_value *value)
 	return scan_digits(scan, "length", &value->as.number);
 }
 
-/* Any value. */
 static bool scan_value(struct scan *scan, struct tr_value *value);
 
 /* Skips blanks, which are legal here but not canonical. */
@@ -672,7 +670,7 @@ static bool pop_members(struct scan *scan, size_t base, struct tr_value *map)
 	return true;
 }
 
-/* Enters the bracket at pos. */
+/* Skips an opening bracket. False: too many are open. */
 static bool open_bracket(struct scan *scan)
 {
 	if (scan->depth == TR_LITERAL_DEPTH) {
@@ -686,7 +684,6 @@ static bool open_bracket(struct scan *scan)
 	return true;
 }
 
-/* Skips a closing bracket. */
 static void close_bracket(struct scan *scan)
 {
 	scan->depth--;
@@ -713,7 +710,7 @@ static bool scan_plain_items(struct scan *scan)
 	return true;
 }
 
-/* Scans from the opening bracket to the closing one, and what may follow it. */
+/* Scans a list, and the "..." that may follow it. */
 static bool scan_list(struct scan *scan, struct tr_value *value)
 {
 	*value = (struct tr_value){ .type = TR_LIST };
@@ -887,8 +884,8 @@ static bool scan_wide(struct scan *scan, struct tr_value *value)
 	return true;
 }
 
-/* True for a word that is a value of its own. */
-static bool is_constant(struct scan *scan, struct tr_text word, struct tr_value *value)
+/* Takes a word that is a value of its own. False: it is another word. */
+static bool take_constant(struct scan *scan, struct tr_text word, struct tr_value *value)
 {
 	static const struct {
 		const char *word;
@@ -916,8 +913,8 @@ static bool is_constant(struct scan *scan, struct tr_text word, struct tr_value 
 	return false;
 }
 
-/* True at `prefix:`, the beginning of a value of its own; skips the colon. */
-static bool is_prefix(struct scan *scan, struct tr_text word, const char *prefix)
+/* Skips the colon after a word that is this prefix of a value. False: it is something else. */
+static bool skip_prefix(struct scan *scan, struct tr_text word, const char *prefix)
 {
 	if (!scan_at(scan, ':') || !tr_text_is(word, prefix))
 		return false;
@@ -931,19 +928,19 @@ static bool scan_word_value(struct scan *scan, struct tr_value *value)
 	struct tr_text word = scan_word(scan);
 	if (scan_at(scan, '('))
 		return scan_symbol(scan, word, false, value);
-	if (is_prefix(scan, word, "nan"))
+	if (skip_prefix(scan, word, "nan"))
 		return scan_nan(scan, false, value);
-	if (is_prefix(scan, word, "nanf"))
+	if (skip_prefix(scan, word, "nanf"))
 		return scan_nan(scan, true, value);
-	if (is_prefix(scan, word, "b64"))
+	if (skip_prefix(scan, word, "b64"))
 		return scan_base64(scan, value);
-	if (is_prefix(scan, word, "blob"))
+	if (skip_prefix(scan, word, "blob"))
 		return scan_blob_left(scan, value);
-	if (is_prefix(scan, word, "file"))
+	if (skip_prefix(scan, word, "file"))
 		return scan_blob_file(scan, value);
 	if (tr_text_is(word, "L"))
 		return scan_wide(scan, value);
-	if (is_constant(scan, word, value))
+	if (take_constant(scan, word, value))
 		return true;
 	/* the empty set of a fixed set of words does not combine with other names */
 	if (tr_text_is(word, "none") && scan_at(scan, '|'))
@@ -1027,7 +1024,7 @@ static enum tr_spelling scan_spelling(struct tr_text text, unsigned *traits, str
  * scanner has to decide.
  */
 
-/* A string in its canonical spelling. */
+/* Skips a string in its canonical spelling. */
 static inline const char *skip_string(const char *p, const char *end)
 {
 	for (p++;;) {
@@ -1051,7 +1048,7 @@ static inline const char *skip_string(const char *p, const char *end)
 	}
 }
 
-/* An integer that JSON certainly holds. The caller checks the byte after it. */
+/* Skips an integer that JSON certainly holds. The caller checks the byte after it. */
 static const char *skip_integer(const char *p, const char *end)
 {
 	enum { SAFE_DIGITS = 15 };
@@ -1064,7 +1061,7 @@ static const char *skip_integer(const char *p, const char *end)
 	return p > start && p - start <= SAFE_DIGITS ? p : NULL;
 }
 
-/* A string, a small integer or null. */
+/* Skips a string, a small integer or null. */
 static inline const char *skip_scalar(const char *p, const char *end)
 {
 	if (p == end)
@@ -1076,7 +1073,7 @@ static inline const char *skip_scalar(const char *p, const char *end)
 	return tr_text_starts(tr_text_span(p, end), TR_TEXT("null")) ? p + 4 : NULL;
 }
 
-/* A list of scalars. */
+/* Skips a list of scalars. */
 static const char *skip_list(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == ']')
@@ -1089,7 +1086,7 @@ static const char *skip_list(const char *p, const char *end)
 	return *p == ']' ? p + 1 : NULL;
 }
 
-/* A map of scalars. */
+/* Skips a map of scalars. */
 static const char *skip_map(const char *p, const char *end)
 {
 	if (end - p >= 2 && p[1] == '}')
@@ -1151,7 +1148,7 @@ enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_err
 
 /* Writing. */
 
-/* A name needs quotes only where it would be read as something else. */
+/* Appends a name, with quotes only where it would be read as something else. */
 static void put_name(struct tr_text name, bool before_parenthesis, struct tr_buffer *to)
 {
 	if (tr_is_word(name, before_parenthesis))
@@ -1218,7 +1215,6 @@ static void write_symbol(const struct tr_value *value, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ')');
 }
 
-/* Recursion is bounded by the 60 open brackets that a value may have. */
 static void write_list(const struct tr_value *value, struct tr_buffer *to)
 {
 	tr_buffer_put_byte(to, '[');
@@ -1230,7 +1226,7 @@ static void write_list(const struct tr_value *value, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ']');
 }
 
-/* A map or a structure. */
+/* Appends a map or a structure. */
 static void write_members(const struct tr_value *value, struct tr_buffer *to)
 {
 	bool map = value->type == TR_MAP;
@@ -1253,7 +1249,10 @@ static void write_members(const struct tr_value *value, struct tr_buffer *to)
 		put_id('S', value->id, to);
 }
 
-/* Each type has one spelling, so equal values are equal texts. A failure is kept in the buffer. */
+/*
+ * Each type has one spelling, so equal values are equal texts. The recursion is bounded by
+ * TR_LITERAL_DEPTH.
+ */
 void tr_literal_write(const struct tr_value *value, struct tr_buffer *to)
 {
 	char *room;

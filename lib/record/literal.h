@@ -36,7 +36,7 @@ enum tr_spelling tr_literal_check(struct tr_text text, bool *json, struct tr_err
 
 /*
  * True if the text is the canonical spelling of a string, or of a list of strings, and compact JSON
- * has the same text. False means nothing.
+ * has the same text. False: it is something else, or tr_literal_examine has to decide.
  */
 bool tr_literal_is_json_strings(struct tr_text text);
 
@@ -46,10 +46,7 @@ enum tr_literal_trait {
 	TR_TRAIT_NO_JSON = 4, /* compact JSON cannot have the same text */
 };
 
-/*
- * The same, with more about the text: traits are set unless it is malformed. `json` above means
- * that there is no TR_TRAIT_NO_JSON.
- */
+/* As tr_literal_check, but sets all traits, unless the text is malformed. */
 enum tr_spelling tr_literal_examine(struct tr_text text, unsigned *traits, struct tr_error *err);
 
 enum { TR_LITERAL_DEPTH = 60 }; /* maximum number of open brackets */

@@ -139,7 +139,7 @@ bool tr_pending_hold(struct tr_pending *queue, struct tr_pending_item *item, uin
 	return true;
 }
 
-/* The item is not pending on its key any more. */
+/* Marks an item as no longer pending on a key. */
 static void clear_key(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	item->keyed = item->pending = false;
@@ -196,7 +196,7 @@ struct tr_pending_item *tr_pending_stuck(struct tr_pending *queue, bool *cycle)
 	return item;
 }
 
-/* Forgets the key and the name of an item. */
+/* Removes the key and the name of an item. */
 static void forget(struct tr_pending *queue, struct tr_pending_item *item)
 {
 	tr_pending_release(queue, item);
@@ -245,7 +245,6 @@ static bool write_item(struct tr_pending *queue, const void *data, struct tr_tex
 	       (!text.len || tr_spool_write(queue->spool, text.data, text.len, err));
 }
 
-/* Whether the item may move to the temporary file. */
 static bool can_be_spilled(const struct tr_pending_item *item)
 {
 	return !item->pending && !item->pinned && !item->run;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists and maps of strings without escapes, 64 bytes at a time: they are most bytes of a build
- * trace.
+ * Lists and maps of strings without escapes, which make up most of a build trace, 64 bytes at a time.
  *
  * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
  * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
@@ -55,8 +54,8 @@ static inline struct marks mark(const char *p, bool map)
 	};
 }
 
-/* The structure of a block, and the state for the next one. */
-struct view {
+/* The structure of a block, one bit for each byte; the last bits are the state for the next block. */
+struct layout {
 	uint64_t inside;  /* in a string, or its opening quote */
 	uint64_t closing; /* a closing quote */
 	uint64_t between; /* neither: a separator, if the text is valid */
@@ -65,7 +64,7 @@ struct view {
 };
 
 /* The state before the first string: the bracket or comma before it counts as a separator. */
-#define VIEW_INIT \
+#define LAYOUT_INIT \
 	{ \
 		.between = UINT64_MAX \
 	}
@@ -76,10 +75,11 @@ INLINED uint64_t carry(uint64_t bits)
 	return 0 - (bits >> 63);
 }
 
-INLINED struct view look(const struct machine *machine, struct marks marks, bool map,
-			 const struct view *before)
+/* Finds the layout of a block from its marks and the layout of the block before it. */
+INLINED struct layout find_layout(const struct machine *machine, struct marks marks, bool map,
+				  const struct layout *before)
 {
-	struct view v;
+	struct layout v;
 	v.inside = machine->parity(marks.quotes) ^ carry(before->inside);
 	v.closing = marks.quotes & ~v.inside;
 	v.between = ~(v.inside | marks.quotes);
@@ -105,26 +105,27 @@ INLINED struct marks mark_last(const struct machine *machine, const char *p, con
 			       marks.special >> done };
 }
 
-/* True if the block is the valid end of a text, after which `done` bytes of the view mean nothing. */
-INLINED bool is_end(const struct view *v, unsigned done, bool map)
+/* True if the block is the valid end of a text; the last `done` bits of its layout are ignored. */
+INLINED bool is_end(const struct layout *v, unsigned done, bool map)
 {
 	uint64_t last = (uint64_t)1 << (TR_UTF8_BLOCK - 1 - done);
 	return !(v->bad << done) && (v->closing & last) && (!map || (v->odd & last));
 }
 
-/* From the first quote to after the last, TR_UTF8_BLOCK bytes or more. */
+/* True if [p, end), TR_UTF8_BLOCK bytes or more, is the inside of a list or map of plain strings. */
 INLINED bool is_plain(const struct machine *machine, const char *p, const char *end, bool map)
 {
-	struct view v = VIEW_INIT;
+	struct layout v = LAYOUT_INIT;
 	for (; end - p > TR_UTF8_BLOCK; p += TR_UTF8_BLOCK) {
-		v = look(machine, machine->mark(p, map), map, &v);
+		v = find_layout(machine, machine->mark(p, map), map, &v);
 		if (v.bad)
 			return false;
 	}
-	v = look(machine, mark_last(machine, p, end, map), map, &v);
+	v = find_layout(machine, mark_last(machine, p, end, map), map, &v);
 	return is_end(&v, (unsigned)(TR_UTF8_BLOCK - (end - p)), map);
 }
 
+/* True for a list or map of plain strings, with its brackets. */
 INLINED bool is_container(const struct machine *machine, const char *p, const char *end)
 {
 	if (*p == '[' && end[-1] == ']')
@@ -134,20 +135,21 @@ INLINED bool is_container(const struct machine *machine, const char *p, const ch
 	return false;
 }
 
+/* As tr_json_plain_items. */
 INLINED const char *skip_items(const struct machine *machine, const char *p, const char *end,
 			       bool map)
 {
 	const char *after = p;
-	struct view view = VIEW_INIT;
+	struct layout v = LAYOUT_INIT;
 	for (; p < end; p += TR_UTF8_BLOCK) {
-		view = look(machine, machine->mark(p, map), map, &view);
+		v = find_layout(machine, machine->mark(p, map), map, &v);
 		if (end - p < TR_UTF8_BLOCK)
-			view.bad |= UINT64_MAX << (end - p);
-		uint64_t good = view.bad ? (view.bad & (0 - view.bad)) - 1 : UINT64_MAX;
-		uint64_t ends = view.closing & good & (map ? view.odd : UINT64_MAX);
+			v.bad |= UINT64_MAX << (end - p);
+		uint64_t before_bad = v.bad ? (v.bad & (0 - v.bad)) - 1 : UINT64_MAX;
+		uint64_t ends = v.closing & before_bad & (map ? v.odd : UINT64_MAX);
 		if (ends)
 			after = p + TR_UTF8_BLOCK - __builtin_clzll(ends);
-		if (view.bad)
+		if (v.bad)
 			break;
 	}
 	return after;
@@ -159,10 +161,13 @@ static inline char *copy(char *to, const char *from, const char *end)
 	return to + (end - from);
 }
 
-/* Replaces the separators in the text of a map, from the first quote to after the last. */
+/*
+ * Replaces the separators in the text of a map, from the first quote to after the last. Returns the end
+ * of what was written. NULL: the map is not plain.
+ */
 INLINED char *put_pairs(const struct machine *machine, const char *p, const char *end, char *to)
 {
-	struct view v = VIEW_INIT;
+	struct layout v = LAYOUT_INIT;
 	const char *from = p;
 	bool last;
 
@@ -172,14 +177,14 @@ INLINED char *put_pairs(const struct machine *machine, const char *p, const char
 		unsigned done = last ? (unsigned)(TR_UTF8_BLOCK - (end - p)) : 0;
 		struct marks marks =
 			last ? mark_last(machine, p, end, true) : machine->mark(p, true);
-		v = look(machine, marks, true, &v);
+		v = find_layout(machine, marks, true, &v);
 		if (last ? !is_end(&v, done, true) : v.bad)
 			return NULL;
 		for (uint64_t left = v.between & UINT64_MAX >> done; left; left &= left - 1) {
 			const char *separator = p + __builtin_ctzll(left);
 			bool colon = v.odd & left & (0 - left);
 			to = copy(to, from, separator);
-			memcpy(to, colon ? ",  " : "],[", 3);
+			memcpy(to, colon ? ",  " : "],[", 3); /* a constant size is faster */
 			to += colon ? 1 : 3;
 			from = separator + 1;
 		}

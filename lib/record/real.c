@@ -271,10 +271,10 @@ static int64_t saturated(const char *p, const char *end, int64_t limit)
 	return n;
 }
 
-/* False: all digits are 0. */
+/* Takes a text apart. False: all digits are 0, and only `negative` and `end` are set. */
 static bool split(struct tr_text text, struct decimal *d)
 {
-	/* longer than any text, so that zeros before the exponent do not matter */
+	/* more than any text has digits, so that digits before or after the point do not matter */
 	const int64_t limit = (int64_t)1 << 58;
 	const char *p = text.data, *end = p + text.len;
 	d->negative = *p == '-';
@@ -419,8 +419,8 @@ static uint64_t nearest(const struct width *width, const struct decimal *d)
 	return bits + rounds_up(width, d, bits);
 }
 
-/* Reads a decimal in a width. False: it overflows, or rounds to zero from other digits. */
-static bool read(const struct width *width, struct tr_text text, uint64_t *bits)
+/* Reads any decimal in a width. False: it overflows, or rounds to zero although a digit is not 0. */
+static bool read_any(const struct width *width, struct tr_text text, uint64_t *bits)
 {
 	struct decimal d;
 	bool zero = !split(text, &d);
@@ -488,7 +488,7 @@ bool tr_real64_read(struct tr_text decimal, uint64_t *bits)
 		*bits |= (uint64_t)negative << 63;
 		return true;
 	}
-	return read(&real64, decimal, bits);
+	return read_any(&real64, decimal, bits);
 }
 
 bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
@@ -496,7 +496,10 @@ bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 	uint64_t wide;
 	bool negative;
 	if (read_plain(decimal, &negative, &wide)) {
-		/* to round it again is right, unless it may have been in the middle of two */
+		/*
+		 * rounding the double again is right, unless it is at the middle between two floats or
+		 * next to it: then the first rounding may have changed the side
+		 */
 		enum { MIDDLE = 1 << 28, BELOW = 2 * MIDDLE - 1 };
 		double number;
 		memcpy(&number, &wide, sizeof number);
@@ -507,7 +510,7 @@ bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 			return true;
 		}
 	}
-	bool in_range = read(&real32, decimal, &wide);
+	bool in_range = read_any(&real32, decimal, &wide);
 	*bits = (uint32_t)wide;
 	return in_range;
 }

@@ -16,7 +16,6 @@
 
 /* Cells. */
 
-/* Appends \xhh. */
 static void put_hex_escape(unsigned char c, struct tr_buffer *to)
 {
 	tr_buffer_put_literal(to, "\\x");
@@ -62,7 +61,7 @@ static const char *next_escaped(const char *p, const char *end)
 	}
 }
 
-/* Appends the inside of a cell; whole cells and first characters have rules of their own. */
+/* Appends bytes of a cell, without the rules for whole cells and for the first byte of a key. */
 static void put_inside(const char *p, const char *end, bool key, struct tr_buffer *to)
 {
 	while (p < end) {
@@ -179,24 +178,20 @@ static bool respell_cell(struct tr_text spelling, bool key, struct tr_arena *are
 
 bool tr_cell_number(const struct tr_cell *cell, uint64_t *number)
 {
+	struct tr_text text = cell->text;
+	uint64_t large;
 	if (cell->type == TR_CELL_NUMBER) {
 		*number = cell->number;
 		return true;
 	}
-	struct tr_text digits = cell->text;
-	if (cell->type != TR_CELL_TEXT || digits.len == 0 || digits.len > 20 ||
-	    (digits.len > 1 && digits.data[0] == '0'))
+	if (cell->type != TR_CELL_TEXT)
 		return false;
-	uint64_t n = 0;
-	for (const char *p = digits.data, *end = p + digits.len; p < end; p++) {
-		unsigned digit = (unsigned char)*p - (unsigned)'0';
-		if (digit > 9)
-			return false;
-		n = n * 10 + digit;
-	}
-	/* of twenty digits, the first one is 1, and the sum has not wrapped around */
-	*number = n;
-	return digits.len < 20 || (digits.data[0] == '1' && n >= UINT64_C(10000000000000000000));
+	if (tr_decimal_id(text, number))
+		return true;
+	if (text.len == 0 || *text.data == '0' || !tr_decimal_read(text, UINT64_MAX, &large))
+		return false;
+	*number = large;
+	return true;
 }
 
 void tr_cell_write(const struct tr_cell *cell, struct tr_buffer *to)
@@ -235,7 +230,10 @@ static bool write_cell(struct tr_record *record, const struct tr_cell *cell, con
 	return false;
 }
 
-/* Definitions of known words have ids of one letter and a number; `id` is spelled canonically. */
+/*
+ * Checks the id of a definition, in its canonical spelling: for the words of trec(5) it is a letter
+ * and a number. False: err is filled.
+ */
 static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *err)
 {
 	static const struct {
@@ -253,14 +251,13 @@ static bool check_id(struct tr_text word, struct tr_text id, struct tr_error *er
 		uint64_t number;
 		if (id.data[0] == letters[i].letter && tr_cell_number(&digits, &number))
 			return true;
-		tr_error_set(err, TR_CAUSE_INPUT, "identifier of %%%s begins with %c",
+		tr_error_set(err, TR_CAUSE_INPUT, "the id of %%%s must be %c and a number",
 			     letters[i].word, letters[i].letter);
 		return false;
 	}
 	return true;
 }
 
-/* Writes the columns of a definition. The letter of its id has to fit its word. */
 static bool write_definition(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	tr_buffer_put_byte(to, '%');
@@ -345,26 +342,20 @@ static bool write_field(void *context, struct tr_field *field, const struct tr_e
 	return false;
 }
 
-/* Writes all fields. */
-static bool write_fields(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
-{
-	return tr_record_walk(record, write_field, &(struct writing){ record, to, err });
-}
-
 /* Writes a line in its canonical spelling. False: err is filled. */
 static bool write_line(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	if (record->type == TR_COMMENT) {
 		tr_buffer_put_byte(to, '#');
 		tr_buffer_put_text(to, record->comment);
-	} else if (!write_fixed(record, to, err) || !write_fields(record, to, err)) {
+	} else if (!write_fixed(record, to, err) ||
+		   !tr_record_walk(record, write_field, &(struct writing){ record, to, err })) {
 		return false;
 	}
 	tr_buffer_put_byte(to, '\n');
 	return true;
 }
 
-/* After an error nothing of the line is left in the buffer. */
 enum tr_status tr_record_write(struct tr_record *record, struct tr_buffer *to, struct tr_error *err)
 {
 	if (record->line.data && record->canonical) {
@@ -409,7 +400,7 @@ void tr_trailer_put(uint64_t count, uint64_t errors, bool truncated, struct tr_b
 		tr_buffer_put_literal(to, "\ttruncated=true");
 }
 
-/* The field layer: what follows the fixed columns. */
+/* Fields: the columns after the fixed ones. */
 
 enum {
 	FIRST_FIELDS = 8,
@@ -457,7 +448,7 @@ static const char *field_reason(struct tr_text column, const char **equals)
 
 enum column { ARROW, FIELD, NO_FIELD };
 
-/* Makes *field of a column; *reason is why it is not a field. */
+/* Makes *field of a column. NO_FIELD: *reason says why it is not one. */
 INLINED enum column read_column(struct tr_text column, enum tr_line_type type, bool arrow_seen,
 				struct tr_field *field, const char **reason)
 {
@@ -501,7 +492,6 @@ static unsigned fixed_count(const struct tr_record *record)
 	}
 }
 
-/* Begins to step through the columns of fields. */
 static struct columns columns_begin(const struct tr_record *record)
 {
 	const char *begin = record->rest.data, *end = begin + record->rest.len;
@@ -668,7 +658,7 @@ void tr_record_init(struct tr_record *record, struct tr_arena *arena)
 	record->source_line = record->source_offset = TR_NO_POSITION;
 }
 
-/* Fills err: the line is damaged. False. */
+/* Fills err with the reason why the line is damaged. False. */
 static bool damage(struct tr_error *err, const char *reason)
 {
 	tr_error_say(err, TR_CAUSE_INPUT, reason);
@@ -697,7 +687,8 @@ static bool fixed_columns(const struct tr_record *record, const char **p,
 	const char *tab = tr_tabs_next(&tabs);
 	for (unsigned i = 0; i < count; i++) {
 		if (tab == end) {
-			tr_error_set(err, TR_CAUSE_INPUT, "%u of %u columns", i + 1, count + 1);
+			tr_error_set(err, TR_CAUSE_INPUT, "only %u of %u columns", i + 1,
+				     count + 1);
 			return false;
 		}
 		const char *start = tab + 1;
@@ -720,7 +711,7 @@ static bool record_line(struct tr_record *record, const char *p, const char *end
 {
 	const char *kind_end = word_end(p, end);
 	if (kind_end == p || (kind_end < end && *kind_end != '\t'))
-		return damage(err, "no kind");
+		return damage(err, "the line does not begin with a kind");
 	record->type = TR_RECORD;
 	record->kind = tr_text_span(p, kind_end);
 	struct tr_cell *const cells[] = { &record->seq, &record->time, &record->task,
@@ -740,7 +731,7 @@ static bool definition_line(struct tr_record *record, const char *p, const char 
 {
 	const char *word = word_end(p + 1, end);
 	if (word == p + 1 || (word < end && *word != '\t'))
-		return damage(err, "no definition word");
+		return damage(err, "% must be followed by a word in lower case");
 	record->kind = tr_text_span(p + 1, word);
 	if (!tr_text_is(record->kind, "trec")) {
 		struct tr_cell *const cells[] = { &record->task, &record->name };
@@ -753,7 +744,7 @@ static bool definition_line(struct tr_record *record, const char *p, const char 
 		if (!fixed_columns(record, &word, cells, 1, err))
 			return false;
 		if (!tr_text_is(record->seq.text, "1"))
-			return damage(err, "unknown version");
+			return damage(err, "unknown version of trec");
 		record->seq.type = TR_CELL_NUMBER;
 		record->seq.number = 1;
 	}
@@ -767,7 +758,7 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 {
 	const char *after = p + 4;
 	if (end - p < 4 || memcmp(p, "!end", 4) != 0 || (after < end && *after != '\t'))
-		return damage(err, "unknown line");
+		return damage(err, "the word after ! is not end");
 	struct tr_cell *const cells[] = { &record->seq };
 	record->type = TR_TRAILER;
 	record->kind = tr_text_span(p + 1, after);
@@ -780,14 +771,14 @@ static bool trailer_line(struct tr_record *record, const char *p, const char *en
 	return true;
 }
 
-/* Clears what the columns of a record set, for other lines. */
+/* Clears what the columns of a record set, for lines of other types. */
 static void clear_columns(struct tr_record *record)
 {
 	record->kind = record->comment = (struct tr_text){ NULL, 0 };
 	record->seq = record->time = record->task = record->name = (struct tr_cell){ 0 };
 }
 
-/* Like tr_record_init, without the columns: nearly every line is a record, which sets them. */
+/* Like tr_record_init, but keeps the old columns: nearly every line is a record, which sets them. */
 static void begin_line(struct tr_record *record, struct tr_text line)
 {
 	record->canonical = record->split = record->chosen = false;
@@ -840,7 +831,7 @@ enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *
 	struct tr_text text = tr_buffer_text(line);
 	struct tr_columns columns;
 	const char *lf = text.data + text.len - 1;
-	if (text.len && *lf == '\n' && tr_columns_find_soon(text.data, lf, &columns))
+	if (text.len && *lf == '\n' && tr_columns_find_short(text.data, lf, &columns))
 		tr_record_from_columns(record, text, &columns);
 	else if (!tr_record_from_line(record, text, err))
 		return TR_FATAL;
@@ -848,7 +839,6 @@ enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *
 	return TR_OK;
 }
 
-/* Sets a cell from a column that was found by its TABs. */
 static void set_cell(struct tr_cell *cell, const struct tr_columns *columns, enum tr_column column)
 {
 	cell->text = tr_columns_text(columns, column);
@@ -874,7 +864,7 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
 {
 	if (field->value || field->bad) {
 		if (field->bad)
-			damage(err, "no value");
+			damage(err, "the value is malformed");
 		return field->value;
 	}
 	field->value = tr_literal_parse(field->text, record->arena, err);

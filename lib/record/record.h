@@ -81,6 +81,7 @@ struct tr_field {
 enum { TR_SPELL_MAX = 256 }; /* bytes of a line that `spell` writes, at most */
 
 struct tr_buffer;
+struct tr_columns;
 
 struct tr_record {
 	enum tr_line_type type;
@@ -97,13 +98,12 @@ struct tr_record {
 	struct tr_text rest; /* part of line: from the TAB after the fixed columns up to the LF */
 	/*
 	 * Writes the line and returns its length, at most TR_SPELL_MAX. NULL: the line is written
-	 * from the fields. Whoever changes the record has to clear this.
+	 * from the fields. A caller that changes the record sets this to NULL.
 	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* borrowed; for splitting and parsing */
-	/*
-	 * the position in the source, for messages: a line from 1, a byte from 0; or TR_NO_POSITION
-	 */
+	/* the position in the source, for messages: a line from 1, a byte from 0; or
+	 * TR_NO_POSITION */
 	uint64_t source_line;
 	uint64_t source_offset;
 };
@@ -124,12 +124,10 @@ bool tr_record_from_line(struct tr_record *record, struct tr_text line, struct t
  * borrowed, and gets readable bytes after the line. TR_OK; TR_FATAL: memory is exhausted, or the
  * line has reached --max-record.
  */
-struct tr_buffer;
 enum tr_status tr_record_from_buffer(struct tr_record *record, struct tr_arena *arena,
 				     struct tr_buffer *line, struct tr_error *err);
 
-/* Makes a record of a line whose columns were found by tr_columns_find. */
-struct tr_columns;
+/* Makes a record of a line whose columns were found by tr_columns_find (line.h). */
 void tr_record_from_columns(struct tr_record *record, struct tr_text line,
 			    const struct tr_columns *columns);
 
@@ -161,8 +159,8 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
 
 /*
  * Returns the last field with that key, spelled as a cell, before or after the arrow. NULL: there
- * is none. The record is split if necessary; NULL then also means exhausted memory, so a caller to
- * whom that is not the same as an absent field splits the record first.
+ * is none. The record is split if necessary; NULL then also means exhausted memory, so a caller that
+ * has to distinguish the two splits the record first.
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
@@ -199,7 +197,10 @@ void tr_cell_escape(struct tr_text bytes, bool key, struct tr_buffer *to);
 bool tr_cell_bytes(struct tr_text spelling, struct tr_arena *arena, struct tr_text *bytes,
 		   struct tr_error *err);
 
-/* Reads a cell that is a decimal number of 64 bits, as text or as a number. False: it is none. */
+/*
+ * Reads a cell that is a decimal number of 64 bits, as a number or as text without zeros in front.
+ * False: it is not one, and *number is unchanged.
+ */
 bool tr_cell_number(const struct tr_cell *cell, uint64_t *number);
 
 /* Appends the cell as lines have it: "-", its text, the digits or the address. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Escapes of strings: what begins with a backslash is decoded to a unit (struct tr_escape), and
- * units are encoded to their one spelling.
+ * Escapes of strings: a sequence that begins with a backslash is decoded to a unit (struct tr_escape),
+ * and a unit is encoded to its canonical spelling.
  */
 
 #include <stddef.h>
@@ -38,7 +38,7 @@ static bool is_surrogate(uint64_t code)
 	return code >= 0xd800 && code < 0xe000;
 }
 
-/* The escape is malformed. False. */
+/* Fills the reason why an escape is malformed. False. */
 static bool fail(struct tr_escape *escape, const char *reason, size_t at)
 {
 	escape->reason = reason;
@@ -46,7 +46,7 @@ static bool fail(struct tr_escape *escape, const char *reason, size_t at)
 	return false;
 }
 
-/* The escape is complete. True. */
+/* Fills an escape that is complete. True. */
 static bool found(struct tr_escape *escape, int type, uint64_t code, size_t len)
 {
 	escape->type = type;
@@ -189,7 +189,6 @@ static void put_escape(unsigned char c, struct tr_buffer *to)
 	tr_buffer_put(to, spelled, simple ? 2 : tr_escape_write(&escape, false, spelled));
 }
 
-/* Copies the bytes between escapes in one piece, because most strings have none. */
 bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 {
 	if (bytes.len == 0)
@@ -210,7 +209,7 @@ bool tr_string_escape(struct tr_text bytes, struct tr_buffer *to)
 	return plain;
 }
 
-/* Copies the bytes. False: one of them is special. */
+/* Copies bytes, after which TR_STRING_PAD bytes can be read. False: one of them is special. */
 static inline bool copy_plain(struct tr_text bytes, char *to)
 {
 #if defined __SSE2__ && !defined TR_PORTABLE

@@ -37,11 +37,9 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
 	found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
 	return (unsigned)_mm_movemask_epi8(found);
 }
-#endif
 
-#if defined __SSE2__ && !defined TR_PORTABLE
 /*
- * The first special byte of a text of 4 to 15 bytes, or end: its first half and its last half,
+ * Returns the first special byte of a text of 4 to 15 bytes, or end: its first half and its last half,
  * which may overlap, are examined together.
  */
 static inline const char *tr_string_special_of_few(const char *p, const char *end)
@@ -145,13 +143,13 @@ enum { TR_PLAIN_LEAST = 64 + 2 }; /* a block and the brackets */
 
 /*
  * True if [p, end), at least TR_PLAIN_LEAST bytes, is a canonical list or map of strings, all of
- * printable ASCII without a backslash. False means nothing.
+ * printable ASCII without a backslash. False: it is something else, or cannot be decided here.
  */
 bool tr_literal_is_plain(const char *p, const char *end);
 
 /*
  * Appends the members of a map as JSON lists, ["key","value"] with commas between them, if
- * tr_literal_is_plain accepts it. False: nothing was appended, which means nothing.
+ * tr_literal_is_plain accepts it. False: nothing was appended.
  */
 bool tr_literal_put_plain_pairs(struct tr_text map, struct tr_buffer *to);
 

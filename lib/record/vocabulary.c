@@ -40,7 +40,6 @@ enum {
 	FIELDS = sizeof known_fields / sizeof *known_fields,
 };
 
-/* Whether the word is in the list. */
 static bool is_in(const char *const *words, size_t count, struct tr_text word)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -92,9 +91,9 @@ int tr_context_kind(struct tr_text kind)
 }
 
 /* Appends as much of the text as there is room for after len; returns the new length. */
-static size_t append(char label[24], size_t len, struct tr_text text)
+static size_t append(char label[TR_UNSUPPORTED_NAME], size_t len, struct tr_text text)
 {
-	size_t room = 23 - len, more = text.len < room ? text.len : room;
+	size_t room = TR_UNSUPPORTED_NAME - 1 - len, more = text.len < room ? text.len : room;
 
 	memcpy(label + len, text.data, more);
 	label[len + more] = '\0';
@@ -104,14 +103,17 @@ static size_t append(char label[24], size_t len, struct tr_text text)
 void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text kind,
 			     struct tr_text call, const char *field, const char *reason)
 {
-	char label[24] = "";
+	char label[TR_UNSUPPORTED_NAME] = "";
 	size_t i = 0, length = append(label, 0, kind);
 
 	if (call.len) {
 		length = append(label, length, TR_TEXT(" "));
 		append(label, length, call);
 	}
-	/* a writer may leave out most records of a trace: no function is called for 24 bytes */
+	/*
+	 * a writer may leave out millions of records, so all bytes of a label are compared: compilers
+	 * make that a few instructions, but call a function for strings
+	 */
 	while (i < kinds->count &&
 	       (kinds->kinds[i].reason != reason || kinds->kinds[i].field != field ||
 		memcmp(kinds->kinds[i].kind, label, sizeof label) != 0))

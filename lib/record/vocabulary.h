@@ -41,19 +41,22 @@ static inline bool tr_kind_is_call(struct tr_text kind)
  * and do not count as something that the target holds. Begins as all zero.
  */
 
-enum { TR_UNSUPPORTED_KINDS = 32 }; /* further kinds are counted with the last */
+enum {
+	TR_UNSUPPORTED_KINDS = 32, /* further kinds are counted with the last */
+	TR_UNSUPPORTED_NAME = 24,  /* bytes of a name with its NUL; longer ones are cut */
+};
 
 struct tr_unsupported_kinds {
 	struct {
-		char kind[24];	    /* for a system call with its name: "sys read" */
+		char kind[TR_UNSUPPORTED_NAME]; /* of a system call with its name: "sys read" */
 		const char *field;  /* only this field is lost; NULL: the record is */
 		const char *reason; /* NULL: none was given */
 		uint64_t count;
 	} kinds[TR_UNSUPPORTED_KINDS];
-	size_t count, reported;
-	uint64_t context;
-	bool supported; /* a record came that is supported and not context */
-	bool noted;
+	size_t count, reported; /* of kinds; the first ones were reported */
+	uint64_t context;	/* records of context kinds */
+	bool supported;		/* a record came that is supported and not context */
+	bool noted;		/* it was reported that there are only context records */
 };
 
 /* Counts a record that the target cannot hold. */

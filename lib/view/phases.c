@@ -57,7 +57,7 @@ static bool read_content(const char *path, struct content *content, struct tr_er
 	tr_error_set(err, TR_CAUSE_INPUT, "not a file of -ftime-trace");
 	/* the value is checked as a whole before its members are read */
 	struct tr_json_walk walk = TR_JSON_WALK_INIT;
-	if (tr_json_go_on(&json, &walk) != TR_JSON_OBJECT_END) {
+	if (tr_json_walk_on(&json, &walk) != TR_JSON_OBJECT_END) {
 		tr_error_name(err, tr_text_from(path));
 		return false;
 	}

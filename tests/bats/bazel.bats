@@ -67,7 +67,7 @@ short() {
 @test "hostile input: everything complete is kept" {
 	head -c 900 "$data/aquery.json" >cut
 	run -2 --separate-stderr tr-parse cut
-	[[ $stderr == *"cut:18: it ends in the middle of an object"* ]]
+	[[ $stderr == *"cut:18: the input ends in the middle of an object"* ]]
 	# a damaged action costs no other one
 	sed 's/"targetId": 1,/"targetId": ],/' "$data/aquery.json" >bad
 	run -2 --separate-stderr tr-parse -f bazel bad

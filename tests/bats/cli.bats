@@ -238,12 +238,12 @@ need_terminal() {
 @test "messages: file and line; after 20 of a kind only the count" {
 	many 10 | sed '4s/exec/ex_ec/' >bad.trec
 	run --separate-stderr -2 tr-parse bad.trec
-	[ "$stderr" = "tr-parse: bad.trec:4: no kind" ]
+	[ "$stderr" = "tr-parse: bad.trec:4: the line does not begin with a kind" ]
 	many 100 | sed 's/^exec/ex_ec/' >bad.trec
 	run --separate-stderr -2 tr-parse bad.trec
 	[ "${#stderr_lines[@]}" -eq 21 ]
-	[ "${stderr_lines[19]}" = "tr-parse: bad.trec:21: no kind" ]
-	[ "${stderr_lines[20]}" = "tr-parse: 80 more like this: no kind" ]
+	[ "${stderr_lines[19]}" = "tr-parse: bad.trec:21: the line does not begin with a kind" ]
+	[ "${stderr_lines[20]}" = "tr-parse: 80 more like this: the line does not begin with a kind" ]
 	# more notes are a note
 	{ printf 'call\t0\t-\t0\tf\t->\n'; many 100; } >good.trec
 	run --separate-stderr -0 tr-totext --verbose --style=apitrace good.trec

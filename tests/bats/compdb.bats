@@ -515,7 +515,7 @@ END
 	done
 	head -c 5000 "$db" >cut
 	run -2 --separate-stderr tr-parse cut
-	[[ $stderr == *"cut:"*": it ends in the middle of an object"* ]]
+	[[ $stderr == *"cut:"*": the input ends in the middle of an object"* ]]
 	[[ ${lines[-1]} == $'!end\t'*$'\terrors=1\ttruncated=true' ]]
 	echo '[{"directory":"/","arguments":["a"],"file":"a.c"},{"directory":"/","arguments":"a","file":"b.c"},{"a":1}]' >odd
 	run -2 --separate-stderr tr-parse odd
@@ -523,7 +523,7 @@ END
 	[ "$(grep -c ^exec <<<"$output")" -eq 1 ]
 	head -n -1 "$db" >cut
 	run -2 --separate-stderr tr-parse cut
-	[[ $stderr == *"it ends in the middle of the list"* ]]
+	[[ $stderr == *"the input ends in the middle of the list"* ]]
 }
 
 @test "a compressed log makes a database that is not" {

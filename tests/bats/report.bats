@@ -84,7 +84,7 @@ check() {
 	check 2
 	[ "$(jq -s -c '[.[] | select(.type == "trouble") | .line] == [range(2; 102)]' r)" = true ]
 	jq -se 'all(.[] | select(.type == "trouble"); .file == "bad.trec" and .cause == "input" and
-		.severity == "damage" and .text == "no kind")' r
+		.severity == "damage" and .text == "the line does not begin with a kind")' r
 	{ cat good.trec && printf 'signal\t3\t-\t1\tSIGHUP\n'; } >other.trec
 	run -0 --separate-stderr tr-repack -q -t klocwork --report=r -o out other.trec
 	[ -z "$stderr" ]

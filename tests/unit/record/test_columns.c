@@ -58,6 +58,18 @@ static bool same_record(const struct tr_record *a, const struct tr_record *b)
 	       tr_text_equal(a->rest, b->rest) && tr_text_equal(a->line, b->line);
 }
 
+/* Converts a kind to a number, its first letter lowest. False: it is not up to eight letters. */
+static bool kind_number(struct tr_text kind, uint64_t *number)
+{
+	*number = 0;
+	for (size_t i = 0; i < kind.len; i++) {
+		if (i == 8 || kind.data[i] < 'a' || kind.data[i] > 'z')
+			return false;
+		*number += (uint64_t)kind.data[i] << 8 * i;
+	}
+	return true;
+}
+
 /* Plain kinds are found in every good line; what is found is what the line layer finds. */
 static bool agrees(size_t len, bool *found)
 {
@@ -71,7 +83,7 @@ static bool agrees(size_t len, bool *found)
 	tr_record_init(&record, &arena);
 	bool good = tr_record_from_line(&expected, line, NULL) && expected.type == TR_RECORD;
 	*found = tr_columns_find(text, text + len, &columns);
-	if (*found != (good && tr_columns_kind(expected.kind, &kind)))
+	if (*found != (good && kind_number(expected.kind, &kind)))
 		return false;
 	if (!*found)
 		return true;

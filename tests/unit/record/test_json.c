@@ -140,7 +140,7 @@ static void test_walk_in_pieces(void)
 		char *copy;
 		struct tr_json json = text_of(pieces[i], strlen(pieces[i]), &copy);
 		ok(token == TR_JSON_CUT, "the value continues");
-		token = tr_json_go_on(&json, &walk);
+		token = tr_json_walk_on(&json, &walk);
 		ok(token != TR_JSON_CUT || json.pos == json.end, "all of piece %zu is taken", i);
 		free(copy);
 	}
