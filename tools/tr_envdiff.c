@@ -373,15 +373,15 @@ static bool put_changed(struct tr_envdiff *envdiff, struct tr_text line, struct 
 }
 
 /*
- * Leaves a record out that cannot be searched for masked values: with --mask a lost record is
- * better than a leaked one. False: stop.
+ * Leaves a record out in which variables cannot be removed or masked: a lost record is better than
+ * a leaked one. False: stop.
  */
 static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, const char *why)
 {
 	struct tr_error err;
 
 	tr_error_say_in(&err, TR_CAUSE_INPUT, why,
-			"%s: left out, because it may contain a masked value", why);
+			"%s: left out, because it may contain a secret", why);
 	envdiff->left_out++;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 	return !envdiff->cli->stop;
