@@ -45,6 +45,8 @@ page_options() {
 	run -1 grep -n '\\|' "$top_srcdir"/man/*.[157]
 	# an option after an argument needs another Fl, or it loses a hyphen
 	run -1 grep -nE '^\.(Op|It|Fl).*Ar [A-Z]+ [|,] -' "$top_srcdir"/man/*.[157]
+	# a quote at the start of a later word is not printed
+	run -1 grep -nE '^\.(Ql|Li|Dl|Cm|Dq|Pq) [^"].* "' "$top_srcdir"/man/*.[157]
 }
 
 @test "tr-totext(1) lists every style, and has a section for it" {
