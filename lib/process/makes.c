@@ -254,21 +254,29 @@ static void keep(struct known *set, struct tr_text name, const struct tr_call *c
 	*set = new;
 }
 
+/* Returns the text of argv. data NULL: there is none, or memory is exhausted. */
+static struct tr_text argv_of(struct tr_record *record)
+{
+	bool fine = tr_record_split(record, NULL) != TR_FATAL;
+	const struct tr_field *field = fine ? tr_record_field(record, "argv") : NULL;
+
+	return field && !field->value ? field->text : (struct tr_text){ NULL, 0 };
+}
+
 bool tr_makes_find(struct tr_makes *makes, struct tr_record *record, struct tr_text *file)
 {
-	struct tr_text name = record->name.text;
+	struct tr_text name = record->name.text, argv = { NULL, 0 };
 	struct tr_call call;
 
-	if (record->name.type != TR_CELL_TEXT || !name.len ||
-	    tr_record_split(record, NULL) == TR_FATAL)
+	if (record->name.type != TR_CELL_TEXT || !name.len)
 		return tr_call_read_makes(record, makes->compilers, &call, file);
 	struct known *set = makes->known[tr_text_hash(makes->seed, name) % SETS];
-	const struct tr_field *field = tr_record_field(record, "argv");
-	struct tr_text argv = field && !field->value ? field->text : (struct tr_text){ NULL, 0 };
 	for (size_t i = 0; i < WAYS && set[i].name; i++) {
 		if (!tr_text_equal((struct tr_text){ set[i].name, set[i].name_len }, name))
 			continue;
 		*file = (struct tr_text){ NULL, 0 };
+		if (set[i].text && !argv.data)
+			argv = argv_of(record);
 		if (set[i].text && (!argv.data || !is_like(&set[i], argv, file)))
 			continue;
 		struct known found = set[i];
@@ -276,6 +284,7 @@ bool tr_makes_find(struct tr_makes *makes, struct tr_record *record, struct tr_t
 		*set = found;
 		return true;
 	}
+	argv = argv_of(record);
 	if (!tr_call_read_makes(record, makes->compilers, &call, file))
 		return false;
 	/* the arguments of a shell decide whether it runs libtool */
