@@ -667,8 +667,16 @@ static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
 
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b)
 {
-	struct sequence contents = { a, b, false };
+	struct sequence contents = { a, b, false }, keys = { a, b, true };
 
+	/* there is nothing to choose in many processes of a build */
+	if (!a->count || !b->count)
+		return true;
+	if (a->count == 1 && b->count == 1) {
+		if (equal_at(&contents, 0, 0) || equal_at(&keys, 0, 0))
+			pair_at(&contents, 0, 0);
+		return true;
+	}
 	if (!align_gap(&contents, (struct gap){ 0, a->count, 0, b->count }, 0))
 		return false;
 	prefer_places(a, b);
