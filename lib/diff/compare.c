@@ -107,7 +107,7 @@ static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides
 struct words {
 	uint64_t program;
 	uint64_t *list; /* sorted; the directory is one of them */
-	size_t count;
+	size_t count, cap;
 	uint64_t bits; /* one bit for each word */
 	uint32_t record;
 };
@@ -117,7 +117,6 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 		       const struct tr_normal_field *cwd, struct words *words)
 {
 	const struct tr_normal_field *const fields[] = { argv, cwd };
-	size_t cap = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct tr_text text = fields[i] ? fields[i]->text : TR_TEXT("");
@@ -125,7 +124,7 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 		while (p < end && (p = memchr(p, '"', (size_t)(end - p)))) {
 			const char *begin = p;
 			p = tr_normal_string_end(p, end);
-			if (!tr_array_room(words->list, words->count, cap))
+			if (!tr_array_room(words->list, words->count, words->cap))
 				return false;
 			words->list[words->count++] =
 				tr_text_hash(tr_number_hash(seed, i), tr_text_span(begin, p));
@@ -153,15 +152,15 @@ static size_t count_same(const struct words *a, const struct words *b, size_t be
 	return tr_hashes_common(a->list, a->count, b->list, b->count, least);
 }
 
-/* Reads the words of a program. False: err is filled. */
+/* Reads the words of a program into the memory of another one. False: err is filled. */
 static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, struct words *words,
 		       struct tr_error *err)
 {
 	struct tr_normal *normal = &diff->sides[which].normal;
 	uint64_t seed = diff->rules.seed;
 
-	*words = (struct words){ .record = number };
-	if (!tr_diff_read(diff, which, number, err).data)
+	*words = (struct words){ .list = words->list, .cap = words->cap, .record = number };
+	if (!tr_diff_read_command(diff, which, number, err))
 		return false;
 	words->program = tr_text_hash(seed, normal->fields[0].text);
 	if (read_words(seed, tr_normal_find(normal, "argv"), tr_normal_find(normal, "cwd"), words))
@@ -172,8 +171,8 @@ static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, st
 
 /* The words of programs of one trace that have no match. */
 struct candidates {
-	struct words list[LOOKS];
-	size_t count, next; /* the place of the first program that was not read yet */
+	struct words list[LOOKS]; /* the rest of it has the memory of those that were removed */
+	size_t count, next;	  /* the place of the first program that was not read yet */
 };
 
 /*
@@ -210,9 +209,10 @@ static bool pair_program(struct tr_diff *diff, const struct words *words, unsign
 		return true;
 	tr_align_pair(diff->sides[!other].records, words->record, diff->sides[other].records,
 		      list[match].record);
-	free(list[match].list);
+	struct words removed = list[match];
 	candidates->count--;
 	memmove(&list[match], &list[match + 1], (candidates->count - match) * sizeof *list);
+	list[candidates->count] = removed;
 	return true;
 }
 
@@ -220,25 +220,23 @@ static bool pair_program(struct tr_diff *diff, const struct words *words, unsign
 static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 {
 	struct lists lists = list_class(diff, TR_DIFF_EXEC);
-	struct candidates *candidates = malloc(sizeof *candidates);
+	struct candidates *candidates = calloc(1, sizeof *candidates);
+	struct words words = { 0 };
 	bool fine = candidates && !lists.failed, exchanged = false;
 
 	if (!fine)
 		tr_error_memory(err);
-	if (candidates)
-		candidates->count = candidates->next = 0;
 	fine = fine && choose_first(diff, lists.sides, &exchanged, err);
 	const struct tr_align_side *first = &lists.sides[exchanged];
 	const struct tr_align_side *second = &lists.sides[!exchanged];
 	for (size_t i = 0; fine && i < first->count; i++) {
-		struct words words;
 		if (!candidates->count && candidates->next == second->count)
 			break;
 		fine = load_words(diff, exchanged, first->list[i], &words, err) &&
 		       pair_program(diff, &words, !exchanged, second, candidates, err);
-		free(words.list);
 	}
-	for (size_t i = 0; candidates && i < candidates->count; i++)
+	free(words.list);
+	for (size_t i = 0; candidates && i < LOOKS; i++)
 		free(candidates->list[i].list);
 	free(candidates);
 	free_lists(&lists);

@@ -178,6 +178,13 @@ struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number
 struct tr_text tr_diff_split(struct tr_diff *diff, unsigned side, uint32_t number,
 			     struct tr_error *err);
 
+/*
+ * Reads a program again, and sets the fields of sides[side].normal to its name, and to argv and cwd if
+ * it has them. False: err is filled.
+ */
+bool tr_diff_read_command(struct tr_diff *diff, unsigned side, uint32_t number,
+			  struct tr_error *err);
+
 /* Returns the kind of a record; otherwise as tr_diff_read, whose results become invalid. */
 struct tr_text tr_diff_kind(struct tr_diff *diff, unsigned side, uint32_t number,
 			    struct tr_error *err);

@@ -29,6 +29,9 @@ static const struct tr_text of_module[] = { TEXT("id"), { NULL, 0 } };
 static const struct tr_text of_block[] = { TEXT("module"), { NULL, 0 } };
 static const struct tr_text of_envset[] = { TEXT("tasks"), { NULL, 0 } };
 
+/* The fields of tr_normal_read_command. */
+static const struct tr_text of_command[] = { TEXT("argv="), TEXT("cwd="), { NULL, 0 } };
+
 /* The key of a system call is its first field, the path. */
 static const struct tr_text by_file[] = { TEXT("path="), TEXT("from="), { NULL, 0 } };
 static const struct tr_text by_line[] = { TEXT("line="), { NULL, 0 } };
@@ -170,8 +173,9 @@ bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
 	return !rules->replace && !tr_normal_ignores(rules, "name");
 }
 
-/* Returns the column that begins at *p, and moves it to the next one. */
-static inline struct tr_text next_column(struct tr_tabs *tabs, const char **p)
+/* Returns the column that begins at *p, and moves it to the next one. Inlined as tr_tabs_next is. */
+static inline __attribute__((always_inline)) struct tr_text next_column(struct tr_tabs *tabs,
+									const char **p)
 {
 	const char *begin = *p, *tab = tr_tabs_next(tabs);
 
@@ -344,7 +348,16 @@ static bool sort_fields(struct tr_normal *n)
 	return true;
 }
 
-bool tr_normal_split(struct tr_normal *n, struct tr_text line)
+/* True if a column is one of these fields; NULL: all are. */
+static inline bool is_one_of(struct tr_text column, const struct tr_text *keys)
+{
+	while (keys && keys->data && !tr_text_starts(column, *keys))
+		keys++;
+	return !keys || keys->data;
+}
+
+/* Splits a line into the fields with these keys; NULL: all. */
+static inline void split(struct tr_normal *n, struct tr_text line, const struct tr_text *keys)
 {
 	const char *end = line.data + line.len - 1;
 	struct tr_tabs tabs = tr_tabs_begin(line.data, line.data, end);
@@ -366,17 +379,21 @@ bool tr_normal_split(struct tr_normal *n, struct tr_text line)
 		struct tr_text column = next_column(&tabs, &p);
 		if (tr_text_is(column, "->"))
 			result = true;
-		else
+		else if (is_one_of(column, keys))
 			add_field(n, column, result);
 	}
+}
+
+bool tr_normal_split(struct tr_normal *n, struct tr_text line)
+{
+	split(n, line, NULL);
 	n->failed |= !sort_fields(n);
 	return !n->failed;
 }
 
-bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+/* Sets the normal texts of the fields. False: memory is exhausted. */
+static bool put_fields(struct tr_normal *n, struct tr_text line, bool first)
 {
-	if (!tr_normal_split(n, line))
-		return false;
 	n->fields->text = n->rules->ignored_count ? read_name(n, first) : read_known_name(n, first);
 	set_call(n);
 	if (n->text.len)
@@ -392,6 +409,17 @@ bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
 		text += n->fields[i].text.len;
 	}
 	return !n->failed;
+}
+
+bool tr_normal_read(struct tr_normal *n, struct tr_text line, bool first)
+{
+	return tr_normal_split(n, line) && put_fields(n, line, first);
+}
+
+bool tr_normal_read_command(struct tr_normal *n, struct tr_text line, bool first, bool argv)
+{
+	split(n, line, argv ? of_command : of_command + 1);
+	return !n->failed && put_fields(n, line, first);
 }
 
 /* Hashes the variables of a map in any order, because the order in an environment means nothing. */

@@ -208,6 +208,12 @@ bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
 bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 
 /*
+ * As tr_normal_read, but the only fields are the name, cwd and with `argv` argv, and they are not for
+ * tr_normal_match.
+ */
+bool tr_normal_read_command(struct tr_normal *normal, struct tr_text line, bool first, bool argv);
+
+/*
  * As tr_normal_read, but provides no fields and no text, only hashes. The order of the variables of
  * an environment does not change these. line: of the record, whose fields may differ from it.
  */

@@ -320,24 +320,27 @@ static bool is_date(const struct tr_normal *normal)
 }
 
 /*
- * Returns the key of the program that was read last: a hash of its name and directory, and of the file
- * that it makes or else its arguments. The compiler proper and the assembler make files with random
- * names, so their keys include the key of their driver; but only if that one has a file (MAKES), because
- * otherwise a change in any argument of the driver would change the keys of its children. *fine: false
- * if memory is exhausted.
+ * Returns the key of a program: a hash of its name and directory, and of the file that it makes or else
+ * its arguments. The compiler proper and the assembler make files with random names, so their keys
+ * include the key of their driver; but only if that one has a file (MAKES), because otherwise a change
+ * in any argument of the driver would change the keys of its children. *fine: false if memory is
+ * exhausted.
  */
 static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
-			 uint32_t driver, bool first, bool *fine)
+			 struct tr_text line, uint32_t driver, bool first, bool *fine)
 {
 	enum { MAKES = 1 };
 	struct tr_normal *normal = &side->normal;
 	struct tr_text makes;
+
+	*fine = tr_makes_find(diff->maker, record, &makes) &&
+		tr_normal_read_command(normal, line, first, !makes.data);
+	if (!*fine)
+		return 0;
 	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
 	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
-
 	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
-	*fine = tr_makes_find(diff->maker, record, &makes);
-	if (!*fine || !makes.data) {
+	if (!makes.data) {
 		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
 		hash = argv ? tr_text_hash(hash, argv->text) : hash;
 		return hash & ~(uint64_t)MAKES;
@@ -826,10 +829,8 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 				fine = false;
 				break;
 			}
-			fine = tr_normal_read(&side->normal, line, i == 0);
-			if (fine)
-				side->records[k].key = exec_key(diff, side, &record,
-								driver_of(side, k), i == 0, &fine);
+			side->records[k].key = exec_key(diff, side, &record, line,
+							driver_of(side, k), i == 0, &fine);
 			if (!fine)
 				tr_error_memory(err);
 		}
@@ -964,6 +965,21 @@ struct tr_text tr_diff_split(struct tr_diff *diff, unsigned side, uint32_t numbe
 			     struct tr_error *err)
 {
 	return read_fields(diff, side, number, true, err);
+}
+
+bool tr_diff_read_command(struct tr_diff *diff, unsigned which, uint32_t number,
+			  struct tr_error *err)
+{
+	struct tr_diff_side *side = &diff->sides[which];
+	struct tr_text line = look_at_line(side, number, err);
+
+	if (!line.data)
+		return false;
+	if (!tr_normal_read_command(&side->normal, line, which == 0, true)) {
+		tr_error_memory(err);
+		return false;
+	}
+	return true;
 }
 
 struct tr_text tr_diff_kind(struct tr_diff *diff, unsigned which, uint32_t number,
