@@ -102,7 +102,13 @@ struct tr_normal_field {
 	bool is_added;	  /* tr_normal_add added it */
 };
 
-enum { TR_NORMAL_MEMOS = 4096, TR_NORMAL_CALLS = 16, TR_NORMAL_NAMES = 256, TR_NORMAL_KINDS = 32 };
+enum {
+	TR_NORMAL_MEMOS = 4096,
+	TR_NORMAL_CALLS = 16,
+	TR_NORMAL_KEYS = 128,
+	TR_NORMAL_NAMES = 256,
+	TR_NORMAL_KINDS = 32,
+};
 
 /* Hashes that are the same for all records of a kind. */
 struct tr_normal_kind {
@@ -133,6 +139,12 @@ struct tr_normal_call; /* normal_value.c */
 struct tr_normal_known_call {
 	uint64_t name; /* its hash; 0: none */
 	const struct tr_normal_call *call;
+};
+
+/* The same for a field of a call, or a member of a structure in one. */
+struct tr_normal_known_key {
+	uint64_t key;	/* its hash, with that of the call */
+	unsigned class; /* normal_value.c */
 };
 
 /* The open files and mapped memory of all processes. */
@@ -179,6 +191,7 @@ struct tr_normal {
 	struct tr_normal_tail tails[1 << TR_TAIL_BITS];
 	uint64_t plain_names[TR_NORMAL_NAMES]; /* hashes of names in which nothing is replaced */
 	struct tr_normal_known_call calls[TR_NORMAL_CALLS]; /* by the hash of their name */
+	struct tr_normal_known_key keys[TR_NORMAL_KEYS];    /* by their hash */
 	const struct tr_normal_call *call; /* NULL: one without fields of its own */
 	struct tr_text makes;		   /* the objects that the call creates; data NULL: none */
 	bool in_process;		   /* it is a system call, or another record of a process */

@@ -203,7 +203,7 @@ void tr_normal_set_call(struct tr_normal *n)
 }
 
 /* Returns the class of a field of a system call, or of a member of a structure in one. */
-static enum class class_of_key(const struct tr_normal_call *call, struct tr_text key) {
+static enum class find_class(const struct tr_normal_call *call, struct tr_text key) {
 	size_t low = 0, high = sizeof keys / sizeof *keys;
 
 	for (unsigned i = 0; call && i < sizeof call->keys / sizeof *call->keys;
@@ -222,9 +222,19 @@ while (low < high)
 return ORDINARY;
 }
 
+/* As find_class, but remembers the keys, of which a trace has few. */
+static enum class class_of_key(struct tr_normal *n, struct tr_text key) {
+	uint64_t hash = tr_text_hash(tr_number_hash(n->rules->seed, (uintptr_t)n->call), key);
+	struct tr_normal_known_key *known = &n->keys[hash % TR_NORMAL_KEYS];
+
+	if (known->key != hash) *known = (struct tr_normal_known_key){ hash,
+								       find_class(n->call, key) };
+	return (enum class)known->class;
+}
+
 /* As class_of_key, but ORDINARY for what --as-is compares as it is. */
-static enum class class_of(const struct tr_normal *n, struct tr_text key, const char *value) {
-	static const char dup[] = "\tcmd=F_DUPFD"; enum class class = class_of_key(n->call, key);
+static enum class class_of(struct tr_normal *n, struct tr_text key, const char *value) {
+	static const char dup[] = "\tcmd=F_DUPFD"; enum class class = class_of_key(n, key);
 
 	switch (class){
 		case READING : return n->rules->readings ? ORDINARY : READING;
@@ -242,7 +252,7 @@ static enum class class_of(const struct tr_normal *n, struct tr_text key, const 
 }
 
 /* Returns the class of the member of a structure whose value begins at p, after "=". */
-static enum class class_of_member(const struct tr_normal *n, const char *value, const char *p) {
+static enum class class_of_member(struct tr_normal *n, const char *value, const char *p) {
 	const char *end = p - 1, *begin = end;
 
 	while (begin > value && (tr_is_alphanumeric(begin[-1]) || begin[-1] == '_')) begin--;
