@@ -525,7 +525,8 @@ static void take(struct tool_diff *t, struct tr_record *record)
 	else if (record->type == TR_RECORD && !count_record(t, record->kind))
 		return;
 	else if (record->type == TR_RECORD && side->normal.known->class == TR_DIFF_THREAD &&
-		 !tr_diff_follow_frames(&t->frames, t->side, record, side->count))
+		 !tr_diff_follow_frames(&t->frames, t->side, record, side->normal.spelled_name,
+					side->count))
 		tr_cli_out_of_memory(&t->cli);
 }
 

@@ -86,18 +86,24 @@ struct tr_diff_frame {
 	uint32_t differs : 1;
 };
 
+enum { TR_FRAME_NAMES = 128 };
+
 /* The frames of both traces, 4 bytes for each. Initialise with zeros, and set kinds.ask. */
 struct tr_diff_frames {
 	struct tr_call_kinds kinds;
+	uint64_t others[TR_FRAME_NAMES]; /* hashes of kinds and names of calls that end no frame */
 	struct tr_frame_list {
 		struct tr_diff_frame *frames;
 		size_t count, cap;
 	} sides[2];
 };
 
-/* Takes an API call; count: of the records of its side up to this one. False: memory is exhausted. */
+/*
+ * Takes an API call. name: a hash of its kind and name, or 0; count: of the records of its side up to
+ * this one. False: memory is exhausted.
+ */
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
-			   const struct tr_record *record, size_t count);
+			   const struct tr_record *record, uint64_t name, size_t count);
 
 /* Marks the frame of a record that differs. */
 void tr_diff_mark_frame(struct tr_diff_frames *frames, unsigned side, uint32_t record);

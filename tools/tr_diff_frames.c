@@ -10,13 +10,18 @@
 enum { RANGES_MAX = 8 /* that are printed */ };
 
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
-			   const struct tr_record *record, size_t count)
+			   const struct tr_record *record, uint64_t name, size_t count)
 {
 	struct tr_frame_list *list = &frames->sides[side];
+	uint64_t *other = &frames->others[name % TR_FRAME_NAMES];
 
-	if (tr_text_is(record->kind, "enter") || record->name.type != TR_CELL_TEXT ||
-	    !(tr_call_kinds_of(&frames->kinds, record->name.text) & TR_CALL_END_FRAME))
+	if (name && *other == name)
 		return true;
+	if (tr_text_is(record->kind, "enter") || record->name.type != TR_CELL_TEXT ||
+	    !(tr_call_kinds_of(&frames->kinds, record->name.text) & TR_CALL_END_FRAME)) {
+		*other = name;
+		return true;
+	}
 	if (!tr_array_room(list->frames, list->count, list->cap))
 		return false;
 	list->frames[list->count++] = (struct tr_diff_frame){ .end = (uint32_t)count };

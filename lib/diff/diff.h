@@ -98,7 +98,9 @@ struct tr_diff_side {
 	uint32_t *piped; /* records of processes that may run make, which use only pipes */
 	size_t piped_count, piped_cap;
 
-	uint32_t threads;
+	uint32_t threads, last_thread;
+	uint64_t last_task;   /* that of last_thread, */
+	bool any_thread;      /* if this is true */
 	size_t objects_known; /* the first record that was hashed with all classes of objects known */
 	struct tr_normal normal;
 	struct tr_block_speller speller; /* of blocks that are read again */

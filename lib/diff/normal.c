@@ -236,6 +236,7 @@ static inline struct tr_text read_known_name(struct tr_normal *n, bool first)
 	uint64_t hash = tr_text_hash(n->kind_hash, n->name);
 	uint64_t *plain = &n->plain_names[hash % TR_NORMAL_NAMES];
 
+	n->spelled_name = hash;
 	if (*plain == hash) {
 		n->name_hash = hash;
 		return n->name;
@@ -297,6 +298,7 @@ static inline void begin(struct tr_normal *n, bool in_order)
 	n->table = 0;
 	n->count = n->name_count = n->opened = 0;
 	n->descriptors = 0;
+	n->spelled_name = 0;
 	n->module.data = n->spent.data = n->parent.data = n->child.data = NULL;
 	if (n->text.len)
 		tr_buffer_reset(&n->text);

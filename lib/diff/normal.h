@@ -173,9 +173,10 @@ struct tr_normal {
 	const struct tr_diff_kind *known;
 	struct tr_normal_kind kinds[TR_NORMAL_KINDS]; /* by their place in the table of kinds */
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
-	uint64_t content;	       /* after tr_normal_hash: of all that is compared */
-	uint64_t path;	  /* after tr_normal_hash: of the fields that are a key, or 0 */
-	uint64_t letters; /* bits of letters of fields that are left out */
+	uint64_t spelled_name; /* a hash of the kind and the name as in the line; 0: unknown */
+	uint64_t content;      /* after tr_normal_hash: of all that is compared */
+	uint64_t path;	       /* after tr_normal_hash: of the fields that are a key, or 0 */
+	uint64_t letters;      /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
 	uint32_t *order; /* the first `sorted` fields by their keys; the others were added */

@@ -211,9 +211,18 @@ static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t
 	return true;
 }
 
-/* Sets *number to that of the thread of a record. Threads are numbered from 0 as they appear. */
-static bool number_thread(struct tr_diff_side *side, uint32_t *number)
+/*
+ * Sets *number to that of the thread of a record, which is mostly that of the record before. Threads are
+ * numbered from 0 as they appear. False: memory is exhausted.
+ */
+static bool number_thread(struct tr_diff_side *side, const struct tr_cell *task, uint32_t *number)
 {
+	bool numbered = task->type == TR_CELL_NUMBER;
+
+	if (numbered && side->any_thread && task->number == side->last_task) {
+		*number = side->last_thread;
+		return true;
+	}
 	uint64_t id = name_hash(side, 'c', side->normal.task);
 	uintptr_t found = (uintptr_t)tr_id_map_get(&side->ids, id);
 
@@ -221,6 +230,11 @@ static bool number_thread(struct tr_diff_side *side, uint32_t *number)
 	if (!found && !tr_id_map_put(&side->ids, id, (void *)(found = ++side->threads)))
 		return false;
 	*number = (uint32_t)(found - 1);
+	if (numbered) {
+		side->any_thread = true;
+		side->last_task = task->number;
+		side->last_thread = *number;
+	}
 	return true;
 }
 
@@ -289,7 +303,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 			fine = fork_child(diff, side, entry->group);
 		break;
 	case TR_DIFF_THREAD:
-		fine = number_thread(side, &entry->group);
+		fine = number_thread(side, &record->task, &entry->group);
 		break;
 	case TR_DIFF_KIND:
 		entry->group = (uint32_t)tr_text_hash(side->normal.rules->seed, normal->kind);
@@ -436,6 +450,7 @@ void tr_diff_end_segment(struct tr_diff_side *side)
 	side->image_seq_cap = 0;
 	side->first_image = side->image_count;
 	side->segment_begins = true;
+	side->any_thread = false;
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->ids);
