@@ -594,8 +594,9 @@ static bool visit_one(struct tool_diff *t, enum tr_diff_what what, uint32_t a, u
 }
 
 /*
- * Visits the differences in the order of A; a record that is only in B follows the match of the record
- * before it. counting: only counts changes (tr_diff_count). With --brief, stops at the first one.
+ * Visits the differences in the order of A; a record that is only in B follows the match of the
+ * record before it. counting: only counts changes (tr_diff_count). With --brief, stops at the first
+ * one.
  */
 static void visit(struct tool_diff *t, bool counting)
 {

@@ -2,7 +2,8 @@
 /*
  * tr-diff. The path of the data:
  *
- *	tr_diff.c         the options; reads both traces, aligns them (lib/diff) and visits each difference
+ *	tr_diff.c         the options; reads both traces, aligns them (lib/diff) and visits each
+ *	                  difference
  *	tr_diff_show.c    prints a difference as text, JSON or records
  *	tr_diff_frames.c  counts the frames that contain differences
  *	tr_diff_files.c   --files: adds the inputs and outputs of programs
@@ -56,7 +57,9 @@ struct tr_diff_show {
 	struct tr_diff_pattern *patterns;
 	size_t pattern_count, pattern_cap;
 	struct tr_index pattern_index;
-	/* of text: the pattern of each record that changed, in their order, which is visited twice */
+	/*
+	 * of text: the pattern of each record that changed, in their order, which is visited twice
+	 */
 	uint32_t *changed;
 	size_t changed_count, changed_cap, shown_count;
 	struct tr_shown sides[2];
@@ -71,8 +74,8 @@ struct tr_diff_show {
 };
 
 /*
- * Counts a change, so that text shows it once if several records have it: before all differences are
- * printed, and in the same order. False: reported.
+ * Counts a change, so that text shows it once if several records have it: before all differences
+ * are printed, and in the same order. False: reported.
  */
 bool tr_diff_count(struct tr_diff_show *show, const struct tr_difference *difference);
 
@@ -99,8 +102,8 @@ struct tr_diff_frames {
 };
 
 /*
- * Takes an API call. name: a hash of its kind and name, or 0; count: of the records of its side up to
- * this one. False: memory is exhausted.
+ * Takes an API call. name: a hash of its kind and name, or 0; count: of the records of its side up
+ * to this one. False: memory is exhausted.
  */
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 			   const struct tr_record *record, uint64_t name, size_t count);
@@ -137,14 +140,16 @@ bool tr_diff_files_finish(struct tr_diff_files *files, struct tr_error *err);
 /* True if both traces have calls that concern files; after tr_diff_files_finish. */
 bool tr_diff_files_known(const struct tr_diff_files *files);
 
-/* Adds the fields inputs and outputs to the exec record that was read last on a side; see diff.h. */
+/*
+ * Adds the fields inputs and outputs to the exec record that was read last on a side; see diff.h.
+ */
 bool tr_diff_files_add(struct tr_diff_files *files, unsigned side, uint32_t number,
 		       struct tr_normal *normal);
 
 /*
- * Explains a program that is only in the second trace: appends a line for each of its inputs that was
- * written by a new or changed step, or with `list` a list of these inputs in the spelling of trec.
- * False: memory is exhausted.
+ * Explains a program that is only in the second trace: appends a line for each of its inputs that
+ * was written by a new or changed step, or with `list` a list of these inputs in the spelling of
+ * trec. False: memory is exhausted.
  */
 bool tr_diff_files_put_reasons(struct tr_diff_files *files, uint32_t number, bool list,
 			       struct tr_buffer *to);

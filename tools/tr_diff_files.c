@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --files: the files that the programs of both traces read and wrote. Each exec record gets two more
- * fields, which are compared like all others:
+ * --files: the files that the programs of both traces read and wrote. Each exec record gets two
+ * more fields, which are compared like all others:
  *
  *	inputs    a map from each file that the program read to the step of the build that wrote its
  *	          content, or to null if no program of the trace did
  *	outputs   a list of the files that it wrote
  *
- * The step is the outermost program that wrote the file, itself or through a descendant, and that did
- * not start the reader: ./configure rather than the sed that it runs.
+ * The step is the outermost program that wrote the file, itself or through a descendant, and that
+ * did not start the reader: ./configure rather than the sed that it runs.
  */
 
 #include "tr_diff.h"

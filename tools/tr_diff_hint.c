@@ -111,8 +111,8 @@ static bool are_mostly_equal(const struct contents *a, const struct contents *b)
 }
 
 /*
- * True for /a/b and /a, which rarely contain copies of each other. An empty directory is the root of
- * the file system, where a copy of another directory can be (chroot).
+ * True for /a/b and /a, which rarely contain copies of each other. An empty directory is the root
+ * of the file system, where a copy of another directory can be (chroot).
  */
 static bool is_below(struct tr_text path, struct tr_text directory)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints differences as text, JSON or records. Text shows only the parts of a field that changed: the
- * items of a list, the entries of a map, the words of a string, and of a long part the place that
- * changed. A change that several records have is printed once, with their number.
+ * Prints differences as text, JSON or records. Text shows only the parts of a field that changed:
+ * the items of a list, the entries of a map, the words of a string, and of a long part the place
+ * that changed. A change that several records have is printed once, with their number.
  */
 
 #include "tr_diff.h"
@@ -77,8 +77,8 @@ static size_t align(struct tr_text text, size_t at)
 }
 
 /*
- * Appends a text of at most `most` bytes, or of a longer one the start and the end of [begin, end), with
- * what surrounds it.
+ * Appends a text of at most `most` bytes, or of a longer one the start and the end of [begin, end),
+ * with what surrounds it.
  */
 static void put_shortened(struct tr_buffer *to, struct tr_text text, size_t begin, size_t end,
 			  size_t most)
@@ -125,7 +125,9 @@ struct part {
 	struct tr_text text, own;
 };
 
-/* Appends a part of one side. other: the part of the other side in its place; empty: there is none. */
+/*
+ * Appends a part of one side. other: the part of the other side in its place; empty: there is none.
+ */
 static void put_part(struct tr_diff_show *show, char sign, struct part part, struct part other)
 {
 	struct tr_buffer *to = &show->changes;
@@ -157,8 +159,8 @@ static void put_parts(struct tr_diff_show *show, struct part a, struct part b)
 }
 
 /*
- * Sets *item to the next item of a list or map at *p, and skips it and the comma after it. Commas in
- * strings and brackets do not separate items. False: there is none.
+ * Sets *item to the next item of a list or map at *p, and skips it and the comma after it. Commas
+ * in strings and brackets do not separate items. False: there is none.
  */
 static bool next_item(const char **p, const char *end, struct tr_text *item)
 {
@@ -358,8 +360,8 @@ static enum reason reason_of(const struct tr_normal_field *a, const struct tr_no
 }
 
 /*
- * Appends the items of a list or map that one side has, which are too long for one part. False: it is
- * none, or has too many.
+ * Appends the items of a list or map that one side has, which are too long for one part. False: it
+ * is none, or has too many.
  */
 static bool put_items(struct tr_diff_show *show, char sign, struct part value)
 {
@@ -463,8 +465,9 @@ static bool is_unknown(const struct tr_normal_field *flagged)
 }
 
 /*
- * Sets show->env_unknown if the environments of two programs cannot be compared. One is unknown, or the
- * parent's is, so that it is whole while the other one is a difference. Their variables are no changes.
+ * Sets show->env_unknown if the environments of two programs cannot be compared. One is unknown, or
+ * the parent's is, so that it is whole while the other one is a difference. Their variables are no
+ * changes.
  */
 static void skip_unknown_environment(struct tr_diff_show *show)
 {
@@ -496,8 +499,8 @@ static void skip_unknown_environment(struct tr_diff_show *show)
 }
 
 /*
- * Finds the fields that differ between the records that were loaded: if no others do, those with names
- * that do not correspond. a or b may be NULL.
+ * Finds the fields that differ between the records that were loaded: if no others do, those with
+ * names that do not correspond. a or b may be NULL.
  */
 static void find_changes(struct tr_diff_show *show, const struct tr_normal *a,
 			 const struct tr_normal *b)
@@ -513,8 +516,8 @@ static void find_changes(struct tr_diff_show *show, const struct tr_normal *a,
 }
 
 /*
- * Composes the change of the record that was loaded on both sides. counting: in normal text, to find
- * equal changes; otherwise as the traces spell it.
+ * Composes the change of the record that was loaded on both sides. counting: in normal text, to
+ * find equal changes; otherwise as the traces spell it.
  */
 static void compose_changes(struct tr_diff_show *show, bool counting)
 {
@@ -749,8 +752,8 @@ static bool has_field(const struct tr_normal *normal, struct tr_text key)
 }
 
 /*
- * True if the key of a field is no unique key of an object: another field of its record has the same
- * one, or it is spelled with an escape, so that different spellings can mean the same.
+ * True if the key of a field is no unique key of an object: another field of its record has the
+ * same one, or it is spelled with an escape, so that different spellings can mean the same.
  */
 static bool is_repeated(const struct tr_normal *a, const struct tr_normal *b,
 			const struct tr_diff_field *change)
@@ -801,8 +804,8 @@ static void put_json_key(struct tr_diff_show *show, const struct tr_diff_field *
 }
 
 /*
- * Appends the fields that differ: as an object, and those whose keys would not be unique in it as a list.
- * a or b may be NULL.
+ * Appends the fields that differ: as an object, and those whose keys would not be unique in it as a
+ * list. a or b may be NULL.
  */
 static bool put_json_fields(struct tr_diff_show *show, const struct tr_normal *a,
 			    const struct tr_normal *b)

@@ -95,9 +95,9 @@ static void sort(const struct tr_diff_record *records, uint32_t *list, size_t co
 }
 
 /*
- * Removes most records from a list whose keys, or contents, the other list does not have: those whose
- * hashes have no bit there. The hashes are read in the order of the trace, while sorting reads them in
- * their own order, which takes much longer.
+ * Removes most records from a list whose keys, or contents, the other list does not have: those
+ * whose hashes have no bit there. The hashes are read in the order of the trace, while sorting
+ * reads them in their own order, which takes much longer.
  */
 static void drop_others(struct tr_align_side *side, const struct tr_align_side *other, bool keys)
 {
@@ -139,7 +139,9 @@ static size_t key_end(const struct tr_align_side *side, size_t begin)
 	return end;
 }
 
-/* Keeps the records of a list that have no match, in the order of the trace. Returns their number. */
+/*
+ * Keeps the records of a list that have no match, in the order of the trace. Returns their number.
+ */
 static size_t keep_single(const struct tr_align_side *side, size_t begin, size_t end)
 {
 	size_t kept = begin;
@@ -154,8 +156,8 @@ static size_t keep_single(const struct tr_align_side *side, size_t begin, size_t
 }
 
 /*
- * Pairs records that have one key: equal ones, then the rest in order. If there are many equal ones,
- * the first and the last of both sides are paired.
+ * Pairs records that have one key: equal ones, then the rest in order. If there are many equal
+ * ones, the first and the last of both sides are paired.
  */
 static void pair_key(struct tr_align_side *a, size_t i, size_t i_end, struct tr_align_side *b,
 		     size_t j, size_t j_end, bool equal)
@@ -303,9 +305,8 @@ static void trim(const struct sequence *s, struct gap *gap)
  */
 struct occurrence {
 	uint32_t hash;
-	uint32_t
-		place : 31; /* 1 + the first place after the start of the part; 0: the slot is free */
-	uint32_t again : 1; /* it occurs more than once */
+	uint32_t place : 31; /* 1 + the first place after the start of the part; 0: free */
+	uint32_t again : 1;  /* it occurs more than once */
 };
 
 struct occurrences {
@@ -332,7 +333,9 @@ static struct occurrence *find_slot(const struct occurrences *table, uint64_t ha
 	return slot;
 }
 
-/* The table does not fit into the caches: slots are fetched while those of hashes before are used. */
+/*
+ * The table does not fit into the caches: slots are fetched while those of hashes before are used.
+ */
 enum { AHEAD = 16 };
 
 static void fetch_slot(const struct occurrences *table, const struct sequence *s,
@@ -368,9 +371,10 @@ static bool find_occurrences(const struct sequence *s, const struct gap *gap,
 #define TWICE UINT32_MAX
 
 /*
- * For each record of the first side of a gap that occurs there once, sets its place in `others`, which
- * are zero, to 1 + the place of the record of the second side with this hash, or to TWICE if there
- * are several. Sets *common to whether any record is on both sides. False: memory is exhausted.
+ * For each record of the first side of a gap that occurs there once, sets its place in `others`,
+ * which are zero, to 1 + the place of the record of the second side with this hash, or to TWICE if
+ * there are several. Sets *common to whether any record is on both sides. False: memory is
+ * exhausted.
  */
 static bool find_others(const struct sequence *s, const struct gap *gap, uint32_t *others,
 			bool *common)
@@ -434,8 +438,8 @@ static size_t keep_chain(struct anchor *anchors, size_t count, uint32_t *tails)
 }
 
 /*
- * Finds the chain of anchors of a gap. Empties the gap if no record is on both sides, which saves the
- * search for a shortest path. False: memory is exhausted.
+ * Finds the chain of anchors of a gap. Empties the gap if no record is on both sides, which saves
+ * the search for a shortest path. False: memory is exhausted.
  */
 static bool find_anchors(const struct sequence *s, struct gap *gap, struct anchor **anchors,
 			 size_t *count)
@@ -466,9 +470,10 @@ static bool find_anchors(const struct sequence *s, struct gap *gap, struct ancho
 
 /*
  * Myers' algorithm: finds the shortest path from the start of both sequences to their end, in steps
- * over one record of one side (an edit) or over equal records of both. reach[d] has for each diagonal
- * (x - y) how far d edits get in the first sequence. If EDITS_MAX edits do not suffice, uses the path
- * that got farthest. Moves the start of the gap to the end of the path. False: memory is exhausted.
+ * over one record of one side (an edit) or over equal records of both. reach[d] has for each
+ * diagonal (x - y) how far d edits get in the first sequence. If EDITS_MAX edits do not suffice,
+ * uses the path that got farthest. Moves the start of the gap to the end of the path. False: memory
+ * is exhausted.
  */
 static bool pair_shortest(const struct sequence *s, struct gap *gap)
 {
@@ -592,8 +597,8 @@ static void pair_moved(struct tr_align_side *a, struct tr_align_side *b)
 }
 
 /*
- * Pairs records with equal keys that are between the same two pairs of records. rest_a, rest_b: room
- * for the lists of a gap.
+ * Pairs records with equal keys that are between the same two pairs of records. rest_a, rest_b:
+ * room for the lists of a gap.
  */
 static bool pair_changed(struct tr_align_side *a, struct tr_align_side *b, uint32_t *rest_a,
 			 uint32_t *rest_b)
@@ -633,10 +638,10 @@ static void pair_places(const struct sequence *s, size_t front, size_t back)
 }
 
 /*
- * Pairs records at the same place instead, if both lists have the same keys, apart from one part that
- * only the longer list has, and if more equal records are at the same place than were paired. So a
- * value that differs in each frame, and by chance occurs in another frame of the other trace, does not
- * pair these two frames.
+ * Pairs records at the same place instead, if both lists have the same keys, apart from one part
+ * that only the longer list has, and if more equal records are at the same place than were paired.
+ * So a value that differs in each frame, and by chance occurs in another frame of the other trace,
+ * does not pair these two frames.
  */
 static void prefer_places(struct tr_align_side *a, struct tr_align_side *b)
 {

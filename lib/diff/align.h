@@ -2,16 +2,16 @@
 /*
  * Aligns the records of two traces by their hashes.
  *
- *	tr_align_set       for records whose order does not matter: pairs equal records, then records
- *	                   with equal keys
+ *	tr_align_set       for records whose order does not matter: pairs equal records, then
+ *	                   records with equal keys
  *	tr_align_sequence  for records whose order matters: pairs equal records in the same order,
  *	                   then equal records that have moved, then, between two pairs, records with
- *	                   equal keys; or records at the same place, if their keys are equal and this
- *	                   pairs more equal records
+ *	                   equal keys; or records at the same place, if their keys are equal and
+ *	                   this pairs more equal records
  *
  * The time is never quadratic. A sequence is divided at records that are unique on both sides
- * (anchors). Between anchors, Myers' algorithm finds the shortest difference of up to 256 edits; beyond
- * that it starts again from the point that 256 edits reached. Therefore the time is at most
+ * (anchors). Between anchors, Myers' algorithm finds the shortest difference of up to 256 edits;
+ * beyond that it starts again from the point that 256 edits reached. Therefore the time is at most
  * 64 * 256 * (a + b), and for traces with many unique records it is that of sorting.
  *
  * Not thread safe.
@@ -57,14 +57,15 @@ struct tr_align_side {
 
 /*
  * Both functions set match and moved of the listed records. equal: only equal records are paired.
- * Where a sequence leaves a choice, the result depends on which side is a. False: memory is exhausted.
+ * Where a sequence leaves a choice, the result depends on which side is a. False: memory is
+ * exhausted.
  */
 void tr_align_set(struct tr_align_side *a, struct tr_align_side *b, bool equal);
 bool tr_align_sequence(struct tr_align_side *a, struct tr_align_side *b);
 
 /*
- * Sorts hashes for tr_hashes_common, which counts those that are in both lists, and returns 0 if they
- * are fewer than `least`.
+ * Sorts hashes for tr_hashes_common, which counts those that are in both lists, and returns 0 if
+ * they are fewer than `least`.
  */
 void tr_hashes_sort(uint64_t *list, size_t count);
 size_t tr_hashes_common(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,

@@ -76,10 +76,10 @@ static bool align_set(struct tr_diff *diff, enum tr_diff_class class, bool equal
 }
 
 /*
- * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a choice,
- * it must not depend on which trace is the first one. The first lines that are not equal decide,
- * because the hashes are seeded at random. A single record on each side leaves no choice. False: err is
- * filled.
+ * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a
+ * choice, it must not depend on which trace is the first one. The first lines that are not equal
+ * decide, because the hashes are seeded at random. A single record on each side leaves no choice.
+ * False: err is filled.
  */
 static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
 			 struct tr_error *err)
@@ -136,7 +136,10 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 	return true;
 }
 
-/* Returns how many words both commands have; 0 if it is less than half of them, or no more than best. */
+/*
+ * Returns how many words both commands have; 0 if it is less than half of them, or no more than
+ * best.
+ */
 static size_t count_same(const struct words *a, const struct words *b, size_t best)
 {
 	size_t half = (a->count + b->count + 3) / 4, least = half > best ? half : best + 1;
@@ -176,9 +179,9 @@ struct candidates {
 };
 
 /*
- * Pairs a program of one trace with the candidate of the same name in `other`, which is the number of the
- * other trace, that shares most words with it, if these are at least half. programs: of the other trace.
- * False: err is filled.
+ * Pairs a program of one trace with the candidate of the same name in `other`, which is the number
+ * of the other trace, that shares most words with it, if these are at least half. programs: of the
+ * other trace. False: err is filled.
  */
 static bool pair_program(struct tr_diff *diff, const struct words *words, unsigned other,
 			 const struct tr_align_side *programs, struct candidates *candidates,
@@ -321,8 +324,8 @@ static bool pair_threads(struct tr_diff *diff)
 }
 
 /*
- * Gives matching images of both sides the same id. The match of a process that calls no exec is a child
- * of the match of the program that started it, or of a child of that.
+ * Gives matching images of both sides the same id. The match of a process that calls no exec is a
+ * child of the match of the program that started it, or of a child of that.
  */
 static bool pair_images(struct tr_diff *diff)
 {
@@ -379,8 +382,8 @@ static uint64_t id_at(const void *images, uint32_t number)
 }
 
 /*
- * Replaces the ids of images by numbers: those of the first trace in order, then those of images that
- * are only in the second one. False: memory is exhausted.
+ * Replaces the ids of images by numbers: those of the first trace in order, then those of images
+ * that are only in the second one. False: memory is exhausted.
  */
 static bool number_images(struct tr_diff *diff)
 {
@@ -415,7 +418,8 @@ static bool is_in_both(const struct tr_diff_side *side, const struct tr_diff_ima
 
 /*
  * True if another record shows that an image is in one trace only: that of its program, or those of
- * the process that forked it and began before it (a trace may have processes that forked each other).
+ * the process that forked it and began before it (a trace may have processes that forked each
+ * other).
  */
 static bool is_implied(const struct tr_diff_side *side, const struct tr_diff_image *image)
 {
@@ -610,8 +614,8 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 }
 
 /*
- * Adds the names to the contents of records, those of the first trace as their new names. False: err
- * is filled.
+ * Adds the names to the contents of records, those of the first trace as their new names. False:
+ * err is filled.
  */
 static bool hash_names(struct tr_diff *diff, struct tr_error *err)
 {
@@ -653,8 +657,8 @@ static void unpair_records(struct tr_diff *diff)
 }
 
 /*
- * For each image of a side, sums the contents of the records of its process after the exec record; *sums
- * stays NULL if there are no such records. False: memory is exhausted.
+ * For each image of a side, sums the contents of the records of its process after the exec record;
+ * *sums stays NULL if there are no such records. False: memory is exhausted.
  */
 static bool sum_contents(const struct tr_diff_side *side, uint64_t **sums)
 {
@@ -694,8 +698,9 @@ static bool align_equal_programs(struct tr_diff *diff, uint64_t *const *sums)
 }
 
 /*
- * Pairs programs. Most are equal, so environments are reduced and keys are computed only for the rest;
- * but without their arguments, programs that make other files would be equal. False: err is filled.
+ * Pairs programs. Most are equal, so environments are reduced and keys are computed only for the
+ * rest; but without their arguments, programs that make other files would be equal. False: err is
+ * filled.
  */
 static bool align_programs(struct tr_diff *diff, struct tr_error *err)
 {

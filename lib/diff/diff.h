@@ -12,19 +12,19 @@
  *	               (tolerance.c)
  *	tr_diff_read   reads a record again, to show what differs
  *
- * The match of a record, if it has one, is the record of the other trace that it is paired with. Two
- * matching records have changed if their contents, which are hashes of their normal text (normal.h),
- * differ.
+ * The match of a record, if it has one, is the record of the other trace that it is paired with.
+ * Two matching records have changed if their contents, which are hashes of their normal text
+ * (normal.h), differ.
  *
  * Records of a process are paired with those of the matching process, API calls with those of the
- * matching thread; entries of databases, blocks and units with records at any place. Processes match
- * if their programs do: programs of the same name and directory that make the same file or else have
- * the same arguments. Threads, and processes without a program, match if they do the same. The records
- * of a process that is in one trace only are not compared.
+ * matching thread; entries of databases, blocks and units with records at any place. Processes
+ * match if their programs do: programs of the same name and directory that make the same file or
+ * else have the same arguments. Threads, and processes without a program, match if they do the
+ * same. The records of a process that is in one trace only are not compared.
  *
- * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is read, up
- * to 30 more for each program and process; while both are aligned, up to 28 more for each record, and
- * 71 for each process that called no exec. Not thread safe.
+ * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is
+ * read, up to 30 more for each program and process; while both are aligned, up to 28 more for each
+ * record, and 71 for each process that called no exec. Not thread safe.
  */
 #ifndef TR_DIFF_DIFF_H
 #define TR_DIFF_DIFF_H
@@ -42,7 +42,9 @@ struct tr_makes;     /* process/makes.h */
 
 #define TR_DIFF_NONE INT32_MAX
 
-/* The program of a task from an exec record, or from the fork of the task, to the next exec record. */
+/*
+ * The program of a task from an exec record, or from the fork of the task, to the next exec record.
+ */
 struct tr_diff_image {
 	uint32_t program : 31; /* number of its exec record; for a forked image, the image of the
 				* first program after it; TR_DIFF_NONE: there is none */
@@ -70,7 +72,9 @@ struct tr_diff_side {
 	struct tr_spool *spool; /* lines */
 	struct tr_spool_window windows[2]; /* of original lines; of rewritten lines */
 	uint64_t lines_end;		   /* where the original lines end in the spool */
-	/* the names of records that have some: their number in both, and hashes; see look_at_names */
+	/*
+	 * the names of records that have some: their number in both, and hashes; see look_at_names
+	 */
 	struct tr_spool *names;
 	struct tr_spool_window names_window;
 	uint64_t
@@ -101,7 +105,7 @@ struct tr_diff_side {
 	uint32_t threads, last_thread;
 	uint64_t last_task;   /* that of last_thread, */
 	bool any_thread;      /* if this is true */
-	size_t objects_known; /* the first record that was hashed with all classes of objects known */
+	size_t objects_known; /* the first record that was hashed when all classes were known */
 	struct tr_normal normal;
 	struct tr_block_speller speller; /* of blocks that are read again */
 	struct tr_op_values *ops;	 /* NULL: no block was read yet */
@@ -112,13 +116,13 @@ struct tr_diff {
 	struct tr_normal_rules rules;
 	struct tr_compilers *compilers; /* NULL: the built-in ones; borrowed */
 	/*
-	 * Appends the user's key (--by) for a record. NULL: there are no such keys. False: the record
-	 * has none, or memory is exhausted (to->failed).
+	 * Appends the user's key (--by) for a record. NULL: there are no such keys. False: the
+	 * record has none, or memory is exhausted (to->failed).
 	 */
 	bool (*key)(void *context, struct tr_record *record, struct tr_buffer *to);
 	/*
-	 * Adds fields to an exec record that was read, which are compared too; NULL: there are none.
-	 * False: memory is exhausted.
+	 * Adds fields to an exec record that was read, which are compared too; NULL: there are
+	 * none. False: memory is exhausted.
 	 */
 	bool (*add_fields)(void *context, unsigned side, uint32_t number, struct tr_normal *normal);
 	void *context;
@@ -132,8 +136,8 @@ struct tr_diff {
 };
 
 /*
- * Before this, the caller sets all members before `sides` except rules.seed; what they point to stays
- * valid until tr_diff_free. False: memory is exhausted.
+ * Before this, the caller sets all members before `sides` except rules.seed; what they point to
+ * stays valid until tr_diff_free. False: memory is exhausted.
  */
 bool tr_diff_begin(struct tr_diff *diff);
 
@@ -142,8 +146,9 @@ bool tr_diff_put(struct tr_diff *diff, unsigned side, struct tr_record *record, 
 		 struct tr_error *err);
 
 /*
- * Takes blocks without padding, the first of which has the number seq, as tr_diff_put would take their
- * records, but much faster: they have no lines. Returns how many it took; tr_diff_put takes the others.
+ * Takes blocks without padding, the first of which has the number seq, as tr_diff_put would take
+ * their records, but much faster: they have no lines. Returns how many it took; tr_diff_put takes
+ * the others.
  */
 size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_block *blocks,
 			  size_t count, uint64_t seq);
@@ -155,8 +160,8 @@ size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_b
 bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err);
 
 /*
- * Leaves out the records of the segment that are not compared, and forgets its tasks, threads, modules
- * and seqs, whose memory is freed.
+ * Leaves out the records of the segment that are not compared, and forgets its tasks, threads,
+ * modules and seqs, whose memory is freed.
  */
 void tr_diff_end_segment(struct tr_diff_side *side);
 
@@ -170,8 +175,8 @@ bool tr_diff_rehash_calls(struct tr_diff *diff, struct tr_error *err);
 bool tr_diff_align(struct tr_diff *diff, struct tr_error *err);
 
 /*
- * Reads a record again, and sets the fields of sides[side].normal. Returns its line with the LF. Both
- * are valid until the next call for this side. data NULL: err is filled.
+ * Reads a record again, and sets the fields of sides[side].normal. Returns its line with the LF.
+ * Both are valid until the next call for this side. data NULL: err is filled.
  */
 struct tr_text tr_diff_read(struct tr_diff *diff, unsigned side, uint32_t number,
 			    struct tr_error *err);
@@ -181,8 +186,8 @@ struct tr_text tr_diff_split(struct tr_diff *diff, unsigned side, uint32_t numbe
 			     struct tr_error *err);
 
 /*
- * Reads a program again, and sets the fields of sides[side].normal to its name, and to argv and cwd if
- * it has them. False: err is filled.
+ * Reads a program again, and sets the fields of sides[side].normal to its name, and to argv and cwd
+ * if it has them. False: err is filled.
  */
 bool tr_diff_read_command(struct tr_diff *diff, unsigned side, uint32_t number,
 			  struct tr_error *err);
@@ -192,22 +197,22 @@ struct tr_text tr_diff_kind(struct tr_diff *diff, unsigned side, uint32_t number
 			    struct tr_error *err);
 
 /*
- * Appends the name cell of the program that ends with an exit record, if it is known. Invalidates the
- * record that was read last. False: err is filled.
+ * Appends the name cell of the program that ends with an exit record, if it is known. Invalidates
+ * the record that was read last. False: err is filled.
  */
 bool tr_diff_put_program(struct tr_diff *diff, unsigned side, uint32_t number, struct tr_buffer *to,
 			 struct tr_error *err);
 
 /*
- * Sets *names to the hashes of the run's names in a record (64 bits each, not aligned), valid until the
- * next call for this side, and *count to their number. False: err is filled.
+ * Sets *names to the hashes of the run's names in a record (64 bits each, not aligned), valid until
+ * the next call for this side, and *count to their number. False: err is filled.
  */
 bool tr_diff_read_names(struct tr_diff *diff, unsigned side, uint32_t number, const char **names,
 			uint64_t *count, struct tr_error *err);
 
 /*
- * Sets the keys of programs without a match: a hash of their name and directory, and of the file that
- * they make or else their arguments. False: err is filled.
+ * Sets the keys of programs without a match: a hash of their name and directory, and of the file
+ * that they make or else their arguments. False: err is filled.
  */
 bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err);
 
@@ -216,8 +221,8 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 			  const struct tr_normal_field *b);
 
 /*
- * As tr_diff_equal_fields, but names must be paired. If names conflict, tr_diff_align counts others as
- * different, although nothing contradicts them.
+ * As tr_diff_equal_fields, but names must be paired. If names conflict, tr_diff_align counts others
+ * as different, although nothing contradicts them.
  */
 bool tr_diff_pairs_names(const struct tr_diff *diff, const struct tr_normal_field *a,
 			 const struct tr_normal_field *b);

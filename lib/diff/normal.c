@@ -173,7 +173,9 @@ bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
 	return !rules->replace && !tr_normal_ignores(rules, "name");
 }
 
-/* Returns the column that begins at *p, and moves it to the next one. Inlined as tr_tabs_next is. */
+/*
+ * Returns the column that begins at *p, and moves it to the next one. Inlined as tr_tabs_next is.
+ */
 static inline __attribute__((always_inline)) struct tr_text next_column(struct tr_tabs *tabs,
 									const char **p)
 {
@@ -228,8 +230,8 @@ static struct tr_text read_name(struct tr_normal *n, bool first)
 }
 
 /*
- * As read_name; but names of functions and programs come again and again, and those in which nothing is
- * replaced are read once.
+ * As read_name; but names of functions and programs come again and again, and those in which
+ * nothing is replaced are read once.
  */
 static inline struct tr_text read_known_name(struct tr_normal *n, bool first)
 {
@@ -441,8 +443,8 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 }
 
 /*
- * Sets *hash to that of columns, and returns the place of their memo, which may have the memo of other
- * columns. What a column means can depend on the call.
+ * Sets *hash to that of columns, and returns the place of their memo, which may have the memo of
+ * other columns. What a column means can depend on the call.
  */
 static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, struct tr_text columns,
 					uint64_t *hash)
@@ -452,8 +454,8 @@ static struct tr_normal_memo *find_memo(struct tr_normal *n, uint64_t seed, stru
 }
 
 /*
- * Returns the hash of the field that was read last: that of a column with its normal text, which begins
- * at `from` in the buffer. column: the hash of its column.
+ * Returns the hash of the field that was read last: that of a column with its normal text, which
+ * begins at `from` in the buffer. column: the hash of its column.
  */
 static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *field, size_t from,
 			   uint64_t column)
@@ -487,9 +489,9 @@ struct columns {
 };
 
 /*
- * Returns the end of the column at p if it is a field that is compared, and its value a number that is
- * compared as it is; otherwise NULL. Most arguments of API calls are, until objects are known. A TAB or
- * LF follows the columns.
+ * Returns the end of the column at p if it is a field that is compared, and its value a number that
+ * is compared as it is; otherwise NULL. Most arguments of API calls are, until objects are known. A
+ * TAB or LF follows the columns.
  */
 static inline const char *skip_plain_number(const struct tr_normal *n, const char *p,
 					    const char *end)

@@ -3,20 +3,20 @@
  * The normal text of a record: what is compared of it, without what differs between any two runs.
  *
  *	line -> tr_normal_split (normal.c) -> fields
- *	line -> tr_normal_read (normal.c) -> fields, each with its normal text, and run-specific names
- *	line -> tr_normal_hash (normal.c) -> one hash of all fields, and the names; used while a trace
- *	                                     is read, for records in their order
+ *	line -> tr_normal_read (normal.c) -> fields, each with its normal text, and the run's names
+ *	line -> tr_normal_hash (normal.c) -> one hash of all fields, and the names; used while a
+ *	                                     trace is read, for records in their order
  *
  * The last two read the value of each field (normal_value.c) and the strings
  * in it (normal_string.c). trec spells each value in one way (trec(5)), so no tree is needed.
  *
  * Fields that say when and where something ran are left out: times, tasks, and the numbers of
- * records and definitions. Names that the run chose are "*" in the normal text: addresses, objects of
- * OpenGL, temporary files, descriptors, tasks. They are listed separately, because each name in the
- * first trace must correspond to one name in the second (rename.h).
+ * records and definitions. Names that the run chose are "*" in the normal text: addresses, objects
+ * of OpenGL, temporary files, descriptors, tasks. They are listed separately, because each name in
+ * the first trace must correspond to one name in the second (rename.h).
  *
- * Memory: 32 to 64 bytes for each descriptor and each mapping that was not closed, besides the texts
- * of one record. Not thread safe.
+ * Memory: 32 to 64 bytes for each descriptor and each mapping that was not closed, besides the
+ * texts of one record. Not thread safe.
  */
 #ifndef TR_DIFF_NORMAL_H
 #define TR_DIFF_NORMAL_H
@@ -80,8 +80,8 @@ struct tr_normal_rules {
 };
 
 /*
- * A name that the run chose. The same text has different hashes as an address, as an object and as a
- * temporary file.
+ * A name that the run chose. The same text has different hashes as an address, as an object and as
+ * a temporary file.
  */
 struct tr_run_name {
 	uint64_t hash;
@@ -222,8 +222,8 @@ bool tr_normal_read(struct tr_normal *normal, struct tr_text line, bool first);
 bool tr_normal_split(struct tr_normal *normal, struct tr_text line);
 
 /*
- * As tr_normal_read, but the only fields are the name, cwd and with `argv` argv, and they are not for
- * tr_normal_match.
+ * As tr_normal_read, but the only fields are the name, cwd and with `argv` argv, and they are not
+ * for tr_normal_match.
  */
 bool tr_normal_read_command(struct tr_normal *normal, struct tr_text line, bool first, bool argv);
 
@@ -256,8 +256,8 @@ bool tr_normal_add_object_classes(struct tr_normal *normal, const struct tr_norm
 void tr_normal_forget_files(struct tr_normal *normal);
 
 /*
- * Returns the normal text of a string, for callers that compare what is in no field; valid until the
- * next call for this struct, as are the names. data NULL: memory is exhausted.
+ * Returns the normal text of a string, for callers that compare what is in no field; valid until
+ * the next call for this struct, as are the names. data NULL: memory is exhausted.
  */
 struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string, bool first);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the files of normal.h share. first: of the first trace, as in tr_normal_read. */
+/*
+ * Declarations that the files of normal.h share. first: of the first trace, as in tr_normal_read.
+ */
 #ifndef TR_DIFF_NORMAL_PRIVATE_H
 #define TR_DIFF_NORMAL_PRIVATE_H
 
@@ -28,16 +30,16 @@ static inline void tr_normal_flush(struct tr_normal *n, const char *p)
 const char *tr_normal_put_string(struct tr_normal *n, const char *p, const char *end, bool first);
 
 /*
- * Skips strings in which nothing is replaced, with one comma or colon between them. p: the quote that
- * opens the first one. Returns where the first string begins that needs tr_normal_put_string, which
- * can be p, or what follows the last string.
+ * Skips strings in which nothing is replaced, with one comma or colon between them. p: the quote
+ * that opens the first one. Returns where the first string begins that needs tr_normal_put_string,
+ * which can be p, or what follows the last string.
  */
 const char *tr_normal_skip_strings(const struct tr_normal *n, const char *p, const char *end,
 				   bool first);
 
 /*
- * Reads a cell, or any other text without quotes around it. Paths in cells are spelled as in strings
- * as far as it matters here.
+ * Reads a cell, or any other text without quotes around it. Paths in cells are spelled as in
+ * strings as far as it matters here.
  */
 void tr_normal_put_cell(struct tr_normal *n, struct tr_text cell, bool first);
 

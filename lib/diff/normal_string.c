@@ -3,9 +3,9 @@
  * The normal text of a string: the directories of --root are mapped, the random parts of temporary
  * file names become "*", and the user's replacements (--same) are applied.
  *
- * A temporary file is recognized by the name that a certain program gives it (gcc's ccXXXXXX.s), and
- * where such a name could also be a word, by its directory and its letters too. The cases are in
- * tests/data/diff/temporary.cases.
+ * A temporary file is recognized by the name that a certain program gives it (gcc's ccXXXXXX.s),
+ * and where such a name could also be a word, by its directory and its letters too. The cases are
+ * in tests/data/diff/temporary.cases.
  */
 #include "diff/normal_private.h"
 
@@ -59,9 +59,9 @@ enum place {
 	MIXED,	/* in a temporary directory, or if the random part is no word, such as wF3a9x */
 	PLAIN,	/* as MIXED, but not for a directory */
 	GCC, /* as MIXED, but outside a temporary directory only with an extension of gcc's own */
-	CONFIGURE, /* a number; unless the extension is configure's own, one that is no year or version */
-	IN_TMP, /* only in a temporary directory */
-	ROOT,	/* in the root directory, if the random part is a number */
+	CONFIGURE, /* a number; if the extension is not configure's own, no year or version */
+	IN_TMP,	   /* only in a temporary directory */
+	ROOT,	   /* in the root directory, if the random part is a number */
 };
 
 /* The form of the temporary names that a program makes from a random part. */
@@ -93,7 +93,7 @@ static const struct shape *const shapes[256] = {
 	['s'] = SHAPES(SHAPE("st", 6, 6, false, PLAIN), /* ar, strip, objcopy */
 		       SHAPE("sed", 6, 6, false, PLAIN), /* sed -i */
 		       SHAPE("sort", 6, 6, false, IN_TMP), /* sort */
-		       SHAPE("socket:[", 1, 20, false, DIGITS)), /* the kernel: files without a path */
+		       SHAPE("socket:[", 1, 20, false, DIGITS)), /* kernel: files without a path */
 	['p'] = SHAPES(SHAPE("pipe:[", 1, 20, false, DIGITS),
 		       SHAPE("proc/", 1, 10, false, ROOT)),
 	['U'] = SHAPES(SHAPE("UNIX:[", 1, 20, false, DIGITS),
@@ -135,7 +135,10 @@ static bool is_number(struct tr_text text)
 	return tr_decimal_read(text, UINT64_MAX, &number);
 }
 
-/* True if the text has both upper and lower case letters or digits and is not a word such as Config. */
+/*
+ * True if the text has both upper and lower case letters or digits and is not a word such as
+ * Config.
+ */
 static bool is_mixed(struct tr_text text)
 {
 	size_t capital = 0, small = 0;
@@ -206,8 +209,8 @@ static bool is_allowed(enum place place, struct tr_text random, const char *begi
 
 /*
  * Finds the random part of a name that begins with one of the prefixes. begin: of the path; end: of
- * all that can be read, because the name may be shorter. Returns the length of the random part, or 0;
- * sets *before to the number of bytes of the name that precede it.
+ * all that can be read, because the name may be shorter. Returns the length of the random part, or
+ * 0; sets *before to the number of bytes of the name that precede it.
  */
 static size_t temporary_after_prefix(const char *begin, const char *name, const char *end,
 				     size_t *before)
@@ -316,8 +319,8 @@ static size_t root_at(const struct tr_normal *n, const char *begin, const char *
 
 /*
  * Reads a string up to its closing quote, or to the end, and replaces directories and the random
- * parts of temporary file names. A directory of --root starts with a slash; the name of a file starts
- * the string or follows a slash.
+ * parts of temporary file names. A directory of --root starts with a slash; the name of a file
+ * starts the string or follows a slash.
  */
 static const char *replace_names(struct tr_normal *n, const char *begin, const char *end,
 				 bool first)

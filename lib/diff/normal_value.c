@@ -267,8 +267,8 @@ static bool is_descriptor(uint64_t class)
 /* Open files and mapped memory. */
 
 /*
- * Returns the number of the table of a task, a new one if it has none; the threads of a process share
- * it. 0: memory is exhausted.
+ * Returns the number of the table of a task, a new one if it has none; the threads of a process
+ * share it. 0: memory is exhausted.
  */
 static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 {
@@ -281,8 +281,8 @@ static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 
 /*
  * Sets *number to that of the open file or the mapping that a process knows by a key; no other one
- * has this number, which is odd for an open file unless it is or may be a pipe. 0: nothing was mapped
- * at the address. False: memory is exhausted.
+ * has this number, which is odd for an open file unless it is or may be a pipe. 0: nothing was
+ * mapped at the address. False: memory is exhausted.
  */
 static bool number_of(struct tr_open_files *files, uint64_t key, enum class class, uint64_t *number)
 {
@@ -423,8 +423,8 @@ bool tr_normal_add_object_classes(struct tr_normal *n, const struct tr_normal *f
 
 /*
  * Returns the class of the objects in a field of an API call, or 0. OpenGL numbers its objects:
- * glGenTextures(textures=[1,2]) and glCreateShader() return these numbers, and other calls have them
- * in arguments of the same name.
+ * glGenTextures(textures=[1,2]) and glCreateShader() return these numbers, and other calls have
+ * them in arguments of the same name.
  */
 static uint64_t class_of_objects(struct tr_normal *n, const struct tr_normal_field *field,
 				 char value)
@@ -475,8 +475,9 @@ static bool is_name(uint64_t class, struct tr_text number, char before)
 }
 
 /*
- * Skips the start of the value of MAKEFLAGS, whose quote is at p, and leaves out the option for make's
- * job server in it: a make without -j has none, and its descriptors or pipe have other names in each run.
+ * Skips the start of the value of MAKEFLAGS, whose quote is at p, and leaves out the option for
+ * make's job server in it: a make without -j has none, and its descriptors or pipe have other names
+ * in each run.
  */
 static const char *skip_job_server(struct tr_normal *n, const char *p, const char *end)
 {
@@ -515,8 +516,8 @@ static const char *put_string(struct tr_normal *n, struct tr_text key, const cha
 }
 
 /*
- * Reads the hexadecimal number at p. A number below a page is no address, but it can be a descriptor, in
- * calls whose arguments strace did not interpret.
+ * Reads the hexadecimal number at p. A number below a page is no address, but it can be a
+ * descriptor, in calls whose arguments strace did not interpret.
  */
 static const char *put_hex(struct tr_normal *n, uint64_t class, const char *begin, const char *end)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds which name of the second run (an address, a temporary file) each name of the first run became.
- * This is a bijection: a name must be the same one throughout a trace.
+ * Finds which name of the second run (an address, a temporary file) each name of the first run
+ * became. This is a bijection: a name must be the same one throughout a trace.
  *
  *	tr_renames_vote    once for each pair of names at the same place of two matching records
  *	tr_renames_decide  pairs names, the pairs with most votes first, of equal ones the earlier
  *	tr_renames_agree   true for two names that were paired
  *	tr_renames_find    the new name of a name of the first trace
  *
- * Memory: 46 to 67 bytes for each pair of names, and up to 26 more from tr_renames_decide on. Not thread
- * safe.
+ * Memory: 46 to 67 bytes for each pair of names, and up to 26 more from tr_renames_decide on. Not
+ * thread safe.
  */
 #ifndef TR_DIFF_RENAME_H
 #define TR_DIFF_RENAME_H

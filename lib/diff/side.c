@@ -16,8 +16,8 @@
 #include "record/tabs.h"
 
 /*
- * malloc maps memory for this many items, so that it grows without being copied. After large memory was
- * freed, malloc would map only larger blocks.
+ * malloc maps memory for this many items, so that it grows without being copied. After large memory
+ * was freed, malloc would map only larger blocks.
  */
 enum { FIRST_ITEMS = 1 << 14 };
 
@@ -191,8 +191,8 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 }
 
 /*
- * Adds the image of a forked child, unless records of the child preceded this one. These can be all of
- * them. False: memory is exhausted.
+ * Adds the image of a forked child, unless records of the child preceded this one. These can be all
+ * of them. False: memory is exhausted.
  */
 static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t parent)
 {
@@ -212,8 +212,8 @@ static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t
 }
 
 /*
- * Sets *number to that of the thread of a record, which is mostly that of the record before. Threads are
- * numbered from 0 as they appear. False: memory is exhausted.
+ * Sets *number to that of the thread of a record, which is mostly that of the record before.
+ * Threads are numbered from 0 as they appear. False: memory is exhausted.
  */
 static bool number_thread(struct tr_diff_side *side, const struct tr_cell *task, uint32_t *number)
 {
@@ -251,8 +251,8 @@ static uint64_t name_key(const struct tr_diff_side *side)
 }
 
 /*
- * Returns the key of most records: a hash of their kind and name, and of some also of a field, because
- * the same call with another file is another call.
+ * Returns the key of most records: a hash of their kind and name, and of some also of a field,
+ * because the same call with another file is another call.
  */
 static uint64_t field_key(const struct tr_diff_side *side)
 {
@@ -262,8 +262,8 @@ static uint64_t field_key(const struct tr_diff_side *side)
 }
 
 /*
- * Returns the key of a record of a set: as above, but for a block its name, or its name and module. A
- * block that has no line is spelled from its key.
+ * Returns the key of a record of a set: as above, but for a block its name, or its name and module.
+ * A block that has no line is spelled from its key.
  */
 static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 {
@@ -334,11 +334,11 @@ static bool is_date(const struct tr_normal *normal)
 }
 
 /*
- * Returns the key of a program: a hash of its name and directory, and of the file that it makes or else
- * its arguments. The compiler proper and the assembler make files with random names, so their keys
- * include the key of their driver; but only if that one has a file (MAKES), because otherwise a change
- * in any argument of the driver would change the keys of its children. *fine: false if memory is
- * exhausted.
+ * Returns the key of a program: a hash of its name and directory, and of the file that it makes or
+ * else its arguments. The compiler proper and the assembler make files with random names, so their
+ * keys include the key of their driver; but only if that one has a file (MAKES), because otherwise
+ * a change in any argument of the driver would change the keys of its children. *fine: false if
+ * memory is exhausted.
  */
 static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
 			 struct tr_text line, uint32_t driver, bool first, bool *fine)
@@ -362,7 +362,9 @@ static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_text text = tr_normal_string(normal, makes, first);
 	*fine = text.data != NULL;
 	hash = tr_text_hash(hash, text);
-	/* the driver's key may be this hash, which must not cancel it out; the user's has no MAKES */
+	/*
+	 * the driver's key may be this hash, which must not cancel it out; the user's has no MAKES
+	 */
 	if (driver != TR_DIFF_NONE && !side->records[driver].keyed &&
 	    (side->records[driver].key & MAKES))
 		hash = tr_number_hash(tr_number_hash(hash, 1), side->records[driver].key);
@@ -382,8 +384,8 @@ static bool is_restarted(const struct tr_normal *normal, struct tr_text line)
 }
 
 /*
- * Sets the class of a system call that is not compared. Notes one that uses only pipes, if make may have
- * made it: its process runs make, or has not called exec yet. False: memory is exhausted.
+ * Sets the class of a system call that is not compared. Notes one that uses only pipes, if make may
+ * have made it: its process runs make, or has not called exec yet. False: memory is exhausted.
  */
 static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
 {
@@ -423,8 +425,8 @@ static uint32_t running_in(const struct tr_diff_side *side, uint32_t number)
 }
 
 /*
- * Leaves out what make does with its pipes, itself or in a child before that calls exec. How many it
- * has, and when it uses them, depends on its -j and on chance.
+ * Leaves out what make does with its pipes, itself or in a child before that calls exec. How many
+ * it has, and when it uses them, depends on its -j and on chance.
  */
 static void leave_out_pipes(struct tr_diff_side *side)
 {
@@ -499,8 +501,8 @@ static inline bool write_record(struct tr_diff_side *side, uint32_t number, stru
 }
 
 /*
- * Makes room for one more record. Records are most of the memory, which the system provides faster in
- * large pages.
+ * Makes room for one more record. Records are most of the memory, which the system provides faster
+ * in large pages.
  */
 static bool make_room(struct tr_diff_side *side)
 {
@@ -662,8 +664,9 @@ static struct tr_text look_at_line(struct tr_diff_side *side, uint32_t number, s
 }
 
 /*
- * Returns the names of a record that has some: hashes of 64 bits, not aligned. Names are read mostly in
- * the order of their records, so the search starts where the last one ended. NULL: err is filled.
+ * Returns the names of a record that has some: hashes of 64 bits, not aligned. Names are read
+ * mostly in the order of their records, so the search starts where the last one ended. NULL: err is
+ * filled.
  */
 static const char *look_at_names(struct tr_diff_side *side, uint32_t number, uint64_t *count,
 				 struct tr_error *err)
@@ -707,7 +710,9 @@ static uint32_t driver_of(const struct tr_diff_side *side, uint32_t number)
 							      : side->images[parent].program;
 }
 
-/* Marks the programs without a match, and all that started them. Returns false if there are none. */
+/*
+ * Marks the programs without a match, and all that started them. Returns false if there are none.
+ */
 static bool mark_wanted(struct tr_diff_side *side)
 {
 	bool any = false;
@@ -739,7 +744,8 @@ static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
 
 /*
  * Writes a line with the difference between its environment and that of its parent to side->line;
- * nothing if the line has such a difference already. follow: after this record. False: err is filled.
+ * nothing if the line has such a difference already. follow: after this record. False: err is
+ * filled.
  */
 static bool write_difference(struct tr_diff_side *side, const struct tr_follow *follow,
 			     struct tr_text line, struct tr_error *err)

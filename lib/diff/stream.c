@@ -50,8 +50,8 @@ enum { ROUNDS = 4 /* of votes, by contents and by keys in turn */ };
 
 /*
  * Where a hash occurs on one side: the stream that has the majority of its occurrences, if there is
- * one. The lead rises with each occurrence in this stream and falls with each one in another; at 0 the
- * next stream replaces it.
+ * one. The lead rises with each occurrence in this stream and falls with each one in another; at 0
+ * the next stream replaces it.
  */
 struct occurrences {
 	uint32_t stream;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decides which fields are equal although their texts differ, and the reverse: by paired names, by the
- * tolerance for real numbers, and by durations. Records were aligned before, by their hashes; this only
- * changes which matching records are reported as changed.
+ * Decides which fields are equal although their texts differ, and the reverse: by paired names, by
+ * the tolerance for real numbers, and by durations. Records were aligned before, by their hashes;
+ * this only changes which matching records are reported as changed.
  */
 #include "diff/diff.h"
 
@@ -22,7 +22,10 @@ struct number {
 	bool real, narrow;
 };
 
-/* True if a number can start at p, so that it does not continue a word, base64 or hexadecimal digits. */
+/*
+ * True if a number can start at p, so that it does not continue a word, base64 or hexadecimal
+ * digits.
+ */
 static bool can_precede(const char *begin, const char *p)
 {
 	/* the key of a map ends with a quote and a colon */
@@ -115,7 +118,9 @@ static bool are_near_texts(const struct tr_diff *diff, struct tr_text a, struct 
 	return p == p_end && q == q_end;
 }
 
-/* True if one duration is longer than the other by the factor of --times and by least_difference. */
+/*
+ * True if one duration is longer than the other by the factor of --times and by least_difference.
+ */
 static bool are_far(const struct tr_diff *diff, int64_t a, int64_t b)
 {
 	int64_t shorter = a < b ? a : b, longer = a < b ? b : a;
@@ -164,8 +169,8 @@ bool tr_diff_pairs_names(const struct tr_diff *diff, const struct tr_normal_fiel
 }
 
 /*
- * True if the records that were read last on both sides have equal fields in the same order. Sets *near
- * to whether some of them are equal only within the tolerance.
+ * True if the records that were read last on both sides have equal fields in the same order. Sets
+ * *near to whether some of them are equal only within the tolerance.
  */
 static bool are_equal(const struct tr_diff *diff, bool *near)
 {
@@ -213,8 +218,8 @@ bool tr_diff_apply_tolerances(struct tr_diff *diff, struct tr_error *err)
 		    !tr_diff_read(diff, 1, match, err).data)
 			return false;
 		/*
-		 * Matching records are reported if their contents differ. Records without near numbers
-		 * differ in what no tolerance covers: in the order of fields, or in names.
+		 * Matching records are reported if their contents differ. Records without near
+		 * numbers differ in what no tolerance covers: in the order of fields, or in names.
 		 */
 		bool near, equal_now = are_equal(diff, &near);
 		if (equal_now && near)
