@@ -234,30 +234,16 @@ static bool keep_ending(struct tr_runs *runs, const struct tr_run_ending *ending
 /* The fields of process records that are used here. */
 enum wanted { ERROR, FAILED, PARENT, PPID, STATUS, SIGNAL, END, CHILD, FIELDS };
 
-/* As tr_record_fields, which does not know the keys when it is compiled. */
 static void find_fields(const struct tr_record *record, struct tr_field *found[FIELDS])
 {
-	memset(found, 0, FIELDS * sizeof *found);
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		struct tr_text key = field->key;
-		if (tr_text_is(key, "parent"))
-			found[PARENT] = field;
-		else if (tr_text_is(key, "ppid"))
-			found[PPID] = field;
-		else if (tr_text_is(key, "status"))
-			found[STATUS] = field;
-		else if (tr_text_is(key, "child"))
-			found[CHILD] = field;
-		else if (tr_text_is(key, "end"))
-			found[END] = field;
-		else if (tr_text_is(key, "signal"))
-			found[SIGNAL] = field;
-		else if (tr_text_is(key, "error"))
-			found[ERROR] = field;
-		else if (tr_text_is(key, "failed"))
-			found[FAILED] = field;
-	}
+	static const struct tr_text keys[FIELDS] = {
+		[ERROR] = TR_TEXT("error"),   [FAILED] = TR_TEXT("failed"),
+		[PARENT] = TR_TEXT("parent"), [PPID] = TR_TEXT("ppid"),
+		[STATUS] = TR_TEXT("status"), [SIGNAL] = TR_TEXT("signal"),
+		[END] = TR_TEXT("end"),	      [CHILD] = TR_TEXT("child"),
+	};
+
+	tr_record_fields(record, keys, FIELDS, found);
 }
 
 /* Reads the end that the fields of an exit record, or of an exec record, describe. */

@@ -619,20 +619,6 @@ struct tr_field *tr_record_field(struct tr_record *record, const char *key)
 	return NULL;
 }
 
-void tr_record_fields(const struct tr_record *record, const struct tr_text *keys, size_t count,
-		      struct tr_field **found)
-{
-	for (size_t k = 0; k < count; k++)
-		found[k] = NULL;
-	for (size_t i = 0; i < record->count; i++) {
-		struct tr_text key = record->fields[i].key;
-		for (size_t k = 0; key.data && k < count; k++)
-			if (keys[k].len == key.len && *keys[k].data == *key.data &&
-			    !memcmp(keys[k].data, key.data, key.len))
-				found[k] = &record->fields[i];
-	}
-}
-
 struct tr_value *tr_record_value(struct tr_record *record, const char *key, struct tr_error *err)
 {
 	struct tr_field *field = tr_record_field(record, key);

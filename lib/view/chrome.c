@@ -299,7 +299,7 @@ static void put_member(struct tr_record *record, struct tr_text key, struct tr_f
  */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {
-	const struct tr_text keys[] = { TR_TEXT("cwd"), TR_TEXT("output") };
+	static const struct tr_text keys[] = { TR_TEXT("cwd"), TR_TEXT("output") };
 	const struct tr_cell name = tr_brief_program(&record->name);
 	struct tr_field *fields[2];
 

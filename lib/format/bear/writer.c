@@ -539,16 +539,11 @@ static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 			       struct tr_error *err)
 {
-#define KEY(literal) \
-	{ \
-		literal, sizeof literal - 1 \
-	}
 	static const struct tr_text keys[FIELDS] = {
-		[ARGV] = KEY("argv"),	  [CWD] = KEY("cwd"), [ENV] = KEY("env"),
-		[PPID] = KEY("ppid"),	  [RID] = KEY("rid"), [ERROR] = KEY("error"),
-		[FAILED] = KEY("failed"),
+		[ARGV] = TR_TEXT("argv"),     [CWD] = TR_TEXT("cwd"), [ENV] = TR_TEXT("env"),
+		[PPID] = TR_TEXT("ppid"),     [RID] = TR_TEXT("rid"), [ERROR] = TR_TEXT("error"),
+		[FAILED] = TR_TEXT("failed"),
 	};
-#undef KEY
 	struct execution execution = { .record = record };
 	enum tr_status status = TR_OK;
 

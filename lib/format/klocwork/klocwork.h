@@ -125,7 +125,7 @@ struct tr_klocwork_fields {
 	struct tr_field *ppid, *cwd, *argv, *envdiff, *envtop, *env, *extra, *raw;
 };
 
-/* Splits the record, and sets fields, which are NULL. TR_WARN: a column is not a field. */
+/* Splits the record and finds its fields. TR_WARN: a column is not a field; *fields is unchanged. */
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err);
 

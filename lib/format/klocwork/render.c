@@ -16,29 +16,30 @@
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err)
 {
+	enum { PPID, CWD, ARGV, ENV, ENVTOP, ENVDIFF, EXTRA, RAW, FIELDS };
+	static const struct tr_text keys[FIELDS] = {
+		[PPID] = TR_TEXT("ppid"),     [CWD] = TR_TEXT("cwd"),
+		[ARGV] = TR_TEXT("argv"),     [ENV] = TR_TEXT("env"),
+		[ENVTOP] = TR_TEXT("envtop"), [ENVDIFF] = TR_TEXT("envdiff"),
+		[EXTRA] = TR_TEXT("extra"),   [RAW] = TR_TEXT(".raw"),
+	};
+	struct tr_field *found[FIELDS];
 	enum tr_status status = tr_record_split(record, err);
-	/* one pass, in which keys are compared with constants, is faster than tr_record_field */
-	for (size_t i = 0; status == TR_OK && i < record->count; i++) {
-		struct tr_field *field = &record->fields[i];
-		struct tr_text key = field->key;
-		if (tr_text_is(key, "ppid"))
-			fields->ppid = field;
-		else if (tr_text_is(key, "cwd"))
-			fields->cwd = field;
-		else if (tr_text_is(key, "argv"))
-			fields->argv = field;
-		else if (tr_text_is(key, "envdiff"))
-			fields->envdiff = field;
-		else if (tr_text_is(key, "envtop"))
-			fields->envtop = field;
-		else if (tr_text_is(key, "env"))
-			fields->env = field;
-		else if (tr_text_is(key, "extra"))
-			fields->extra = field;
-		else if (tr_text_is(key, ".raw"))
-			fields->raw = field;
-	}
-	return status;
+
+	if (status != TR_OK)
+		return status;
+	tr_record_fields(record, keys, FIELDS, found);
+	*fields = (struct tr_klocwork_fields){
+		.ppid = found[PPID],
+		.cwd = found[CWD],
+		.argv = found[ARGV],
+		.env = found[ENV],
+		.envtop = found[ENVTOP],
+		.envdiff = found[ENVDIFF],
+		.extra = found[EXTRA],
+		.raw = found[RAW],
+	};
+	return TR_OK;
 }
 
 /* Appends a JSON string. False: memory is exhausted, and err is filled. */
