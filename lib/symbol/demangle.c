@@ -37,7 +37,7 @@ void tr_demangle_free(struct tr_demangle *demangle)
 	tr_buffer_free(&demangle->text);
 }
 
-/* Whether the character can be in an identifier, which GNAT writes in lower case. */
+/* True for a character of an identifier, which GNAT writes in lower case. */
 static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || tr_is_digit(c);
@@ -47,7 +47,7 @@ struct replacement {
 	const char *code, *text;
 };
 
-/* Moves *p over the code at it, and appends its text. False: there is none. */
+/* Moves *p over a code of the table, and appends its replacement. False: no code is there. */
 static bool replace(const struct replacement *table, const char **p, struct tr_buffer *to)
 {
 	for (; table->code; table++) {
@@ -95,7 +95,7 @@ static void skip_nesting(const char **p)
 /* After an identifier: another one follows, the name has ended, or it cannot be decoded. */
 enum next { NAME, END, UNKNOWN };
 
-/* Handles what follows two underscores. */
+/* Handles what follows two underscores: another name, an attribute, or the number of an overloading. */
 static enum next take_separator(const char **p, struct tr_buffer *to)
 {
 	static const struct replacement special[] = {

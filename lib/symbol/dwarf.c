@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads ELF files with libdw. */
+/*
+ * Reads ELF files with libdw: the layout of the program (read_layout), the units of its DWARF
+ * (read_units), then its symbol table (read_symbols). The encodings of return instructions are from the
+ * manuals that jump.c names.
+ */
 #include "symbol/dwarf.h"
 
 #include <stdlib.h>
@@ -175,7 +179,7 @@ static uint32_t file_of(struct extraction *x, const char *source)
 	return *known;
 }
 
-/* Sections of code and the addresses of segments. False: it is not a program. */
+/* Reads the sections of code and the addresses of segments. False: it is not a program. */
 static bool read_layout(struct extraction *x, struct tr_error *err)
 {
 	const struct library *dw = &x->dw;
@@ -362,8 +366,8 @@ static uint32_t find_return(const struct extraction *x, uint64_t end)
 }
 
 /*
- * Counts a part that cannot be read; message: that of the library. Missing debug information is not
- * counted, and exhausted memory is an error of its own.
+ * Counts a part that cannot be read. why: the message of the library, or NULL. Missing debug
+ * information is not counted, and exhausted memory is an error of its own.
  */
 static void count_unread(struct extraction *x, const char *why)
 {
@@ -388,8 +392,8 @@ static void read_rows(struct extraction *x, Dwarf_Die *unit)
 			count_unread(x, why);
 		return;
 	}
-	bool dropped = true; /* the sequence, whose code the linker removed */
-	bool begun = false;
+	bool begun = false,
+	     dropped = true; /* of the sequence; dropped: the linker removed its code */
 	for (size_t i = 0; i < count && !x->failed; i++) {
 		Dwarf_Line *line = dw->dwarf_onesrcline(lines, i);
 		Dwarf_Addr address;
@@ -495,9 +499,9 @@ static bool is_structor(const char *name, const char *linkage)
 	return false;
 }
 
-/* The ranges of a DIE whose code the linker kept. */
+/* A walk over those ranges of a DIE whose code the linker kept. Begins all zero. */
 struct ranges {
-	ptrdiff_t at; /* 0 at first, as the others */
+	ptrdiff_t at; /* of libdw, as base is */
 	Dwarf_Addr base, first, end;
 };
 
@@ -585,36 +589,46 @@ static void put_mark(struct extraction *x, Dwarf_Die *die, uint32_t file, uint32
 								  TR_ROW_STATEMENT | TR_ROW_MARK };
 }
 
+/* Returns what the ranges of an inlined call have in common. */
+static struct tr_code_inline describe_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die,
+					     unsigned depth)
+{
+	const struct library *dw = &x->dw;
+	const char *name = dw->dwarf_diename(die), *linkage = linkage_name(dw, die);
+	struct tr_code_inline call = { .depth = depth };
+	Dwarf_Attribute attr;
+	Dwarf_Word line;
+	int declared;
+	if (!name) /* its origin, which has the name, cannot be found */
+		count_unread(x, NULL);
+	call.name = put_name(x, name);
+	call.linkage = linkage ? put_name(x, linkage) : call.name;
+	call.file = numbered_file(x, unit, die, DW_AT_call_file);
+	if (dw->dwarf_attr(die, DW_AT_call_line, &attr) && dw->dwarf_formudata(&attr, &line) == 0 &&
+	    line <= UINT32_MAX)
+		call.line = (uint32_t)line;
+	call.declared_in = numbered_file(x, unit, die, DW_AT_decl_file);
+	if (dw->dwarf_decl_line(die, &declared) == 0 && declared > 0)
+		call.declared_at = (uint32_t)declared;
+	return call;
+}
+
 /*
  * Adds the ranges of an inlined call, and rows for its line and that of the called function,
  * because the table has only the lines of the body.
  */
 static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, unsigned depth)
 {
-	const struct library *dw = &x->dw;
 	struct tr_dwarf *to = x->to;
 	struct ranges ranges = { 0 };
-	Dwarf_Addr entry = entry_of(dw, die);
-	Dwarf_Attribute attr;
-	Dwarf_Word line = 0;
-	struct tr_code_inline call = { .depth = depth };
-	int declared = 0;
+	struct tr_code_inline call;
+	uint32_t declared_at = 0;
+	Dwarf_Addr entry = entry_of(&x->dw, die);
 	bool described = false;
-	while (next_range(x, die, &ranges)) {
+	for (; next_range(x, die, &ranges); described = true) {
 		if (!described) {
-			const char *name = dw->dwarf_diename(die), *linkage = linkage_name(dw, die);
-			if (!name) /* its origin, which has the name, cannot be found */
-				count_unread(x, NULL);
-			call.name = put_name(x, name);
-			call.linkage = linkage ? put_name(x, linkage) : call.name;
-			call.file = numbered_file(x, unit, die, DW_AT_call_file);
-			if (dw->dwarf_attr(die, DW_AT_call_line, &attr) &&
-			    dw->dwarf_formudata(&attr, &line) == 0 && line <= UINT32_MAX)
-				call.line = (uint32_t)line;
-			call.declared_in = numbered_file(x, unit, die, DW_AT_decl_file);
-			if (dw->dwarf_decl_line(die, &declared) != 0 || declared < 0)
-				declared = 0;
-			described = true;
+			call = describe_inline(x, unit, die, depth);
+			declared_at = call.declared_at;
 		}
 		if (!tr_array_room(to->inlines, to->head.inlines, to->inline_cap)) {
 			x->failed = true;
@@ -622,13 +636,13 @@ static void put_inline(struct extraction *x, Dwarf_Die *unit, Dwarf_Die *die, un
 		}
 		call.first = ranges.first;
 		call.end = ranges.end;
-		call.declared_at = call.first == entry ? (uint32_t)declared : 0;
+		call.declared_at = call.first == entry ? declared_at : 0;
 		to->inlines[to->head.inlines++] = call;
 	}
 	if (!described)
 		return;
 	put_mark(x, die, call.file, call.line);
-	put_mark(x, die, call.declared_in, (uint32_t)declared);
+	put_mark(x, die, call.declared_in, declared_at);
 }
 
 /* Adds a row for a label with a name, which has none in the line table. */

@@ -17,13 +17,13 @@
 #include "symbol/dwarf.h"
 #include "symbol/statements.h"
 
-/* The head of the data that the child sends. */
 enum { TABLES = 'T', FAILURE = 'F' };
 
+/* The head of the data that the child sends. The tables follow, or the text of the failure. */
 struct message {
 	uint64_t type;
-	uint64_t cause; /* of a failure, whose text follows */
-	struct tr_elf_head head;
+	uint64_t cause;		 /* of a failure */
+	struct tr_elf_head head; /* of tables */
 };
 
 enum { CHILD_SECONDS = 300 }; /* a program of 1 GB takes less than a minute */
@@ -157,7 +157,7 @@ static bool receive(int fd, struct tr_buffer *to)
 	}
 }
 
-/* Points to the arrays in memory. False: the child did not send all of them. */
+/* Sets the pointers to the arrays in memory. False: the child did not send all of them. */
 static bool take_tables(struct tr_elf *program)
 {
 	const struct tr_elf_head *head = &program->head;
@@ -186,7 +186,7 @@ static bool take_tables(struct tr_elf *program)
 	return left == 0 && head->files && head->strings;
 }
 
-/* Fills err with the reason why the child ended without sending tables. */
+/* Fills err with the reason why the child ended, with that wait status, without sending tables. */
 static void explain_end(int status, struct tr_error *err)
 {
 	int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -231,8 +231,7 @@ static bool check_answer(struct tr_elf *program, int status, struct tr_error *er
 }
 
 /* Runs the child and receives its tables. False: err is filled. */
-static bool extract(struct tr_elf *program, int file, uint64_t size, bool demangles,
-		    struct tr_error *err)
+static bool extract(struct tr_elf *program, uint64_t size, bool demangles, struct tr_error *err)
 {
 	int ends[2], status = 0;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -242,7 +241,7 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, bool demang
 	pid_t child = fork();
 	if (child == 0) {
 		close(ends[0]);
-		run_child(program->path, file, size, demangles, ends[1]);
+		run_child(program->path, program->file, size, demangles, ends[1]);
 	}
 	close(ends[1]);
 	if (child < 0) {
@@ -265,27 +264,20 @@ static bool extract(struct tr_elf *program, int file, uint64_t size, bool demang
 struct tr_elf *tr_elf_open(const char *path, bool demangles, struct tr_error *err)
 {
 	struct stat st;
-	struct tr_elf *program = NULL;
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (file < 0 || fstat(file, &st) != 0) {
-		tr_error_system(err, errno, "cannot be opened");
-	} else if (!S_ISREG(st.st_mode)) {
-		tr_error_say(err, TR_CAUSE_INPUT, "not a regular file");
-	} else {
-		program = calloc(1, sizeof *program);
-		if (program)
-			program->path = strdup(path);
-		if (!program || !program->path) {
-			tr_error_memory(err);
-		} else if (extract(program, file, (uint64_t)st.st_size, demangles, err)) {
-			program->file = file;
-			return program;
-		}
+	struct tr_elf *program = calloc(1, sizeof *program);
+	if (!program) {
+		tr_error_memory(err);
+		return NULL;
 	}
-	if (program)
-		program->file = file;
-	else if (file >= 0)
-		close(file);
+	program->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (program->file < 0 || fstat(program->file, &st) != 0)
+		tr_error_system(err, errno, "cannot be opened");
+	else if (!S_ISREG(st.st_mode))
+		tr_error_say(err, TR_CAUSE_INPUT, "not a regular file");
+	else if (!(program->path = strdup(path)))
+		tr_error_memory(err);
+	else if (extract(program, (uint64_t)st.st_size, demangles, err))
+		return program;
 	tr_elf_free(program);
 	tr_error_name(err, tr_text_from(path));
 	return NULL;
@@ -296,7 +288,8 @@ void tr_elf_free(struct tr_elf *program)
 	if (!program)
 		return;
 	tr_buffer_free(&program->memory);
-	close(program->file);
+	if (program->file >= 0)
+		close(program->file);
 	free(program->by_name);
 	free(program->path);
 	free(program);

@@ -43,8 +43,8 @@ enum {
 	TR_FUNCTION_VALUE = 2,	 /* returns a value */
 	TR_FUNCTION_RETURNS = 4, /* its last instruction is a return */
 	TR_FUNCTION_SYMBOL = 8,	 /* known from the symbol table only */
-	TR_FUNCTION_THUMB = 32,	 /* ARM: it has 16-bit instructions */
 	TR_FUNCTION_PART = 16,	 /* a further range of a function: not its entry */
+	TR_FUNCTION_THUMB = 32,	 /* ARM: it has 16-bit instructions */
 };
 
 /* A range of a function. Sorted by first. */
@@ -64,8 +64,8 @@ struct tr_code_inline {
 	uint32_t name, linkage; /* as of a function */
 	uint32_t file, line;	/* of the call */
 	uint32_t depth;
-	uint32_t declared_in,
-		declared_at; /* file and line; 0: unknown, or not where it is entered */
+	/* of the called function: file and line; 0: unknown, or not where it is entered */
+	uint32_t declared_in, declared_at;
 	uint32_t unused;
 };
 
@@ -99,10 +99,11 @@ struct tr_elf_head {
 	uint8_t build_id[TR_BUILD_ID_MAX];
 };
 
+/* Not thread safe. Everything that the functions return is valid until tr_elf_free. */
 struct tr_elf {
 	char *path;
-	int file;
-	struct tr_buffer memory; /* holds the arrays */
+	int file;		 /* descriptor, for tr_elf_code; -1: none */
+	struct tr_buffer memory; /* what the child sent; the arrays are in it */
 	struct tr_elf_head head;
 	const struct tr_code_row *rows;
 	const struct tr_code_function *functions;

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-/* The bytes of an x86 instruction that are left. */
+/* The rest of an x86 instruction. */
 struct cursor {
 	const uint8_t *pos, *end;
 };
@@ -86,21 +86,24 @@ static void skip_mapped(struct cursor *c, unsigned map, uint8_t op, bool wide)
 /* Skips an instruction of x86; returns whether it is a conditional jump. */
 static bool skip_x86(struct cursor *c, bool is64)
 {
-	bool half = false, wide = true, rex_w = false;
+	bool half = false; /* operands of 16 bits */
+	bool wide = true;  /* addresses of 32 or 64 bits */
+	bool rex_w = false;
 	uint8_t op = next(c);
-	for (;; op = next(c)) {
+	for (;; op = next(c)) { /* the prefixes */
 		if (op == 0x66)
 			half = true;
 		else if (op == 0x67)
 			wide = is64;
 		else if (is64 && (op & 0xf0) == 0x40)
 			rex_w = op & 8;
-		else if (op != 0xf0 && op != 0xf2 && op != 0xf3 && (op & 0xe7) != 0x26 &&
-			 (op & 0xfe) != 0x64)
+		else if (op != 0xf0 && op != 0xf2 && op != 0xf3 && /* lock, repne, rep */
+			 (op & 0xe7) != 0x26 && (op & 0xfe) != 0x64 /* segments */)
 			break;
 		if (c->pos == c->end)
 			return false;
 	}
+	/* VEX and EVEX; with 32 bits these bytes are also les, lds and bound, which have a ModRM < c0 */
 	bool vector = c->pos < c->end && (is64 || *c->pos >= 0xc0);
 	if ((op == 0xc5 || op == 0xc4 || op == 0x62) && vector) {
 		uint8_t payload = next(c);
@@ -203,7 +206,10 @@ static bool is_long(uint16_t machine, uint32_t half)
 	return machine == EM_RISCV ? (half & 3) == 3 : half >= 0xe800;
 }
 
-/* Decodes the block from its first instruction on. */
+/*
+ * Like tr_jump_find, for machines with instructions of different sizes: decodes the block from its
+ * first instruction on.
+ */
 static size_t walk(const struct tr_code *code)
 {
 	size_t at = 0, last = SIZE_MAX;
@@ -283,7 +289,7 @@ static bool is_x86_call(const struct tr_code *code)
 					   (code->bytes[at + 1] & 0x38) == 0x10);
 }
 
-/* Whether the code is a call; it is a single instruction. */
+/* Whether the code, which is a single instruction, is a call. */
 static bool is_call(const struct tr_code *code)
 {
 	uint32_t word = word_at(code, 0, 4), half = word_at(code, 0, 2),

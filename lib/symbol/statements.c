@@ -50,44 +50,69 @@ static const struct tr_code_row *before_brace(const struct tr_code_row *row,
 	return end;
 }
 
+/*
+ * Whether the row becomes a statement. brace: that of a function without a value, whose rows are
+ * statements even without is_stmt, because jumps to the end of the function lead to them; or NULL.
+ */
+static bool is_taken(const struct tr_code_row *row, const struct tr_code_row *brace)
+{
+	return is_statement(row) || (!(row->flags & TR_ROW_END) && is_brace(row, brace));
+}
+
+/*
+ * Returns the end of the rows at the entry of a function, which belong to the line of its
+ * declaration: those at its first address, and those that follow at the same line and column. Marks
+ * among them keep their own lines.
+ */
+static const struct tr_code_row *after_entry(const struct tr_code_row *row,
+					     const struct tr_code_row *end,
+					     const struct tr_code_row *brace, uint64_t entry)
+{
+	const struct tr_code_row *last = NULL;
+	for (; row < end; row++) {
+		if (!is_taken(row, brace) || row->flags & TR_ROW_MARK)
+			continue;
+		if (row->address != entry && !(last && is_same_place(row, last)))
+			break;
+		last = row;
+	}
+	return row;
+}
+
 /* Appends the statements of rows that belong to one function, or to none (function NULL). */
 static struct tr_code_statement *put_rows(struct tr_code_statement *to,
 					  const struct tr_code_row *row,
 					  const struct tr_code_row *end,
 					  const struct tr_code_function *function, uint32_t index)
 {
+	const struct tr_code_row *brace = NULL, *body = row;
+	const struct tr_code_statement *last_brace = NULL; /* the last statement, if at the brace */
 	if (function && function->flags & TR_FUNCTION_HIDDEN)
 		return to;
-	bool returns_value =
-		function && (~function->flags & (TR_FUNCTION_VALUE | TR_FUNCTION_RETURNS)) == 0;
-	/* jumps to the end of a function without a value go to a row without is_stmt */
-	const struct tr_code_row *brace = NULL;
-	if (returns_value)
-		end = before_brace(row, end, function->first);
-	else if (function && function->flags & TR_FUNCTION_RETURNS)
-		brace = find_brace(row, end);
-	bool has_entry = function && function->line &&
-			 !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL));
-	const struct tr_code_row *last = NULL;	       /* of the entry */
-	const struct tr_code_statement *shared = NULL; /* the last row, if it is at the brace */
-	for (; row < end; row++) {
-		if (!is_statement(row) && (row->flags & TR_ROW_END || !is_brace(row, brace)))
-			continue;
-		bool mark = row->flags & TR_ROW_MARK; /* between rows of the table */
-		bool entry =
-			has_entry && !mark &&
-			(row->address == function->first || (last && is_same_place(row, last)));
-		if (!entry && !mark)
-			has_entry = false;
-		last = mark ? last : row;
-		*to++ = (struct tr_code_statement){ row->address,
-						    entry && function->file ? function->file
-									    : row->file,
-						    entry ? function->line : row->line, index, 0 };
-		shared = !entry && is_brace(row, brace) ? to - 1 : NULL;
+	if (function && function->flags & TR_FUNCTION_RETURNS) {
+		if (function->flags & TR_FUNCTION_VALUE)
+			end = before_brace(row, end, function->first);
+		else
+			brace = find_brace(row, end);
 	}
-	if (shared && shared->address < function->returns_at) {
-		*to = *shared;
+	if (function && function->line &&
+	    !(function->flags & (TR_FUNCTION_PART | TR_FUNCTION_SYMBOL)))
+		body = after_entry(row, end, brace, function->first);
+	for (; row < end; row++) {
+		if (!is_taken(row, brace))
+			continue;
+		bool entry = row < body && !(row->flags & TR_ROW_MARK);
+		*to++ = (struct tr_code_statement){
+			.address = row->address,
+			.file = entry && function->file ? function->file : row->file,
+			.line = entry ? function->line : row->line,
+			.function = index,
+		};
+		last_brace = !entry && is_brace(row, brace) ? to - 1 : NULL;
+	}
+	/* jumps to the return instruction can skip the first instruction at the brace */
+	if (last_brace && last_brace->address < function->returns_at) {
+		*to = *last_brace;
 		to++->address = function->returns_at;
 	}
 	return to;
@@ -106,9 +131,10 @@ size_t tr_statements_make(const struct tr_code_row *rows, size_t row_count,
 		while (f < function_count && functions[f].end <= rows[i].address)
 			f++;
 		bool inside = f < function_count && functions[f].first <= rows[i].address;
-		uint64_t limit = inside		      ? functions[f].end
-				 : f < function_count ? functions[f].first
-						      : UINT64_MAX;
+		uint64_t limit =
+			UINT64_MAX; /* of the rows of this function, or before the next one */
+		if (f < function_count)
+			limit = inside ? functions[f].end : functions[f].first;
 		for (next = i + 1; next < row_count && rows[next].address < limit; next++)
 			;
 		to = put_rows(to, rows + i, rows + next, inside ? &functions[f] : NULL,
