@@ -59,7 +59,7 @@ int __xmknodat(int version, int directory, const char *path, mode_t mode, dev_t 
 
 REPLACED(DECLARE_REAL)
 
-static struct tr_lanes lanes;
+static struct tr_lane_writer lanes;
 static const struct tr_journal *session;
 static volatile bool on;
 static volatile bool elsewhere; /* another root: paths lead to other files than in the recorder */
@@ -75,7 +75,7 @@ static void put(struct tr_call_record *record, const char *first, const char *se
 			return;
 	}
 	record->time = tr_journal_now(session);
-	tr_lanes_put(&lanes, record, first, second);
+	tr_lane_writer_put(&lanes, record, first, second);
 }
 
 static void report_objects(void);
@@ -287,7 +287,7 @@ void tr_files_begin(const struct tr_journal *journal)
 	session = journal;
 	lanes.path = journal->lanes;
 	lanes.mark = journal->mark;
-	if (!tr_lanes_begin(&lanes)) {
+	if (!tr_lane_writer_begin(&lanes)) {
 		if (session->page)
 			session->page->lost++;
 		return;

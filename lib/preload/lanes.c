@@ -19,7 +19,7 @@ static off_t offset_of(unsigned lane)
 	return TR_LANES_PAGE + (off_t)lane * TR_LANE_SIZE;
 }
 
-static int open_file(const struct tr_lanes *lanes)
+static int open_file(const struct tr_lane_writer *lanes)
 {
 	return (int)tr_journal_syscall(SYS_openat, AT_FDCWD, lanes->path,
 				       O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_LARGEFILE, 0);
@@ -32,7 +32,7 @@ static void *map(int fd, size_t size, off_t offset)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool tr_lanes_begin(struct tr_lanes *lanes)
+bool tr_lane_writer_begin(struct tr_lane_writer *lanes)
 {
 	int fd = open_file(lanes);
 
@@ -71,7 +71,7 @@ int tr_lanes_allocate(int fd, unsigned lane)
  * Returns the memory of a lane, or NULL. *borrowed: the caller unmaps it, because in the child of a
  * vfork the table belongs to the parent and does not change.
  */
-static char *find_memory(struct tr_lanes *lanes, unsigned lane, bool own, bool *borrowed)
+static char *find_memory(struct tr_lane_writer *lanes, unsigned lane, bool own, bool *borrowed)
 {
 	char *memory = atomic_load_explicit(&lanes->memory[lane], memory_order_acquire);
 	void *none = NULL;
@@ -93,7 +93,7 @@ static char *find_memory(struct tr_lanes *lanes, unsigned lane, bool own, bool *
 }
 
 /* Adds a lane. False: there can be no more. */
-static bool add_lane(struct tr_lanes *lanes, uint32_t count)
+static bool add_lane(struct tr_lane_writer *lanes, uint32_t count)
 {
 	int fd = count < TR_LANES ? open_file(lanes) : -1;
 	bool good = fd >= 0 && tr_lanes_allocate(fd, count) == 0;
@@ -116,7 +116,7 @@ static bool reserve(_Atomic uint64_t *used, uint32_t length, uint64_t *place)
 }
 
 /* Finds a lane with room, and returns its memory. NULL: there is none. */
-static char *find_lane(struct tr_lanes *lanes, uint32_t length, bool own, unsigned *lane,
+static char *find_lane(struct tr_lane_writer *lanes, uint32_t length, bool own, unsigned *lane,
 		       bool *borrowed)
 {
 	struct tr_lanes_page *page = lanes->page;
@@ -147,8 +147,8 @@ uint64_t tr_call_sum(uint32_t mark, uint64_t place, const struct tr_call_record 
 			      record->length - sizeof record->sum);
 }
 
-void tr_lanes_put(struct tr_lanes *lanes, struct tr_call_record *record, const char *first,
-		  const char *second)
+void tr_lane_writer_put(struct tr_lane_writer *lanes, struct tr_call_record *record,
+			const char *first, const char *second)
 {
 	size_t first_len = first ? strnlen(first, PATH_MAX) + 1 : 0;
 	size_t second_len = second ? strnlen(second, PATH_MAX) + 1 : 0;

@@ -94,25 +94,25 @@ struct tr_call_record {
 _Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_page, used) == 48,
 	       "no gaps");
 
-/* The lanes as a program knows them. Zero it. */
-struct tr_lanes {
-	const char *path;
-	uint32_t mark;
+/* The lanes as a program sees them, which writes to one at a time. Zero it, and set path and mark. */
+struct tr_lane_writer {
+	const char *path;	    /* of the file; borrowed */
+	uint32_t mark;		    /* of the session */
 	uint32_t pid;		    /* of the process that this memory belongs to */
 	struct tr_lanes_page *page; /* NULL: the file cannot be used */
 	_Atomic uint32_t current;
 	void *_Atomic memory[TR_LANES]; /* where the lanes are mapped */
 };
 
-/* Opens the lanes at path. False: they cannot be used. */
-bool tr_lanes_begin(struct tr_lanes *lanes);
+/* Maps the page of the file. False: it cannot be used. */
+bool tr_lane_writer_begin(struct tr_lane_writer *lanes);
 
 /*
  * Writes a record with its strings, and sets its length and sum; second may be NULL. A record for
  * which there is no room is counted as lost.
  */
-void tr_lanes_put(struct tr_lanes *lanes, struct tr_call_record *record, const char *first,
-		  const char *second);
+void tr_lane_writer_put(struct tr_lane_writer *lanes, struct tr_call_record *record,
+			const char *first, const char *second);
 
 /* Allocates the disk blocks of a lane. Returns 0 or an errno. */
 int tr_lanes_allocate(int fd, unsigned lane);

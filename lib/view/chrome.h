@@ -6,7 +6,7 @@
  *	{"name":"gcc","cat":"process","ph":"X","ts":400000.000,"dur":1100000.000,"pid":1,"tid":1,
  *	 "args":{"command":"gcc -c a.c","cwd":"/srv","seq":5,"exit":"0"}}
  *
- *  - runs of programs, on as few lanes as they need (process/lanes.h); those
+ *  - runs of programs, on as few lanes as they need (process/forest.h); those
  *    that failed are in category "process,failed"
  *  - API calls, by thread: nested calls are shown below their caller; frames
  *  - system calls, signals and all other records, by task

@@ -24,14 +24,14 @@ static char directory[TR_JOURNAL_PATH - sizeof "/journal"];
 /* Lanes as the recorder makes them, and the same as a program and as the reader know them. */
 struct recording {
 	char path[PATH_MAX];
-	struct tr_lanes lanes;
+	struct tr_lane_writer lanes;
 	struct tr_collect collect;
 };
 
 static struct recording *begin(unsigned count)
 {
 	struct recording *recording = calloc(1, sizeof *recording);
-	struct tr_lanes *lanes = &recording->lanes;
+	struct tr_lane_writer *lanes = &recording->lanes;
 
 	snprintf(recording->path, sizeof recording->path, "%s/lanes", directory);
 	lanes->path = recording->path;
@@ -40,7 +40,7 @@ static struct recording *begin(unsigned count)
 	for (unsigned i = 0; i < count; i++)
 		good &= tr_lanes_allocate(recording->collect.fd, i) == 0;
 	lanes->mark = recording->collect.mark = MARK;
-	good &= tr_lanes_begin(lanes);
+	good &= tr_lane_writer_begin(lanes);
 	recording->collect.page = lanes->page;
 	lanes->page->count = count;
 	lanes->pid = 100;
@@ -65,7 +65,7 @@ static void put(struct recording *recording, uint32_t pid, uint64_t time, const 
 {
 	struct tr_call_record record = { .kind = TR_CALL_UNLINK, .pid = pid, .time = time };
 
-	tr_lanes_put(&recording->lanes, &record, path, NULL);
+	tr_lane_writer_put(&recording->lanes, &record, path, NULL);
 }
 
 /* The times of the calls up to that time, as text. */
@@ -85,7 +85,7 @@ static const char *taken(struct recording *recording, uint64_t until)
 static void test_order(void)
 {
 	struct recording *recording = begin(2);
-	struct tr_lanes *lanes = &recording->lanes;
+	struct tr_lane_writer *lanes = &recording->lanes;
 
 	put(recording, 100, 10, "a");
 	put(recording, 100, 30, "c");
@@ -106,7 +106,7 @@ static void test_order(void)
 	memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
 	errno = ENOENT;
-	tr_lanes_put(lanes, &record, longest, "to");
+	tr_lane_writer_put(lanes, &record, longest, "to");
 	tr_collect_pass(&recording->collect, 80, false);
 	const struct tr_call_record *call = tr_collect_next(&recording->collect, 80);
 	ok(call && strlen(tr_call_string(call, 0)) == PATH_MAX &&
@@ -321,7 +321,7 @@ static void append(struct tr_journal_record record, const char *cwd, const char 
 static void put_call(struct recording *recording, struct tr_call_record record, const char *first)
 {
 	record.time = tr_journal_now(&journal);
-	tr_lanes_put(&recording->lanes, &record, first, NULL);
+	tr_lane_writer_put(&recording->lanes, &record, first, NULL);
 }
 
 /* The lines, without pids and times; "|" ends them. */
