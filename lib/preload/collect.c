@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Collects the file calls of all lanes: see decode.h. A record that is reserved in a lane but not yet
+ * complete, which its sum shows, ends the pass over this lane, because its length is unknown. If
+ * its writer has died, the bytes up to the next record that is complete are skipped after a while.
+ */
 #include "preload/decode.h"
 
 #include <stdatomic.h>
@@ -9,7 +14,7 @@
 #include "preload/journal.h"
 
 /* Nanoseconds after which the writer of an incomplete record is assumed to be dead. */
-static const uint64_t patience = UINT64_C(2000000000);
+static const uint64_t writer_timeout = UINT64_C(2000000000);
 
 static bool add(struct tr_collect *collect, uint64_t time, size_t place)
 {
@@ -21,8 +26,9 @@ static bool add(struct tr_collect *collect, uint64_t time, size_t place)
 	return true;
 }
 
-/* Returns the length of the record at p; 0: it is not complete. */
-static uint32_t whole(const struct tr_collect *collect, const char *p, size_t len, uint64_t place)
+/* Returns the length of the record at p; 0: it is not complete. place: as in tr_call_sum. */
+static uint32_t complete_length(const struct tr_collect *collect, const char *p, size_t len,
+				uint64_t place)
 {
 	const struct tr_call_record *record = (const void *)p;
 	unsigned strings = 0;
@@ -37,13 +43,13 @@ static uint32_t whole(const struct tr_collect *collect, const char *p, size_t le
 	return record->kind && record->kind < TR_CALLS ? record->length : 0;
 }
 
-/* Reads a lane. False: it has an incomplete record; with skip, that is skipped. */
+/* Reads a lane. skip: bytes that are no record are skipped. False: it has an incomplete record. */
 static bool read_lane(struct tr_collect *collect, unsigned lane, bool skip)
 {
 	_Atomic uint64_t *used = &collect->page->used[lane];
 	uint64_t reserved = atomic_load_explicit(used, memory_order_acquire);
 	uint32_t end = (uint32_t)reserved, at = collect->at[lane];
-	bool complete = true;
+	bool complete = true, torn = false; /* torn: the bytes before are no record */
 
 	if (end > TR_LANE_SIZE || end <= at)
 		return true;
@@ -59,30 +65,24 @@ static bool read_lane(struct tr_collect *collect, unsigned lane, bool skip)
 	size_t done = 0;
 	while (done < len) {
 		uint64_t place = (reserved & ~(uint64_t)UINT32_MAX) | (at + done);
-		uint32_t size = whole(collect, room + done, len - done, place);
-		if (size) {
-			const struct tr_call_record *record = (const void *)(room + done);
-			if (!add(collect, record->time, begin + done))
-				break;
-			done += size;
-		} else if (skip) {
-			collect->torn += complete;
-			collect->torn_in[lane] = true;
-			complete = false;
-			done += 8;
-			continue;
-		} else {
-			complete = false;
+		uint32_t size = complete_length(collect, room + done, len - done, place);
+		const struct tr_call_record *record = (const void *)(room + done);
+		complete = size || skip;
+		if (!complete || (size && !add(collect, record->time, begin + done)))
 			break;
+		if (!size && !torn) {
+			collect->torn++;
+			collect->torn_in[lane] = true;
 		}
-		complete |= skip;
+		torn = !size;
+		done += size ? size : 8; /* records begin at multiples of eight bytes */
 	}
 	tr_buffer_used(&collect->bytes, done);
 	collect->at[lane] = at + (uint32_t)done;
 	if (collect->at[lane] == end && !collect->torn_in[lane] &&
 	    atomic_compare_exchange_strong(used, &reserved, ((reserved >> 32) + 1) << 32))
 		collect->at[lane] = 0;
-	return complete || skip;
+	return complete;
 }
 
 static int by_time(const void *a, const void *b)
@@ -94,7 +94,7 @@ static int by_time(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Removes the records that were taken. */
+/* Removes the records that tr_collect_next has returned, and their bytes. */
 static void compact(struct tr_collect *collect)
 {
 	size_t first = collect->bytes.len;
@@ -129,7 +129,7 @@ void tr_collect_pass(struct tr_collect *collect, uint64_t now, bool final)
 	if (collect->next)
 		compact(collect);
 	bool complete = read_lanes(collect, final);
-	if (!complete && collect->stuck && now - collect->stuck > patience)
+	if (!complete && collect->stuck && now - collect->stuck > writer_timeout)
 		complete = read_lanes(collect, true);
 	if (complete) {
 		collect->stuck = 0;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Follows processes by the records of the journal (take), and writes what strace would have printed
+ * (the put_ functions). The order of records is not that of the events: a child may report before
+ * its parent, and the status of an exit may be followed by another one. So lines of some events
+ * wait, in struct announced and struct tr_decode_process, until a later record decides.
+ */
 #include "preload/decode.h"
 
 #include <errno.h>
@@ -14,7 +20,7 @@
 #include "preload/journal.h"
 
 enum {
-	LARGEST = 1 << 30,
+	LARGEST = 1 << 30,    /* bytes of a record */
 	ENOUGH = 1 << 20,     /* bytes of lines after which the caller writes them */
 	SETTLED = 1000000000, /* nanoseconds after which the status of an exit is final */
 };
@@ -42,7 +48,7 @@ struct tr_decode_process {
 	bool early;	      /* its parent is not known yet, so its fork was not written */
 	bool flagged;	      /* it reported that its program makes system calls itself */
 	bool unwatched;	      /* the processes that it started may be missing */
-	unsigned outsiders;   /* children in other pid namespaces */
+	unsigned outsiders;   /* number of its children in other pid namespaces */
 	int filter;	      /* how it has set a filter, as in put_filter; 0: it has not */
 	uint64_t filter_time;
 	unsigned flags;		/* of the open exec */
@@ -51,13 +57,13 @@ struct tr_decode_process {
 	unsigned note;		/* TR_DECODE_ flags of that line */
 	struct announced *runs; /* the program that it was created to run; NULL once written */
 	char *cwd;		/* NULL: unknown */
-	int status;
+	int status;		/* of the exit, as from wait(2) */
 	uint64_t time;	  /* of the exit */
 	uint64_t created; /* the time, if it is early */
-	struct tr_decode_process *earlier, *later;
+	struct tr_decode_process *earlier, *later; /* in the order of their exits, while exiting */
 };
 
-/* A record with its strings in place. */
+/* A record of the journal, whose strings are in the data. */
 struct item {
 	struct tr_journal_record head;
 	const char *cwd, *path; /* "" if they are absent */
@@ -167,7 +173,7 @@ static void put_end(struct tr_buffer *out, uint32_t pid, uint64_t time, int stat
 			   WCOREDUMP(status) ? TR_TEXT(" (core dumped) +++\n") : TR_TEXT(" +++\n"));
 }
 
-/* Returns the number of the next line. */
+/* Counts the lines in out, and returns the number of the next one. */
 static uint64_t next_line(struct tr_decode *decode, const struct tr_buffer *out)
 {
 	const char *p = out->data + decode->counted, *end = out->data + out->len;
@@ -231,6 +237,7 @@ static struct tr_decode_process *add(struct tr_decode *decode, uint32_t pid)
 	return process;
 }
 
+/* Takes a process out of the list of those whose status may still change. */
 static void stop_exiting(struct tr_decode *decode, struct tr_decode_process *process)
 {
 	if (!process->exiting)
@@ -246,6 +253,7 @@ static void free_process(struct tr_decode_process *process)
 	free(process);
 }
 
+/* Frees a process, whose number may be used again. */
 static void forget(struct tr_decode *decode, struct tr_decode_process *process)
 {
 	stop_exiting(decode, process);
@@ -277,13 +285,14 @@ static void free_announced(struct announced *program)
 	free(program);
 }
 
+/* Frees an announced program, which no later record concerns. */
 static void release(struct tr_decode *decode, struct announced *program)
 {
 	tr_id_map_take(&decode->announced, program->token);
 	free_announced(program);
 }
 
-/* Forgets where the path leads, because a call has changed it. below: what it is relative to. */
+/* Forgets where the path leads, because a call has changed it. below: the descriptor of the call. */
 static void change_name(struct tr_links *links, const char *cwd, int below, const char *path)
 {
 	if (below == AT_FDCWD || *path == '/')
@@ -365,6 +374,7 @@ static void put_actions(struct tr_decode *decode, const struct announced *progra
 	}
 }
 
+/* Writes the exec of an announced program in the process that libc has created for it. */
 static void put_whole(struct tr_decode *decode, struct announced *program, const char *cwd,
 		      struct tr_buffer *out)
 {
@@ -444,6 +454,7 @@ static void put_early(struct tr_decode *decode, uint32_t parent, struct tr_buffe
 	}
 }
 
+/* Writes that a process was created by that call, and sets the parent of the child. */
 static void put_fork(struct tr_decode *decode, uint32_t parent, uint32_t child, uint64_t time,
 		     const char *call, struct tr_buffer *out)
 {
@@ -479,6 +490,7 @@ static void note_end(struct tr_decode *decode, const struct tr_decode_process *p
 		put_note(decode, next_line(decode, out), TR_DECODE_UNWATCHED, TR_TEXT(""));
 }
 
+/* Writes the end of a process that exits: its status will not change any more. */
 static void settle(struct tr_decode *decode, struct tr_decode_process *process,
 		   struct tr_buffer *out)
 {
@@ -536,6 +548,7 @@ static struct tr_decode_process *touch(struct tr_decode *decode, const struct it
 	return process;
 }
 
+/* Ends a process whose wait status its parent has reported; parent 0: the recorder has. */
 static void end(struct tr_decode *decode, uint32_t parent, uint32_t pid, int status,
 		struct tr_buffer *out)
 {
@@ -761,7 +774,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
 
 	if (!program || !head->child)
-		return; /* of popen: its shell reports itself, and pclose comes later */
+		return; /* the child of popen is unknown: its shell reports itself, and pclose follows */
 	if (!program->started && !program->child) {
 		struct tr_decode_process *process = replace(decode, head->child, out);
 		program->child = head->child;
@@ -776,6 +789,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 	release(decode, program);
 }
 
+/* Notes that a process exits. The line is written later, because the status may still change. */
 static void begin_exit(struct tr_decode *decode, struct tr_decode_process *process, int status,
 		       uint64_t time)
 {
@@ -898,6 +912,7 @@ static void take_outside(struct tr_decode *decode, const struct item *item, stru
 	tr_buffer_put_literal(out, "clone(child_stack=NULL, flags=CLONE_NEWPID|SIGCHLD) = ?\n");
 }
 
+/* Handles a record of the journal. */
 static void take(struct tr_decode *decode, const struct item *item, struct tr_buffer *out)
 {
 	const struct tr_journal_record *head = &item->head;
@@ -1006,7 +1021,7 @@ static void take_call(struct tr_decode *decode, const struct tr_call_record *cal
 }
 
 /* Whether one of the lines may be a call that changes where a path leads. */
-static bool change_names(const char *lines, size_t len)
+static bool may_change_names(const char *lines, size_t len)
 {
 	static const char *const calls[] = { " rename", " symlink", " unlink", " rmdir" };
 
@@ -1044,7 +1059,7 @@ static void insert(struct tr_decode *decode, uint64_t until, struct tr_buffer *o
 	uint64_t line = next_line(decode, out);
 	out->len = len;
 	note_traced(decode, line, out->data + before, out->data + len);
-	if (decode->calls && change_names(out->data + before, out->len - before))
+	if (decode->calls && may_change_names(out->data + before, out->len - before))
 		tr_links_clear(&decode->links);
 }
 
@@ -1093,11 +1108,11 @@ static bool read_record(const char *data, size_t len, struct item *item)
 	return p == end && sum == head->checksum;
 }
 
-enum found { WHOLE, PART, NOTHING };
+enum found { WHOLE, PART, NOTHING }; /* of a record */
 
-/* Returns what begins at data. */
-static enum found look(const struct tr_decode *decode, const char *data, size_t len,
-		       struct item *item)
+/* Looks for a record at data, and fills item if it is whole. */
+static enum found find_record(const struct tr_decode *decode, const char *data, size_t len,
+			      struct item *item)
 {
 	struct tr_journal_record *head = &item->head;
 
@@ -1121,7 +1136,7 @@ static size_t next_whole(const struct tr_decode *decode, const char *data, size_
 		if (!found)
 			break;
 		at = (size_t)(found - data);
-		if (look(decode, found, len - at, &item) == WHOLE)
+		if (find_record(decode, found, len - at, &item) == WHOLE)
 			return at;
 	}
 	return len;
@@ -1136,7 +1151,7 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 	decode->counted = decode->begun = out->len;
 	decode->more = false;
 	while (at < len && !decode->more) {
-		if (look(decode, data + at, len - at, &item) == WHOLE) {
+		if (find_record(decode, data + at, len - at, &item) == WHOLE) {
 			if (decode->calls && item.head.time > decode->calls->horizon)
 				break;
 			if (decode->calls)
@@ -1148,7 +1163,10 @@ size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool fi
 			at += item.head.length;
 			continue;
 		}
-		/* what follows a whole record was written after the end of this one */
+		/*
+		 * these bytes are no record, or not yet: if a whole record follows, they will not
+		 * become one, because records are appended one after the other
+		 */
 		size_t next = next_whole(decode, data + at, len - at);
 		if (next == len - at && !final)
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts the records of the journal and the file calls of the lanes to a log in the format of
- * strace, so that the same reader makes the stream, with the same kinds and fields as with
+ * Converts the records of the journal and the file calls of the lanes (journal.h) to a log in the format
+ * of strace, so that the same reader makes the stream, with the same kinds and fields as with
  * --backend=strace:
  *
  *	journal ----------> decode.c: processes and their programs, in the order of time
@@ -68,9 +68,11 @@ struct link;
 
 /* Zero it. */
 struct tr_links {
-	struct tr_map known;   /* struct link, by path */
-	struct link *symbolic; /* the symbolic links among them */
-	struct tr_buffer rest, real, target;
+	struct tr_map known;	 /* struct link, by path */
+	struct link *symbolic;	 /* the symbolic links among them */
+	struct tr_buffer real;	 /* the path that is being resolved, as far as it is */
+	struct tr_buffer rest;	 /* its other components */
+	struct tr_buffer target; /* the next rest */
 };
 
 /*
@@ -110,20 +112,20 @@ struct tr_decode_note {
 };
 
 enum {
-	TR_DECODE_UNWATCHED = 1, /* what the process started may be missing */
+	TR_DECODE_UNWATCHED = 1, /* processes that this one started may be missing */
 	TR_DECODE_ORPHAN = 2,	 /* nothing else is known about the process */
-	/* how and when the process ended is unknown, and the line is made up */
-	TR_DECODE_END_UNKNOWN = 4,
+	TR_DECODE_END_UNKNOWN =
+		4,	      /* how and when the process ended is unknown: the line is made up */
 	TR_DECODE_TRACED = 8, /* strace traced the process that ended */
 };
 
-/* Zero it, and set mark. */
+/* Zero it, and set mark; calls, insert and context may be set. Not thread safe. */
 struct tr_decode {
 	uint32_t mark;		  /* of the session */
 	struct tr_collect *calls; /* file calls; NULL: they are not recorded */
 	bool read_all;		  /* data ends where the journal ended after the last pass */
-	uint64_t lines;		  /* of the log that were counted */
-	size_t counted;		  /* the length of out up to which lines were counted */
+	uint64_t lines;		  /* of the log, as far as they were counted */
+	size_t counted;		  /* the length of out up to which they were */
 	/* appends the caller's own lines up to that time; NULL: it has none */
 	void (*insert)(void *context, uint64_t time, struct tr_buffer *out);
 	void *context;

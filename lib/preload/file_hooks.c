@@ -61,11 +61,12 @@ REPLACED(DECLARE_REAL)
 
 static struct tr_lane_writer lanes;
 static const struct tr_journal *session;
-static volatile bool on;
+static volatile bool on;	/* file calls are recorded */
 static volatile bool elsewhere; /* another root: paths lead to other files than in the recorder */
 
 /* Records. */
 
+/* Writes a record of this process, unless that is in another pid namespace. */
 static void put(struct tr_call_record *record, const char *first, const char *second)
 {
 	record->pid = (uint32_t)tr_journal_getpid();
@@ -91,7 +92,7 @@ static bool can_read(int error, const char *first, const char *second)
 	       (!second || tr_journal_can_read_string(&pages, second));
 }
 
-/* Records a call that has returned. The kernel has read the strings, unless it says it could not. */
+/* Records a call that has returned. Strings that the kernel could not read are left out. */
 static void note_two(int result, struct tr_call_record record, const char *first,
 		     const char *second)
 {
@@ -175,7 +176,7 @@ static void note_open(int fd, int directory, const char *path, int flags, mode_t
 /* Libraries that were loaded. */
 
 static volatile int expected; /* how often to look for new objects, after dlopen was called */
-static unsigned long long reported;
+static unsigned long long reported; /* how many objects were added to the list, at the last look */
 
 struct objects {
 	unsigned long long added; /* to the list, since the program began */
@@ -492,7 +493,7 @@ HOOK int closedir(DIR *directory)
 	return REAL(closedir)(directory);
 }
 
-/* Records a name that was found; libc refuses a wrong pattern without a system call. */
+/* Records the name that libc made. It rejects a wrong pattern, with EINVAL, without a system call. */
 static void note_temporary(int fd, const char *path, int flags)
 {
 	if (fd >= 0 || errno != EINVAL)
@@ -949,7 +950,7 @@ FTRUNCATE(ftruncate64, off64_t)
 
 /* Messages. Only those that pass descriptors are recorded. */
 
-/* Lists the descriptors of a message as "4, 5". False: there are none. */
+/* Lists the descriptors in the first control message as "4, 5". False: there are none. */
 static bool list_descriptors(const struct msghdr *message, char text[512], int64_t *bytes)
 {
 	char *to = text, digits[12];

@@ -55,6 +55,7 @@ __attribute__((visibility("hidden"))) void *__dso_handle;
 
 REPLACED(DECLARE_REAL)
 
+/* Makes a record of this process. */
 static struct tr_journal_record record_of(enum tr_journal_kind kind, int value)
 {
 	return (struct tr_journal_record){ .kind = (uint16_t)kind,
@@ -149,7 +150,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return run(&(struct tr_launch_program){ fd, "", false, false, argv, env, 0 }, 0, true);
 }
 
-/* The recorded state of a process. */
+/* What is recorded of a process. */
 enum { PROGRAMS = 1, FILES = 2 };
 
 /* The operations of seccomp(2) that restrict the process. */
@@ -159,7 +160,7 @@ enum { SET_MODE_STRICT, SET_MODE_FILTER };
  * Stops recording before the process filters its system calls: the filter may kill it for a call
  * that only the library makes. The parent reports how the process ends. Returns what was recorded.
  */
-static unsigned fall_silent(int operation, bool by_prctl)
+static unsigned stop_recording(int operation, bool by_prctl)
 {
 	int saved = errno;
 	unsigned before = recording ? PROGRAMS : 0;
@@ -175,8 +176,8 @@ static unsigned fall_silent(int operation, bool by_prctl)
 	return before;
 }
 
-/* Records again: the filter was not set. Programs try whether they could set one. */
-static void continue_after(unsigned before)
+/* Records again, because the filter was not set: programs test in this way whether they could. */
+static void resume_recording(unsigned before)
 {
 	int error = errno;
 
@@ -199,10 +200,10 @@ HOOK int prctl(int option, ...)
 	va_end(list);
 	if (option != PR_SET_SECCOMP)
 		return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
-	unsigned before = fall_silent(a[0] == 1 ? SET_MODE_STRICT : SET_MODE_FILTER, true);
+	unsigned before = stop_recording(a[0] == 1 ? SET_MODE_STRICT : SET_MODE_FILTER, true);
 	int result = REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 	if (before && result < 0)
-		continue_after(before);
+		resume_recording(before);
 	return result;
 }
 
@@ -222,10 +223,10 @@ HOOK long syscall(long number, ...)
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	case SYS_seccomp:
 		if (a[0] == SET_MODE_STRICT || a[0] == SET_MODE_FILTER)
-			before = fall_silent((int)a[0], false);
+			before = stop_recording((int)a[0], false);
 		result = REAL(syscall)(number, a[0], a[1], a[2]);
 		if (before && result < 0)
-			continue_after(before);
+			resume_recording(before);
 		return result;
 	case SYS_execve:
 		return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
@@ -550,7 +551,7 @@ HOOK int pclose(FILE *stream)
 	return status;
 }
 
-/* Ends. */
+/* The end of a process. */
 
 static void report_exit(int status)
 {
@@ -563,7 +564,7 @@ static void report_exit(int status)
 	append(record, NULL);
 }
 
-static void leave(int status, void *unused)
+static void report_exit_of_libc(int status, void *unused)
 {
 	(void)unused;
 	report_exit(status);
@@ -1022,6 +1023,6 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 	report_program(&token, bypass, argv, environ);
 	tr_files_begin(&session);
 	pthread_atfork(begin_fork, NULL, begin_child);
-	on_exit(leave, NULL);
+	on_exit(report_exit_of_libc, NULL);
 	errno = saved;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface between hooks.c and file_hooks.c, which replace functions of libc: not for others. */
+/*
+ * The interface between hooks.c, file_hooks.c and real.c, which replace functions of libc. No other
+ * file includes it.
+ */
 #ifndef TR_PRELOAD_HOOKS_H
 #define TR_PRELOAD_HOOKS_H
 

@@ -34,7 +34,7 @@
  * would split. The library hides the variable from the program.
  */
 #define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
-/* The path of the program that one with TR_JOURNAL_START has to start. */
+/* The variable with the path of the program that one with TR_JOURNAL_START has to start. */
 #define TR_PRELOAD_START "TREC_PRELOAD_START="
 
 /* The journal begins with this page, and records follow. It is shared by all processes. */
@@ -46,44 +46,45 @@ struct tr_journal_page {
 };
 enum { TR_JOURNAL_PAGE = 4096 };
 
+/* The kinds of records. pid is the process that appends the record, unless the comment differs. */
 enum tr_journal_kind {
-	TR_JOURNAL_EXEC =
-		1,	    /* an exec is about to be tried: directory, path, arguments, environment
-			    */
-	TR_JOURNAL_LOADED,  /* the program that was announced has begun: directory, unless it only
-			     * starts another one */
-	TR_JOURNAL_FOREIGN, /* a program has begun that was not announced: as TR_JOURNAL_EXEC */
+	/* an exec is about to be tried: directory, path, arguments, environment */
+	TR_JOURNAL_EXEC = 1,
+	/* the announced program has begun: directory, unless it only starts another program */
+	TR_JOURNAL_LOADED,
+	/* a program has begun that was not announced: as TR_JOURNAL_EXEC */
+	TR_JOURNAL_FOREIGN,
 	TR_JOURNAL_FAILED,  /* the exec with that token failed; value: errno */
 	TR_JOURNAL_SPAWNED, /* the announced program runs as child (0: unknown) */
 	TR_JOURNAL_FORK,    /* pid was created by a fork of ppid */
-	TR_JOURNAL_FORKED,  /* the same, from the parent, which may end before: pid created child */
+	TR_JOURNAL_FORKED,  /* pid created child: the same, from the parent, which may end first */
 	TR_JOURNAL_EXIT,    /* pid ends; value: exit status */
 	TR_JOURNAL_WAIT,    /* pid learned the end of child; value: wait status */
-	TR_JOURNAL_CHDIR,   /* pid called chdir with a path, and is in the directory that follows;
-			     * value: errno or 0 */
-	TR_JOURNAL_FCHDIR,  /* pid called fchdir with child and is in the directory now */
-	TR_JOURNAL_FILTER,  /* pid sets a filter for system calls, and reports nothing after that;
-			       value: SECCOMP_SET_MODE_…; child 1: by prctl */
+	TR_JOURNAL_CHDIR,   /* chdir: its path, and the directory after it; value: errno or 0 */
+	TR_JOURNAL_FCHDIR,  /* fchdir of the descriptor child: the directory; value: errno or 0 */
+	/* pid sets a filter for system calls, and reports nothing after that; value:
+	 * SECCOMP_SET_MODE_…; child 1: by prctl */
+	TR_JOURNAL_FILTER,
 	TR_JOURNAL_UNFILTERED, /* and failed to; value: errno */
 	TR_JOURNAL_OUTSIDE,    /* pid created a process in another pid namespace */
 	TR_JOURNAL_ANCESTOR,   /* pid, which does not report itself, is a child of ppid */
 	TR_JOURNAL_ATTACH,     /* pid waits until strace watches it */
 };
 
+/* The flags of records and tokens. */
 enum {
 	TR_JOURNAL_IN_CHILD = 1, /* the exec happens in a new process that libc creates */
-	TR_JOURNAL_STATIC = 2,	/* the program will not load the library, but inherits the variables
-				*/
-	TR_JOURNAL_CLOSED = 4,	/* the program cannot load the library and gets no variables */
-	TR_JOURNAL_SAME = 8,	/* the path of a program that began is the one that was announced */
-	TR_JOURNAL_SHELL = 16,	/* libc chooses the arguments: the program reports them itself */
-	TR_JOURNAL_SECOND = 64, /* the program needs the second library */
+	TR_JOURNAL_STATIC = 2,	 /* the program does not load the library, but has the variables */
+	TR_JOURNAL_CLOSED = 4,	 /* the program cannot load the library, and gets no variables */
+	TR_JOURNAL_SAME = 8,	 /* the path of a program that began is the announced one */
+	TR_JOURNAL_SHELL = 16,	 /* libc chooses the arguments: the program reports them itself */
+	TR_JOURNAL_BYPASS = 32,	 /* the program makes system calls itself; programs that it starts
+				  * may inherit the variables */
+	TR_JOURNAL_SECOND = 64,	 /* the program needs the second library */
 	TR_JOURNAL_TRACED = 128, /* strace reports the exec, and what follows; or pid, which learned
 				  * of an end, traces processes */
 	TR_JOURNAL_SECURE = 256, /* the program gains rights, or can open no file: not for strace */
-	TR_JOURNAL_START = 512,	 /* the program is only there to start one under strace */
-	TR_JOURNAL_BYPASS = 32,	 /* the program makes system calls itself; programs that it starts
-				   may inherit the variables */
+	TR_JOURNAL_START = 512,	 /* the program only starts another one under strace */
 };
 
 /*
@@ -135,9 +136,11 @@ struct tr_journal {
 	char second[TR_JOURNAL_LIBRARY];  /* for 32-bit programs where those have 64 bits */
 };
 
-/* Sums of strings: each is added, with its NUL, to that of the record. */
+/*
+ * Checksums, which show that a record is complete. tr_journal_sum adds bytes to a sum: each string,
+ * with its NUL, is added to the sum of the record itself.
+ */
 uint64_t tr_journal_sum(uint64_t sum, const void *data, size_t len);
-/* The sum of the record without its strings. */
 uint64_t tr_journal_sum_record(const struct tr_journal_record *record);
 
 /*
@@ -177,30 +180,33 @@ extern long (*tr_journal_syscall)(long number, ...);
 #define TR_JOURNAL_OFFSET(offset) (long)(offset), (long)((uint64_t)(offset) >> 32)
 #endif
 
-/* System calls that no library may replace, and that are no point of cancellation. */
+/* As getpid of libc, which another library may replace. */
 int tr_journal_getpid(void);
-/* The parent of any process; 0: it is unknown. */
+/* Returns the parent of any process; 0: it is unknown. */
 uint32_t tr_journal_parent(uint32_t pid);
 /*
  * Whether this process, with its parent, is in another pid namespace, where the recorder's numbers
  * mean nothing. It is not if it is journal->pid, or a child of that which sees its parent.
  */
 bool tr_journal_is_outside(const struct tr_journal *journal, uint32_t pid, uint32_t ppid);
-/*
- * Whether memory can be read at an address that a program has passed: a call with wrong addresses has
- * to fail, not to end the program. Pages that were found are not asked for again. Zero it.
- */
+
+/* The pages that were found to be readable, and are not examined again. Zero it. */
 struct tr_journal_pages {
 	uintptr_t found[8]; /* addresses + 1 */
 };
 
 /*
- * Tells where the kernel has put arguments and environment on the stack: from argv to the end of the
+ * Whether memory, or a string, can be read at an address that a program has passed: a call with wrong
+ * addresses has to fail, and must not end the program.
+ */
+bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
+bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);
+
+/*
+ * Sets where the kernel has put arguments and environment on the stack: from argv to the end of the
  * last string. This memory can always be read.
  */
 void tr_journal_set_given(const void *first, const void *last);
-bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
-bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);
 
 /* Memory for a hook, which must return it; NULL: there is none. */
 void *tr_journal_borrow(size_t size);

@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define LIST "LD_PRELOAD="
+#define LIST "LD_PRELOAD=" /* the list of libraries that the loader loads first */
 
 enum {
 	HEAD = 1024,	/* bytes that are read of the file of a program */
@@ -209,7 +209,7 @@ PARTS(32)
 PARTS(64)
 
 /* Returns the flags for an ELF file that begins with these bytes. */
-static unsigned judge_elf(const char *head, size_t len)
+static unsigned flags_of_elf(const char *head, size_t len)
 {
 	const struct kind *kind = len < sizeof(Elf64_Ehdr) ? NULL : find_kind(head);
 	bool interpreted = false, wide = kind && head[EI_CLASS] == ELFCLASS64;
@@ -313,7 +313,7 @@ static bool examine(struct tr_launch_room *room, int directory, const char *path
 		char *name;
 		if (len >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
 			*flags = secure ? TR_JOURNAL_CLOSED | TR_JOURNAL_SECURE
-					: judge_elf(head, (size_t)len);
+					: flags_of_elf(head, (size_t)len);
 			return true;
 		}
 		if (!read_interpreter(head, (size_t)len, &name))
@@ -325,6 +325,7 @@ static bool examine(struct tr_launch_room *room, int directory, const char *path
 	return true;
 }
 
+/* Searches PATH as execvp does, and sets the flags of the program. NULL: it does not exist. */
 static const char *search(struct tr_launch_room *room, const struct tr_launch_program *program,
 			  unsigned *flags)
 {
@@ -583,6 +584,7 @@ static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 
 enum { START_SIZE = sizeof TR_PRELOAD_START + PATH_MAX };
 
+/* Whether any program traces this process. */
 static bool is_traced(struct tr_launch_room *room)
 {
 	static const char field[] = "TracerPid:\t";
@@ -820,10 +822,7 @@ void tr_launch_end(struct tr_launch *launch)
 	launch->keeps = false;
 }
 
-/*
- * Response files, which are read before the program begins, because its build deletes them
- * afterwards. The recorder knows which programs have response files; here each @FILE is read.
- */
+/* Response files: see launch.h. Each argument @FILE is taken as one. */
 
 enum { GATHER_LIST = (2 * TR_GATHER_FILES + 1) * sizeof(char *) };
 

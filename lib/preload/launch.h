@@ -18,7 +18,9 @@ struct tr_launch {
 	char *const *env;    /* for the program; valid until tr_launch_end */
 	const char *instead; /* a program to start in place of it; NULL: none */
 	bool announced; /* false: the program is missing or not watched, and env is the caller's */
-	bool keeps;	/* the memory stays for the next child of vfork */
+
+	/* private */
+	bool keeps; /* the memory stays for the next child of vfork */
 	struct tr_journal_record record;
 	struct tr_launch_room *room; /* data that is too large for a small stack; NULL: none */
 	char *start;  /* with `instead`: the variable that holds the path of the program */

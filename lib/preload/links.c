@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Resolves symbolic links as the kernel does, one component after the other (tr_links_resolve): see
+ * decode.h. Each path that was looked up is kept with its target.
+ */
 #include "preload/decode.h"
 
 #include <errno.h>
@@ -8,11 +12,11 @@
 #include <unistd.h>
 
 enum {
-	MANY = 100000, /* paths that are kept */
-	DEEP = 40,     /* links in a path, as for the kernel */
+	KNOWN_MAX = 100000, /* paths that are kept */
+	LINKS_MAX = 40,	    /* links in a path: MAXSYMLINKS of the kernel */
 };
 
-/* The file that a path names. */
+/* A path that was looked up: a symbolic link, or any other file. */
 struct link {
 	bool directory;	   /* other paths lead through it */
 	size_t len;	   /* of the target; 0: it is not a link */
@@ -30,7 +34,8 @@ void tr_links_clear(struct tr_links *links)
 	links->symbolic = NULL;
 }
 
-static void chain(struct tr_links *links, struct link *link)
+/* Adds a path to the list of symbolic links, if it is one. */
+static void add_symbolic(struct tr_links *links, struct link *link)
 {
 	if (!link->len)
 		return;
@@ -45,7 +50,10 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether the path is that directory or leads through it; or, without one, through that name. */
+/*
+ * Whether the path is that directory or leads through it. directory NULL: whether any component of
+ * the path has that name.
+ */
 static bool is_through(const char *path, const char *directory, const char *base)
 {
 	size_t len = strlen(directory ? directory : base);
@@ -61,7 +69,7 @@ static bool is_through(const char *path, const char *directory, const char *base
 	return false;
 }
 
-/* Forgets the directory and everything below it; without one, everything with that name. */
+/* Forgets the paths for which is_through is true. */
 static void forget(struct tr_links *links, const char *directory, const char *base)
 {
 	struct tr_map rest = TR_MAP_INIT;
@@ -73,18 +81,18 @@ static void forget(struct tr_links *links, const char *directory, const char *ba
 		if (is_through(link->text, directory, base) || !tr_map_put(&rest, path, link))
 			free(link);
 		else
-			chain(links, link);
+			add_symbolic(links, link);
 	}
 	tr_map_free(&links->known);
 	links->known = rest;
 }
 
-/* Keeps what links->real is: a link if target is not empty. NULL: memory is exhausted. */
+/* Keeps the path in links->real; target: of a link, otherwise empty. NULL: memory is exhausted. */
 static struct link *keep(struct tr_links *links, struct tr_text target)
 {
 	struct tr_text path = tr_buffer_text(&links->real);
 
-	if (links->known.count >= MANY)
+	if (links->known.count >= KNOWN_MAX)
 		tr_links_clear(links);
 	struct link *link = malloc(sizeof *link + path.len + target.len + 2);
 	if (!link)
@@ -98,12 +106,12 @@ static struct link *keep(struct tr_links *links, struct tr_text target)
 		free(link);
 		return NULL;
 	}
-	chain(links, link);
+	add_symbolic(links, link);
 	return link;
 }
 
 /* Looks up the path in links->real, and keeps the result. NULL: there is no file, or memory is exhausted. */
-static struct link *look(struct tr_links *links)
+static struct link *look_up(struct tr_links *links)
 {
 	struct tr_text path = tr_buffer_text(&links->real);
 	struct link *link = tr_map_get(&links->known, path);
@@ -121,14 +129,15 @@ static struct link *look(struct tr_links *links)
 	return keep(links, (struct tr_text){ target, len > 0 ? (size_t)len : 0 });
 }
 
-static void leave(struct tr_buffer *real)
+/* Removes the last component of a path. */
+static void remove_last(struct tr_buffer *real)
 {
 	while (real->len && real->data[--real->len] != '/')
 		;
 }
 
-/* Continues with this path, followed by the remaining components. */
-static void begin(struct tr_links *links, const char *path, size_t len, struct tr_text rest)
+/* Sets the components that are left: those of a path, then those of rest. */
+static void set_rest(struct tr_links *links, const char *path, size_t len, struct tr_text rest)
 {
 	struct tr_buffer next = links->target;
 
@@ -151,7 +160,7 @@ const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char
 	tr_buffer_reset(real);
 	if (cwd[1])
 		tr_buffer_put_text(real, tr_text_from(cwd));
-	begin(links, path, strlen(path), TR_TEXT(""));
+	set_rest(links, path, strlen(path), TR_TEXT(""));
 	rest = tr_buffer_text(&links->rest);
 	for (unsigned depth = 0; rest.len;) {
 		size_t len = 0;
@@ -162,7 +171,7 @@ const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char
 		while (rest.len && *rest.data == '/')
 			rest = tr_text_span(rest.data + 1, rest.data + rest.len);
 		if (tr_text_is(name, ".."))
-			leave(real);
+			remove_last(real);
 		if (!len || tr_text_is(name, ".") || tr_text_is(name, ".."))
 			continue;
 		tr_buffer_put_byte(real, '/');
@@ -172,20 +181,20 @@ const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char
 			return NULL;
 		if (!rest.len && !follow)
 			break;
-		struct link *link = look(links);
+		struct link *link = look_up(links);
 		if (link && rest.len)
 			link->directory = true;
 		if (!link || !link->len)
 			continue;
-		if (++depth > DEEP)
+		if (++depth > LINKS_MAX)
 			return NULL;
-		leave(real);
+		remove_last(real);
 		char joined[PATH_MAX + 1];
 		size_t target = link->len;
 		memcpy(joined, strchr(link->text, '\0') + 1, target);
 		if (rest.len)
 			joined[target++] = '/';
-		begin(links, joined, target, rest);
+		set_rest(links, joined, target, rest);
 		rest = tr_buffer_text(&links->rest);
 	}
 	if (!real->len)

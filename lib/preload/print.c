@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prints file calls as strace -y does: the arguments in the order of the system call, and flags in the
+ * order of strace's tables.
+ */
 #include "preload/decode.h"
 
 #include <fcntl.h>
@@ -138,7 +142,7 @@ static const struct word range_words[] = {
 	{ 4, { "CLOSE_RANGE_CLOEXEC", 19 } },
 	{ 0 },
 };
-static const struct word memory_words[] = {
+static const struct word memfd_words[] = {
 	WORD(MFD_CLOEXEC),
 	WORD(MFD_ALLOW_SEALING),
 	WORD(MFD_HUGETLB),
@@ -159,7 +163,7 @@ static const struct word resolve_words[] = {
 	{ 0 },
 };
 
-/* Appends the words, separated by bars; more: after a bar. */
+/* Appends the words, separated by bars. more: other words precede them. */
 static void put_words(struct tr_buffer *out, unsigned bits, const struct word *word, bool more)
 {
 	for (; word->bits; word++) {
@@ -171,7 +175,7 @@ static void put_words(struct tr_buffer *out, unsigned bits, const struct word *w
 		bits &= ~word->bits;
 		more = true;
 	}
-	if (bits || !more) {
+	if (bits || !more) { /* the others as a number, or 0 for none at all */
 		tr_buffer_put_text(out, more ? TR_TEXT("|") : TR_TEXT(""));
 		tr_buffer_put_text(out, bits ? TR_TEXT("0x") : TR_TEXT("0"));
 		if (bits)
@@ -379,7 +383,7 @@ static void put_arguments(struct tr_buffer *out, const struct tr_call_record *ca
 	case TR_CALL_MEMFD_CREATE:
 		put_string(out, tr_call_string(call, 0));
 		put_comma(out);
-		put_words(out, call->flags, memory_words, false);
+		put_words(out, call->flags, memfd_words, false);
 		break;
 	case TR_CALL_SENDMSG:
 	case TR_CALL_RECVMSG:
@@ -438,7 +442,7 @@ static struct tr_text name_of(enum tr_call_kind kind)
 	return names[kind];
 }
 
-/* Whether the call returns a descriptor. */
+/* Whether the call returns a descriptor of a file with a path. */
 static bool opens(enum tr_call_kind kind)
 {
 	return kind == TR_CALL_OPENAT || kind == TR_CALL_OPENAT2 || kind == TR_CALL_CREAT ||

@@ -68,6 +68,8 @@ static bool is_same(const char *a, const char *b)
 /* Returns the index of the symbol, in its default version; 0: there is none. */
 static uint32_t find_symbol(const struct object *object, const char *name, uint32_t hash)
 {
+	/* the layout of DT_GNU_HASH is that which glibc reads in elf/dl-lookup.c; HIDDEN: another
+	 * version of the symbol is the default */
 	enum { BITS = 8 * sizeof(ElfW(Addr)), HIDDEN = 0x8000 };
 	uint32_t count = object->hash[0], first = object->hash[1], words = object->hash[2];
 	const ElfW(Addr) *filter = (const void *)(object->hash + 4);
@@ -90,7 +92,7 @@ static uint32_t find_symbol(const struct object *object, const char *name, uint3
 	return 0;
 }
 
-/* Sets *function, to NULL if no object has it. False: only dlsym can find it. */
+/* Sets *function; NULL: no object has it. False: the search is not possible, but dlsym may find it. */
 static bool search(const char *name, void **function)
 {
 	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL, *stop = last;
