@@ -113,7 +113,7 @@ struct tr_number tr_number_from_count(uint64_t count)
 	return integer(false, count);
 }
 
-/* The bits of a double, as a value stores them. */
+/* A number from the bits of a double, as a value stores them. */
 static struct tr_number real64(uint64_t bits)
 {
 	struct tr_number number = { .type = TR_NUMBER_REAL64 };
@@ -121,7 +121,7 @@ static struct tr_number real64(uint64_t bits)
 	return number;
 }
 
-/* The bits of a float. */
+/* A number from the bits of a float. */
 static struct tr_number real32(uint64_t bits)
 {
 	uint32_t narrow = (uint32_t)bits;
@@ -346,23 +346,23 @@ enum tr_order tr_number_literal_compare(const struct tr_number_literal *a,
 	return compare_decimals(&a->decimal, &b->decimal);
 }
 
-enum { MANY = 16 }; /* up to this number, a loop is as fast as a search */
+enum { FEW = 16 }; /* literals: up to this number, a loop is as fast as a search */
 
-/* A number, or from low to high. */
+/* A number, or a range of them. */
 struct span {
 	const struct tr_number_literal *low;
-	const struct tr_number_literal
-		*high; /* after sorting: the highest end of this span and all before it */
+	/* after sorting: the highest end of this span and all before it */
+	const struct tr_number_literal *high;
 };
 
-/* Literals in two sorted lists. */
+/* The literals of a test, sorted. */
 struct tr_many {
 	size_t text_count, span_count;
 	struct tr_text *texts;
 	struct span *spans;
 };
 
-/* Any order serves; this one seldom has to compare bytes. */
+/* Sorts texts by their length first, so that bytes are seldom compared. */
 static int compare_texts(const void *a, const void *b)
 {
 	const struct tr_text *x = a, *y = b;
@@ -381,7 +381,7 @@ static int compare_spans(const void *a, const void *b)
 	return order == TR_LESS ? -1 : order == TR_GREATER;
 }
 
-/* Counts the literals. False: they are few, or cannot be sorted. */
+/* Counts the literals. False: they are few, or one is neither a string nor a number. */
 static bool count_literals(const struct tr_test *test, struct tr_many *many)
 {
 	for (const struct tr_literal *literal = test->literals; literal; literal = literal->next) {
@@ -392,7 +392,7 @@ static bool count_literals(const struct tr_test *test, struct tr_many *many)
 		else
 			return false;
 	}
-	return many->text_count + many->span_count > MANY;
+	return many->text_count + many->span_count > FEW;
 }
 
 /*
@@ -446,21 +446,14 @@ bool tr_many_has_text(const struct tr_many *many, struct tr_text bytes)
 /* Whether one of the spans contains the number. */
 static bool many_has_number(const struct tr_many *many, const struct tr_number *number)
 {
-	size_t begin = 0,
-	       end = many->span_count; /* spans before begin do not begin above the number */
+	size_t begun = tr_array_search(i, 0, many->span_count,
+				       number_compare(number, many->spans[i].low) != TR_LESS);
 
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-		if (number_compare(number, many->spans[middle].low) == TR_LESS)
-			end = middle;
-		else
-			begin = middle + 1;
-	}
-	/* high is the highest end of all spans so far, so the last candidate decides */
-	return begin && number_compare(number, many->spans[begin - 1].high) != TR_GREATER;
+	/* high is the highest end of all spans so far, so the last one that has begun decides */
+	return begun && number_compare(number, many->spans[begun - 1].high) != TR_GREATER;
 }
 
-/* The bytes of a symbol's name. */
+/* The bytes of a symbol's name; empty if memory is exhausted, which is noted. */
 static struct tr_text name_bytes(struct tr_compare *compare, const struct tr_name *name)
 {
 	struct tr_text bytes = tr_string_bytes(name->text, compare->arena);
@@ -579,8 +572,8 @@ static enum tr_order order_of_bytes(struct tr_text a, struct tr_text b)
 }
 
 /* The order for < and the like. Values of different types have none. */
-static enum tr_order compare_order_of(struct tr_compare *compare, const struct tr_leaf *leaf,
-				      const struct tr_literal *literal)
+static enum tr_order order_of_leaf(struct tr_compare *compare, const struct tr_leaf *leaf,
+				   const struct tr_literal *literal)
 {
 	if (literal->type == TR_LITERAL_NUMBER && leaf->has_number)
 		return number_compare(&leaf->number, &literal->number);
@@ -654,14 +647,14 @@ bool tr_compare_leaf(struct tr_compare *compare, const struct tr_test *test,
 	case TR_OP_EQ:
 		return is_any_equal(compare, test, leaf);
 	case TR_OP_LT:
-		return compare_order_of(compare, leaf, test->literals) == TR_LESS;
+		return order_of_leaf(compare, leaf, test->literals) == TR_LESS;
 	case TR_OP_GT:
-		return compare_order_of(compare, leaf, test->literals) == TR_GREATER;
+		return order_of_leaf(compare, leaf, test->literals) == TR_GREATER;
 	case TR_OP_LE:
-		order = compare_order_of(compare, leaf, test->literals);
+		order = order_of_leaf(compare, leaf, test->literals);
 		return order == TR_LESS || order == TR_EQUAL;
 	case TR_OP_GE:
-		order = compare_order_of(compare, leaf, test->literals);
+		order = order_of_leaf(compare, leaf, test->literals);
 		return order == TR_GREATER || order == TR_EQUAL;
 	case TR_OP_PREFIX:
 	case TR_OP_SUFFIX:

@@ -18,11 +18,14 @@
 struct tr_expr;
 
 struct tr_expr_error {
-	size_t column; /* byte column from 1 of the token where the error shows */
+	size_t column; /* of the first byte of the token where the error shows, from 1 */
 	char text[200];
 };
 
-/* NULL: error is filled (column 0: out of memory). Borrows nothing. */
+/*
+ * Compiles an expression, which the caller frees; the text is not needed any more. NULL: error is
+ * filled; column 0: memory is exhausted.
+ */
 struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error);
 void tr_expr_free(struct tr_expr *expr);
 
@@ -45,6 +48,7 @@ bool tr_expr_needs_start(const struct tr_expr *expr);
 /* False: the cell is not a time, or memory is exhausted. */
 bool tr_expr_set_start(struct tr_expr *expr, struct tr_text cell);
 
+/* Creates a state, which borrows the expression. NULL: memory is exhausted. */
 struct tr_expr_state;
 struct tr_expr_state *tr_expr_state_new(struct tr_expr *expr);
 void tr_expr_state_free(struct tr_expr_state *state);
@@ -129,9 +133,9 @@ struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t c
 void tr_expr_sieve_free(struct tr_sieve *sieve);
 
 /*
- * A list of field references (tr-filter --fields), separated by commas: kind
- * seq time task name, KEY, `KEY`, ->KEY, #N, with [N] ["NAME"] .member;
- * basename(), len(). Belongs to one thread.
+ * A list of field references (tr-filter --fields), separated by commas: kind, seq, time, task, name,
+ * KEY, `KEY`, ->KEY, #N, each of them with [N] ["NAME"] .member, basename() and len(). The functions
+ * are like those of expressions. Belongs to one thread.
  */
 struct tr_field_list;
 struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_error *error);
@@ -170,7 +174,7 @@ void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_f
 bool tr_field_list_next_unseen(const struct tr_field_list *list, size_t *position,
 			       struct tr_unseen *unseen);
 
-/* "PCRE2 10.42" */
+/* Returns the library for regular expressions and its version, such as "PCRE2 10.42". */
 const char *tr_expr_regex_version(void);
 
 #endif

@@ -136,13 +136,12 @@ enum style { RAW, CELL, STRING };
 /* Appends bytes in a style. */
 static void put_bytes(struct tr_text bytes, enum style style, struct tr_buffer *to)
 {
-	if (style == RAW) {
+	if (style == RAW)
 		tr_buffer_put_text(to, bytes);
-	} else if (style == CELL) {
+	else if (style == CELL)
 		tr_cell_escape(bytes, false, to);
-	} else {
+	else
 		tr_string_quote(bytes, to);
-	}
 }
 
 /* Applies basename() and len() to bytes. False: another step is left. */
@@ -256,7 +255,7 @@ bool tr_field_list_write(struct tr_field_list *list, size_t index, struct tr_rec
 		return computed && write_value(computed, path->steps, raw, record->arena, to, err);
 	}
 	tr_seen_hit(&list->seen, index);
-	/* the spelling is shown as it is, if it is a value */
+	/* the text of a whole field is copied, in any valid spelling */
 	if (place.text.data && !path->steps && !raw && list->side == TR_SIDE_BOTH) {
 		if (tr_literal_check(place.text, NULL, err) == TR_MALFORMED)
 			return false;

@@ -163,7 +163,7 @@ void tr_unseen_note(const struct tr_unseen *unseen, const char *record, const ch
 	tr_error_is_note(note);
 }
 
-/* A record that is being judged. */
+/* A record that is being judged: the arguments of tr_expr_match. */
 struct trial {
 	struct tr_expr_state *state;
 	struct tr_record *record, *leave;
@@ -268,10 +268,7 @@ void tr_expr_state_free(struct tr_expr_state *state)
 	free(state);
 }
 
-/*
- * Only the first error of a record is reported; the others would repeat it. Nothing is lost: the
- * record is selected or not, and does not change.
- */
+/* Only the first error of a record is reported, because others usually have the same cause. */
 static bool may_report(const struct trial *trial)
 {
 	return trial->err && trial->err->cause == TR_CAUSE_NONE;
@@ -399,7 +396,7 @@ enum strings_step {
 	OTHER, /* the text is something else, or must be parsed */
 };
 
-/* Begins. False: the text is neither a string nor a list. */
+/* Begins a walk over the strings. False: the text is neither a string nor a list. */
 static bool strings_begin(struct strings *strings, struct tr_text text)
 {
 	const char *p = text.data, *end = p + text.len;
@@ -429,6 +426,7 @@ static const char *closing_quote(const char *p, const char *end, bool escapes)
 	return p < end ? p : NULL;
 }
 
+/* Steps to the next string. */
 static enum strings_step strings_next(struct strings *strings)
 {
 	const char *p = strings->pos, *end = strings->end;
@@ -573,7 +571,7 @@ static enum tr_match judge_chain(const struct trial *trial, const struct tr_node
 	return result;
 }
 
-/* not: an open result stays open. */
+/* Kleene's not: an open result stays open. */
 static enum tr_match opposite(enum tr_match match)
 {
 	return match == TR_MATCH_OPEN ? match : match == TR_MATCH_YES ? TR_MATCH_NO : TR_MATCH_YES;

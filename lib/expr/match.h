@@ -30,13 +30,13 @@ enum tr_leaf_type {
 	TR_LEAF_NUMBER,	  /* number */
 	TR_LEAF_TEXT,	  /* bytes; of a cell they may spell a number too */
 	TR_LEAF_SYMBOL,	  /* value; number where it has one */
-	TR_LEAF_OTHER,	  /* a map, a structure, a blob that is elsewhere: only there */
+	TR_LEAF_OTHER,	  /* a map, a structure, a blob that is elsewhere: nothing equals it */
 };
 
 struct tr_leaf {
 	enum tr_leaf_type type;
 	bool has_number;
-	bool is_value; /* no cell: a WORD meets it at run time only */
+	bool is_value; /* of a field; of columns, the parser knows that they are text */
 	enum tr_type constant;
 	struct tr_text bytes;
 	struct tr_number number;
@@ -46,7 +46,7 @@ struct tr_leaf {
 /* Reasons why a comparison has no result: bits. */
 enum {
 	TR_TROUBLE_WORD = 1,  /* a WORD was compared with text */
-	TR_TROUBLE_REGEX = 2, /* gave up at a limit */
+	TR_TROUBLE_REGEX = 2, /* a regular expression exceeded a limit */
 	TR_TROUBLE_MEMORY = 4,
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Points in time. What depends on the first record is added when that is known (tr_moment_write). */
+/*
+ * Points in time: tr_moment_read parses them, and tr_moment_write computes the seconds since 1970 when
+ * the time of the first record is known.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +11,9 @@
 #include "core/date.h"
 #include "expr/program.h"
 
-enum { FRACTION_DIGITS = 18, DAY = 86400, LONGEST = 64 };
+enum { FRACTION_DIGITS = 18, DAY = 86400 /* seconds */, LONGEST = 64 /* bytes of a text */ };
 
-static const int64_t second = INT64_C(1000000000000000000);
+static const int64_t units_per_second = INT64_C(1000000000000000000); /* of struct tr_time */
 
 /* The rest of a text. */
 struct scan {
@@ -46,7 +49,7 @@ static bool take_digits(struct scan *s, unsigned count, int *number)
 /* Reads .DIGITS if it is there. False: a point without digits. */
 static bool take_fraction(struct scan *s, int64_t *fraction)
 {
-	int64_t unit = second;
+	int64_t unit = units_per_second;
 
 	*fraction = 0;
 	if (!take(s, '.'))
@@ -60,7 +63,7 @@ static bool take_fraction(struct scan *s, int64_t *fraction)
 	return true;
 }
 
-/* Reads DIGITS[.DIGITS], limited so that no unit overflows. */
+/* Reads DIGITS[.DIGITS], so few that multiplying by a unit does not overflow. */
 static bool take_amount(struct scan *s, struct tr_time *amount)
 {
 	int64_t whole = 0;
@@ -91,7 +94,7 @@ static bool scale(struct tr_time *time, int64_t numerator, int64_t denominator)
 		return false;
 	whole += high / HALF;
 	time->fraction = (high % HALF * HALF + low % HALF) / denominator +
-			 whole % denominator * (second / denominator);
+			 whole % denominator * (units_per_second / denominator);
 	time->seconds = whole / denominator;
 	return true;
 }
@@ -207,7 +210,7 @@ static bool read_date(struct scan *s, struct tr_moment *moment)
 	return true;
 }
 
-/* True for a plain number of seconds, which is read like other numbers. The scan is a copy. */
+/* True for a plain number of seconds, which is read like other numbers. */
 static bool is_seconds(struct scan s)
 {
 	struct tr_time ignored;
@@ -257,7 +260,7 @@ static struct tr_time negate(struct tr_time time)
 {
 	if (time.fraction == 0)
 		return (struct tr_time){ -time.seconds, 0 };
-	return (struct tr_time){ -time.seconds - 1, second - time.fraction };
+	return (struct tr_time){ -time.seconds - 1, units_per_second - time.fraction };
 }
 
 /* Appends seconds as decimal digits, without zeros at the end. */
@@ -282,7 +285,6 @@ static void put(struct tr_time amount, struct tr_buffer *to)
 	}
 }
 
-/* A moment of the first record is added to that record's time; a time of day is put on its date. */
 bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struct tr_buffer *to)
 {
 	struct tr_time amount = moment->amount, begin;
@@ -297,8 +299,8 @@ bool tr_moment_write(const struct tr_moment *moment, struct tr_text start, struc
 		if (moment->type == TR_MOMENT_AFTER) {
 			amount.seconds += begin.seconds;
 			amount.fraction += begin.fraction;
-			amount.seconds += amount.fraction / second;
-			amount.fraction %= second;
+			amount.seconds += amount.fraction / units_per_second;
+			amount.fraction %= units_per_second;
 		} else {
 			amount.seconds = find_day(moment, amount.seconds, begin.seconds);
 		}

@@ -167,7 +167,7 @@ static bool lex_word(struct tr_lexer *lexer, struct tr_token *token)
 	return true;
 }
 
-/* -DIGITS[.DIGITS][e[+-]DIGITS] or 0xHEX; pos is at the sign or a digit. */
+/* Reads -DIGITS[.DIGITS][e[+-]DIGITS] or 0xHEX; pos is at the sign or a digit. */
 static bool lex_number(struct tr_lexer *lexer, struct tr_token *token)
 {
 	const char *p = lexer->pos, *end = lexer->end;
@@ -288,8 +288,7 @@ static void lex_skip(struct tr_lexer *lexer, struct tr_text text)
 	lexer->pos = text.data + text.len;
 }
 
-/* Deeper than people write. It limits the recursion of the parser and of the evaluation. */
-enum { MAX_DEPTH = 60 };
+enum { MAX_DEPTH = 60 }; /* parentheses; it limits the recursion of the parser and of judge() */
 
 /*
  * Reads the next token, and keeps where the last one was, for messages and for the text of paths.
@@ -309,7 +308,7 @@ bool tr_parse_begin(struct tr_parser *parser, struct tr_text text, struct tr_are
 	struct tr_text copy = tr_arena_copy(arena, text);
 	*parser = (struct tr_parser){ 0 };
 	if (!copy.data)
-		return tr_expr_fail(error, 0, "out of memory");
+		return out_of_memory(error);
 	parser->lexer =
 		(struct tr_lexer){ copy.data, copy.data, copy.data + copy.len, arena, error };
 	return advance(parser);
@@ -356,7 +355,7 @@ static bool fail_function(struct tr_parser *parser)
 			    TR_SHOWN(name, 80));
 }
 
-/* Whether a text begins like a word. */
+/* Whether a token is a word, by its first letter. */
 static bool is_word_token(struct tr_text text)
 {
 	char c = text.len ? *text.data : 0;
@@ -430,11 +429,10 @@ static bool is_word_here(const struct tr_parser *parser, const char *word)
 static void *allocate(struct tr_parser *parser, size_t size)
 {
 	void *result = tr_arena_alloc(parser->lexer.arena, size);
-	if (!result) {
-		tr_expr_fail(parser->lexer.error, 0, "out of memory");
-		return NULL;
-	}
-	return memset(result, 0, size);
+	if (result)
+		return memset(result, 0, size);
+	out_of_memory(parser->lexer.error);
+	return NULL;
 }
 
 /* Makes a node. NULL: the error is filled. */
@@ -454,7 +452,7 @@ static const struct {
 	{ "task", TR_SUBJECT_TASK }, { "name", TR_SUBJECT_NAME },
 };
 
-/* The column of that name; other words are keys. */
+/* Returns the column of that name, or TR_SUBJECT_KEY. */
 static enum tr_subject subject_of(struct tr_text word)
 {
 	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -464,7 +462,7 @@ static enum tr_subject subject_of(struct tr_text word)
 	return TR_SUBJECT_KEY;
 }
 
-/* A word that can begin a field. */
+/* True at a word that can begin a field. */
 static bool at_word(const struct tr_parser *parser)
 {
 	return parser->token.type == TR_TOKEN_WORD && !is_word_here(parser, "and") &&
@@ -501,7 +499,7 @@ static bool read_index(struct tr_text digits, uint64_t *index)
 	return true;
 }
 
-/* [N] or ["NAME"], at the bracket. */
+/* Parses [N] or ["NAME"], at the bracket. */
 static bool parse_bracket(struct tr_parser *parser, struct tr_path *path)
 {
 	uint64_t index = 0;
@@ -519,7 +517,7 @@ static bool parse_bracket(struct tr_parser *parser, struct tr_path *path)
 	return advance(parser) && tr_parse_expect(parser, TR_TOKEN_BRACKET_END, "']'");
 }
 
-/* .member, at the dot. */
+/* Parses .member, at the dot. */
 static bool parse_member(struct tr_parser *parser, struct tr_path *path)
 {
 	if (!advance(parser))
@@ -549,7 +547,7 @@ static bool parse_steps(struct tr_parser *parser, struct tr_path *path, bool *ba
 	}
 }
 
-/* KEY, `KEY` or #N after "->". */
+/* Parses KEY, `KEY` or #N after "->". */
 static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 {
 	if (!advance(parser))
@@ -561,7 +559,7 @@ static bool parse_arrow(struct tr_parser *parser, struct tr_path *path)
 	return advance(parser);
 }
 
-/* basename(FIELD), len(FIELD), at the parenthesis. */
+/* Parses basename(FIELD) or len(FIELD), at the parenthesis. */
 static bool parse_function(struct tr_parser *parser, struct tr_path *path, struct tr_text name,
 			   enum tr_step_type function)
 {
@@ -651,8 +649,8 @@ static bool parse_number(struct tr_parser *parser, struct tr_number_literal *num
 	if (tr_number_literal_read(parser->token.text, parser->lexer.arena, number, &fits))
 		return advance(parser);
 	if (!fits)
-		return fail_here(parser, "more than 64 bits");
-	return tr_expr_fail(parser->lexer.error, 0, "out of memory");
+		return fail_here(parser, "the number has more than 64 bits");
+	return out_of_memory(parser->lexer.error);
 }
 
 /*
@@ -707,7 +705,7 @@ static bool set_moment(struct tr_parser *parser, struct tr_text text,
 	fine = !digits.failed &&
 	       tr_number_literal_read(tr_buffer_text(&digits), parser->lexer.arena, number, &fits);
 	tr_buffer_free(&digits);
-	return fine || tr_expr_fail(parser->lexer.error, 0, "out of memory");
+	return fine || out_of_memory(parser->lexer.error);
 }
 
 /* Parses a point in time, in quotes or bare. *taken is false if the token is something else. */
@@ -781,12 +779,13 @@ static bool parse_range(struct tr_parser *parser, const struct tr_test *test,
 	if (!taken && !parse_number(parser, &low->high))
 		return false;
 	if (!low->late && tr_number_literal_compare(&low->number, &low->high) == TR_GREATER)
-		return tr_expr_fail(parser->lexer.error, high_column, "empty range");
+		return tr_expr_fail(parser->lexer.error, high_column,
+				    "the range is empty: its end is below its beginning");
 	low->type = TR_LITERAL_RANGE;
 	return true;
 }
 
-/* { literal | lo..hi, … } */
+/* Parses { literal | lo..hi, … } after "in". */
 static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
@@ -816,10 +815,10 @@ static bool parse_set(struct tr_parser *parser, struct tr_test *test)
 	if (!tr_parse_expect(parser, TR_TOKEN_BRACE_END, "',' or '}'"))
 		return false;
 	return late || tr_many_build(test, parser->lexer.arena) ||
-	       tr_expr_fail(parser->lexer.error, 0, "out of memory");
+	       out_of_memory(parser->lexer.error);
 }
 
-/* WORD{|WORD} or one string after "has". */
+/* Parses WORD{|WORD} or one string after "has". */
 static bool parse_words(struct tr_parser *parser, struct tr_test *test)
 {
 	struct tr_literal **last = &test->literals;
@@ -870,7 +869,7 @@ static bool parse_regex(struct tr_parser *parser, struct tr_test *test)
 	if (!test->regex && *why)
 		return tr_expr_fail(parser->lexer.error, column, "%s", why);
 	if (!test->regex)
-		return tr_expr_fail(parser->lexer.error, 0, "out of memory");
+		return out_of_memory(parser->lexer.error);
 	return advance(parser);
 }
 
@@ -945,7 +944,7 @@ static struct tr_node *parse_rest(struct tr_parser *parser, struct tr_node *node
 	return fine ? node : NULL;
 }
 
-/* has(FIELD), at the parenthesis. */
+/* Parses has(FIELD), at the parenthesis. */
 static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
 {
 	bool fine;
@@ -956,7 +955,7 @@ static bool parse_exists(struct tr_parser *parser, struct tr_test *test)
 	return fine;
 }
 
-/* A test or a kind. NULL: the error is filled. */
+/* Parses a test or a kind. NULL: the error is filled. */
 static struct tr_node *parse_test(struct tr_parser *parser)
 {
 	bool bare, maybe_has = is_word_here(parser, "has");
@@ -1008,7 +1007,7 @@ static struct tr_node *parse_not(struct tr_parser *parser)
 	return inverted;
 }
 
-/* One level of operators: OPERAND { and|or OPERAND }, flat. */
+/* Parses one level of operators, OPERAND { and|or OPERAND }, to one node with all operands. */
 static struct tr_node *parse_chain(struct tr_parser *parser, enum tr_node_type type,
 				   enum tr_token_type token, const char *word,
 				   struct tr_node *(*parse_operand)(struct tr_parser *))
@@ -1044,7 +1043,7 @@ struct tr_expr *tr_expr_compile(struct tr_text text, struct tr_expr_error *error
 	struct tr_expr *expr = calloc(1, sizeof *expr);
 	struct tr_parser parser;
 	if (!expr) {
-		tr_expr_fail(error, 0, "out of memory");
+		out_of_memory(error);
 		return NULL;
 	}
 	if (tr_parse_begin(&parser, text, &expr->arena, error)) {

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Regular expressions with PCRE2, within limits of time and memory.
+ *
+ * Some patterns take exponential time, like (a+)+$, and a lookahead like (?=.*x) scans the rest of
+ * the string from every position. PCRE2's match limit does not prevent that: it counts backtracking
+ * only, and starts again at every position at which a match may begin; and compiled code has no
+ * depth limit. So compiled code gets only as many steps as are harmless even if each of them scans
+ * the whole string. If these do not suffice, or the string is long, the interpreter matches the
+ * pattern again, within limits on heap and depth, and with a callout before every item that checks
+ * the time.
+ */
 #include "expr/program.h"
 
 #include <stdint.h>
@@ -11,15 +22,6 @@
 
 #include "expr/expr.h"
 
-/*
- * Some patterns take exponential time, like (a+)+$, and a lookahead like (?=.*x) scans the rest of
- * the string from every position. PCRE2's match limit does not prevent that: it counts backtracking
- * only, and starts again at every position at which a match may begin; and compiled code has no
- * depth limit. So compiled code gets only as many steps as are harmless even if each of them scans
- * the whole string. If these do not suffice, or the string is long, the interpreter matches the
- * pattern again, within limits on heap and depth, and with a callout before every item that checks
- * the time.
- */
 enum {
 	SHORT_BYTES = 256,
 	SHORT_LIMIT = 16000, /* steps */
@@ -42,7 +44,10 @@ static const int64_t slow_ns_much = 10000000000;
 static const int64_t slow_ns_total = 20000000000; /* after this loss nothing is matched any more */
 static const int64_t slow_ns_per_byte = 1000;	  /* harmless */
 
-/* Starts times bytes times steps. For a string of SHORT_BYTES this allows SHORT_LIMIT steps. */
+/*
+ * The steps of compiled code, times the positions at which it starts, times the bytes that each step may
+ * scan. For a string of SHORT_BYTES this allows SHORT_LIMIT steps.
+ */
 static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
 
 struct tr_regex {
@@ -69,7 +74,7 @@ static int64_t clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Between two callouts the whole subject may be scanned. */
+/* Stops a match that takes too long. Between two callouts the whole subject may be scanned. */
 static int look_at_clock(pcre2_callout_block *block, void *context)
 {
 	struct tr_regex_scratch *scratch = context;
@@ -191,10 +196,6 @@ bool tr_regex_is_exhausted(const struct tr_regex_scratch *scratch)
 	return scratch->lost >= slow_ns_total;
 }
 
-/*
- * Compiled code first, with few steps; the interpreter, with limits of time, only if these do not
- * suffice.
- */
 enum tr_regex_result tr_regex_match(const struct tr_regex *regex, struct tr_text subject,
 				    struct tr_regex_scratch *scratch)
 {

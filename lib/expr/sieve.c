@@ -27,7 +27,7 @@ struct need {
  */
 enum { SLOT_BITS = 4 };
 
-/* The knowledge about a kind: the answer, or (IN) the first need that is left to judge. */
+/* What is known about a kind: the answer or, if that is IN, the first need that is left to judge. */
 struct slot {
 	uint64_t kind; /* as in tr_columns; 0: the slot is free */
 	enum tr_sift answer;
@@ -153,8 +153,8 @@ static enum tr_sift judge(struct sieve *s, struct tr_expr_state *state, const st
 	return answer;
 }
 
-/* Judges a kind that is not in its slot: a new one, or one that another kind displaced. */
-static void learn(struct sieve *s, struct slot *slot, const struct line *line)
+/* Fills the slot of a kind: of a new one, or of one that another kind has displaced. */
+static void fill_slot(struct sieve *s, struct slot *slot, const struct line *line)
 {
 	const struct tr_columns *columns = line->columns;
 
@@ -172,7 +172,6 @@ static void learn(struct sieve *s, struct slot *slot, const struct line *line)
 	}
 }
 
-/* Whether a cell is one of the words. */
 static bool is_any(struct tr_text cell, const struct tr_literal *word)
 {
 	for (; word; word = word->next) {
@@ -206,7 +205,7 @@ static enum tr_sift sift(struct tr_sieve *sieve, const struct tr_columns *column
 
 	/* kinds are at most eight letters here, so a word compares all of one */
 	if (slot->kind != columns->kind)
-		learn(s, slot, &line);
+		fill_slot(s, slot, &line);
 	enum tr_sift answer = slot->answer;
 	for (size_t i = slot->first; answer == TR_SIFT_IN && i < s->count; i++) {
 		const struct need *need = &s->needs[i];
