@@ -123,3 +123,18 @@ page_options() {
 		"$tool" --help | grep -q "^Examples:"
 	done
 }
+
+@test "trace-formats(5) has every key of -O in the section of its format" {
+	for tool in tr-parse tr-repack; do
+		"$tool" --help=formats
+	done | awk '/^  [a-z]/ { key = $1; sub(/=.*/, "", key); $1 = "" }
+		key && / *[a-z0-9-]+: / { sub(/^ */, ""); sub(/:.*/, ""); if (!/^tr-/) print $0, key; key = "" }' |
+		sort -u >keys
+	[ "$(wc -l <keys)" -gt 50 ]
+	awk '/^\.S[hs] / { delete names; n = split(substr($0, 5), names, ", ") }
+		/Cm / { gsub(/[=,|]/, " "); for (i = 1; i <= n; i++) for (j = 1; j <= NF; j++) print names[i], $j }' \
+		"$top_srcdir/man/trace-formats.5" | sort -u >page
+	comm -23 keys page >missing
+	cat missing
+	[ ! -s missing ]
+}
