@@ -124,12 +124,29 @@ apart() {
 		fn 4 name string number
 		enter 0 4; arg 0 "\x06\x06\x0cprocess.name\x04demo\x00"; arg 1 6; .
 		leave 0; .
-		bytes 06 06 00 00 00
+		bytes 06 06 00 00 00 00 00 00 00 00 00 00
 	EOF
 	"$make" <recipe >in
 	run -2 --separate-stderr tr-parse in
 	[ "$(grep -c '^%trec' <<<"$output")" -eq 1 ]
 	[[ $stderr == *"6 is not an event; nothing after it can be read"* ]]
+}
+
+@test "a stream that is cut at any byte of its head or first event is kept by --exact" {
+	for version in 3 4 5 6; do
+		one=$top_srcdir/tests/fuzz/corpus/apitrace/good-v$version
+		size=$(stat -c %s "$one")
+		for ((n = size; n <= 2 * size; n++)); do
+			cat "$one" "$one" | head -c "$n" >in
+			tr-parse -q --exact in >records || [ "$?" -eq 2 ]
+			tr-repack -q -z none -t apitrace records >again || [ "$?" -eq 2 ]
+			cmp in again
+		done
+	done
+	# 6 and 0 could be the versions of another stream
+	run -2 --separate-stderr tr-parse <(head -c $((size + 2)) in)
+	[[ $stderr == *": truncated: "* ]]
+	[[ $output == *$'\nraw\t'* ]]
 }
 
 @test "copies that children wrote after the parent had written chunks are left out, with a note" {

@@ -181,6 +181,18 @@ bool tr_apitrace_begins(const char *p, const char *end, bool last, bool valid)
 	return bits >= FURTHER && whole && !bad;
 }
 
+bool tr_apitrace_begins_cut(const char *p, const char *end)
+{
+	struct tr_apitrace_parse parse = { .max_depth = 1 };
+	struct tr_record head;
+	tr_apitrace_parse_begin(&parse, p, end, 0);
+	tr_record_init(&head, &parse.arena);
+	bool whole = tr_apitrace_parse_head(&parse, &head) && parse_event(&parse);
+	bool cut = !whole && parse.outcome == TR_APITRACE_SHORT;
+	tr_apitrace_parse_free(&parse);
+	return cut;
+}
+
 /*
  * Only traces of API calls are kept in these containers, so data with a damaged head is one:
  * always in snappy, and in brotli unless it is text, which tr-repack may have put there.

@@ -135,6 +135,9 @@ bool tr_apitrace_call_is_plain(struct tr_text name);
  */
 bool tr_apitrace_begins(const char *p, const char *end, bool last, bool valid);
 
+/* True if a stream may begin at p whose head, or whose first event, is cut at `end`. */
+bool tr_apitrace_begins_cut(const char *p, const char *end);
+
 /* reader.c */
 struct tr_reader *tr_apitrace_open(const struct tr_read_config *config, struct tr_input *in,
 				   struct tr_error *err);

@@ -117,6 +117,18 @@ static bool at_stream(struct reader *reader)
 	return tr_apitrace_begins(in->pos, in->end, in->at_end, false);
 }
 
+/*
+ * True if the input ends soon after the beginning of what may be another stream, too early to tell.
+ * Call it after at_stream, which asks for more of the input.
+ */
+static bool at_cut_stream(const struct reader *reader)
+{
+	const struct tr_input *in = reader->base.in;
+	return reader->begun && in->at_end && tr_input_available(in) <= TR_APITRACE_LOOK &&
+	       (unsigned char)*in->pos == reader->parse.version &&
+	       tr_apitrace_begins_cut(in->pos, in->end);
+}
+
 /* Forgets the stream that ended: another one begins at the input's position. */
 static void begin_stream(struct reader *reader)
 {
@@ -712,6 +724,10 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_stream(reader)) {
 		begin_stream(reader);
 		whole = read_unit(reader);
+	}
+	if (!whole && reader->parse.outcome == TR_APITRACE_BAD && at_cut_stream(reader)) {
+		reader->parse.outcome = TR_APITRACE_SHORT;
+		reader->parse.need = tr_input_available(reader->base.in) + 1;
 	}
 	if (!whole)
 		return report_outcome(reader, err);
