@@ -130,7 +130,10 @@ int tr_cli_option(struct tr_cli *cli);
 /* The current option's argument as its index in its table's "used|all|none"; -1: usage error. */
 int tr_cli_choice(struct tr_cli *cli);
 
-/* As tr_cli_choice for several words with commas: adds their bits, 1 for the first. False: reported. */
+/*
+ * As tr_cli_choice for several words with commas: adds their bits, 1 for the first. False:
+ * reported.
+ */
 bool tr_cli_choices(struct tr_cli *cli, unsigned *set);
 
 /* The current option's argument as a number; K M G (1024) allowed when size. False: usage error. */

@@ -132,8 +132,8 @@ bool tr_tracers_ended(struct tr_tracers *tracers, pid_t pid, int status);
 /* True if a strace has reported a process with that number. */
 bool tr_tracers_saw(const struct tr_tracers *tracers, pid_t pid);
 /*
- * True if a strace has reported a process with that number, or the call that created it: strace does
- * not report the end of a process that was killed before strace could stop it.
+ * True if a strace has reported a process with that number, or the call that created it: strace
+ * does not report the end of a process that was killed before strace could stop it.
  */
 bool tr_tracers_saw_created(const struct tr_tracers *tracers, pid_t pid);
 /* Ends the running straces; the processes that they watch continue. */

@@ -22,8 +22,8 @@ bool tr_date_is_valid(const struct tr_date *date)
 }
 
 /*
- * Counts days in years that begin in March, so that a leap day is the last of its year. The first of
- * them begins 400 years before year 0, so that no number is negative.
+ * Counts days in years that begin in March, so that a leap day is the last of its year. The first
+ * of them begins 400 years before year 0, so that no number is negative.
  */
 int64_t tr_date_seconds(const struct tr_date *date)
 {

@@ -73,7 +73,8 @@ void tr_error_clear(struct tr_error *err);
 /*
  * Fills cause, text and pattern, sets the severity to TR_DAMAGE, and clears the positions. format
  * must be a string constant, because it identifies the kind of message. Never allocates, never
- * fails. Quote input with "%.*s" and TR_SHOWN; control bytes are escaped when the message is printed.
+ * fails. Quote input with "%.*s" and TR_SHOWN; control bytes are escaped when the message is
+ * printed.
  */
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -23,9 +23,9 @@ uint64_t tr_hash_seed(const void *address)
 }
 
 /*
- * As calloc, but writes all slots, because a map fills all its pages: of those that calloc gets from the
- * system, each would take two faults, when it is first read and when it is first written. Large pages
- * take fewer.
+ * As calloc, but writes all slots, because a map fills all its pages: of those that calloc gets
+ * from the system, each would take two faults, when it is first read and when it is first written.
+ * Large pages take fewer.
  */
 static void *alloc_slots(size_t count, size_t size)
 {
@@ -287,8 +287,8 @@ struct tr_number_page {
 };
 
 /*
- * In place of a page, a value of the map of pages can have an id that has no neighbours and its number:
- * pointers to pages are even. Pointers of 32 bits have no room for that.
+ * In place of a page, a value of the map of pages can have an id that has no neighbours and its
+ * number: pointers to pages are even. Pointers of 32 bits have no room for that.
  */
 static void *lone_value(uint64_t id, uint32_t number)
 {
@@ -480,8 +480,8 @@ void tr_index_free(struct tr_index *index)
 }
 
 /*
- * A recent map has sets of WAYS entries. Each number belongs to a set, in which a new number replaces
- * the least recently used one.
+ * A recent map has sets of WAYS entries. Each number belongs to a set, in which a new number
+ * replaces the least recently used one.
  */
 enum { SET_BITS = 14, WAYS = 8, IN_A_ROW = WAYS / 2 };
 

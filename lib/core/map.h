@@ -139,8 +139,8 @@ void tr_id_map_free(struct tr_id_map *map);
 /*
  * A map from ids to numbers below UINT32_MAX, such as places in an array, for ids that are mostly
  * counted up: eight ids in a row share a page, so that each takes 8 to 12 bytes, and those that are
- * used together are in the same lines of the processor's cache. An id without neighbours has no page,
- * and takes as much as in a map of pointers. All zero at first.
+ * used together are in the same lines of the processor's cache. An id without neighbours has no
+ * page, and takes as much as in a map of pointers. All zero at first.
  */
 struct tr_number_page;
 

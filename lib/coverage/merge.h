@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges many traces into one. The first one determines the form of all: execution traces
- * (merge_blocks.c), source traces (merge_units.c), drcov (merge_modules.c) or coverage by source line
- * (merge_sources.c).
+ * (merge_blocks.c), source traces (merge_units.c), drcov (merge_modules.c) or coverage by source
+ * line (merge_sources.c).
  *
  *	records -> tr_merge_put -> the form's begin, put -> write -> lines of the stream
  *

@@ -77,8 +77,8 @@ struct tr_deps_path *tr_deps_paths_spelled(struct tr_deps_paths *paths, struct t
 
 /*
  * As tr_deps_paths_spelled, with links resolved. *spelled (which may be NULL) is set to the node of
- * the path as it is spelled. follow: a link at the end is resolved, too. A loop of links ends at one
- * of them.
+ * the path as it is spelled. follow: a link at the end is resolved, too. A loop of links ends at
+ * one of them.
  */
 struct tr_deps_path *tr_deps_paths_resolved(struct tr_deps_paths *paths, struct tr_deps_path *base,
 					    struct tr_text text, bool follow,

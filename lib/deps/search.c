@@ -90,8 +90,8 @@ static bool inherits(const struct tr_deps_search *search, const struct tr_deps_c
 }
 
 /*
- * Goes from a content of a file to the one that it continues, and to its writers; forward: to the one
- * that continues it, and to its readers.
+ * Goes from a content of a file to the one that it continues, and to its writers; forward: to the
+ * one that continues it, and to its readers.
  */
 static bool visit_version(struct tr_deps_search *search, struct tr_deps_version *version)
 {
@@ -122,8 +122,8 @@ static void find_missing(struct tr_deps_search *search, const struct tr_deps_com
 }
 
 /*
- * Goes through the uses of a command up to a moment that no earlier visit reached, then to its parent;
- * forward: through those from the moment on, then to its children.
+ * Goes through the uses of a command up to a moment that no earlier visit reached, then to its
+ * parent; forward: through those from the moment on, then to its children.
  */
 static bool visit_command(struct tr_deps_search *search, struct tr_deps_command *command,
 			  uint32_t moment)

@@ -95,7 +95,10 @@ enum tr_moment_type {
 	TR_MOMENT_AFTER,   /* amount: since the first record */
 };
 
-/* Seconds, and a fraction of 0 to 10^18 - 1 in units of 10^-18 s, which is finer than any tracer's clock. */
+/*
+ * Seconds, and a fraction of 0 to 10^18 - 1 in units of 10^-18 s, which is finer than any tracer's
+ * clock.
+ */
 struct tr_time {
 	int64_t seconds, fraction;
 };

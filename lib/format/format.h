@@ -75,8 +75,8 @@ struct tr_settings {
 };
 
 /*
- * Takes the programs of an execution trace from the keys path, exe and base, in this order, and from
- * demangle. False: err is filled.
+ * Takes the programs of an execution trace from the keys path, exe and base, in this order, and
+ * from demangle. False: err is filled.
  */
 bool tr_setting_programs(const struct tr_settings *settings, struct tr_programs *programs,
 			 struct tr_error *err);
@@ -146,8 +146,8 @@ struct tr_read_config {
 	struct tr_block_taker *const *blocks;
 	bool as_text; /* records may come as text, where that is cheaper than fields */
 	/*
-	 * With as_text: plain records may be written to *text_out as lines, in their order among the
-	 * records that come to the tool. *text_out may be NULL. NULL: all records come.
+	 * With as_text: plain records may be written to *text_out as lines, in their order among
+	 * the records that come to the tool. *text_out may be NULL. NULL: all records come.
 	 */
 	struct tr_output *const *text_out;
 };

@@ -127,8 +127,8 @@ enum tr_status tr_reader_deliver(struct tr_reader *reader, struct tr_record **re
 
 /*
  * Writes the held record to the output of the tool, which needs nothing but lines. False: it has to
- * come as a record, as definitions do, and the last lines of a window, so that the tool gets control
- * before the next read of the input.
+ * come as a record, as definitions do, and the last lines of a window, so that the tool gets
+ * control before the next read of the input.
  */
 static bool write_held(struct tr_reader *reader)
 {

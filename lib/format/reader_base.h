@@ -134,14 +134,14 @@ enum tr_status tr_reader_note_orphans(struct tr_reader *reader, uint64_t count, 
 				      struct tr_error *err);
 
 /*
- * A note about the whole input: sets err, with TR_DETAIL if only --verbose shows it. False: there is
- * none, or it was returned before. It is called again until it returns false.
+ * A note about the whole input: sets err, with TR_DETAIL if only --verbose shows it. False: there
+ * is none, or it was returned before. It is called again until it returns false.
  */
 typedef bool tr_reader_note(struct tr_reader *reader, struct tr_error *err);
 
 /*
- * At the end of the input, returns one note after another. notes: a list that ends in NULL. TR_WARN;
- * TR_END: there is no further one.
+ * At the end of the input, returns one note after another. notes: a list that ends in NULL.
+ * TR_WARN; TR_END: there is no further one.
  */
 enum tr_status tr_reader_note_end(struct tr_reader *reader, tr_reader_note *const *notes,
 				  struct tr_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Places that are read later than they are opened. An archive gives one member after the other, so
- * the bytes of a member are stored, in a spool, until it is its turn: as one of the parts of a trace
- * (trace_open.c), or in a file through which they go to another process (tr_trace_send). There, a
- * file that was not a member is opened again.
+ * the bytes of a member are stored, in a spool, until it is its turn: as one of the parts of a
+ * trace (trace_open.c), or in a file through which they go to another process (tr_trace_send).
+ * There, a file that was not a member is opened again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -225,8 +225,8 @@ static void sent_close(struct tr_source *source)
 }
 
 /*
- * Sets the window of the place to the bytes of the parcel, which end at end, and then rest, which is
- * taken over. False: err is filled.
+ * Sets the window of the place to the bytes of the parcel, which end at end, and then rest, which
+ * is taken over. False: err is filled.
  */
 static bool open_sent(struct tr_trace *trace, int fd, uint64_t end, const struct parcel *parcel,
 		      struct tr_input *rest, struct tr_error *err)

@@ -2,9 +2,9 @@
 /*
  * The common part of writers, the counterpart of reader_base.h. The stream comes in segments: a
  * header, records, and a trailer with their count. A missing trailer or a wrong count means that
- * the segment was filtered by other means or its producer died; this produces a note. Kinds that the
- * target format cannot hold are counted and reported at the end; if it holds only context kinds,
- * finish fails.
+ * the segment was filtered by other means or its producer died; this produces a note. Kinds that
+ * the target format cannot hold are counted and reported at the end; if it holds only context
+ * kinds, finish fails.
  *
  * A format's own struct has a struct tr_writer as its member base; the functions of its table of
  * steps get the base, and their own struct from that with tr_container.
@@ -45,8 +45,9 @@ struct tr_writer_steps {
 	enum tr_status (*define)(struct tr_writer *base, struct tr_record *definition,
 				 struct tr_error *err);
 	/*
-	 * Writes a record, as tr_writer_put. TR_END: nothing was written, because the format cannot hold
-	 * the kind; base->reason may state why. The caller adds the position of the record to err.
+	 * Writes a record, as tr_writer_put. TR_END: nothing was written, because the format cannot
+	 * hold the kind; base->reason may state why. The caller adds the position of the record to
+	 * err.
 	 */
 	enum tr_status (*put)(struct tr_writer *base, struct tr_record *record,
 			      struct tr_error *err);

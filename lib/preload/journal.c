@@ -93,8 +93,8 @@ uint64_t tr_journal_now(const struct tr_journal *journal)
 }
 
 /*
- * As tr_journal_now, for the few records of a small program, for which a system call costs less than
- * the page of the kernel's time.
+ * As tr_journal_now, for the few records of a small program, for which a system call costs less
+ * than the page of the kernel's time.
  */
 static uint64_t ask_time(const struct tr_journal *journal)
 {
@@ -160,8 +160,9 @@ void tr_journal_set_given(const void *first, const void *last)
 }
 
 /*
- * Before Linux 5.14, and for a page of an unusual kind, the second call decides, which takes longer.
- * With other calls that read memory at an address, valgrind would report the bytes around it.
+ * Before Linux 5.14, and for a page of an unusual kind, the second call decides, which takes
+ * longer. With other calls that read memory at an address, valgrind would report the bytes around
+ * it.
  */
 static bool can_read_page(uintptr_t page)
 {

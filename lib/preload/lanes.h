@@ -94,7 +94,9 @@ struct tr_call_record {
 _Static_assert(sizeof(struct tr_call_record) == 72 && offsetof(struct tr_lanes_page, used) == 48,
 	       "no gaps");
 
-/* The lanes as a program sees them, which writes to one at a time. Zero it, and set path and mark. */
+/*
+ * The lanes as a program sees them, which writes to one at a time. Zero it, and set path and mark.
+ */
 struct tr_lane_writer {
 	const char *path;	    /* of the file; borrowed */
 	uint32_t mark;		    /* of the session */

@@ -411,8 +411,8 @@ static bool cut(struct tr_buffer *to, size_t from, size_t limit)
 enum { STEP = 32 };
 
 /*
- * Copies STEP bytes, and returns how many of them are plain before the first that is not. There is one
- * such function for each kind of machine; show_text exists once for each.
+ * Copies STEP bytes, and returns how many of them are plain before the first that is not. There is
+ * one such function for each kind of machine; show_text exists once for each.
  */
 typedef unsigned copy_step(const char *p, char *to);
 
@@ -495,7 +495,9 @@ static inline __attribute__((always_inline)) size_t copy_plain(copy_step *copy, 
 	return (size_t)(p - begin);
 }
 
-/* Copies the words of a list to room for them. Returns the end of the copy, or NULL: see show_text. */
+/*
+ * Copies the words of a list to room for them. Returns the end of the copy, or NULL: see show_text.
+ */
 static inline __attribute__((always_inline)) char *copy_words(copy_step *copy, struct tr_text list,
 							      char *out)
 {
@@ -546,7 +548,9 @@ static bool show_text(struct tr_text list, struct tr_buffer *to)
 {
 	if (list.len <= 3 || list.len >= TEXT_MAX || *list.data != '[')
 		return false;
-	/* a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma */
+	/*
+	 * a word takes no more bytes than its spelling: quotes and a blank for quotes and a comma
+	 */
 	char *room = tr_buffer_room(to, list.len + STEP), *end = NULL;
 #ifdef TR_WIDE
 	if (room && tr_wide_runs())

@@ -58,7 +58,9 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 /* True for roles of options whose values affect neither the files of an invocation nor its mode. */
 bool tr_invocation_is_inert(enum tr_role role);
 
-/* True if two options have the same inert role, and differ at most in the value that they contain. */
+/*
+ * True if two options have the same inert role, and differ at most in the value that they contain.
+ */
 bool tr_invocation_alike(const struct tr_program *program, struct tr_text a, struct tr_text b);
 
 /*

@@ -3,8 +3,9 @@
  * The files that the commands of a build make, for many records in a row: tr_call_makes (call.c)
  * decides what a command makes, and this remembers it.
  * The commands of one program differ in few words, mostly names of files. So the last ones of each
- * program are kept with the role of each of their words, and a command that differs from one of them
- * only where that cannot change the result is not split and parsed. Bounded memory. Not thread safe.
+ * program are kept with the role of each of their words, and a command that differs from one of
+ * them only where that cannot change the result is not split and parsed. Bounded memory. Not thread
+ * safe.
  */
 #ifndef TR_PROCESS_MAKES_H
 #define TR_PROCESS_MAKES_H

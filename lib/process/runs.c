@@ -577,8 +577,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Reports the end of all runs in the order of their beginning. That is the order of their places, but
- * for places that were used again. Places are not valid afterwards.
+ * Reports the end of all runs in the order of their beginning. That is the order of their places,
+ * but for places that were used again. Places are not valid afterwards.
  */
 static void end_all(struct tr_runs *runs)
 {

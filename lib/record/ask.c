@@ -150,7 +150,9 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 
 enum { DIGITS_MAX = 19 }; /* so many digits never exceed 64 bits */
 
-/* True for "[0,3,36]" and "[]": canonical lists of numbers, which tr_numbers_next reads unchecked. */
+/*
+ * True for "[0,3,36]" and "[]": canonical lists of numbers, which tr_numbers_next reads unchecked.
+ */
 static bool is_plain(struct tr_text text)
 {
 	const char *p = text.data + 1, *end = text.data + text.len - 1;

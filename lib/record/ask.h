@@ -59,8 +59,8 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
 			     const struct tr_value **value, struct tr_error *err);
 
 /*
- * As tr_field_need, for a field of any type that may be missing: *value is then NULL. TR_OK; TR_WARN:
- * it is malformed, and err has the reason; TR_FATAL: memory is exhausted.
+ * As tr_field_need, for a field of any type that may be missing: *value is then NULL. TR_OK;
+ * TR_WARN: it is malformed, and err has the reason; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_field_find(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);

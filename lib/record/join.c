@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps copies of the enters that have no leave yet, and joins lines or fields when the leave comes.
+ * Keeps copies of the enters that have no leave yet, and joins lines or fields when the leave
+ * comes.
  *
  * A built record is copied into one block of memory by the place_ functions, which run twice: first
  * without memory, to count the bytes, and then to copy them, so that size and copy cannot disagree.

@@ -21,7 +21,9 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Scans a string after its opening quote. Its escapes are checked, so decoding cannot fail later. */
+/*
+ * Scans a string after its opening quote. Its escapes are checked, so decoding cannot fail later.
+ */
 static enum tr_json_token scan_string(struct tr_json *json, struct tr_text *text)
 {
 	const char *begin = json->pos, *p = begin;
@@ -59,7 +61,10 @@ static const char *need_digits(const char *p, const char *end, bool *cut)
 	return after == p ? NULL : after;
 }
 
-/* Returns the end of a JSON number. NULL: it is malformed or, with *cut, it may go on after the text. */
+/*
+ * Returns the end of a JSON number. NULL: it is malformed or, with *cut, it may go on after the
+ * text.
+ */
 static const char *scan_number_parts(const char *p, const char *end, bool *cut)
 {
 	if (*p == '-')
@@ -266,7 +271,9 @@ bool tr_json_keeps_string(struct tr_text spelling)
 	return true;
 }
 
-/* Returns the name of a type that JSON lacks, for messages. NULL: JSON has the type of the value. */
+/*
+ * Returns the name of a type that JSON lacks, for messages. NULL: JSON has the type of the value.
+ */
 static const char *foreign_type(const struct tr_value *value)
 {
 	switch (value->type) {
@@ -332,8 +339,8 @@ static bool put_real(uint64_t bits, struct tr_buffer *to)
 }
 
 /*
- * Appends a value as JSON. Returns the name of what JSON cannot hold, or NULL. The recursion is bounded
- * by TR_LITERAL_DEPTH.
+ * Appends a value as JSON. Returns the name of what JSON cannot hold, or NULL. The recursion is
+ * bounded by TR_LITERAL_DEPTH.
  */
 static const char *put_value(const struct tr_value *value, struct tr_buffer *to)
 {
@@ -531,8 +538,9 @@ static bool wants_item(const struct tr_json_walk *walk)
 }
 
 /*
- * Continues a search in the text of the object that there is. TR_JSON_OBJECT_END: the object is complete,
- * and search->done is its length. TR_JSON_CUT: more text is needed. TR_JSON_BAD: it is not JSON.
+ * Continues a search in the text of the object that there is. TR_JSON_OBJECT_END: the object is
+ * complete, and search->done is its length. TR_JSON_CUT: more text is needed. TR_JSON_BAD: it is
+ * not JSON.
  */
 static enum tr_json_token find_object_end(struct search *search, const char *begin, const char *end)
 {
@@ -548,7 +556,10 @@ static enum tr_json_token find_object_end(struct search *search, const char *beg
 		if (search->string && !is_string_whole(search, begin, end))
 			return TR_JSON_CUT;
 		search->string = 0;
-		/* strings without escapes, as most values of environments are, are skipped in one step */
+		/*
+		 * strings without escapes, as most values of environments are, are skipped in one
+		 * step
+		 */
 		if (*p == '"' && wants_item(&search->walk)) {
 			const char *after = tr_json_plain_items(p, end, search->walk.maps & 1);
 			if (after > p) {
@@ -818,9 +829,9 @@ struct listing {
 };
 
 /*
- * Lists the members of an object whose opening bracket was read, and steps to its end, or to the end of
- * a text that is cut. A nested value is a piece of the text, unless it is an object less than `levels`
- * deep, which bounds the recursion.
+ * Lists the members of an object whose opening bracket was read, and steps to its end, or to the
+ * end of a text that is cut. A nested value is a piece of the text, unless it is an object less
+ * than `levels` deep, which bounds the recursion.
  */
 static bool list_members(struct tr_json *json, const struct listing *listing, unsigned depth,
 			 struct tr_json_member **members, size_t *count)

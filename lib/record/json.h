@@ -202,7 +202,10 @@ const struct tr_json_recent_object *tr_json_recent_find(const struct tr_json_rec
 							const char *p, const char *end,
 							unsigned depth);
 
-/* Copies a complete object and its spelling in place of the oldest ones, unless it is tiny or large. */
+/*
+ * Copies a complete object and its spelling in place of the oldest ones, unless it is tiny or
+ * large.
+ */
 void tr_json_recent_put(struct tr_json_recent *recent, struct tr_text text, unsigned depth,
 			struct tr_text spelling);
 

@@ -3,8 +3,8 @@
  * Shared by json.c and json_spell.c: classes of bytes, wide scans over string bodies, and single
  * elements of strings.
  *
- * The wide scans read up to 16 bytes after `end`, which TR_INPUT_PAD guarantees, and ignore them, so
- * that they need no loop for the last bytes.
+ * The wide scans read up to 16 bytes after `end`, which TR_INPUT_PAD guarantees, and ignore them,
+ * so that they need no loop for the last bytes.
  */
 #ifndef TR_RECORD_JSON_SCAN_H
 #define TR_RECORD_JSON_SCAN_H

@@ -48,7 +48,9 @@ static unsigned surrogate_at(const char *p, const char *end)
 	return 0xd000u | (b[1] & 0x3fu) << 6 | (b[2] & 0x3fu);
 }
 
-/* Appends a body without special bytes, as most are. False: it has some, and nothing was appended. */
+/*
+ * Appends a body without special bytes, as most are. False: it has some, and nothing was appended.
+ */
 static bool put_if_plain(struct tr_text body, struct tr_buffer *to)
 {
 	char *room = tr_buffer_room(to, body.len + TR_JSON_WIDE);
@@ -178,9 +180,9 @@ void tr_json_string_from_wtf8(struct tr_text bytes, struct tr_buffer *to)
  * JSON text to trec text in one pass: the hot path of every JSON trace.
  *
  * Strings are scanned and copied at once, 16 bytes in a step; canonical text, which is nearly all,
- * costs nothing more. One rule makes most checks of room unnecessary: after `to` there is always room
- * for all of the remaining text and SLACK bytes. The few elements that grow (a raw control byte, an
- * invalid byte, a REAL) make room again.
+ * costs nothing more. One rule makes most checks of room unnecessary: after `to` there is always
+ * room for all of the remaining text and SLACK bytes. The few elements that grow (a raw control
+ * byte, an invalid byte, a REAL) make room again.
  */
 
 enum { SLACK = 64 };
@@ -214,8 +216,8 @@ static enum tr_json_token bad(struct speller *s, const char *what)
 }
 
 /*
- * Spells the element at p, whose spelling may change. TR_JSON_STRING: the string continues after it.
- * Not inlined, because few strings have such elements.
+ * Spells the element at p, whose spelling may change. TR_JSON_STRING: the string continues after
+ * it. Not inlined, because few strings have such elements.
  */
 static __attribute__((noinline)) enum tr_json_token spell_element(struct speller *s)
 {

@@ -112,8 +112,8 @@ static inline struct tr_text tr_columns_text(const struct tr_columns *columns,
 bool tr_columns_find(const char *p, const char *lf, struct tr_columns *columns);
 
 /*
- * As tr_columns_find, for a line whose columns end within its first 64 bytes. False also for others.
- * Reads up to TR_INPUT_PAD bytes after the LF.
+ * As tr_columns_find, for a line whose columns end within its first 64 bytes. False also for
+ * others. Reads up to TR_INPUT_PAD bytes after the LF.
  */
 bool tr_columns_find_short(const char *p, const char *lf, struct tr_columns *columns);
 

@@ -231,7 +231,9 @@ static struct tr_text scan_word(struct scan *scan)
 
 static const uint64_t JSON_INTEGER_MAX = (UINT64_C(1) << 53) - 1;
 
-/* Scans decimal digits of 64 bits. what: "integer", "identifier" … for the message; NULL: a value. */
+/*
+ * Scans decimal digits of 64 bits. what: "integer", "identifier" … for the message; NULL: a value.
+ */
 static bool scan_digits(struct scan *scan, const char *what, uint64_t *number)
 {
 	enum { SAFE_DIGITS = 19 }; /* that many never exceed 64 bits */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists and maps of strings without escapes, which make up most of a build trace, 64 bytes at a time.
+ * Lists and maps of strings without escapes, which make up most of a build trace, 64 bytes at a
+ * time.
  *
  * Strings are not examined one by one. Each question about 64 bytes is answered by one word of 64
  * bits, and the structure is valid if these words fit together. Quotes open and close in turn, so
@@ -54,7 +55,9 @@ static inline struct marks mark(const char *p, bool map)
 	};
 }
 
-/* The structure of a block, one bit for each byte; the last bits are the state for the next block. */
+/*
+ * The structure of a block, one bit for each byte; the last bits are the state for the next block.
+ */
 struct layout {
 	uint64_t inside;  /* in a string, or its opening quote */
 	uint64_t closing; /* a closing quote */
@@ -93,8 +96,8 @@ INLINED struct layout find_layout(const struct machine *machine, struct marks ma
 }
 
 /*
- * The marks of the last block of a text, from p to end, which has TR_UTF8_BLOCK bytes or more: the block
- * is loaded with bytes that are done, which are shifted out.
+ * The marks of the last block of a text, from p to end, which has TR_UTF8_BLOCK bytes or more: the
+ * block is loaded with bytes that are done, which are shifted out.
  */
 INLINED struct marks mark_last(const struct machine *machine, const char *p, const char *end,
 			       bool map)
@@ -112,7 +115,9 @@ INLINED bool is_end(const struct layout *v, unsigned done, bool map)
 	return !(v->bad << done) && (v->closing & last) && (!map || (v->odd & last));
 }
 
-/* True if [p, end), TR_UTF8_BLOCK bytes or more, is the inside of a list or map of plain strings. */
+/*
+ * True if [p, end), TR_UTF8_BLOCK bytes or more, is the inside of a list or map of plain strings.
+ */
 INLINED bool is_plain(const struct machine *machine, const char *p, const char *end, bool map)
 {
 	struct layout v = LAYOUT_INIT;
@@ -162,8 +167,8 @@ static inline char *copy(char *to, const char *from, const char *end)
 }
 
 /*
- * Replaces the separators in the text of a map, from the first quote to after the last. Returns the end
- * of what was written. NULL: the map is not plain.
+ * Replaces the separators in the text of a map, from the first quote to after the last. Returns the
+ * end of what was written. NULL: the map is not plain.
  */
 INLINED char *put_pairs(const struct machine *machine, const char *p, const char *end, char *to)
 {

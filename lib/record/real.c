@@ -109,8 +109,8 @@ static struct power power5(int q)
 }
 
 /*
- * 64 bits of 5^-31 to 5^45, rounded up, which are enough to write 32-bit numbers; test_real computes
- * each one again and compares.
+ * 64 bits of 5^-31 to 5^45, rounded up, which are enough to write 32-bit numbers; test_real
+ * computes each one again and compares.
  */
 enum { POWER_ABOVE_MIN = -31, POWERS_ABOVE = 77 };
 static const uint64_t powers_above[POWERS_ABOVE] = {
@@ -419,7 +419,9 @@ static uint64_t nearest(const struct width *width, const struct decimal *d)
 	return bits + rounds_up(width, d, bits);
 }
 
-/* Reads any decimal in a width. False: it overflows, or rounds to zero although a digit is not 0. */
+/*
+ * Reads any decimal in a width. False: it overflows, or rounds to zero although a digit is not 0.
+ */
 static bool read_any(const struct width *width, struct tr_text text, uint64_t *bits)
 {
 	struct decimal d;
@@ -497,8 +499,8 @@ bool tr_real32_read(struct tr_text decimal, uint32_t *bits)
 	bool negative;
 	if (read_plain(decimal, &negative, &wide)) {
 		/*
-		 * rounding the double again is right, unless it is at the middle between two floats or
-		 * next to it: then the first rounding may have changed the side
+		 * rounding the double again is right, unless it is at the middle between two floats
+		 * or next to it: then the first rounding may have changed the side
 		 */
 		enum { MIDDLE = 1 << 28, BELOW = 2 * MIDDLE - 1 };
 		double number;

@@ -764,7 +764,9 @@ static void clear_columns(struct tr_record *record)
 	record->seq = record->time = record->task = record->name = (struct tr_cell){ 0 };
 }
 
-/* Like tr_record_init, but keeps the old columns: nearly every line is a record, which sets them. */
+/*
+ * Like tr_record_init, but keeps the old columns: nearly every line is a record, which sets them.
+ */
 static void begin_line(struct tr_record *record, struct tr_text line)
 {
 	record->canonical = record->split = record->chosen = false;

@@ -160,15 +160,15 @@ struct tr_value *tr_field_value(struct tr_record *record, struct tr_field *field
 
 /*
  * Returns the last field with that key, spelled as a cell, before or after the arrow. NULL: there
- * is none. The record is split if necessary; NULL then also means exhausted memory, so a caller that
- * has to distinguish the two splits the record first.
+ * is none. The record is split if necessary; NULL then also means exhausted memory, so a caller
+ * that has to distinguish the two splits the record first.
  */
 struct tr_field *tr_record_field(struct tr_record *record, const char *key);
 
 /*
  * Finds the fields with several different keys, at most 16, in one pass: found[i] is the last field
- * with keys[i]. NULL: there is none. The record must have been split. If keys is a static const array,
- * the compiler unrolls the inner loop and compares with constants, so this is faster than a
+ * with keys[i]. NULL: there is none. The record must have been split. If keys is a static const
+ * array, the compiler unrolls the inner loop and compares with constants, so this is faster than a
  * tr_record_field for each key.
  */
 static inline __attribute__((always_inline)) void tr_record_fields(const struct tr_record *record,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Escapes of strings: a sequence that begins with a backslash is decoded to a unit (struct tr_escape),
- * and a unit is encoded to its canonical spelling.
+ * Escapes of strings: a sequence that begins with a backslash is decoded to a unit (struct
+ * tr_escape), and a unit is encoded to its canonical spelling.
  */
 
 #include <stddef.h>

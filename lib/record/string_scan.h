@@ -39,8 +39,8 @@ static inline unsigned tr_string_special_mask(__m128i bytes)
 }
 
 /*
- * Returns the first special byte of a text of 4 to 15 bytes, or end: its first half and its last half,
- * which may overlap, are examined together.
+ * Returns the first special byte of a text of 4 to 15 bytes, or end: its first half and its last
+ * half, which may overlap, are examined together.
  */
 static inline const char *tr_string_special_of_few(const char *p, const char *end)
 {

@@ -111,8 +111,8 @@ void tr_unsupported_add_part(struct tr_unsupported_kinds *kinds, struct tr_text 
 		append(label, length, call);
 	}
 	/*
-	 * a writer may leave out millions of records, so all bytes of a label are compared: compilers
-	 * make that a few instructions, but call a function for strings
+	 * a writer may leave out millions of records, so all bytes of a label are compared:
+	 * compilers make that a few instructions, but call a function for strings
 	 */
 	while (i < kinds->count &&
 	       (kinds->kinds[i].reason != reason || kinds->kinds[i].field != field ||

@@ -95,7 +95,10 @@ static void skip_nesting(const char **p)
 /* After an identifier: another one follows, the name has ended, or it cannot be decoded. */
 enum next { NAME, END, UNKNOWN };
 
-/* Handles what follows two underscores: another name, an attribute, or the number of an overloading. */
+/*
+ * Handles what follows two underscores: another name, an attribute, or the number of an
+ * overloading.
+ */
 static enum next take_separator(const char **p, struct tr_buffer *to)
 {
 	static const struct replacement special[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads ELF files with libdw: the layout of the program (read_layout), the units of its DWARF
- * (read_units), then its symbol table (read_symbols). The encodings of return instructions are from the
- * manuals that jump.c names.
+ * (read_units), then its symbol table (read_symbols). The encodings of return instructions are from
+ * the manuals that jump.c names.
  */
 #include "symbol/dwarf.h"
 

@@ -12,8 +12,8 @@
 #include "symbol/elf.h"
 
 /*
- * The arrays that are filled, all zero at first. The owner frees them with tr_dwarf_free, or exits, as
- * the process of elf.h does.
+ * The arrays that are filled, all zero at first. The owner frees them with tr_dwarf_free, or exits,
+ * as the process of elf.h does.
  */
 struct tr_dwarf {
 	struct tr_elf_head head; /* the counts of the arrays are in it */

@@ -103,7 +103,7 @@ static bool skip_x86(struct cursor *c, bool is64)
 		if (c->pos == c->end)
 			return false;
 	}
-	/* VEX and EVEX; with 32 bits these bytes are also les, lds and bound, which have a ModRM < c0 */
+	/* VEX and EVEX; in 32 bits these are also les, lds and bound, which have a ModRM < c0 */
 	bool vector = c->pos < c->end && (is64 || *c->pos >= 0xc0);
 	if ((op == 0xc5 || op == 0xc4 || op == 0x62) && vector) {
 		uint8_t payload = next(c);

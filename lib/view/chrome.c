@@ -293,9 +293,9 @@ static void put_member(struct tr_record *record, struct tr_text key, struct tr_f
 
 /*
  * Writes the text that the forest keeps of a run: its name in JSON, LF, the members of args after
- * the command in JSON, LF, and the command. A command that has no escapes in JSON comes last as it is;
- * any other one follows a NUL, and is escaped when it is written, because it may be as large as the
- * record.
+ * the command in JSON, LF, and the command. A command that has no escapes in JSON comes last as it
+ * is; any other one follows a NUL, and is escaped when it is written, because it may be as large as
+ * the record.
  */
 static bool describe(void *context, struct tr_record *record, struct tr_buffer *text)
 {

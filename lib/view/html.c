@@ -260,8 +260,9 @@ static bool add_line(struct tr_html *html, struct tr_text line, uint64_t *at, ui
 }
 
 /*
- * Sets html->environment to the line of a map: ["BASE",{…}]. Processes have few distinct environments,
- * so that most maps have a line already. False: memory is exhausted, or err is filled.
+ * Sets html->environment to the line of a map: ["BASE",{…}]. Processes have few distinct
+ * environments, so that most maps have a line already. False: memory is exhausted, or err is
+ * filled.
  */
 static bool set_environment(struct tr_html *html, struct tr_record *record, const char *key,
 			    struct tr_text literal, struct tr_error *err)
@@ -325,8 +326,8 @@ static bool set_own(struct tr_html *html, struct tr_record *record, struct tr_er
 }
 
 /*
- * Returns the pair of an environment and its parent's, and sets html->environment if that was written
- * already.
+ * Returns the pair of an environment and its parent's, and sets html->environment if that was
+ * written already.
  */
 static struct pair *pair_of(struct tr_html *html, const struct tr_exec_env *env)
 {
@@ -341,8 +342,8 @@ static struct pair *pair_of(struct tr_html *html, const struct tr_exec_env *env)
 }
 
 /*
- * Sets html->environment for an exec record: where possible, to the difference to its parent's. False:
- * memory is exhausted, or cause is filled.
+ * Sets html->environment for an exec record: where possible, to the difference to its parent's.
+ * False: memory is exhausted, or cause is filled.
  */
 static bool follow_environment(struct tr_html *html, struct tr_record *record,
 			       struct tr_error *cause)
@@ -1025,7 +1026,9 @@ static bool put_data(struct tr_html *html, struct tr_error *err)
 	return fine && !html->frames.failed && !html->top.failed;
 }
 
-/* Writes whole lines, or pieces of them; those that are not wanted (see put_lines) are left empty. */
+/*
+ * Writes whole lines, or pieces of them; those that are not wanted (see put_lines) are left empty.
+ */
 static void put_wanted(struct tr_output *out, struct tr_text lines, const bool *wanted,
 		       size_t *number)
 {

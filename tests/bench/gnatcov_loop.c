@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gnatcov_loop FILE: measures the floor of the gnatcov rows. It loops over the entries and prints
- * the lines of dump-trace with a table of hex digits. It reads one form of trace and checks nothing.
+ * the lines of dump-trace with a table of hex digits. It reads one form of trace and checks
+ * nothing.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * split SEPARATORS FILE: copies a file to standard output and asks of every byte whether it is one of SEPARATORS: the
- * least that a reader of text does, if it neither skips bytes nor stores anything. Prints their number on standard error.
+ * split SEPARATORS FILE: copies a file to standard output and asks of every byte whether it is one
+ * of SEPARATORS: the least that a reader of text does, if it neither skips bytes nor stores
+ * anything. Prints their number on standard error.
  */
 #include <err.h>
 #include <fcntl.h>

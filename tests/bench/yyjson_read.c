@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* yyjson_read FILE: reads every line as JSON and keeps nothing: the floor of the cost of reading. */
+/*
+ * yyjson_read FILE: reads every line as JSON and keeps nothing: the floor of the cost of reading.
+ */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>

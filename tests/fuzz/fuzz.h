@@ -23,8 +23,8 @@ struct tr_limits fuzz_limits(void);
 
 /*
  * Reads data as format, in pieces of `piece` bytes, and appends its records in the writer's format
- * to *to. exact is that of tr_read_config, or --lines where the format has these. Returns the number
- * of errors: damage, flaws and fatal ones.
+ * to *to. exact is that of tr_read_config, or --lines where the format has these. Returns the
+ * number of errors: damage, flaws and fatal ones.
  */
 size_t fuzz_convert(const struct tr_format *reads, const struct tr_format *writes,
 		    struct tr_text data, bool exact, size_t piece, struct tr_buffer *to);

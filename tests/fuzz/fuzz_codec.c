@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encodes any bytes and decodes them: all codecs and levels, in pieces of any size, with and without
- * threads and flushes. The first bytes select the codec, its level, the size of a piece, flushing,
- * the number of threads, and how often the rest is repeated.
+ * Encodes any bytes and decodes them: all codecs and levels, in pieces of any size, with and
+ * without threads and flushes. The first bytes select the codec, its level, the size of a piece,
+ * flushing, the number of threads, and how often the rest is repeated.
  */
 #include "core/codec.h"
 #include "core/input.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiles the expression on the first line, judges the records of the stream after it, and shows their fields. */
+/*
+ * Compiles the expression on the first line, judges the records of the stream after it, and shows
+ * their fields.
+ */
 #include "expr/expr.h"
 
 #include <stdlib.h>

@@ -237,7 +237,9 @@ static void check_apitrace(struct tr_text data)
 		fuzz_convert(target, &tr_format_trec, begin, true, SIZE_MAX, &stream);
 		fuzz_convert(&tr_format_trec, target, tr_buffer_text(&stream), false, SIZE_MAX,
 			     &again);
-		/* less than a header has no record, and without records an empty trace is written */
+		/*
+		 * less than a header has no record, and without records an empty trace is written
+		 */
 		if (stream.len && !tr_text_equal(begin, tr_buffer_text(&again)))
 			fuzz_fail("apitrace --exact is the identity on what is cut");
 		tr_buffer_free(&again);

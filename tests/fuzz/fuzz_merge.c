@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges a stream of traces into one, as tr-filter --merge does: the result is a complete stream, and
- * merging it again changes nothing.
+ * Merges a stream of traces into one, as tr-filter --merge does: the result is a complete stream,
+ * and merging it again changes nothing.
  */
 #include <string.h>
 

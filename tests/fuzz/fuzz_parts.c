@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges the files of strace -ff, and those that the etrace recorder writes for each CPU. Lines "---"
- * separate the parts in data. The merge neither loses nor adds a line (apart from the process id
- * before it, and the line end that a part lacks), and the records do not depend on how the parts are
- * read.
+ * Merges the files of strace -ff, and those that the etrace recorder writes for each CPU. Lines
+ * "---" separate the parts in data. The merge neither loses nor adds a line (apart from the process
+ * id before it, and the line end that a part lacks), and the records do not depend on how the parts
+ * are read.
  */
 #include <stdio.h>
 #include <stdlib.h>

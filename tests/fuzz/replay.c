@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzz target on files, without a fuzzer; make check replays the corpus with it. Prints TAP; a
- * file that the target fails on ends the program. --mutate, for small files: also on each prefix of a
- * file, and with each of its bytes changed in each bit and in all bits.
+ * Runs a fuzz target on files, without a fuzzer; make check replays the corpus with it. Prints TAP;
+ * a file that the target fails on ends the program. --mutate, for small files: also on each prefix
+ * of a file, and with each of its bytes changed in each bit and in all bits.
  *
  *	fuzz_expr [--mutate] FILE...
  *	fuzz_format FORMAT [--mutate] FILE...

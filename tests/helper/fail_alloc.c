@@ -8,8 +8,8 @@
  *
  * Counted from 1 and from this library's constructor on. At the end the number
  * of allocations is written to the file TREC_FAIL_ALLOC_COUNT, where one is
- * named. Programs that a tool runs, such as objdump, are left alone. glibc only: it calls through these names itself, and keeps the real
- * ones under __libc_.
+ * named. Programs that a tool runs, such as objdump, are left alone. glibc only: it calls through
+ * these names itself, and keeps the real ones under __libc_.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random trees of processes, and the truth about them, for tr-record: preload_trees SEED COUNT TRUTH.
- * Processes append lines to the file TRUTH, each before it can matter to others:
+ * Random trees of processes, and the truth about them, for tr-record: preload_trees SEED COUNT
+ * TRUTH. Processes append lines to the file TRUTH, each before it can matter to others:
  *
  *	exec PID ID PARENT DIRECTORY VARIABLES	a program began; PARENT is the ID of its parent's
  *	end PID status=N | end PID signal=NAME	how a process ends
  *
- * Each program runs this one with the arguments node ID PARENT SEED DEPTH TRUTH. If there is a second
- * one, with the suffix .static, every third is that.
+ * Each program runs this one with the arguments node ID PARENT SEED DEPTH TRUTH. If there is a
+ * second one, with the suffix .static, every third is that.
  */
 #include <fcntl.h>
 #include <pthread.h>

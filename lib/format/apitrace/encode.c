@@ -840,8 +840,8 @@ static inline void copy_few(char *to, const char *from, size_t len)
 }
 
 /*
- * The last value with this number; the returned value comes after all arguments. NULL: none is kept,
- * because the function has many arguments, or many functions have been called.
+ * The last value with this number; the returned value comes after all arguments. NULL: none is
+ * kept, because the function has many arguments, or many functions have been called.
  */
 static struct tr_written_value *last_value(struct tr_encoder *encoder,
 					   struct tr_apitrace_signature *function, size_t number)
@@ -896,8 +896,8 @@ static const char *field_of(struct tr_encoder *encoder, struct tr_apitrace_signa
 /*
  * Encodes which part of a call the "\tkey=" at p begins: an argument or the returned value.
  * Arguments usually come in the order of the signature, so the search begins at the one that is due
- * and looks at a few after it, as some may be missing. *number: that of the argument, or their count.
- * NULL: another part, or an argument out of order.
+ * and looks at a few after it, as some may be missing. *number: that of the argument, or their
+ * count. NULL: another part, or an argument out of order.
  */
 static const char *part(struct tr_encoder *encoder, const struct tr_apitrace_signature *function,
 			size_t *due, size_t *number, const char *p, const char *end)

@@ -337,10 +337,10 @@ struct tr_apitrace_event {
 enum { TR_APITRACE_LINE_SLACK = 1 }; /* bytes before a line, as `enter` is longer than `call` */
 
 /*
- * Appends the columns of the event's line: its kind, which is a literal with a TAB, then call, time,
- * thread and function. Names are copied in blocks of a constant size, which are a few instructions
- * each, while a call of memcpy for a short name takes longer than the copy. False: memory is
- * exhausted.
+ * Appends the columns of the event's line: its kind, which is a literal with a TAB, then call,
+ * time, thread and function. Names are copied in blocks of a constant size, which are a few
+ * instructions each, while a call of memcpy for a short name takes longer than the copy. False:
+ * memory is exhausted.
  */
 static inline __attribute__((always_inline)) bool
 tr_apitrace_put_columns(struct tr_apitrace_event *event, const char *kind, struct tr_buffer *line)

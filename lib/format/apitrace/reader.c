@@ -333,8 +333,8 @@ static bool read_unit(struct reader *reader)
 }
 
 /*
- * Plain calls (parse.h) need no records if the tool has given the reader a way past them, and only a
- * line in those that are to be text. The next call that is not plain is parsed again, as a unit.
+ * Plain calls (parse.h) need no records if the tool has given the reader a way past them, and only
+ * a line in those that are to be text. The next call that is not plain is parsed again, as a unit.
  */
 
 /* Gives the plain calls of the window to the taker. */

@@ -54,7 +54,9 @@ static struct tr_text first_word(struct look *look)
 	return tr_text_span(word, look->p);
 }
 
-/* Returns the bits of evidence in an array's first word and the first byte of its second element. */
+/*
+ * Returns the bits of evidence in an array's first word and the first byte of its second element.
+ */
 static int word_bits(struct tr_text word, char second)
 {
 	bool number = second >= '0' && second <= '9';

@@ -54,8 +54,8 @@ static bool expect(struct tr_typed_reader *r, enum tr_json_token want, const cha
 }
 
 /*
- * Takes the string that comes next if it is printable ASCII without escapes: its spelling in trec is
- * then the same. False: nothing was taken.
+ * Takes the string that comes next if it is printable ASCII without escapes: its spelling in trec
+ * is then the same. False: nothing was taken.
  */
 static inline bool take_plain(struct tr_typed_reader *r, struct tr_text *body)
 {

@@ -27,8 +27,8 @@ static bool starts(const char *p, const char *end, struct tr_text with)
 }
 
 /*
- * Returns the end of the string at p if it is printable ASCII without escapes, and so the same in JSON.
- * NULL: it is not, or it is only the beginning of a value: a name, or a string that was cut.
+ * Returns the end of the string at p if it is printable ASCII without escapes, and so the same in
+ * JSON. NULL: it is not, or it is only the beginning of a value: a name, or a string that was cut.
  */
 static inline const char *plain_string_end(const char *p, const char *end)
 {
@@ -98,7 +98,9 @@ enum tr_typed_tag tr_typed_tag(struct tr_text canonical)
 	}
 }
 
-/* True if a string with its quotes is a JSON string that all tools keep: it is whole and portable. */
+/*
+ * True if a string with its quotes is a JSON string that all tools keep: it is whole and portable.
+ */
 static bool is_portable(struct tr_text string)
 {
 	return string.data[string.len - 1] == '"' &&

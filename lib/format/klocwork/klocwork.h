@@ -125,7 +125,9 @@ struct tr_klocwork_fields {
 	struct tr_field *ppid, *cwd, *argv, *envdiff, *envtop, *env, *extra, *raw;
 };
 
-/* Splits the record and finds its fields. TR_WARN: a column is not a field; *fields is unchanged. */
+/*
+ * Splits the record and finds its fields. TR_WARN: a column is not a field; *fields is unchanged.
+ */
 enum tr_status tr_klocwork_fields_find(struct tr_record *record, struct tr_klocwork_fields *fields,
 				       struct tr_error *err);
 

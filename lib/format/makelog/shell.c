@@ -70,7 +70,7 @@ struct tr_makelog_shell {
 	bool pattern;  /* in a pattern of case, which a bracket ends */
 	enum fate fate;
 	bool negated; /* an odd number of ! precedes the pipeline */
-	/* groups, ( or {, that are open from the first on that follows ||, or does not run; 0: none */
+	/* open groups, ( or {, from the first on that follows ||, or does not run; 0: none */
 	size_t uncertain, unreached;
 	bool by_line;  /* stop at the end of the line in which the first command ends */
 	bool quoting;  /* the error is a quote that is open at the end */

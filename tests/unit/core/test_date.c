@@ -3,7 +3,9 @@
 
 #include "tap.h"
 
-/* Parses a date without a fraction, and checks that it is written the same way; -1: it is invalid. */
+/*
+ * Parses a date without a fraction, and checks that it is written the same way; -1: it is invalid.
+ */
 static int64_t seconds(const char *text)
 {
 	struct tr_date date;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each allocation of the core fails once, one after the other (linked with --wrap, so it works under
- * sanitizers, which look for leaks).
+ * Each allocation of the core fails once, one after the other (linked with --wrap, so it works
+ * under sanitizers, which look for leaks).
  */
 #include "core/arena.h"
 #include "core/buffer.h"

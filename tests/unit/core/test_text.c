@@ -35,7 +35,9 @@ static bool finds(int from, int to)
 	return true;
 }
 
-/* Every byte ends the digits before it, wherever it is in a step of eight bytes; so does the end. */
+/*
+ * Every byte ends the digits before it, wherever it is in a step of eight bytes; so does the end.
+ */
 static bool skips_digits(void)
 {
 	char text[24];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging traces: the cases of tests/data/coverage/merge.cases. In each, every allocation fails once:
- * the merge then fails, or its result is the same.
+ * Merging traces: the cases of tests/data/coverage/merge.cases. In each, every allocation fails
+ * once: the merge then fails, or its result is the same.
  */
 #include "coverage/merge.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calls of the table do to which files: names, arguments and flags as tracers print them. */
+/*
+ * What the calls of the table do to which files: names, arguments and flags as tracers print them.
+ */
 #include "deps/file_call.h"
 
 #include <inttypes.h>

@@ -149,8 +149,8 @@ static void test_moved(void)
 }
 
 /*
- * Long lists are sorted by the upper half of the hashes first: few_upper has only a few of these, so
- * that the lower half decides.
+ * Long lists are sorted by the upper half of the hashes first: few_upper has only a few of these,
+ * so that the lower half decides.
  */
 static void test_long_sets(bool few_upper, const char *what)
 {

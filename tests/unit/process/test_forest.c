@@ -284,7 +284,9 @@ static void note_end(void *context, const struct tr_run_report *report)
 	tr_buffer_put_byte(ends, ' ');
 }
 
-/* Runs without an end end in the order of their beginning, also if they have the place of another. */
+/*
+ * Runs without an end end in the order of their beginning, also if they have the place of another.
+ */
 static void try_open(void)
 {
 	struct tr_buffer ends = TR_BUFFER_INIT;

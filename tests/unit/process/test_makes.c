@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command that is derived from one that came before makes the same file as one that is parsed: the
- * calls of tests/data/process, of which each word in turn is replaced by, or joined with, words that
- * change the meaning of others.
+ * A command that is derived from one that came before makes the same file as one that is parsed:
+ * the calls of tests/data/process, of which each word in turn is replaced by, or joined with, words
+ * that change the meaning of others.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -575,7 +575,9 @@ static void run_file(const char *name)
 	free(line);
 }
 
-/* A child whose fork the log shows is where its parent was; for one that is claimed, it is a guess. */
+/*
+ * A child whose fork the log shows is where its parent was; for one that is claimed, it is a guess.
+ */
 static void test_places(void)
 {
 	struct tr_tasks tasks = { .map = TR_ID_MAP_INIT };
