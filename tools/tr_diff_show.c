@@ -478,9 +478,8 @@ static void skip_unknown_environment(struct tr_diff_show *show)
 		const struct tr_normal *normal = show->sides[i].normal;
 		const struct tr_normal_field *flags = tr_normal_find(normal, "flagged");
 		whole[i] = tr_normal_find(normal, "env") || tr_normal_find(normal, "envtop");
-		unknown[i] =
-			!whole[i] && !tr_normal_find(normal, "envdiff") && flags &&
-			memmem(flags->value.data, flags->value.len, UNKNOWN, sizeof UNKNOWN - 1);
+		unknown[i] = !whole[i] && !tr_normal_find(normal, "envdiff") && flags &&
+			     memmem(flags->text.data, flags->text.len, UNKNOWN, sizeof UNKNOWN - 1);
 	}
 	if (unknown[0] != unknown[1])
 		show->env_unknown = unknown[0] ? "unknown in A" : "unknown in B";

@@ -248,11 +248,41 @@ static inline struct tr_text read_known_name(struct tr_normal *n, bool first)
 	return text;
 }
 
-/* True for the flag that an environment is unknown, if the user leaves out environments. */
-static bool is_ignored_flag(const struct tr_normal *n, struct tr_text key, struct tr_text value)
+/* True for a list of flags that may be about environments, if the user leaves these out. */
+static bool has_ignored_flags(const struct tr_normal *n, struct tr_text key, struct tr_text value)
 {
-	return n->rules->ignored_count && tr_text_is(key, "flagged") &&
-	       tr_text_is(value, "[\"env-unknown\"]") && is_left_out(n, TR_TEXT("env"));
+	return n->rules->ignored_count && tr_text_is(key, "flagged") && value.len > 1 &&
+	       *value.data == '[' && memmem(value.data, value.len, "\"env-", 5) &&
+	       is_left_out(n, TR_TEXT("env"));
+}
+
+/* Steps to the next flag at *p that is not about an environment. False: there are no more. */
+static bool next_flag(const char **p, const char *end, struct tr_text *flag)
+{
+	while (*p < end) {
+		const char *comma = memchr(*p, ',', (size_t)(end - *p));
+		*flag = tr_text_span(*p, comma ? comma : end);
+		*p = comma ? comma + 1 : end;
+		if (!tr_text_starts(*flag, TR_TEXT("\"env-")))
+			return true;
+	}
+	return false;
+}
+
+/* Appends the flags that are not about environments, as a list; nothing if there are none. */
+static void put_other_flags(struct tr_normal *n, struct tr_text list)
+{
+	const char *p = list.data + 1, *end = list.data + list.len - 1;
+	struct tr_text flag;
+	char before = '[';
+
+	for (; next_flag(&p, end, &flag); before = ',') {
+		tr_buffer_put_byte(&n->text, before);
+		tr_buffer_put_text(&n->text, flag);
+	}
+	if (before == ',')
+		tr_buffer_put_byte(&n->text, ']');
+	n->copied = list.data + list.len;
 }
 
 /* Adds the field of a column. NULL: it is left out, or memory is exhausted. */
@@ -262,7 +292,13 @@ static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text col
 	const char *equals = memchr(column.data, '=', column.len);
 	struct tr_text key = tr_text_span(column.data, equals ? equals : end);
 	struct tr_text value = equals ? tr_text_span(equals + 1, end) : column;
-	bool left_out = is_left_out(n, key) || is_ignored_flag(n, key, value);
+	bool left_out = is_left_out(n, key);
+
+	if (has_ignored_flags(n, key, value)) {
+		const char *p = value.data + 1;
+		struct tr_text flag;
+		left_out |= !next_flag(&p, end - 1, &flag);
+	}
 	struct tr_normal_field *field = left_out ? NULL : new_field(n);
 
 	if (field) {
@@ -303,8 +339,10 @@ static inline void put_field(struct tr_normal *n, struct tr_normal_field *field,
 	field->names = n->name_count;
 	n->copied = field->value.data;
 	/* values are read faster if bytes follow them, but a string may have no closing quote */
-	if (tr_normal_put_value(n, field, field->value.data, end, first) >
-	    field->value.data + field->value.len)
+	if (has_ignored_flags(n, field->key, field->value))
+		put_other_flags(n, field->value);
+	else if (tr_normal_put_value(n, field, field->value.data, end, first) >
+		 field->value.data + field->value.len)
 		put_value_again(n, field, from, first);
 	set_text(n, field, from);
 }
