@@ -854,7 +854,7 @@ int main(int argc, char **argv)
 
 	tr_cli_begin(&t.cli, &tool, argc, argv);
 	read_options(&t);
-	t.cli.config.operands_apart = true; /* A and B are not parts of one trace */
+	t.cli.config.joins = TR_JOINS_MEMBERS; /* A and B are not parts of one trace */
 	t.cli.config.read.as_text = true;
 	t.taker.take = take_blocks;
 	t.block_taker = &t.taker;

@@ -171,7 +171,8 @@ int main(int argc, char **argv)
 	/* a record that is changed needs its fields */
 	cli.config.read.as_text = !chosen[JOIN] && !cli.changes_blobs;
 	cli.config.read.text_out = &cli.out;
-	cli.config.unknown_members = cli.config.apart = listing;
+	cli.config.unknown_members = listing;
+	cli.config.joins = listing ? TR_JOINS_NOTHING : TR_JOINS_FILES;
 	cli.config.reports_lost = !listing;
 	struct tr_join *join = chosen[JOIN] ? tr_join_new() : NULL;
 	if (chosen[JOIN] && !join)

@@ -516,8 +516,9 @@ int main(int argc, char **argv)
 	/* a trace file has no marks of parts, so its parts are always put together */
 	if (!r.join && !r.split && !(r.target && r.target->flags & TR_FORMAT_STREAM))
 		r.join = join_new(false);
-	cli->config.apart = archive || directory; /* each file becomes an output of its own */
-	if (cli->config.apart && !r.split && r.threads > 1) {
+	/* each file becomes an output of its own */
+	cli->config.joins = archive || directory ? TR_JOINS_NOTHING : TR_JOINS_FILES;
+	if ((archive || directory) && !r.split && r.threads > 1) {
 		r.jobs = r.threads;
 		r.threads = 1;
 		cli->config.threads = false; /* a child process does not have the threads */

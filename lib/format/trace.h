@@ -18,14 +18,20 @@
 
 #include "format/format.h"
 
+/* Which files are read as one place if they are parts of one trace (`part` of struct tr_format). */
+enum tr_trace_joins {
+	TR_JOINS_FILES,	  /* operands, and members of an archive */
+	TR_JOINS_MEMBERS, /* members of an archive only */
+	TR_JOINS_NOTHING,
+};
+
 struct tr_trace_config {
 	struct tr_read_config read;
 	const struct tr_format *format; /* forced with -f, or NULL */
 	const char *const *members;	/* --member globs; any match selects; none: all */
 	size_t member_count;
 	bool threads; /* decode on a thread of its own where a core is idle */
-	bool apart;   /* each file is a place of its own, even if several are parts of one trace */
-	bool operands_apart;  /* as above, but parts that are members of one archive are joined */
+	enum tr_trace_joins joins;
 	bool unknown_members; /* step to archive members of no known format too */
 	/*
 	 * Adds a last place, a stream without a window. Its only line is a trailer that counts

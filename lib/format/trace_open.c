@@ -526,7 +526,7 @@ static int64_t part_number(const struct tr_trace *trace)
 {
 	const struct tr_format *format = trace->place.format;
 
-	if (trace->config.apart || !trace->in || !format || !format->part)
+	if (trace->config.joins == TR_JOINS_NOTHING || !trace->in || !format || !format->part)
 		return -1;
 	struct tr_read_config config = trace->config.read;
 	config.name = tr_trace_file_name(trace);
@@ -655,7 +655,7 @@ enum tr_status tr_trace_open_next(struct tr_trace *trace, struct tr_error *err)
 					   trace, trace->operands[trace->next_operand - 1], err);
 	}
 	/* a single operand is not read further than its reader asks for */
-	bool more = status == TR_OK && (members || (!trace->config.operands_apart &&
+	bool more = status == TR_OK && (members || (trace->config.joins == TR_JOINS_FILES &&
 						    trace->next_operand < trace->operand_count));
 	int64_t number = more ? part_number(trace) : -1;
 	return number >= 0 ? gather(trace, members, number, err) : status;
