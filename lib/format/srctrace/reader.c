@@ -680,7 +680,7 @@ static enum tr_status pass_over(struct reader *reader, uint64_t size, struct tr_
 	about(reader, err);
 	while (size) {
 		if (!feed_more(&reader->feed, 1))
-			return cut(reader, "an entry is longer than the rest of the file", err);
+			return cut(reader, "an entry", err);
 		uint64_t piece = feed_window(&reader->feed).len;
 		if (piece > size)
 			piece = size;
