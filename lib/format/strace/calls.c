@@ -167,7 +167,7 @@ static void put_fork(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_task *last = tr_tasks_find(&reader->tasks, child);
 
 	if (last && last != task && last->parent_known) /* it has ended: its number is used again */
-		tr_strace_end_task(reader, child);
+		tr_strace_end_task(reader, child, task);
 	tr_strace_begin(reader, "fork", call->from, task);
 	tr_buffer_put_literal(&reader->out.head, "-\tchild=");
 	tr_buffer_put_decimal(&reader->out.head, child);

@@ -310,8 +310,11 @@ void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
 		    const struct tr_strace_line *line);
 /* Handles a call of exit_group. */
 void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task, uint64_t status);
-/* Ends the task if its end is known, because no +++ line will follow. */
-void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid);
+/*
+ * Ends the task if its end is known, because no +++ line will follow; but not if `user`, which may
+ * be NULL, would end with it: the caller goes on to use that one.
+ */
+void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid, const struct tr_task *user);
 /* Ends the log: closes the open calls, and ends the tasks whose end is known. */
 void tr_strace_flush(struct tr_strace_reader *reader);
 

@@ -380,13 +380,16 @@ void tr_strace_exit(struct tr_strace_reader *reader, struct tr_task *task,
 	end_task(reader, task, &reader->here, &end);
 }
 
-void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid)
+void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid, const struct tr_task *user)
 {
 	struct tr_task *task = tr_tasks_find(&reader->tasks, tid);
 	struct tr_strace_call *call = task ? task->state : NULL;
 
 	unmark_ending(reader, tid);
 	if (!call || !call->ending)
+		return;
+	/* a leader ends with all threads of its process */
+	if (user && user->process == task->process && task->tid == task->process->pid)
 		return;
 	/* the state may be gone before they are used */
 	const struct tr_strace_end end = call->end;
@@ -397,10 +400,10 @@ void tr_strace_end_task(struct tr_strace_reader *reader, uint64_t tid)
 /*
  * Keeps the end of a task that is known from a call or from its parent. A +++ line may repeat it,
  * so the exit record is held back until then. If 16 ends were not repeated, the log has no such
- * lines, and the oldest one is recorded.
+ * lines, and the oldest one is recorded. user: the task whose line is read.
  */
-static void mark_ending(struct tr_strace_reader *reader, struct tr_task *task,
-			const struct tr_strace_end *end)
+static void mark_ending(struct tr_strace_reader *reader, const struct tr_task *user,
+			struct tr_task *task, const struct tr_strace_end *end)
 {
 	struct tr_strace_call *call = tr_strace_state(reader, task);
 
@@ -415,7 +418,7 @@ static void mark_ending(struct tr_strace_reader *reader, struct tr_task *task,
 	if (reader->ends_printed)
 		return; /* tr_strace_flush ends it if no line does */
 	if (reader->ending_count == TR_STRACE_ENDING)
-		tr_strace_end_task(reader, reader->ending[0]);
+		tr_strace_end_task(reader, reader->ending[0], user);
 	reader->ending[reader->ending_count++] = task->tid;
 }
 
@@ -424,7 +427,7 @@ void tr_strace_exit_group(struct tr_strace_reader *reader, struct tr_task *task,
 	struct tr_task *leader = tr_tasks_find(&reader->tasks, task->process->pid);
 	struct tr_strace_end end = { .status = status };
 
-	mark_ending(reader, leader ? leader : task, &end);
+	mark_ending(reader, task, leader ? leader : task, &end);
 }
 
 /*
@@ -436,7 +439,7 @@ static void end_child(struct tr_strace_reader *reader, struct tr_task *parent, u
 	reader->out_of_memory |= !tr_tasks_guess_fork(&reader->tasks, parent, child);
 	struct tr_task *task = end ? tr_tasks_find(&reader->tasks, child) : NULL;
 	if (task && task->process->pid == child)
-		mark_ending(reader, task, end);
+		mark_ending(reader, parent, task, end);
 }
 
 void tr_strace_child_info(struct tr_strace_reader *reader, struct tr_task *task,
@@ -506,7 +509,7 @@ void tr_strace_flush(struct tr_strace_reader *reader)
 	for (size_t i = 0; i < count && !reader->out_of_memory; i++) {
 		if ((task = tr_tasks_find(tasks, ends[i].tid)))
 			tr_strace_abandon(reader, task);
-		tr_strace_end_task(reader, ends[i].tid);
+		tr_strace_end_task(reader, ends[i].tid, NULL);
 	}
 	free(ends);
 }
