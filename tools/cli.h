@@ -296,7 +296,8 @@ extern const struct tr_format_option tr_cli_computed_settings[];
 		      "(repeatable)" }, \
 	{ \
 		"demangle", "no|yes", reading, writing, \
-			use "write the names that C++ and Ada functions have in the source (no)" \
+			use "write the names that C++ and Ada functions have in the source " \
+			    "(default no)" \
 	}
 bool tr_cli_programs(struct tr_cli *cli, struct tr_programs *programs);
 void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);

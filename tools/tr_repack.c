@@ -37,8 +37,8 @@ static const struct tr_option options[] = {
 };
 
 static const struct tr_format_option settings[] = {
-	{ "foreign", "yes|no", false, true,
-	  "accept a codec that the tools of the format cannot read" },
+	{ "foreign", "no|yes", false, true,
+	  "accept a codec that the tools of the format cannot read (default no)" },
 	{ 0 },
 };
 

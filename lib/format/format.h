@@ -101,7 +101,7 @@ bool tr_setting_get_directory(const struct tr_settings *settings, const char *ke
 		  "add a compiler with the options of a known one: mycc=gcc (repeatable)" }, \
 	{ \
 		"only-compilers", "no|yes", reading, writing, \
-			"know only these added compilers, not the built-in ones (no)" \
+			"know only these added compilers, not the built-in ones (default no)" \
 	}
 
 /*

@@ -316,30 +316,31 @@ enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to, s
 static const char *const extensions[] = { ".compile_commands.json", NULL };
 
 static const struct tr_format_option options[] = {
-	{ "unique", "file|file+output|all|none", false, true,
-	  "of entries with the same file, or file and output, or content, keep the first "
-	  "(file+output)" },
+	{ "unique", "file+output|file|all|none", false, true,
+	  "of entries with the same file and output, or file, or content, keep the first "
+	  "(default file+output)" },
 	{ "include", "GLOB", false, true,
 	  "write only sources whose whole path matches; * also matches / (repeatable)" },
 	{ "exclude", "GLOB", false, true,
 	  "write no sources whose whole path matches "
 	  "(repeatable)" },
-	{ "existing", "no|yes", false, true, "write only sources that exist on this machine (no)" },
+	{ "existing", "no|yes", false, true,
+	  "write only sources that exist on this machine (default no)" },
 	{ "form", "arguments|command", false, true,
 	  "write command lines as lists of words (default), or as strings for a shell" },
-	{ "output", "yes|no", false, true, "write the member output (yes)" },
+	{ "output", "yes|no", false, true, "write the member output (default yes)" },
 	{ "paths", "absolute|relative|canonical|as-is", false, true,
 	  "write file and output as absolute paths (default), relative to directory, with links "
 	  "resolved, or unchanged" },
 	{ "env-includes", "no|yes", false, true,
-	  "add options for CPATH, INCLUDE, CL and similar environment variables (no)" },
+	  "add options for CPATH, INCLUDE, CL and similar environment variables (default no)" },
 	{ "for", "any|clangd", false, true,
 	  "clangd: leave out options that Clang does not know "
-	  "(any)" },
+	  "(default any)" },
 	{ "append", "DATABASE", false, true,
 	  "keep the entries of this database that are not replaced by new ones" },
 	{ "headers", "no|yes|all", false, true,
-	  "add entries for headers, from file calls: those of the project, or all (no)" },
+	  "add entries for headers, from file calls: those of the project, or all (default no)" },
 	{ "respfiles", "inline|keep", false, true,
 	  "replace the names of response files by their contents (default), or keep them" },
 	TR_CALL_OPTIONS,

@@ -817,7 +817,7 @@ static const char *const extensions[] = { ".out", NULL };
 static const struct tr_format_option options[] = {
 	{ "config", "FILE", false, true, "copy the config lines of this specification" },
 	{ "probe", "no|yes", false, true,
-	  "run the compilers named by the trace to make config lines (no)" },
+	  "run the compilers named by the trace to make config lines (default no)" },
 	TR_CALL_OPTIONS,
 	TR_COMPILER_OPTIONS(true, true),
 	{ NULL, NULL, false, false, NULL },

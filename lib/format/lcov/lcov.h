@@ -59,7 +59,8 @@ struct tr_writer *tr_lcov_writer(const struct tr_lcov_form *form,
 		  "search the files of the trace's modules below this directory (repeatable)" }, \
 	{ \
 		"demangle", "no|yes", false, true, \
-			"write the names that C++ and Ada functions have in the source (no)" \
+			"write the names that C++ and Ada functions have in the source (default " \
+			"no)" \
 	}
 
 #endif

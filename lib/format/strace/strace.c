@@ -711,7 +711,8 @@ static const char *const extensions[] = { ".strace", NULL };
 
 static const struct tr_format_option options[] = {
 	{ "cwd", "DIR", true, false, "the directory in which the first process starts" },
-	{ "failed", "yes|no", true, false, "keep failed executions, with their error (no)" },
+	{ "failed", "no|yes", true, false,
+	  "keep failed executions, with their error (default no)" },
 	{ NULL, NULL, false, false, NULL },
 };
 
