@@ -58,8 +58,8 @@ struct tr_decode_process {
 	struct announced *runs; /* the program that it was created to run; NULL once written */
 	char *cwd;		/* NULL: unknown */
 	int status;		/* of the exit, as from wait(2) */
-	uint64_t time;	  /* of the exit */
-	uint64_t created; /* the time, if it is early */
+	uint64_t time;		/* of the exit */
+	uint64_t created;	/* the time, if it is early */
 	struct tr_decode_process *earlier, *later; /* in the order of their exits, while exiting */
 };
 

@@ -175,7 +175,7 @@ static void note_open(int fd, int directory, const char *path, int flags, mode_t
 
 /* Libraries that were loaded. */
 
-static volatile int expected; /* how often to look for new objects, after dlopen was called */
+static volatile int expected;	    /* how often to look for new objects, after dlopen was called */
 static unsigned long long reported; /* how many objects were added to the list, at the last look */
 
 struct objects {

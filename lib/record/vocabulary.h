@@ -49,8 +49,8 @@ enum {
 struct tr_unsupported_kinds {
 	struct {
 		char kind[TR_UNSUPPORTED_NAME]; /* of a system call with its name: "sys read" */
-		const char *field;  /* only this field is lost; NULL: the record is */
-		const char *reason; /* NULL: none was given */
+		const char *field;		/* only this field is lost; NULL: the record is */
+		const char *reason;		/* NULL: none was given */
 		uint64_t count;
 	} kinds[TR_UNSUPPORTED_KINDS];
 	size_t count, reported; /* of kinds; the first ones were reported */
