@@ -341,15 +341,22 @@ static bool is_of_source(const struct tr_record *record)
 	return tr_text_is_among(record->kind, kinds);
 }
 
+/* Prepares for a line. False: it is no record. */
+static bool begin_record(struct tr_covered *covered, const struct tr_record *record,
+			 struct tr_error *err)
+{
+	tr_error_clear(err);
+	if (record->type == TR_HEADER)
+		begin_segment(covered);
+	return record->type == TR_RECORD;
+}
+
 enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *record,
 			      struct tr_error *err)
 {
 	struct object *object;
 	struct tr_range range;
-	tr_error_clear(err);
-	if (record->type == TR_HEADER)
-		begin_segment(covered);
-	if (record->type != TR_RECORD)
+	if (!begin_record(covered, record, err))
 		return TR_OK;
 	if (tr_text_is(record->kind, "block")) {
 		enum tr_status status = place_block(covered, record, &object, &range, err);
@@ -387,10 +394,7 @@ enum tr_status tr_covered_test(struct tr_covered *covered, struct tr_record *rec
 	struct object *object;
 	struct tr_range range;
 	*answer = TR_COVERED_OTHER;
-	tr_error_clear(err);
-	if (record->type == TR_HEADER)
-		begin_segment(covered);
-	if (record->type != TR_RECORD)
+	if (!begin_record(covered, record, err))
 		return TR_OK;
 	if (tr_text_is(record->kind, "block")) {
 		enum tr_status status = place_block(covered, record, &object, &range, err);
