@@ -32,7 +32,8 @@ static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path
 				recipe = tr_deps_program(use->command);
 	while (recipe) {
 		const struct tr_deps_command *above = tr_deps_program(recipe->parent);
-		if (!above || tr_deps_is_build_tool(above) || !tr_deps_program(above->parent))
+		if (!above || tr_command_is_build_tool(above->name) ||
+		    !tr_deps_program(above->parent))
 			break;
 		recipe = above;
 	}

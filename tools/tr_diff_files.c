@@ -170,7 +170,7 @@ static const struct tr_deps_command *step_of(const struct tr_deps_command *write
 	const struct tr_deps_command *step = tr_deps_program(writer), *up;
 
 	while (step && (up = tr_deps_program(step->parent)) && !up->chosen &&
-	       !tr_deps_is_build_tool(up))
+	       !tr_command_is_build_tool(up->name))
 		step = up;
 	return step;
 }

@@ -337,15 +337,6 @@ const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *comm
 	return command && command->owner->program ? command->owner : NULL;
 }
 
-bool tr_deps_is_build_tool(const struct tr_deps_command *command)
-{
-	static const char *const names[] = {
-		"make", "gmake", "ninja", "ninja-build", "samu", NULL
-	};
-
-	return tr_text_is_among(tr_path_base(command->name), names);
-}
-
 bool tr_deps_opens_for_itself(const struct tr_deps_command *command)
 {
 	const struct tr_deps_command *program = tr_deps_program(command);

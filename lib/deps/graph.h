@@ -216,9 +216,6 @@ const struct tr_deps_command *tr_deps_next_fork(const struct tr_deps_command *co
 /* Returns the program to which a command belongs; NULL: there is none. */
 const struct tr_deps_command *tr_deps_program(const struct tr_deps_command *command);
 
-/* Returns whether the program is make or ninja, which only run others. */
-bool tr_deps_is_build_tool(const struct tr_deps_command *command);
-
 /*
  * Returns whether the command opens files for itself and not, as a shell does, for programs that it
  * runs.

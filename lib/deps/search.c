@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/buffer.h"
+#include "process/command.h"
 
 /* A version to visit; or a command, up to a moment (forward: from a moment). */
 struct tr_deps_step {
@@ -86,7 +87,8 @@ static bool inherits(const struct tr_deps_search *search, const struct tr_deps_c
 		return true;
 	const struct tr_deps_command *above = tr_deps_program(command->parent);
 	return search->through == TR_THROUGH_ALL ||
-	       (search->through == TR_THROUGH_WRAPPERS && above && !tr_deps_is_build_tool(above));
+	       (search->through == TR_THROUGH_WRAPPERS && above &&
+		!tr_command_is_build_tool(above->name));
 }
 
 /*

@@ -153,6 +153,7 @@ static bool set_seq(struct tr_diff_side *side, uint32_t image, uint64_t seq)
 	return tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
+/* True for GNU make: only its pipes are left out, through which it passes on the jobs of -j. */
 static bool is_make(struct tr_text name)
 {
 	name = tr_path_base(name);

@@ -277,6 +277,15 @@ bool tr_command_is_shell(struct tr_text program)
 	return tr_text_is_among(tr_tool_base(program), shells);
 }
 
+bool tr_command_is_build_tool(struct tr_text program)
+{
+	static const char *const tools[] = { "make",  "gmake",	     "mingw32-make",
+					     "ninja", "ninja-build", "samu",
+					     NULL };
+
+	return tr_text_is_among(tr_tool_base(program), tools);
+}
+
 /* Quoting. */
 
 enum { PLAIN = 1, BEYOND = 2, TEXT_MAX = 1 << 20 };

@@ -65,6 +65,12 @@ static inline struct tr_text tr_command_program(const struct tr_command *command
 bool tr_command_is_shell(struct tr_text program);
 
 /*
+ * As tr_command_is_shell, for programs that run the commands of a build file, and have no other effect:
+ * make and ninja.
+ */
+bool tr_command_is_build_tool(struct tr_text program);
+
+/*
  * Appends the command of an exec record for people to read: its argv as words that are quoted
  * where needed, or its executable if it has no argv. If that exceeds limit bytes (0: no limit), it
  * is cut between two characters and ends in "…". False: out of memory.

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/command.h"
+
 /*
  * A use is looked at once for each level of the tree on the path; damaged traces have many levels.
  */
@@ -362,7 +364,7 @@ static struct event last_pipe(struct walk *walk, uint32_t node, int64_t until)
 	     i < walk->command_count && walk->commands[i].position == position; i++) {
 		const struct tr_deps_command *command = walk->commands[i].command;
 		/* make reads and writes the pipe of its job server, and outputs of its children */
-		if (command->program && tr_deps_is_build_tool(command))
+		if (command->program && tr_command_is_build_tool(command->name))
 			continue;
 		for (const struct tr_deps_use *use = command->uses; use && walk->looks < LOOKS_MAX;
 		     use = use->next_of_command) {

@@ -54,13 +54,14 @@ static bool copy(struct tr_text text, char *to)
 	return true;
 }
 
-/* True for programs that run the command in their arguments, which may be a compiler. */
+/* True for programs that may have a command, such as a compiler's, among their own arguments. */
 static bool runs_others(struct tr_text path)
 {
-	static const char *const names[] = { "make", "gmake",	"ninja", "samu", "env", "nice",
-					     "time", "timeout", "xargs", "sudo", NULL };
+	static const char *const wrappers[] = { "env",	 "nice", "time", "timeout",
+						"xargs", "sudo", NULL };
 
-	return tr_command_is_shell(path) || tr_text_is_among(tr_tool_base(path), names);
+	return tr_command_is_shell(path) || tr_command_is_build_tool(path) ||
+	       tr_text_is_among(tr_tool_base(path), wrappers);
 }
 
 /* The program with that seq. NULL: it is a known tool, or not recent. */
