@@ -496,6 +496,21 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 	return sum + tr_text_hash(seed, tr_text_span(begin, end));
 }
 
+/* True if the text of a field is an environment, or a difference between two. */
+static bool has_variables(const struct tr_normal_field *field, struct tr_text text)
+{
+	return text.len > 1 && *text.data == '{' &&
+	       (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars"));
+}
+
+bool tr_normal_equal(uint64_t seed, const struct tr_normal_field *a,
+		     const struct tr_normal_field *b)
+{
+	return tr_text_equal(a->text, b->text) ||
+	       (a->text.len == b->text.len && has_variables(a, a->text) &&
+		has_variables(b, b->text) && hash_map(seed, a->text) == hash_map(seed, b->text));
+}
+
 /*
  * Sets *hash to that of columns, and returns the place of their memo, which may have the memo of
  * other columns. What a column means can depend on the call.
@@ -518,8 +533,7 @@ static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *fi
 
 	if (!text.data)
 		text.data = n->text.data + from;
-	if (text.len > 1 && *text.data == '{' &&
-	    (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars")))
+	if (has_variables(field, text))
 		return tr_number_hash(tr_text_hash(n->kind_hash, field->key),
 				      hash_map(n->rules->seed, text));
 	if (field->text.data)

@@ -271,6 +271,13 @@ const struct tr_normal_field *tr_normal_find(const struct tr_normal *normal, con
 const struct tr_normal_field *tr_normal_match(const struct tr_normal *from, size_t index,
 					      const struct tr_normal *to);
 
+/*
+ * True if two fields that were read have equal texts, apart from the order of variables. seed: of
+ * the rules.
+ */
+bool tr_normal_equal(uint64_t seed, const struct tr_normal_field *a,
+		     const struct tr_normal_field *b);
+
 /* Adds a field `duration` to the record that was read last. False: memory is exhausted. */
 bool tr_normal_add_duration(struct tr_normal *normal, int64_t duration);
 

@@ -138,7 +138,7 @@ bool tr_diff_equal_fields(const struct tr_diff *diff, const struct tr_normal_fie
 	if (a->is_duration || b->is_duration)
 		return a->is_duration == b->is_duration &&
 		       !are_far(diff, left->duration, right->duration);
-	if (!tr_text_equal(a->text, b->text))
+	if (!tr_normal_equal(diff->rules.seed, a, b))
 		return (diff->tolerance > 0 || diff->ulps) &&
 		       are_near_texts(diff, a->text, b->text);
 	for (size_t i = 0; i < count; i++) {
@@ -185,7 +185,7 @@ static bool are_equal(const struct tr_diff *diff, bool *near)
 				return false;
 			last = other;
 			*near |= !other->is_duration &&
-				 !tr_text_equal(a->fields[i].text, other->text);
+				 !tr_normal_equal(diff->rules.seed, &a->fields[i], other);
 		}
 		/* a duration that only one record has is unknown for the other */
 		if (other ? !tr_diff_equal_fields(diff, &a->fields[i], other)
