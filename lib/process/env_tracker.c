@@ -357,11 +357,6 @@ static bool has_passed(const struct tr_env_tracker *tracker, uint64_t seq)
 	       !tr_pending_find(&tracker->pending, seq);
 }
 
-bool tr_env_tracker_is_waiting(const struct tr_env_tracker *tracker)
-{
-	return tracker->pending.count > 0;
-}
-
 static struct tr_exec_env *exec_of(const struct tr_pending_item *item)
 {
 	return *(struct tr_exec_env **)item->data;

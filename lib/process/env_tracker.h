@@ -94,9 +94,6 @@ enum tr_status tr_env_tracker_follow(struct tr_env_tracker *tracker, struct tr_r
 /* Settles all records that are pending. False: memory is exhausted. */
 bool tr_env_tracker_settle(struct tr_env_tracker *tracker);
 
-/* True if a record is pending. */
-bool tr_env_tracker_is_waiting(const struct tr_env_tracker *tracker);
-
 /* exec may be NULL. */
 void tr_env_tracker_release(struct tr_env_tracker *tracker, struct tr_exec_env *exec);
 
