@@ -106,23 +106,15 @@ bool tr_file_uses_finish(struct tr_file_uses *uses)
 	       (tr_deps_finish(&uses->tracker, &err) != TR_FATAL && !uses->graph.failed);
 }
 
-/*
- * The order of uses for qsort: by program, in the order of time, then by file, so that those of one
- * file are neighbours. Of programs that began at the same moment, the address decides.
- */
+/* The order of uses for qsort in which those of a program, and of one file in it, are neighbours. */
 static int by_program(const void *a, const void *b)
 {
 	const struct tr_file_use *x = a, *y = b;
 
-	if (x->program != y->program) {
-		uint64_t at = x->program ? x->program->began : 0;
-		uint64_t other = y->program ? y->program->began : 0;
-		if (at != other)
-			return at < other ? -1 : 1;
+	if (x->program != y->program)
 		return (uintptr_t)x->program < (uintptr_t)y->program ? -1 : 1;
-	}
 	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
+		return (uintptr_t)x->path < (uintptr_t)y->path ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 

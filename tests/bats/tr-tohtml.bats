@@ -275,6 +275,33 @@ END
 		tr-tohtml | part uses - | jq -c '[.[2], (.[3] | length)]' 2>/dev/null | grep -xF '[601,500]'
 }
 
+@test "the files of a command are in the order of their first use, each of them once" {
+	# the second program reads two versions of b, and knows the files in another order than the first
+	awk '{ $2 = sprintf("%.1f", 1600000000 + $2) } 1' <<'END' | tr-tohtml >page
+1 100 execve("/bin/p", ["p"], 0x1) = 0
+1 101 openat(AT_FDCWD, "/w/a", O_RDONLY) = 3
+1 102 openat(AT_FDCWD, "/w/b", O_RDONLY) = 4
+1 103 openat(AT_FDCWD, "/w/c", O_RDONLY) = 5
+1 104 fork() = 2
+2 105 execve("/bin/q", ["q"], 0x1) = 0
+2 106 openat(AT_FDCWD, "/w/c", O_RDONLY) = 3
+2 107 openat(AT_FDCWD, "/w/b", O_RDONLY) = 4
+1 108 openat(AT_FDCWD, "/w/b", O_WRONLY|O_TRUNC) = 6
+1 109 close(6) = 0
+2 110 openat(AT_FDCWD, "/w/a", O_RDONLY) = 5
+2 111 openat(AT_FDCWD, "/w/b", O_RDONLY) = 6
+2 112 +++ exited with 0 +++
+1 113 +++ exited with 0 +++
+END
+	part data page | jq -r '.files[]' >names
+	part uses page | sed 1d |
+		jq -c --rawfile names names '($names / "\n") as $n | [[.[3], .[5]] | .[] | [.[] | $n[.]] | join(" ")]' >got
+	diff - got <<'END'
+["/bin/p /w/a /w/b /w/c","/w/b"]
+["/bin/q /w/c /w/b /w/a",""]
+END
+}
+
 @test "parts without data are not on the page" {
 	files >log
 	marks() { grep -oE 'function (draw(Path|Cores)|showFiles|waited)|id="(cores|uses)"|^@(if|end)|const brief' | sort -u; }
