@@ -184,10 +184,13 @@ static int open_file(const char *path, struct tr_text begin, struct tr_error *er
 			     path);
 	} else {
 		ssize_t n = pread(fd, head, begin.len < sizeof head ? begin.len : sizeof head, 0);
-		if (n == 0 || (n > 0 && memcmp(head, begin.data, (size_t)n) == 0))
+		if (n >= 0 && memcmp(head, begin.data, (size_t)n) == 0)
 			return fd;
-		tr_error_set(err, TR_CAUSE_USAGE, "%s: not in the format of the records to append",
-			     path);
+		if (n < 0)
+			tr_error_system(err, errno, "cannot read %s", path);
+		else
+			tr_error_set(err, TR_CAUSE_USAGE,
+				     "%s: not in the format of the records to append", path);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -283,6 +283,10 @@ static void test_append(void)
 	   "a locked file is not waited for without an end: %s", error.text);
 	close(fd);
 	ok(!append(".", "", true) && error.sys_errno == EISDIR, "not a directory: %s", error.text);
+	/* the first page of a process is never mapped, so it can be opened and not read */
+	ok(!append("/proc/self/mem", "", true) && error.cause == TR_CAUSE_SYSTEM &&
+		   error.sys_errno == EIO && strstr(error.text, "cannot read /proc/self/mem"),
+	   "a file that cannot be read: %s", error.text);
 	unlink("added");
 }
 
