@@ -380,8 +380,8 @@ static bool leave_out(struct tr_envdiff *envdiff, struct tr_record *record, cons
 {
 	struct tr_error err;
 
-	tr_error_say_in(&err, TR_CAUSE_INPUT, why,
-			"%s: left out, because it may contain a secret", why);
+	tr_error_say_in(&err, TR_CAUSE_INPUT, why, "%s: left out, because it may contain a secret",
+			why);
 	envdiff->left_out++;
 	tr_cli_report_record(envdiff->cli, record, &err, false);
 	return !envdiff->cli->stop;
