@@ -69,6 +69,7 @@ struct tr_diff_side {
 	size_t count, cap;
 	size_t counts[TR_DIFF_CLASSES];
 	bool any_named;		/* some record has names that the run chose (struct tr_run_name) */
+	bool any_first;		/* a record env has the first environment */
 	struct tr_spool *spool; /* lines */
 	struct tr_spool_window windows[2]; /* of original lines; of rewritten lines */
 	uint64_t lines_end;		   /* where the original lines end in the spool */
@@ -155,7 +156,8 @@ size_t tr_diff_put_blocks(struct tr_diff *diff, unsigned side, const struct tr_b
 
 /*
  * Replaces the environment of each exec record without a match by its difference to that of the
- * parent. False: err is filled.
+ * parent. If only one trace has its first environment in a record, that of its first program is
+ * written in full. False: err is filled.
  */
 bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err);
 

@@ -636,6 +636,7 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 	} else {
 		n->count = 0;
 		n->any_environment |= tr_text_starts(column, TR_TEXT("env"));
+		n->any_whole |= tr_text_starts(column, TR_TEXT("env="));
 		struct tr_normal_field *field = add_field(n, column, columns->result);
 		if (!field) { /* it is left out */
 			columns->constant &= n->module.data > column.data &&

@@ -199,7 +199,8 @@ struct tr_normal {
 	bool in_order;			   /* tr_normal_hash reads the records, in their order */
 	struct tr_open_files files;
 	uint64_t table;	      /* number of that of the task; 0: it was not looked up yet */
-	bool any_environment; /* tr_normal_hash has read a field env, envdiff or envtop */
+	bool any_environment; /* tr_normal_hash has read a field env, envdiff or envtop, */
+	bool any_whole;	      /* or env */
 	bool failed;	      /* memory is exhausted */
 };
 

@@ -536,6 +536,7 @@ static inline bool add_record(struct tr_diff_side *side)
 	record->match = TR_ALIGN_NONE;
 	side->segment_begins = false;
 	side->any_named |= record->named;
+	side->any_first |= record->wanted;
 	side->counts[record->class]++;
 	side->count++;
 	return true;
@@ -745,22 +746,24 @@ static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
 
 /*
  * Writes a line with the difference between its environment and that of its parent to side->line;
- * nothing if the line has such a difference already. follow: after this record. False: err is
- * filled.
+ * nothing if the line has such a difference already. follow: after this record. whole: it is the
+ * difference to an empty environment instead. False: err is filled.
  */
 static bool write_difference(struct tr_diff_side *side, const struct tr_follow *follow,
-			     struct tr_text line, struct tr_error *err)
+			     struct tr_text line, bool whole, struct tr_error *err)
 {
 	struct tr_environment *base = follow->top;
 
 	tr_buffer_reset(&side->line);
-	if (!follow->own || follow->minimal)
+	if (!follow->own || (follow->minimal && !whole))
 		return true;
-	if (follow->parent.kind == TR_PARENT_RECORD)
+	if (whole)
+		base = NULL;
+	else if (follow->parent.kind == TR_PARENT_RECORD)
 		base = tr_environments_of(follow->pool, follow->parent.seq);
 	tr_buffer_reset(&side->scratch);
 	enum tr_status known = TR_END;
-	if (base)
+	if (base || whole)
 		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
 	if (known == TR_FATAL)
 		tr_environments_error(follow->pool, err);
@@ -807,13 +810,21 @@ bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
 
 	for (unsigned i = 0; fine && i < 2; i++) {
 		struct tr_diff_side *side = &diff->sides[i];
-		if (!side->normal.any_environment || !mark_wanted(side))
+		const struct tr_diff_side *other = &diff->sides[!i];
+		/* in the other trace, the first program has the environment that a record has here */
+		bool apart = side->any_first && !other->any_first && other->normal.any_whole;
+		bool first = true;
+		if (!(side->normal.any_environment || apart) || !mark_wanted(side))
 			continue;
 		for (uint32_t k = 0; fine && k < side->count; k++) {
 			struct tr_diff_record *entry = &side->records[k];
 			struct tr_record record;
-			if (entry->segment)
+			if (entry->segment) {
 				tr_follow_free(&follow);
+				first = true;
+			}
+			bool whole = apart && first && entry->class == TR_DIFF_EXEC;
+			first &= entry->class != TR_DIFF_EXEC;
 			if (!entry->wanted)
 				continue;
 			entry->wanted = 0;
@@ -821,7 +832,7 @@ bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
 			fine = line.data && tr_follow_record(&follow, &record, err) != TR_FATAL;
 			if (!fine || entry->class != TR_DIFF_EXEC || entry->match != TR_ALIGN_NONE)
 				continue;
-			fine = write_difference(side, &follow, line, err) &&
+			fine = write_difference(side, &follow, line, whole, err) &&
 			       (!side->line.len || rewrite(diff, i, k, &record, err));
 		}
 		tr_follow_free(&follow);
