@@ -223,7 +223,10 @@ static void check_klocwork(struct tr_text data)
 	tr_buffer_free(&exact);
 }
 
-/* A truncated trace, as a killed program leaves it, is written as it is. */
+/*
+ * A truncated trace, as a killed program leaves it, is written as it is. If more than the end is
+ * reported, the cut event has bytes that look like a stream of their own, with damage.
+ */
 static void check_apitrace(struct tr_text data)
 {
 	struct tr_buffer stream = TR_BUFFER_INIT;
@@ -234,13 +237,13 @@ static void check_apitrace(struct tr_text data)
 		struct tr_buffer again = TR_BUFFER_INIT;
 
 		tr_buffer_reset(&stream);
-		fuzz_convert(target, &tr_format_trec, begin, true, SIZE_MAX, &stream);
+		size_t reports =
+			fuzz_convert(target, &tr_format_trec, begin, true, SIZE_MAX, &stream);
 		fuzz_convert(&tr_format_trec, target, tr_buffer_text(&stream), false, SIZE_MAX,
 			     &again);
-		/*
-		 * less than a header has no record, and without records an empty trace is written
-		 */
-		if (stream.len && !tr_text_equal(begin, tr_buffer_text(&again)))
+		/* less than a header has no record, and without records an empty trace is written */
+		bool any = stream.len && reports <= 1;
+		if (any && !tr_text_equal(begin, tr_buffer_text(&again)))
 			fuzz_fail("apitrace --exact is the identity on what is cut");
 		tr_buffer_free(&again);
 	}
