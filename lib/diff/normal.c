@@ -248,12 +248,18 @@ static inline struct tr_text read_known_name(struct tr_normal *n, bool first)
 	return text;
 }
 
-/* True for a list of flags that may be about environments, if the user leaves these out. */
-static bool has_ignored_flags(const struct tr_normal *n, struct tr_text key, struct tr_text value)
+/* As has_ignored_flags, if the user leaves anything out. */
+static bool are_ignored_flags(const struct tr_normal *n, struct tr_text key, struct tr_text value)
 {
-	return n->rules->ignored_count && tr_text_is(key, "flagged") && value.len > 1 &&
-	       *value.data == '[' && memmem(value.data, value.len, "\"env-", 5) &&
-	       is_left_out(n, TR_TEXT("env"));
+	return tr_text_is(key, "flagged") && value.len > 1 && *value.data == '[' &&
+	       memmem(value.data, value.len, "\"env-", 5) && is_left_out(n, TR_TEXT("env"));
+}
+
+/* True for a list of flags that may be about environments, if the user leaves these out. */
+static inline bool has_ignored_flags(const struct tr_normal *n, struct tr_text key,
+				     struct tr_text value)
+{
+	return n->rules->ignored_count && are_ignored_flags(n, key, value);
 }
 
 /* Steps to the next flag at *p that is not about an environment. False: there are no more. */
@@ -338,9 +344,9 @@ static inline void put_field(struct tr_normal *n, struct tr_normal_field *field,
 
 	field->names = n->name_count;
 	n->copied = field->value.data;
-	/* values are read faster if bytes follow them, but a string may have no closing quote */
 	if (has_ignored_flags(n, field->key, field->value))
 		put_other_flags(n, field->value);
+	/* values are read faster if bytes follow them, but a string may have no closing quote */
 	else if (tr_normal_put_value(n, field, field->value.data, end, first) >
 		 field->value.data + field->value.len)
 		put_value_again(n, field, from, first);
@@ -497,7 +503,7 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map)
 }
 
 /* True if the text of a field is an environment, or a difference between two. */
-static bool has_variables(const struct tr_normal_field *field, struct tr_text text)
+static inline bool has_variables(const struct tr_normal_field *field, struct tr_text text)
 {
 	return text.len > 1 && *text.data == '{' &&
 	       (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars"));
