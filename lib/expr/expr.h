@@ -133,9 +133,9 @@ struct tr_sieve *tr_expr_sieve_new(struct tr_expr_state *const *states, size_t c
 void tr_expr_sieve_free(struct tr_sieve *sieve);
 
 /*
- * A list of field references (tr-filter --fields), separated by commas: kind, seq, time, task, name,
- * KEY, `KEY`, ->KEY, #N, each of them with [N] ["NAME"] .member, basename() and len(). The functions
- * are like those of expressions. Belongs to one thread.
+ * A list of field references (tr-filter --fields), separated by commas: kind, seq, time, task,
+ * name, KEY, `KEY`, ->KEY, #N, each of them with [N] ["NAME"] .member, basename() and len(). The
+ * functions are like those of expressions. Belongs to one thread.
  */
 struct tr_field_list;
 struct tr_field_list *tr_field_list_compile(struct tr_text text, struct tr_expr_error *error);

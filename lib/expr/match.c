@@ -446,7 +446,9 @@ static enum strings_step strings_next(struct strings *strings)
 	return NEXT;
 }
 
-/* Compares a string or a list of strings with strings, without a tree. TR_UNKNOWN: parse the value. */
+/*
+ * Compares a string or a list of strings with strings, without a tree. TR_UNKNOWN: parse the value.
+ */
 static enum tr_answer test_strings(const struct trial *trial, const struct tr_test *test,
 				   struct tr_text text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points in time: tr_moment_read parses them, and tr_moment_write computes the seconds since 1970 when
- * the time of the first record is known.
+ * Points in time: tr_moment_read parses them, and tr_moment_write computes the seconds since 1970
+ * when the time of the first record is known.
  */
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lexer and the parser, by recursive descent; each function of the parser handles one rule of the
- * grammar in the manual page of tr-filter. All memory is in the arena of the expression. A failure
- * fills the error once, with the column of the token and, for common mistakes of people who know
- * other languages, with advice.
+ * The lexer and the parser, by recursive descent; each function of the parser handles one rule of
+ * the grammar in the manual page of tr-filter. All memory is in the arena of the expression. A
+ * failure fills the error once, with the column of the token and, for common mistakes of people who
+ * know other languages, with advice.
  *
- * The lexer keeps no state but its position. A byte that begins no token becomes a token of its own,
- * because the parser knows better what to advise.
+ * The lexer keeps no state but its position. A byte that begins no token becomes a token of its
+ * own, because the parser knows better what to advise.
  */
 
 #include "expr/parse.h"

@@ -45,8 +45,8 @@ static const int64_t slow_ns_total = 20000000000; /* after this loss nothing is 
 static const int64_t slow_ns_per_byte = 1000;	  /* harmless */
 
 /*
- * The steps of compiled code, times the positions at which it starts, times the bytes that each step may
- * scan. For a string of SHORT_BYTES this allows SHORT_LIMIT steps.
+ * The steps of compiled code, times the positions at which it starts, times the bytes that each
+ * step may scan. For a string of SHORT_BYTES this allows SHORT_LIMIT steps.
  */
 static const size_t jit_byte_steps = (size_t)SHORT_BYTES * SHORT_BYTES * SHORT_LIMIT;
 

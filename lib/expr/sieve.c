@@ -27,7 +27,9 @@ struct need {
  */
 enum { SLOT_BITS = 4 };
 
-/* What is known about a kind: the answer or, if that is IN, the first need that is left to judge. */
+/*
+ * What is known about a kind: the answer or, if that is IN, the first need that is left to judge.
+ */
 struct slot {
 	uint64_t kind; /* as in tr_columns; 0: the slot is free */
 	enum tr_sift answer;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collects the file calls of all lanes: see decode.h. A record that is reserved in a lane but not yet
- * complete, which its sum shows, ends the pass over this lane, because its length is unknown. If
- * its writer has died, the bytes up to the next record that is complete are skipped after a while.
+ * Collects the file calls of all lanes: see decode.h. A record that is reserved in a lane but not
+ * yet complete, which its sum shows, ends the pass over this lane, because its length is unknown.
+ * If its writer has died, the bytes up to the next record that is complete are skipped after a
+ * while.
  */
 #include "preload/decode.h"
 

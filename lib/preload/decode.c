@@ -292,7 +292,9 @@ static void release(struct tr_decode *decode, struct announced *program)
 	free_announced(program);
 }
 
-/* Forgets where the path leads, because a call has changed it. below: the descriptor of the call. */
+/*
+ * Forgets where the path leads, because a call has changed it. below: the descriptor of the call.
+ */
 static void change_name(struct tr_links *links, const char *cwd, int below, const char *path)
 {
 	if (below == AT_FDCWD || *path == '/')
@@ -774,7 +776,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
 
 	if (!program || !head->child)
-		return; /* the child of popen is unknown: its shell reports itself, and pclose follows */
+		return; /* popen does not know its child: that reports itself, and pclose follows */
 	if (!program->started && !program->child) {
 		struct tr_decode_process *process = replace(decode, head->child, out);
 		program->child = head->child;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Converts the records of the journal and the file calls of the lanes (journal.h) to a log in the format
- * of strace, so that the same reader makes the stream, with the same kinds and fields as with
+ * Converts the records of the journal and the file calls of the lanes (journal.h) to a log in the
+ * format of strace, so that the same reader makes the stream, with the same kinds and fields as
+ * with
  * --backend=strace:
  *
  *	journal ----------> decode.c: processes and their programs, in the order of time
@@ -21,9 +22,10 @@
 #include "preload/lanes.h"
 
 /*
- * collect.c: the file calls of all lanes, in the order of their times. Calls are collected in passes.
- * If a pass finds no record that is still being written, all calls up to the time at which the pass
- * began are known, because a process that saw the effect of such a call began its own record later.
+ * collect.c: the file calls of all lanes, in the order of their times. Calls are collected in
+ * passes. If a pass finds no record that is still being written, all calls up to the time at which
+ * the pass began are known, because a process that saw the effect of such a call began its own
+ * record later.
  */
 
 struct tr_collected {
@@ -59,9 +61,9 @@ const char *tr_call_string(const struct tr_call_record *call, unsigned number);
 void tr_collect_free(struct tr_collect *collect);
 
 /*
- * links.c: resolves the symbolic links in paths that programs open, which strace finds in /proc. They
- * are resolved a moment after the call, in the file system of the recorder, and each result is kept
- * until a call of a recorded program changes it.
+ * links.c: resolves the symbolic links in paths that programs open, which strace finds in /proc.
+ * They are resolved a moment after the call, in the file system of the recorder, and each result is
+ * kept until a call of a recorded program changes it.
  */
 
 struct link;
@@ -86,8 +88,8 @@ const char *tr_links_resolve(struct tr_links *links, const char *cwd, const char
 void tr_links_changed(struct tr_links *links, const char *cwd, const char *path);
 
 /*
- * Forget what paths lead to that contain the last component of `path`, because a call has changed or
- * removed it in an unknown directory.
+ * Forget what paths lead to that contain the last component of `path`, because a call has changed
+ * or removed it in an unknown directory.
  */
 void tr_links_changed_somewhere(struct tr_links *links, const char *path);
 void tr_links_removed_somewhere(struct tr_links *links, const char *path);
@@ -154,9 +156,9 @@ struct tr_decode {
 };
 
 /*
- * Appends the lines for the records in data, and for the file calls up to the horizon, to out. final:
- * nothing follows. Returns how many bytes of data were used. The rest is an incomplete record or
- * later than the horizon, unless decode->more is set.
+ * Appends the lines for the records in data, and for the file calls up to the horizon, to out.
+ * final: nothing follows. Returns how many bytes of data were used. The rest is an incomplete
+ * record or later than the horizon, unless decode->more is set.
  */
 size_t tr_decode(struct tr_decode *decode, const char *data, size_t len, bool final,
 		 struct tr_buffer *out);
@@ -185,8 +187,8 @@ void tr_decode_free(struct tr_decode *decode);
 /* print.c: file calls as strace -y prints them. */
 
 /*
- * Appends the call as one or more lines, each of which begins with prefix. cwd: the directory of the
- * process, "" if unknown; real: the path of the opened file without symbolic links, or NULL.
+ * Appends the call as one or more lines, each of which begins with prefix. cwd: the directory of
+ * the process, "" if unknown; real: the path of the opened file without symbolic links, or NULL.
  */
 void tr_call_print(const struct tr_call_record *call, struct tr_text prefix, const char *cwd,
 		   const char *real, struct tr_buffer *out);

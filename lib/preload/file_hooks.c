@@ -493,7 +493,9 @@ HOOK int closedir(DIR *directory)
 	return REAL(closedir)(directory);
 }
 
-/* Records the name that libc made. It rejects a wrong pattern, with EINVAL, without a system call. */
+/*
+ * Records the name that libc made. It rejects a wrong pattern, with EINVAL, without a system call.
+ */
 static void note_temporary(int fd, const char *path, int flags)
 {
 	if (fd >= 0 || errno != EINVAL)
@@ -1060,8 +1062,8 @@ void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actio
 }
 
 /*
- * Records the pipe before popen makes it, because the process has its end before the program begins.
- * Its ends will get the lowest numbers that are free.
+ * Records the pipe before popen makes it, because the process has its end before the program
+ * begins. Its ends will get the lowest numbers that are free.
  */
 struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode)
 {

@@ -873,8 +873,9 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 }
 
 /*
- * Whether the program is in another pid namespace. It is not if the process that announced it is this
- * one, or the parent that this one sees. Variables that were passed on by others prove nothing.
+ * Whether the program is in another pid namespace. It is not if the process that announced it is
+ * this one, or the parent that this one sees. Variables that were passed on by others prove
+ * nothing.
  */
 static bool is_outside(const struct tr_launch_token *token)
 {

@@ -58,7 +58,10 @@ struct tr_files_pipe {
  */
 #ifdef TREC_FILE_CALLS
 
-/* Begins to record file calls, if the session includes them, and the objects that are loaded already. */
+/*
+ * Begins to record file calls, if the session includes them, and the objects that are loaded
+ * already.
+ */
 void tr_files_begin(const struct tr_journal *session);
 /* Prepares the child of a fork to record its file calls. */
 void tr_files_forked(void);

@@ -30,8 +30,8 @@
  * The variable that connects a program with its recording, "TOKEN:SESSION:JOURNAL:LANES:LIBRARY".
  * TOKEN names the announcement of the exec ("FLAGS:PID:NUMBER:HASH"). SESSION is what every record
  * needs ("MARK:NAMESPACE:EPOCH", as in struct tr_journal); all of them are hexadecimal. JOURNAL and
- * LANES have no colon, LANES may be empty, and LIBRARY has neither colon nor blank, which LD_PRELOAD
- * would split. The library hides the variable from the program.
+ * LANES have no colon, LANES may be empty, and LIBRARY has neither colon nor blank, which
+ * LD_PRELOAD would split. The library hides the variable from the program.
  */
 #define TR_PRELOAD_VARIABLE "TREC_PRELOAD="
 /* The variable with the path of the program that one with TR_JOURNAL_START has to start. */
@@ -151,9 +151,9 @@ void tr_journal_append(const struct tr_journal *journal, struct tr_journal_recor
 		       const struct tr_journal_text *text);
 
 /*
- * Appends the first record of a program, and maps the page, which stays where it is: a loss has to be
- * counted even if the program can open no file any more, or not that one. tr_journal_map does only
- * that.
+ * Appends the first record of a program, and maps the page, which stays where it is: a loss has to
+ * be counted even if the program can open no file any more, or not that one. tr_journal_map does
+ * only that.
  */
 void tr_journal_begin(struct tr_journal *journal, struct tr_journal_record *record,
 		      const struct tr_journal_text *text);
@@ -196,8 +196,8 @@ struct tr_journal_pages {
 };
 
 /*
- * Whether memory, or a string, can be read at an address that a program has passed: a call with wrong
- * addresses has to fail, and must not end the program.
+ * Whether memory, or a string, can be read at an address that a program has passed: a call with
+ * wrong addresses has to fail, and must not end the program.
  */
 bool tr_journal_can_read(struct tr_journal_pages *pages, const void *address);
 bool tr_journal_can_read_string(struct tr_journal_pages *pages, const char *string);

@@ -23,8 +23,8 @@ enum {
 };
 
 /*
- * The memory of a launch, which is not on the stack because that may be an alternate signal stack of
- * 8 KiB. Most launches touch two pages of it.
+ * The memory of a launch, which is not on the stack because that may be an alternate signal stack
+ * of 8 KiB. Most launches touch two pages of it.
  */
 struct tr_launch_room {
 	char variable[128 + 2 * TR_JOURNAL_PATH + TR_JOURNAL_LIBRARY];
@@ -426,8 +426,9 @@ static const char *resolve(struct tr_launch_room *room, const struct tr_launch_p
 /* Memory. */
 
 /*
- * A child of vfork cannot free memory if its exec succeeds, so its memory is kept for the next child
- * of the same thread. Only one of these runs at a time, and a signal handler in it borrows its own.
+ * A child of vfork cannot free memory if its exec succeeds, so its memory is kept for the next
+ * child of the same thread. Only one of these runs at a time, and a signal handler in it borrows
+ * its own.
  */
 static __thread struct {
 	struct tr_launch_room *room;
@@ -534,8 +535,8 @@ static void make_variable(struct tr_launch *launch, uint32_t hash)
 }
 
 /*
- * Makes the environment: the caller's variables, then ours, which the library can hide there without
- * moving others. False: there is no room, or env belongs to a recording inside this one.
+ * Makes the environment: the caller's variables, then ours, which the library can hide there
+ * without moving others. False: there is no room, or env belongs to a recording inside this one.
  */
 static bool make_env(struct tr_launch *launch, char *const *env, uint32_t hash)
 {

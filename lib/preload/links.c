@@ -110,7 +110,10 @@ static struct link *keep(struct tr_links *links, struct tr_text target)
 	return link;
 }
 
-/* Looks up the path in links->real, and keeps the result. NULL: there is no file, or memory is exhausted. */
+/*
+ * Looks up the path in links->real, and keeps the result. NULL: there is no file, or memory is
+ * exhausted.
+ */
 static struct link *look_up(struct tr_links *links)
 {
 	struct tr_text path = tr_buffer_text(&links->real);

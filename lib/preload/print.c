@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints file calls as strace -y does: the arguments in the order of the system call, and flags in the
- * order of strace's tables.
+ * Prints file calls as strace -y does: the arguments in the order of the system call, and flags in
+ * the order of strace's tables.
  */
 #include "preload/decode.h"
 

@@ -92,7 +92,9 @@ static uint32_t find_symbol(const struct object *object, const char *name, uint3
 	return 0;
 }
 
-/* Sets *function; NULL: no object has it. False: the search is not possible, but dlsym may find it. */
+/*
+ * Sets *function; NULL: no object has it. False: the search is not possible, but dlsym may find it.
+ */
 static bool search(const char *name, void **function)
 {
 	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL, *stop = last;

@@ -65,8 +65,8 @@ static inline struct tr_text tr_command_program(const struct tr_command *command
 bool tr_command_is_shell(struct tr_text program);
 
 /*
- * As tr_command_is_shell, for programs that run the commands of a build file, and have no other effect:
- * make and ninja.
+ * As tr_command_is_shell, for programs that run the commands of a build file, and have no other
+ * effect: make and ninja.
  */
 bool tr_command_is_build_tool(struct tr_text program);
 

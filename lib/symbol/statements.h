@@ -15,9 +15,9 @@
  *  - The closing brace of a function that returns a value is not a statement: the last rows at the
  *    highest line and column, if the function ends in a return instruction. It is one where their
  *    code calls functions: variables are destroyed there, on return or after an exception.
- *  - The closing brace of a function without a value is a statement at each of its rows, because the
- *    common exit of the function can have a row without is_stmt. The return instruction after them is
- *    another statement, because jumps can skip the first instruction.
+ *  - The closing brace of a function without a value is a statement at each of its rows, because
+ *    the common exit of the function can have a row without is_stmt. The return instruction after
+ *    them is another statement, because jumps can skip the first instruction.
  */
 #ifndef TR_SYMBOL_STATEMENTS_H
 #define TR_SYMBOL_STATEMENTS_H

@@ -106,7 +106,9 @@ bool tr_file_uses_finish(struct tr_file_uses *uses)
 	       (tr_deps_finish(&uses->tracker, &err) != TR_FATAL && !uses->graph.failed);
 }
 
-/* The order of uses for qsort in which those of a program, and of one file in it, are neighbours. */
+/*
+ * The order of uses for qsort in which those of a program, and of one file in it, are neighbours.
+ */
 static int by_program(const void *a, const void *b)
 {
 	const struct tr_file_use *x = a, *y = b;

@@ -55,9 +55,9 @@ bool tr_file_uses_finish(struct tr_file_uses *uses);
 bool tr_file_use_counts(const struct tr_deps_use *use, bool *reads, bool *writes);
 
 /*
- * Allocates the list, in which the files of a program follow each other in the order of their first use;
- * the caller frees it with free(3). Devices, directories and pipes are left out. False: memory is
- * exhausted.
+ * Allocates the list, in which the files of a program follow each other in the order of their first
+ * use; the caller frees it with free(3). Devices, directories and pipes are left out. False: memory
+ * is exhausted.
  */
 bool tr_file_uses_list(const struct tr_file_uses *uses, struct tr_file_use **list, size_t *count);
 

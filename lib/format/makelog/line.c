@@ -242,8 +242,8 @@ enum move { STAYS, ENTERS, LEAVES };
 enum { MSBUILD = -2 };
 
 /*
- * The names in front of messages. They are not those of the programs (tr_command_is_build_tool): the
- * program ninja-build prints ninja, and waf prints its name in two ways.
+ * The names in front of messages. They are not those of the programs (tr_command_is_build_tool):
+ * the program ninja-build prints ninja, and waf prints its name in two ways.
  */
 static const char *const makers[] = {
 	"make", "gmake", "mingw32-make", "ninja", "Waf", "waf", NULL
