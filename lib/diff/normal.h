@@ -141,7 +141,7 @@ struct tr_normal_known_call {
 	const struct tr_normal_call *call;
 };
 
-/* The same for a field of a call, or a member of a structure in one. */
+/* A key that was looked up: of a field of a call, or of a member of a structure in a field. */
 struct tr_normal_known_key {
 	uint64_t key;	/* its hash, with that of the call */
 	unsigned class; /* normal_value.c */

@@ -150,7 +150,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	return run(&(struct tr_launch_program){ fd, "", false, false, argv, env, 0 }, 0, true);
 }
 
-/* What is recorded of a process. */
+/* The parts of a process that are recorded: the programs that it runs, and its file calls. */
 enum { PROGRAMS = 1, FILES = 2 };
 
 /* The operations of seccomp(2) that restrict the process. */

@@ -103,8 +103,7 @@ struct tr_record {
 	 */
 	size_t (*spell)(const struct tr_record *record, char *to);
 	struct tr_arena *arena; /* borrowed; for splitting and parsing */
-	/* the position in the source, for messages: a line from 1, a byte from 0; or
-	 * TR_NO_POSITION */
+	/* the place in the source, for messages: a line from 1, a byte from 0, or TR_NO_POSITION */
 	uint64_t source_line;
 	uint64_t source_offset;
 };

@@ -3,7 +3,7 @@
  * A sieve gives the answers of the judge, or leaves the line to it. It decides by itself where the
  * text of the line is enough.
  */
-#include "expr/match.h"
+#include "expr/expr.h"
 
 #include <string.h>
 
@@ -157,8 +157,12 @@ static void test_strings(void)
 	struct tr_sieve *sieve = tr_expr_sieve_new(&state, 1, always, 3);
 
 	ok(ask(sieve, lines[4]) == TR_SIFT_OPEN, "no record had the field so far");
-	/* without instructions for blocks of bytes, lists are left to match.c */
-	bool lists = tr_strings_have(TR_TEXT("[\"a\"]"), TR_TEXT("a")) != TR_UNKNOWN;
+	/* only with SSE2 are lists searched without match.c (locate.c) */
+#if defined __SSE2__ && !defined TR_PORTABLE
+	bool lists = true;
+#else
+	bool lists = false;
+#endif
 	ok(ask(sieve, lines[0]) == (lists ? TR_SIFT_IN : TR_SIFT_OPEN),
 	   "a list that has the string");
 	ok(ask(sieve, lines[3]) == (lists ? TR_SIFT_OUT : TR_SIFT_OPEN), "a list that does not");

@@ -21,12 +21,6 @@ __attribute__((noinline, used)) static int add(int a, int b)
 
 static const int line_of_add = __LINE__ - 6;
 
-#ifdef __clang__
-static const bool is_clang = true;
-#else
-static const bool is_clang = false;
-#endif
-
 /* The first byte of this program in memory: the linker defines it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
@@ -43,10 +37,7 @@ static void test_itself(const struct tr_elf *program)
 	ok(function && strcmp(tr_elf_string(program, function->name), "add") == 0 &&
 		   function->first == address,
 	   "a function at its address");
-	/* clang writes no declarations with -g1 */
-	bool declared = function && (!is_clang || function->line);
-	ok(function && (!declared || (int)function->line == line_of_add),
-	   "the line of its declaration");
+	ok(function && (int)function->line == line_of_add, "the line of its declaration");
 	const struct tr_code_row *row = tr_elf_row(program, address);
 	const char *file = row ? tr_elf_file(program, row->file) : "";
 	size_t len = strlen(file);
