@@ -168,6 +168,11 @@ bool tr_normal_ignores(const struct tr_normal_rules *rules, const char *key)
 	return false;
 }
 
+bool tr_normal_leaves_out(const struct tr_normal *n, struct tr_text key)
+{
+	return is_left_out(n, key);
+}
+
 bool tr_normal_takes_blocks(const struct tr_normal_rules *rules)
 {
 	return !rules->replace && !tr_normal_ignores(rules, "name");
@@ -298,9 +303,9 @@ static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text col
 	const char *equals = memchr(column.data, '=', column.len);
 	struct tr_text key = tr_text_span(column.data, equals ? equals : end);
 	struct tr_text value = equals ? tr_text_span(equals + 1, end) : column;
-	bool left_out = is_left_out(n, key);
+	bool left_out = is_left_out(n, key), some = has_ignored_flags(n, key, value);
 
-	if (has_ignored_flags(n, key, value)) {
+	if (some) {
 		const char *p = value.data + 1;
 		struct tr_text flag;
 		left_out |= !next_flag(&p, end - 1, &flag);
@@ -311,6 +316,7 @@ static struct tr_normal_field *add_field(struct tr_normal *n, struct tr_text col
 		field->key = key;
 		field->value = value;
 		field->result = result;
+		field->has_ignored_flags = some;
 	} else if (n->known->module.data && tr_text_equal(key, n->known->module)) {
 		n->module = value;
 	} else if (tr_text_is(key, "dur")) {
@@ -344,7 +350,7 @@ static inline void put_field(struct tr_normal *n, struct tr_normal_field *field,
 
 	field->names = n->name_count;
 	n->copied = field->value.data;
-	if (has_ignored_flags(n, field->key, field->value))
+	if (field->has_ignored_flags)
 		put_other_flags(n, field->value);
 	/* values are read faster if bytes follow them, but a string may have no closing quote */
 	else if (tr_normal_put_value(n, field, field->value.data, end, first) >

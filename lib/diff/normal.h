@@ -100,6 +100,7 @@ struct tr_normal_field {
 	bool result;	  /* it is after "->" */
 	bool is_duration; /* tr_normal_add_duration added it */
 	bool is_added;	  /* tr_normal_add added it */
+	bool has_ignored_flags; /* some, but not all, are about environments that are left out */
 };
 
 enum {
@@ -237,6 +238,9 @@ bool tr_normal_hash(struct tr_normal *normal, const struct tr_record *record, st
 
 /* True if the user leaves out the fields with this key. */
 bool tr_normal_ignores(const struct tr_normal_rules *rules, const char *key);
+
+/* As tr_normal_ignores, for a key of the record that was read, which counts as used then. */
+bool tr_normal_leaves_out(const struct tr_normal *normal, struct tr_text key);
 
 /* True if tr_normal_hash_block can be used: the user neither replaces nor ignores names. */
 bool tr_normal_takes_blocks(const struct tr_normal_rules *rules);

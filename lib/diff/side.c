@@ -384,14 +384,24 @@ static bool is_restarted(const struct tr_normal *normal, struct tr_text line)
 	return (size_t)(end - line.data) > len && memcmp(end - len, error, len) == 0;
 }
 
+/* True for a record that contains nothing but an environment, if the user leaves these out. */
+static bool is_ignored_environment(const struct tr_normal *normal)
+{
+	return normal->rules->ignored_count &&
+	       (tr_text_is(normal->kind, "env") || tr_text_is(normal->kind, "envset")) &&
+	       tr_normal_leaves_out(normal, TR_TEXT("env"));
+}
+
 /*
- * Sets the class of a system call that is not compared. Notes one that uses only pipes, if make may
+ * Sets the class of a record that is not compared. Notes one that uses only pipes, if make may
  * have made it: its process runs make, or has not called exec yet. False: memory is exhausted.
  */
 static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
 {
 	static const char probe[] = "\tcmd=F_GETFD\t->\terror=EBADF";
 
+	if (entry->class == TR_DIFF_SET && is_ignored_environment(&side->normal))
+		entry->class = TR_DIFF_NOT_COMPARED;
 	if (entry->class != TR_DIFF_PROCESS)
 		return true;
 	bool pipes = side->normal.descriptors == TR_USES_PIPE;
