@@ -266,6 +266,14 @@ void tr_normal_forget_files(struct tr_normal *normal);
  */
 struct tr_text tr_normal_string(struct tr_normal *normal, struct tr_text string, bool first);
 
+/*
+ * Removes the variables MAKEFLAGS and MFLAGS from a difference between two environments, which is a
+ * map, if their values are equal apart from make's job server. before: the opposite difference,
+ * which has the old values. True: some were removed. Exhausted memory sets failed.
+ */
+bool tr_normal_drop_job_server(struct tr_normal *normal, struct tr_text before,
+			       struct tr_buffer *map);
+
 /* Returns the field with that key, or NULL. */
 const struct tr_normal_field *tr_normal_find(const struct tr_normal *normal, const char *key);
 

@@ -475,21 +475,95 @@ static bool is_name(uint64_t class, struct tr_text number, char before)
 }
 
 /*
- * Skips the start of the value of MAKEFLAGS, whose quote is at p, and leaves out the option for
- * make's job server in it: a make without -j has none, and its descriptors or pipe have other names
- * in each run.
+ * Returns the next part of the value of MAKEFLAGS from p on that is left out, and sets *after to its
+ * end; NULL: there is none. It is the option for make's job server, because a make without -j has
+ * none, and its descriptors or pipe have other names in each run; or one of two blanks, or the last
+ * one, which remain where gcc removed the option.
  */
-static const char *skip_job_server(struct tr_normal *n, const char *p, const char *end)
+static const char *find_job_server(const char *begin, const char *p, const char *stop,
+				   const char **after)
 {
-	static const char option[] = " --jobserver-auth=", old[] = " --jobserver-fds=";
-	const char *stop = tr_normal_string_end(p, end) - 1;
-	const char *at = memmem(p, (size_t)(stop - p), option, sizeof option - 1);
+	for (; (p = memchr(p, ' ', (size_t)(stop - p))); p++) {
+		struct tr_text rest = tr_text_span(p, stop);
+		*after = p + 1;
+		if (tr_text_starts(rest, TR_TEXT(" --jobserver-auth=")) ||
+		    tr_text_starts(rest, TR_TEXT(" --jobserver-fds="))) {
+			const char *blank = memchr(p + 1, ' ', rest.len - 1);
+			*after = blank ? blank : stop;
+			return p;
+		}
+		bool escaped = p > begin && p[-1] == '\\';
+		if (!escaped && (*after == stop || **after == ' '))
+			return p;
+	}
+	return NULL;
+}
 
-	if (!at && !(at = memmem(p, (size_t)(stop - p), old, sizeof old - 1)))
-		return p + 1;
-	tr_normal_flush(n, at);
-	p = memchr(at + 1, ' ', (size_t)(stop - at - 1));
-	return n->copied = p ? p : stop;
+/* Reads the value of MAKEFLAGS, whose quote is at p, up to the quote that closes it, or the end. */
+static const char *put_make_flags(struct tr_normal *n, const char *p, const char *end, bool first)
+{
+	const char *stop = tr_normal_string_end(p, end) - 1, *begin = ++p, *gap, *after;
+
+	while (p < stop && (gap = find_job_server(begin, p, stop, &after))) {
+		tr_normal_put_string(n, p, gap, first);
+		tr_normal_flush(n, gap);
+		n->copied = p = after;
+	}
+	return tr_normal_put_string(n, p, end, first);
+}
+
+/* Appends the value of MAKEFLAGS, whose quote is at p, without what put_make_flags leaves out. */
+static void copy_make_flags(const char *p, const char *end, struct tr_buffer *to)
+{
+	const char *stop = tr_normal_string_end(p, end) - 1, *begin = ++p, *gap, *after;
+
+	while ((gap = find_job_server(begin, p, stop, &after))) {
+		tr_buffer_put_text(to, tr_text_span(p, gap));
+		p = after;
+	}
+	tr_buffer_put_text(to, tr_text_span(p, stop));
+}
+
+/* Returns the entry of a map that begins like this, which is a name and a quote, or NULL. */
+static const char *find_entry(struct tr_text map, struct tr_text start)
+{
+	const char *p = map.data, *end = p + map.len;
+
+	while ((p = memmem(p, (size_t)(end - p), start.data, start.len)) && p[-1] != '{' &&
+	       p[-1] != ',')
+		p++;
+	return p;
+}
+
+bool tr_normal_drop_job_server(struct tr_normal *n, struct tr_text before, struct tr_buffer *map)
+{
+	static const struct tr_text starts[] = { KEY("\"MAKEFLAGS\":\""), KEY("\"MFLAGS\":\"") };
+	size_t len = map->len;
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts && !n->rules->descriptors; i++) {
+		const char *end = map->data + map->len, *entry, *other;
+		if (!(entry = find_entry(tr_buffer_text(map), starts[i])) ||
+		    !(other = find_entry(before, starts[i])))
+			continue;
+		const char *value = entry + starts[i].len - 1;
+		tr_buffer_reset(&n->scratch);
+		copy_make_flags(value, end, &n->scratch);
+		size_t half = n->scratch.len;
+		copy_make_flags(other + starts[i].len - 1, before.data + before.len, &n->scratch);
+		n->failed |= n->scratch.failed;
+		struct tr_text both = tr_buffer_text(&n->scratch);
+		if (!tr_text_equal((struct tr_text){ both.data, half },
+				   tr_text_span(both.data + half, both.data + both.len)))
+			continue;
+		/* with one of the commas beside it */
+		const char *after = tr_normal_string_end(value, end);
+		entry -= *after != ',' && entry[-1] == ',';
+		after += *after == ',';
+		size_t at = (size_t)(entry - map->data);
+		memmove(map->data + at, after, (size_t)(end - after));
+		map->len -= (size_t)(after - entry);
+	}
+	return map->len < len;
 }
 
 /* Reads a string, and an entry of a map whose name it is if the value of that needs care. */
@@ -508,8 +582,7 @@ static const char *put_string(struct tr_normal *n, struct tr_text key, const cha
 		n->copied = p = tr_normal_string_end(p + 1, end);
 	} else if (!n->rules->descriptors &&
 		   (tr_text_is(name, "\"MAKEFLAGS\"") || tr_text_is(name, "\"MFLAGS\""))) {
-		p = skip_job_server(n, p + 1, end);
-		p = tr_normal_put_string(n, p, end, first);
+		p = put_make_flags(n, p + 1, end, first);
 		p += p < end;
 	}
 	return p;

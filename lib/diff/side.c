@@ -754,6 +754,42 @@ static struct tr_text read_record(struct tr_diff_side *side, uint32_t number,
 	return line;
 }
 
+/* False if a text has certainly neither MAKEFLAGS nor MFLAGS. */
+static bool has_make_flags(struct tr_text text)
+{
+	static const char name[] = "FLAGS\":";
+
+	return memmem(text.data, text.len, name, sizeof name - 1);
+}
+
+/*
+ * Appends the difference between the environment of a record, which tr_follow_record took last, and
+ * `base` to side->scratch. *less: variables were left out that differ only in what is not compared.
+ * TR_END: it is unknown. TR_FATAL: err is filled.
+ */
+static enum tr_status put_difference(struct tr_diff_side *side, const struct tr_follow *follow,
+				     struct tr_environment *base, bool *less, struct tr_error *err)
+{
+	struct tr_environments *pool = follow->pool;
+	enum tr_status status, back = TR_END;
+
+	tr_buffer_reset(&side->scratch);
+	status = tr_environment_diff(pool, base, follow->own, &side->scratch);
+	/* gcc removes the job server from the flags of make for the programs that it starts */
+	if (status == TR_OK && base && has_make_flags(tr_buffer_text(&side->scratch))) {
+		back = tr_environment_diff(pool, follow->own, base, &side->line);
+		*less = back == TR_OK &&
+			tr_normal_drop_job_server(&side->normal, tr_buffer_text(&side->line),
+						  &side->scratch);
+		tr_buffer_reset(&side->line);
+	}
+	if (status == TR_FATAL || back == TR_FATAL) {
+		tr_environments_error(pool, err);
+		return TR_FATAL;
+	}
+	return status;
+}
+
 /*
  * Writes a line with the difference between its environment and that of its parent to side->line;
  * nothing if the line has such a difference already. follow: after this record. whole: it is the
@@ -763,22 +799,20 @@ static bool write_difference(struct tr_diff_side *side, const struct tr_follow *
 			     struct tr_text line, bool whole, struct tr_error *err)
 {
 	struct tr_environment *base = follow->top;
+	bool minimal = follow->minimal && !whole, less = false;
 
 	tr_buffer_reset(&side->line);
-	if (!follow->own || (follow->minimal && !whole))
+	if (!follow->own || (minimal && !has_make_flags(line)))
 		return true;
 	if (whole)
 		base = NULL;
 	else if (follow->parent.kind == TR_PARENT_RECORD)
 		base = tr_environments_of(follow->pool, follow->parent.seq);
-	tr_buffer_reset(&side->scratch);
 	enum tr_status known = TR_END;
 	if (base || whole)
-		known = tr_environment_diff(follow->pool, base, follow->own, &side->scratch);
-	if (known == TR_FATAL)
-		tr_environments_error(follow->pool, err);
-	if (known != TR_OK)
-		return known == TR_END;
+		known = put_difference(side, follow, base, &less, err);
+	if (known != TR_OK || (minimal && !less))
+		return known != TR_FATAL;
 	struct tr_text map = tr_buffer_text(&side->scratch);
 	bool fine = tr_env_line_put(line, NULL, "envdiff",
 				    tr_text_is(map, "{}") ? TR_TEXT("") : map, &side->line);

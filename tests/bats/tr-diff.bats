@@ -136,7 +136,7 @@ END
 
 # only_jobs TEXT: fails with the lines that are no change of -j
 only_jobs() {
-	grep -vE '^~ .*exec |^    (argv: - "-j1" \+ "-j4"|envdiff:( "(MAKEFLAGS|MFLAGS)": - -j1 \+ -j4| \+ "MAKEFLAGS":" -j4 [- ]*")+)$' "$1" || return 0
+	grep -vE '^~ .*exec |^    (argv: - "-j1" \+ "-j4"|envdiff:( "(MAKEFLAGS|MFLAGS)": - -j1 \+ -j4)+)$' "$1" || return 0
 	return 1
 }
 
