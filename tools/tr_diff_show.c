@@ -158,27 +158,6 @@ static void put_parts(struct tr_diff_show *show, struct part a, struct part b)
 	put_part(show, '+', b, a);
 }
 
-/*
- * Sets *item to the next item of a list or map at *p, and skips it and the comma after it. Commas
- * in strings and brackets do not separate items. False: there is none.
- */
-static bool next_item(const char **p, const char *end, struct tr_text *item)
-{
-	const char *begin = *p, *at = begin;
-	int depth = 0;
-
-	if (at >= end)
-		return false;
-	while (at < end && (depth > 0 || *at != ',')) {
-		depth += *at == '[' || *at == '{' || *at == '<';
-		depth -= *at == ']' || *at == '}' || *at == '>';
-		at = *at == '"' ? tr_normal_string_end(at, end) : at + 1;
-	}
-	*item = tr_text_span(begin, at < end ? at : end);
-	*p = at + 1;
-	return true;
-}
-
 /* Splits a string into its words, or a list or map into its items. Returns the number of parts. */
 static size_t split_text(struct tr_text value, bool words, struct tr_text *parts)
 {
@@ -186,7 +165,7 @@ static size_t split_text(struct tr_text value, bool words, struct tr_text *parts
 	size_t count = 0;
 
 	if (!words) {
-		while (count < PARTS_MAX && next_item(&p, end, &parts[count]))
+		while (count < PARTS_MAX && tr_normal_next_item(&p, end, &parts[count]))
 			count++;
 		return count;
 	}
@@ -294,15 +273,20 @@ static struct part value_of(struct part entry)
 	return (struct part){ after_name(entry.text), after_name(entry.own) };
 }
 
-/* Returns the place of the entry with the same name in a map, or count. */
-static size_t find_entry(struct part entry, const struct part *map, size_t count)
+/* Returns the last entry with the same name in a map, or NULL. */
+static const struct part *find_entry(struct part entry, const struct part *map, size_t count)
 {
 	struct tr_text name = name_of(entry.text);
-	size_t i = 0;
 
-	while (i < count && !tr_text_equal(name, name_of(map[i].text)))
-		i++;
-	return i;
+	while (count > 0 && !tr_text_equal(name, name_of(map[count - 1].text)))
+		count--;
+	return count ? &map[count - 1] : NULL;
+}
+
+/* True if a later entry of a map has the same name: of repeated names the last one counts. */
+static bool is_replaced(const struct part *entry, const struct part *map, size_t count)
+{
+	return find_entry(*entry, map, count) != entry;
 }
 
 /* Appends the entries of two maps that differ; their order does not matter. */
@@ -310,25 +294,26 @@ static void put_maps(struct tr_diff_show *show, const struct part *a, size_t a_c
 		     const struct part *b, size_t b_count)
 {
 	for (size_t i = 0; i < a_count; i++) {
-		size_t j = find_entry(a[i], b, b_count);
-		if (j < b_count && tr_text_equal(a[i].text, b[j].text))
+		const struct part *other = find_entry(a[i], b, b_count);
+		if (is_replaced(&a[i], a, a_count) ||
+		    (other && tr_text_equal(a[i].text, other->text)))
 			continue;
 		size_t before = show->changes.len;
-		if (j < b_count) {
+		if (other) {
 			tr_buffer_put_byte(&show->changes, ' ');
 			tr_buffer_put_text(&show->changes, name_of(a[i].text));
 			tr_buffer_put_byte(&show->changes, ':');
-			if (put_words(show, value_of(a[i]), value_of(b[j])))
+			if (put_words(show, value_of(a[i]), value_of(*other)))
 				continue;
 			show->changes.len = before;
 		}
-		if (j < b_count)
-			put_parts(show, a[i], b[j]);
+		if (other)
+			put_parts(show, a[i], *other);
 		else
 			put_part(show, '-', a[i], none);
 	}
 	for (size_t j = 0; j < b_count; j++) {
-		if (find_entry(b[j], a, a_count) == a_count)
+		if (!is_replaced(&b[j], b, b_count) && !find_entry(b[j], a, a_count))
 			put_part(show, '+', b[j], none);
 	}
 }
@@ -405,11 +390,15 @@ static void put_change(struct tr_diff_show *show, const struct tr_normal_field *
 	tr_buffer_put_literal(&show->changes, "    ");
 	tr_buffer_put_text(&show->changes, a ? a->key : b->key);
 	tr_buffer_put_byte(&show->changes, ':');
+	const size_t before = show->changes.len;
 	if (split_both(a, b, &open, items, counts)) {
 		if (open == '{')
 			put_maps(show, items[0], counts[0], items[1], counts[1]);
 		else
 			put_lists(show, items[0], counts[0], items[1], counts[1]);
+		/* only the order of their items differs, or entries that others replace */
+		if (show->changes.len == before)
+			put_values(show, a, b, reason == BY_ROOT);
 	} else if (!a || !b || reason == UNPAIRED ||
 		   !put_words(show, (struct part){ a->text, a->value },
 			      (struct part){ b->text, b->value })) {
@@ -710,8 +699,9 @@ static void put_other_entries(const struct part *map, size_t count, const struct
 
 	tr_buffer_put_byte(to, '{');
 	for (size_t i = 0; i < count; i++) {
-		size_t j = find_entry(map[i], other, other_count);
-		if (j < other_count && tr_text_equal(map[i].text, other[j].text))
+		const struct part *match = find_entry(map[i], other, other_count);
+		if (is_replaced(&map[i], map, count) ||
+		    (match && tr_text_equal(map[i].text, match->text)))
 			continue;
 		if (any)
 			tr_buffer_put_byte(to, ',');

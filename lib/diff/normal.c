@@ -492,20 +492,73 @@ bool tr_normal_read_command(struct tr_normal *n, struct tr_text line, bool first
 	return !n->failed && put_fields(n, line, first);
 }
 
-/* Hashes the variables of a map in any order, because the order in an environment means nothing. */
-static uint64_t hash_map(uint64_t seed, struct tr_text map)
+bool tr_normal_next_item(const char **p, const char *end, struct tr_text *item)
 {
-	const char *p = map.data + 1, *end = map.data + map.len - 1, *begin = p;
-	uint64_t sum = 0;
+	const char *begin = *p, *at = begin;
+	int depth = 0;
 
-	while (p < end) {
-		if (*p == ',') {
-			sum += tr_text_hash(seed, tr_text_span(begin, p));
-			begin = p + 1;
-		}
-		p = *p == '"' ? tr_normal_string_end(p, end) : p + 1;
+	if (at >= end)
+		return false;
+	while (at < end && (depth > 0 || *at != ',')) {
+		depth += *at == '[' || *at == '{' || *at == '<';
+		depth -= *at == ']' || *at == '}' || *at == '>';
+		at = *at == '"' ? tr_normal_string_end(at, end) : at + 1;
 	}
-	return sum + tr_text_hash(seed, tr_text_span(begin, end));
+	*item = tr_text_span(begin, at < end ? at : end);
+	*p = at + 1;
+	return true;
+}
+
+/* Returns the hash of an entry of a map; sets *name to that of its name. */
+static inline uint64_t hash_entry(uint64_t seed, struct tr_text entry, uint64_t *name)
+{
+	const char *end = entry.data + entry.len, *after = end;
+
+	if (entry.len && *entry.data == '"')
+		after = tr_normal_string_end(entry.data, end);
+	*name = tr_text_hash(seed, tr_text_span(entry.data, after));
+	return tr_text_hash(*name, tr_text_span(after, end));
+}
+
+/* As hash_map, for maps in which names may be repeated. */
+static uint64_t hash_last_entries(uint64_t seed, struct tr_text map, bool *fine)
+{
+	const char *p = map.data + 1, *end = map.data + map.len - 1;
+	struct tr_id_map last = TR_ID_MAP_INIT; /* has no pointers, but hashes */
+	struct tr_text entry;
+	uint64_t sum = 0, name;
+
+	while (*fine && tr_normal_next_item(&p, end, &entry)) {
+		uint64_t hash = hash_entry(seed, entry, &name) | 1;
+		sum += hash - (uintptr_t)tr_id_map_get(&last, name);
+		*fine = tr_id_map_put(&last, name, (void *)(uintptr_t)hash);
+	}
+	tr_id_map_free(&last);
+	return sum;
+}
+
+/*
+ * Hashes the variables of a map in any order, because the order in an environment means nothing;
+ * but of a repeated name the last one counts. *fine: set to false if memory is exhausted.
+ */
+static uint64_t hash_map(uint64_t seed, struct tr_text map, bool *fine)
+{
+	enum { BITS = 4096 };
+	const char *p = map.data + 1, *end = map.data + map.len - 1;
+	uint64_t names[BITS / 64] = { 0 }; /* two bits for each name */
+	struct tr_text entry;
+	uint64_t sum = 0, name;
+	bool repeated = false;
+
+	while (tr_normal_next_item(&p, end, &entry)) {
+		sum += hash_entry(seed, entry, &name) | 1;
+		uint64_t *one = &names[name / 64 % (BITS / 64)], bit = UINT64_C(1) << name % 64;
+		uint64_t *other = &names[name >> 58], other_bit = UINT64_C(1) << (name >> 52) % 64;
+		repeated |= *one & bit && *other & other_bit;
+		*one |= bit;
+		*other |= other_bit;
+	}
+	return repeated ? hash_last_entries(seed, map, fine) : sum;
 }
 
 /* True if the text of a field is an environment, or a difference between two. */
@@ -518,9 +571,12 @@ static inline bool has_variables(const struct tr_normal_field *field, struct tr_
 bool tr_normal_equal(uint64_t seed, const struct tr_normal_field *a,
 		     const struct tr_normal_field *b)
 {
-	return tr_text_equal(a->text, b->text) ||
-	       (a->text.len == b->text.len && has_variables(a, a->text) &&
-		has_variables(b, b->text) && hash_map(seed, a->text) == hash_map(seed, b->text));
+	bool fine = true;
+
+	if (tr_text_equal(a->text, b->text))
+		return true;
+	return has_variables(a, a->text) && has_variables(b, b->text) &&
+	       hash_map(seed, a->text, &fine) == hash_map(seed, b->text, &fine) && fine;
 }
 
 /*
@@ -545,9 +601,12 @@ static uint64_t hash_field(struct tr_normal *n, const struct tr_normal_field *fi
 
 	if (!text.data)
 		text.data = n->text.data + from;
-	if (has_variables(field, text))
-		return tr_number_hash(tr_text_hash(n->kind_hash, field->key),
-				      hash_map(n->rules->seed, text));
+	if (has_variables(field, text)) {
+		bool fine = true;
+		uint64_t map = hash_map(n->rules->seed, text, &fine);
+		n->failed |= !fine;
+		return tr_number_hash(tr_text_hash(n->kind_hash, field->key), map);
+	}
 	if (field->text.data)
 		return column;
 	tr_buffer_reset(&n->scratch);

@@ -285,8 +285,8 @@ const struct tr_normal_field *tr_normal_match(const struct tr_normal *from, size
 					      const struct tr_normal *to);
 
 /*
- * True if two fields that were read have equal texts, apart from the order of variables. seed: of
- * the rules.
+ * True if two fields that were read have equal texts, or environments with the same variables. seed:
+ * of the rules.
  */
 bool tr_normal_equal(uint64_t seed, const struct tr_normal_field *a,
 		     const struct tr_normal_field *b);
@@ -311,5 +311,11 @@ void tr_normal_free(struct tr_normal *normal);
 
 /* Returns the end of the quoted string at p: after the quote that closes it. */
 const char *tr_normal_string_end(const char *p, const char *end);
+
+/*
+ * Sets *item to the next item of a list or map at *p, and skips it and the comma after it. Commas
+ * in strings and brackets do not separate items. False: there is none.
+ */
+bool tr_normal_next_item(const char **p, const char *end, struct tr_text *item);
 
 #endif

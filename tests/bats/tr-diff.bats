@@ -412,6 +412,20 @@ fields_of() {
 	[[ ${lines[1]} == "    k1000: - 0 + 1" ]]
 }
 
+@test "an environment of 100000 variables is compared in linear time" {
+	# environment NAME=VALUE: a record with a variable for each line, and this one at the end
+	environment() {
+		printf 'other\t0\t-\t-\tn\tenv={'
+		sed 's/.*/"V&":"1",/' | tr -d '\n'
+		echo "\"${1%=*}\":\"${1#*=}\"}"
+	}
+	seq 100000 | environment V5=x >a
+	seq 100000 -1 1 | environment V5=x >b
+	run -0 timeout 30 tr-diff a b
+	seq 100000 -1 1 | environment V5=y >b
+	run -1 timeout 30 tr-diff a b
+}
+
 @test "without their arguments, commands still match by the files that they make" {
 	command() { printf 'exec\t%d\t-\t%d\t/usr/bin/gcc\targv=["gcc","-c","%s.c","-o","%s.o"]\tcwd="/b"\tstatus=%d\n' "$1" "$1" "$2" "$2" "$3"; }
 	{ command 0 one 0 && command 1 two 0; } >a
