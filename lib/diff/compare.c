@@ -79,7 +79,7 @@ static bool align_set(struct tr_diff *diff, enum tr_diff_class class, bool equal
  * Sets *exchanged to whether the sides are exchanged before they are aligned: where there is a
  * choice, it must not depend on which trace is the first one. The first lines that are not equal
  * decide, because the hashes are seeded at random. A single record on each side leaves no choice.
- * False: err is filled.
+ * Lists that are NULL have all records. False: err is filled.
  */
 static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides, bool *exchanged,
 			 struct tr_error *err)
@@ -88,8 +88,10 @@ static bool choose_first(struct tr_diff *diff, const struct tr_align_side *sides
 	int order = (a->count > b->count) - (a->count < b->count);
 
 	for (size_t i = 0; order == 0 && i < a->count && a->count > 1; i++) {
-		uint32_t p = a->list[i], q = b->list[i];
-		if (a->records[p].content == b->records[q].content)
+		uint32_t p = a->list ? a->list[i] : (uint32_t)i;
+		uint32_t q = b->list ? b->list[i] : (uint32_t)i, match = a->records[p].match;
+		if (a->records[p].content == b->records[q].content &&
+		    (match == q || match == TR_ALIGN_NONE))
 			continue;
 		struct tr_text left = tr_diff_split(diff, 0, p, err);
 		struct tr_text right = left.data ? tr_diff_split(diff, 1, q, err) : left;
@@ -583,20 +585,33 @@ static uint64_t name_at(const char *names, size_t i, bool *opened)
 	return name & ~(uint64_t)TR_RUN_NAME_OPENED;
 }
 
-/* Votes for the names at the same places of equal records. False: err is filled. */
+/*
+ * Votes for the names at the same places of equal records, in the order of the trace that
+ * choose_first chooses. False: err is filled.
+ */
 static bool vote(struct tr_diff *diff, struct tr_error *err)
 {
-	enum { OPENED_VOTES = 1 << 30 };
-	const struct tr_diff_record *a = diff->sides[0].records, *b = diff->sides[1].records;
+	enum { OPENED_VOTES = 1 << 28 };
+	struct tr_align_side all[2];
+	bool first;
 
-	for (size_t k = 0; diff->sides[0].any_named && k < diff->sides[0].count; k++) {
+	for (unsigned i = 0; i < 2; i++)
+		all[i] = (struct tr_align_side){ diff->sides[i].records, NULL,
+						 diff->sides[i].count };
+	if (!diff->sides[0].any_named)
+		return true;
+	if (!choose_first(diff, all, &first, err))
+		return false;
+	for (uint32_t k = 0; k < all[first].count; k++) {
+		const struct tr_diff_record *record = &all[first].records[k];
 		const char *left, *right;
 		uint64_t count, other;
-		if (!(a[k].named || a[k].late) || a[k].match == TR_ALIGN_NONE ||
-		    a[k].content != b[a[k].match].content)
+		if (!(record->named || record->late) || record->match == TR_ALIGN_NONE ||
+		    record->content != all[!first].records[record->match].content)
 			continue;
-		if (!tr_diff_read_names(diff, 0, (uint32_t)k, &left, &count, err) ||
-		    !tr_diff_read_names(diff, 1, a[k].match, &right, &other, err))
+		uint32_t a = first ? record->match : k, b = first ? k : record->match;
+		if (!tr_diff_read_names(diff, 0, a, &left, &count, err) ||
+		    !tr_diff_read_names(diff, 1, b, &right, &other, err))
 			return false;
 		/* the names correspond, because the contents are equal */
 		for (size_t i = 0; i < count && i < other; i++) {
@@ -604,13 +619,50 @@ static bool vote(struct tr_diff *diff, struct tr_error *err)
 			uint64_t name = name_at(left, i, &opened), to = name_at(right, i, &both);
 			/* the file that a descriptor was opened for outweighs its uses */
 			if (!tr_renames_vote(&diff->renames, name, to,
-					     opened && both ? OPENED_VOTES : 1)) {
+					     opened && both ? OPENED_VOTES : 1, a)) {
 				tr_error_memory(err);
 				return false;
 			}
 		}
 	}
 	return true;
+}
+
+/*
+ * Pairs names. Of several that could be paired, those that are spelled alike are preferred: only
+ * for them the records are read again. False: err is filled.
+ */
+static bool decide(struct tr_diff *diff, struct tr_error *err)
+{
+	struct tr_renames *renames = &diff->renames;
+	const struct tr_normal *a = &diff->sides[0].normal, *b = &diff->sides[1].normal;
+	uint32_t last = TR_ALIGN_NONE;
+	size_t at = 0;
+
+	if (!tr_renames_index(renames))
+		goto exhausted;
+	for (size_t i = 0; i < renames->count; i++) {
+		struct tr_rename *pair = &renames->list[i];
+		uint32_t match = diff->sides[0].records[pair->place].match;
+		if (!pair->contested)
+			continue;
+		if (pair->place != last && (!tr_diff_read(diff, 0, pair->place, err).data ||
+					    !tr_diff_read(diff, 1, match, err).data))
+			return false;
+		at = pair->place == last ? at : 0;
+		last = pair->place;
+		/* the pairs of a record are listed in the order of its names */
+		while (at < a->name_count && at < b->name_count &&
+		       (a->names[at].hash != pair->a || b->names[at].hash != pair->b))
+			at++;
+		pair->alike = at < a->name_count && at < b->name_count &&
+			      tr_text_equal(a->names[at].text, b->names[at].text);
+	}
+	if (tr_renames_decide(renames))
+		return true;
+exhausted:
+	tr_error_memory(err);
+	return false;
 }
 
 /*
@@ -742,10 +794,8 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!mark_implied(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
 	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences))
 		goto exhausted;
-	if (!align_sequences(diff, sequences, err) || !vote(diff, err))
+	if (!align_sequences(diff, sequences, err) || !vote(diff, err) || !decide(diff, err))
 		return false;
-	if (!tr_renames_decide(&diff->renames))
-		goto exhausted;
 	if (!diff->renames.conflict)
 		return tr_diff_apply_tolerances(diff, err);
 	/* at some places the names do not correspond: these records are not equal */

@@ -18,22 +18,23 @@ static uint64_t hash_at(const void *items, uint32_t number)
 	return pair_hash(list[number].a, list[number].b);
 }
 
-bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t votes)
+bool tr_renames_vote(struct tr_renames *r, uint64_t a, uint64_t b, uint32_t votes, uint32_t place)
 {
 	uint32_t first;
 
 	if (r->count == UINT32_MAX - 1 || !tr_array_room(r->list, r->count, r->cap))
 		return false;
-	r->list[r->count] = (struct tr_rename){ a, b, 0, 0, 0 };
+	r->list[r->count] = (struct tr_rename){ a, b, place, 0, 0, 0, 0 };
 	r->pairs.hash = hash_at;
 	if (!tr_index_add(&r->pairs, r->list, (uint32_t)r->count, &first))
 		return false;
 	r->count += first == r->count;
-	r->list[first].votes += votes;
+	uint32_t room = TR_RENAME_VOTES_MAX - r->list[first].votes;
+	r->list[first].votes += votes < room ? votes : room;
 	return true;
 }
 
-/* Sorts by votes, the highest first, then in the order of the list. */
+/* Sorts by votes, the highest first, then names that are alike, then in the order of the list. */
 static int by_votes(const void *left, const void *right, void *context)
 {
 	const struct tr_rename *list = context;
@@ -41,6 +42,8 @@ static int by_votes(const void *left, const void *right, void *context)
 
 	if (list[i].votes != list[j].votes)
 		return list[i].votes > list[j].votes ? -1 : 1;
+	if (list[i].alike != list[j].alike)
+		return list[i].alike ? -1 : 1;
 	return i < j ? -1 : i > j;
 }
 
@@ -74,16 +77,23 @@ static bool is_taken(const struct tr_renames *r, const struct tr_index *index, u
 	return tr_index_find(index, r->list, name, &place) && r->list[place].chosen;
 }
 
+bool tr_renames_index(struct tr_renames *r)
+{
+	bool fine = true;
+
+	r->old_names.hash = a_at;
+	r->new_names.hash = b_at;
+	for (uint32_t i = 0; fine && i < r->count; i++)
+		fine = add_pair(r, &r->old_names, i) && add_pair(r, &r->new_names, i);
+	return fine;
+}
+
 bool tr_renames_decide(struct tr_renames *r)
 {
 	uint32_t *order = malloc((r->count + 1) * sizeof *order);
 	bool fine = order != NULL;
 	size_t contested = 0;
 
-	r->old_names.hash = a_at;
-	r->new_names.hash = b_at;
-	for (uint32_t i = 0; fine && i < r->count; i++)
-		fine = add_pair(r, &r->old_names, i) && add_pair(r, &r->new_names, i);
 	for (uint32_t i = 0; fine && i < r->count; i++) {
 		if (r->list[i].contested)
 			order[contested++] = i;

@@ -239,7 +239,7 @@ static bool pair_by_votes(struct tr_streams *streams, const struct tr_align_side
 		const struct occurrences *at = tally.slots[k].sides;
 		if (has_leader(&at[0]) && has_leader(&at[1]) &&
 		    streams[0].list[at[0].stream].key == streams[1].list[at[1].stream].key)
-			fine = tr_renames_vote(&votes, at[0].stream, at[1].stream, 1);
+			fine = tr_renames_vote(&votes, at[0].stream, at[1].stream, 1, 0);
 	}
 	free(tally.slots);
 	if (votes.count)
