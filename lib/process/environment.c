@@ -611,15 +611,16 @@ struct tr_environment *tr_environment_whole(struct tr_environments *pool,
  * Spellings that were read. The key is the id of the base (0: the map is whole) and a hash of the
  * spelling. The notes hold the id and the hash of the environment, which is looked up in the table,
  * because the cache does not keep it alive. A map that changes nothing makes the base itself, which
- * need not be in the table.
+ * need not be in the table. The hash has no random seed, because it decides which spellings are
+ * kept, and the order of variables can depend on that (see tr_environment_whole).
  */
 
 struct tr_environment *tr_environments_recall(struct tr_environments *pool,
 					      struct tr_environment *base, struct tr_text spelling,
 					      bool *minimal)
 {
-	const struct tr_cached_text *known = tr_text_cache_find(
-		&pool->read, base ? base->id : 0, tr_text_hash(pool->equals.seed, spelling));
+	const struct tr_cached_text *known =
+		tr_text_cache_find(&pool->read, base ? base->id : 0, tr_text_hash(0, spelling));
 
 	if (!known || !tr_text_equal(known->text, spelling))
 		return NULL;
@@ -640,8 +641,8 @@ void tr_environments_keep(struct tr_environments *pool, const struct tr_environm
 
 	if (env != base && tr_id_map_get(&pool->equals, env->hash) != env)
 		return;
-	tr_text_cache_put(&pool->read, base ? base->id : 0,
-			  tr_text_hash(pool->equals.seed, spelling), spelling, notes);
+	tr_text_cache_put(&pool->read, base ? base->id : 0, tr_text_hash(0, spelling), spelling,
+			  notes);
 }
 
 /* Forgets what depends on the rules or on how names are compared. */

@@ -119,7 +119,7 @@ struct tr_environment *tr_environment_apply(struct tr_environments *pool,
 
 /*
  * The environment that has the variables of the map and no others. near (or NULL) is an
- * environment that may resemble it, which saves memory; it does not change the result.
+ * environment that may resemble it, which saves memory; variables of both keep the order of near.
  */
 struct tr_environment *tr_environment_whole(struct tr_environments *pool,
 					    struct tr_environment *near,

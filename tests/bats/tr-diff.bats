@@ -504,3 +504,19 @@ blocks() {
 	# one program is the same, one has changed
 	cmp results <(printf 'exec %18s %12s %12s %12s %12s\n' 1 1 0 0 0)
 }
+
+@test "nor does the order of variables, which is that of a similar environment" {
+	printf 'exec\t0\t-\t1\t/bin/a\tenv={"A":"1","B":"2","C":"3","D":"4"}\n' >a.trec
+	awk -v OFS='\t' 'BEGIN {
+		env = "env={\"A\":\"1\",\"B\":\"2\",\"C\":\"3\",\"D\":\"4\"}"
+		print "exec", 0, "-", 1, "/bin/a", env
+		# each has the variables of the first one in another order, then also without a parent
+		for (i = 1; i <= 1200; i++)
+			print "exec", i, "-", 1 + i, "/bin/b", "argv=[\"" i "\"]", i <= 600 ? "parent=0" : "ppid=1",
+				"env={\"C\":\"3\",\"B\":\"2\",\"A\":\"1\",\"X\":\"" i % 600 "\"}"
+	}' >b.trec
+	for try in 1 2 3; do
+		tr-diff --json a.trec b.trec | cksum
+	done | sort -u >results
+	[ "$(wc -l <results)" -eq 1 ]
+}
