@@ -503,6 +503,29 @@ static size_t take_blocks(struct tr_block_taker *taker, const struct tr_block *b
 	return taken;
 }
 
+/* True if something may be malformed in a line that was compared, or is a definition. */
+static bool is_suspect(const struct tr_diff_side *side, const struct tr_record *record)
+{
+	if (record->type == TR_RECORD)
+		return side->normal.suspect;
+	return record->type == TR_DEFINITION && record->line.data && !record->canonical;
+}
+
+/*
+ * Reports what is malformed in a line of a stream, which is compared as it is spelled. False:
+ * reported, too.
+ */
+static bool check(struct tool_diff *t, struct tr_record *record)
+{
+	struct tr_error err;
+
+	tr_buffer_reset(&t->line);
+	enum tr_status status = tr_record_write(record, &t->line, &err);
+	if (status == TR_WARN)
+		tr_cli_report_record(&t->cli, record, &err, false);
+	return status != TR_FATAL || tr_cli_abort(&t->cli, &err);
+}
+
 static void take(struct tool_diff *t, struct tr_record *record)
 {
 	const struct tr_diff_side *side = &t->diff.sides[t->side];
@@ -522,6 +545,8 @@ static void take(struct tool_diff *t, struct tr_record *record)
 	if (!tr_diff_put(&t->diff, t->side, record, line, &err) ||
 	    (t->show.files && !tr_diff_files_put(t->show.files, t->side, record, &err)))
 		tr_cli_abort(&t->cli, &err);
+	else if (is_suspect(side, record) && !check(t, record))
+		return;
 	else if (record->type == TR_RECORD && !count_record(t, record->kind))
 		return;
 	else if (record->type == TR_RECORD && side->normal.known->class == TR_DIFF_THREAD &&

@@ -326,6 +326,10 @@ static bool split_both(const struct tr_normal_field *a, const struct tr_normal_f
 	if ((*open != '[' && *open != '{') || *b->value.data != *open ||
 	    tr_text_equal(a->text, b->text))
 		return false;
+	const char close = *open == '[' ? ']' : '}';
+	if (!memrchr(a->value.data, close, a->value.len) ||
+	    !memrchr(b->value.data, close, b->value.len))
+		return false; /* one is malformed */
 	counts[0] = split((struct part){ a->text, a->value }, false, items[0]);
 	counts[1] = split((struct part){ b->text, b->value }, false, items[1]);
 	return counts[0] < PARTS_MAX && counts[1] < PARTS_MAX;
@@ -455,26 +459,33 @@ static bool is_unknown(const struct tr_normal_field *flagged)
 
 /*
  * Sets show->env_unknown if the environments of two programs cannot be compared. One is unknown, or
- * the parent's is, so that it is whole while the other one is a difference. Their variables are no
- * changes.
+ * it is malformed or the parent's is unknown, so that it is whole while the other one is a
+ * difference. Their variables are no changes.
  */
 static void skip_unknown_environment(struct tr_diff_show *show)
 {
-	bool unknown[2], whole[2];
+	static const char *const of_program[] = { "unknown in A", "unknown in B" };
+	static const char *const of_parent[] = { "that of the parent is unknown in A",
+						 "that of the parent is unknown in B" };
+	const struct tr_normal_field *whole[2];
+	bool unknown[2];
 	size_t kept = 0;
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct tr_normal *normal = show->sides[i].normal;
 		const struct tr_normal_field *flags = tr_normal_find(normal, "flagged");
-		whole[i] = tr_normal_find(normal, "env") || tr_normal_find(normal, "envtop");
+		whole[i] = tr_normal_find(normal, "env");
+		whole[i] = whole[i] ? whole[i] : tr_normal_find(normal, "envtop");
 		unknown[i] = !whole[i] && !tr_normal_find(normal, "envdiff") && flags &&
 			     memmem(flags->text.data, flags->text.len, UNKNOWN, sizeof UNKNOWN - 1);
 	}
+	const unsigned side = !whole[0];
 	if (unknown[0] != unknown[1])
-		show->env_unknown = unknown[0] ? "unknown in A" : "unknown in B";
-	else if (whole[0] != whole[1])
-		show->env_unknown = whole[0] ? "that of the parent is unknown in A"
-					     : "that of the parent is unknown in B";
+		show->env_unknown = of_program[unknown[1]];
+	else if (!whole[0] != !whole[1])
+		show->env_unknown = tr_literal_check(whole[side]->value, NULL, NULL) == TR_MALFORMED
+					    ? of_program[side]
+					    : of_parent[side];
 	for (size_t i = 0; show->env_unknown && i < show->field_count; i++) {
 		struct tr_diff_field field = show->fields[i];
 		struct tr_text key = field.a ? field.a->key : field.b->key;
@@ -660,9 +671,12 @@ static bool put_json_cell(struct tr_diff_show *show, unsigned side,
 	struct tr_text bytes;
 	struct tr_error err;
 
-	if (!tr_cell_bytes(field->value, &show->sides[side].arena, &bytes, &err))
+	if (tr_cell_bytes(field->value, &show->sides[side].arena, &bytes, &err))
+		tr_json_view_name(bytes, &show->text);
+	else if (err.cause != TR_CAUSE_MEMORY)
+		tr_json_view_tagged("$raw", field->value, &show->text);
+	else
 		return tr_cli_abort(show->cli, &err);
-	tr_json_view_name(bytes, &show->text);
 	return true;
 }
 

@@ -787,6 +787,7 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	for (unsigned i = 0; i < 2; i++) {
 		tr_diff_end_segment(&diff->sides[i]);
 		diff->sides[i].lines_end = tr_spool_size(diff->sides[i].spool);
+		diff->sides[i].normal.checks = false; /* all records were checked */
 	}
 	if (!tr_diff_rehash_calls(diff, err) || !align_programs(diff, err))
 		return false;

@@ -564,7 +564,7 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map, bool *fine)
 /* True if the text of a field is an environment, or a difference between two. */
 static inline bool has_variables(const struct tr_normal_field *field, struct tr_text text)
 {
-	return text.len > 1 && *text.data == '{' &&
+	return text.len > 1 && *text.data == '{' && text.data[text.len - 1] == '}' &&
 	       (tr_text_starts(field->key, TR_TEXT("env")) || tr_text_is(field->key, "vars"));
 }
 
@@ -628,6 +628,54 @@ struct columns {
 };
 
 /*
+ * True if the text up to `end` is a string without an escape, or a list of some, as most values are.
+ * A TAB or LF follows it.
+ */
+static bool is_of_strings(const char *p, const char *end)
+{
+	bool list = *p == '[';
+
+	do {
+		p += list;
+		if (*p != '"' || !(p = memchr(p + 1, '"', (size_t)(end - p - 1))))
+			return false;
+		p++;
+	} while (list && *p == ',');
+	return list ? *p == ']' && p + 1 == end : p == end;
+}
+
+/* True if a column, which a TAB or LF follows, is certainly a field with a well-formed value. */
+static bool is_well_formed(const struct tr_normal *n, struct tr_text column)
+{
+	const char *equals = memchr(column.data, '=', column.len), *end = column.data + column.len;
+	struct tr_text key = tr_text_span(column.data, equals ? equals : column.data);
+
+	if (!key.len || tr_text_is(key, "-") || (n->escapes && memchr(key.data, '\\', key.len)))
+		return false;
+	return (!n->escapes && is_of_strings(equals + 1, end)) ||
+	       tr_literal_check(tr_text_span(equals + 1, end), NULL, NULL) != TR_MALFORMED;
+}
+
+/*
+ * Notes that a column may be malformed, for the caller of tr_normal_hash. hash: of the column; one
+ * that was well-formed before is not read again.
+ */
+static inline void check_column(struct tr_normal *n, struct tr_text column, uint64_t hash,
+				struct columns *columns)
+{
+	uint64_t *known = &n->well_formed[hash % TR_NORMAL_WELL_FORMED];
+
+	if (*known == hash)
+		return;
+	if (is_well_formed(n, column)) {
+		*known = hash;
+	} else {
+		n->suspect = true;
+		columns->constant = false; /* so that the next one is noted, too */
+	}
+}
+
+/*
  * Returns the end of the column at p if it is a field that is compared, and its value a number that
  * is compared as it is; otherwise NULL. Most arguments of API calls are, until objects are known. A
  * TAB or LF follows the columns.
@@ -666,7 +714,7 @@ static inline bool has_plain_numbers(const struct tr_normal *n)
 static const char *hash_plain_numbers(const struct tr_normal *n, const char *p, const char *end,
 				      struct columns *columns)
 {
-	if (!has_plain_numbers(n) || n->known->keys)
+	if (!has_plain_numbers(n) || n->known->keys || n->checks)
 		return p;
 	while (p < end) {
 		bool arrow = end - p >= 2 && p[0] == '-' && p[1] == '>' &&
@@ -683,49 +731,70 @@ static const char *hash_plain_numbers(const struct tr_normal *n, const char *p, 
 	return p;
 }
 
+/*
+ * Sets *hash to that of the normal text of a column without a memo. text: the hash of the column for
+ * its memo, which may be NULL. False: it is left out, or memory is exhausted.
+ */
+static inline bool hash_new_column(struct tr_normal *n, struct tr_text column, const char *end,
+				   bool first, struct tr_normal_memo *memo, uint64_t text,
+				   struct columns *columns, uint64_t *hash)
+{
+	size_t from = n->text.len, names = n->name_count;
+	bool hashed = memo && !n->call;
+	uint64_t plain = text; /* of the column, if it is `hashed` */
+
+	if (n->checks) {
+		plain = hashed ? text : tr_text_hash(n->kind_hash, column);
+		hashed = true;
+		check_column(n, column, plain, columns);
+		memo = n->suspect ? NULL : memo;
+	}
+	if (has_plain_numbers(n) && skip_plain_number(n, column.data, column.data + column.len)) {
+		*hash = hashed ? plain : tr_text_hash(n->kind_hash, column);
+		return true;
+	}
+	n->count = 0;
+	n->any_environment |= tr_text_starts(column, TR_TEXT("env"));
+	n->any_whole |= tr_text_starts(column, TR_TEXT("env="));
+	struct tr_normal_field *field = add_field(n, column, columns->result);
+	if (!field) { /* it is left out */
+		columns->constant &=
+			n->module.data > column.data && n->module.data <= column.data + column.len;
+		return false;
+	}
+	put_field(n, field, end, first);
+	if (n->failed || n->text.failed)
+		return false;
+	if (!hashed && field->text.data)
+		plain = tr_text_hash(n->kind_hash, column);
+	*hash = hash_field(n, field, from, plain);
+	bool constant = n->name_count == names;
+	columns->constant &= constant;
+	if (memo && constant)
+		*memo = (struct tr_normal_memo){ .columns = text, .hash = *hash };
+	return true;
+}
+
 /* Adds a column to the hashes of a record. end: of the line. */
 static void hash_column(struct tr_normal *n, struct tr_text column, const char *end, bool first,
 			struct columns *columns)
 {
 	enum { SHORT = 24 };
 	struct tr_normal_memo *memo = NULL;
-	size_t from = n->text.len, names = n->name_count;
 	uint64_t text = 0, hash;
 
 	if (tr_text_is(column, "->")) {
+		n->suspect |= n->checks && columns->result;
 		columns->result = true;
 		columns->hash = tr_number_hash(columns->hash, 1);
 		return;
 	}
 	if (column.len >= SHORT && !n->makes.data)
 		memo = find_memo(n, n->kind_hash, column, &text);
-	if (memo && memo->columns == text) {
+	if (memo && memo->columns == text)
 		hash = memo->hash;
-	} else if (has_plain_numbers(n) &&
-		   skip_plain_number(n, column.data, column.data + column.len)) {
-		hash = memo ? text : tr_text_hash(n->kind_hash, column);
-	} else {
-		n->count = 0;
-		n->any_environment |= tr_text_starts(column, TR_TEXT("env"));
-		n->any_whole |= tr_text_starts(column, TR_TEXT("env="));
-		struct tr_normal_field *field = add_field(n, column, columns->result);
-		if (!field) { /* it is left out */
-			columns->constant &= n->module.data > column.data &&
-					     n->module.data <= column.data + column.len;
-			return;
-		}
-		put_field(n, field, end, first);
-		if (n->failed || n->text.failed)
-			return;
-		uint64_t plain = text;
-		if ((!memo || n->call) && field->text.data)
-			plain = tr_text_hash(n->kind_hash, column);
-		hash = hash_field(n, field, from, plain);
-		bool constant = n->name_count == names;
-		columns->constant &= constant;
-		if (memo && constant)
-			*memo = (struct tr_normal_memo){ .columns = text, .hash = hash };
-	}
+	else if (!hash_new_column(n, column, end, first, memo, text, columns, &hash))
+		return;
 	for (const struct tr_text *key = n->known->keys; key && key->data; key++) {
 		if ((n->known->class == TR_DIFF_SET || !columns->any) &&
 		    tr_text_starts(column, *key))
@@ -822,6 +891,8 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	n->time = cell_column(&record->time, &p);
 	n->task = cell_column(&record->task, &p);
 	n->name = cell_column(&record->name, &p);
+	n->escapes = n->checks && memchr(line.data, '\\', line.len);
+	n->suspect = n->escapes && memchr(line.data, '\\', (size_t)(p - line.data));
 	p = p < end ? p : end; /* there may be no fields */
 	/* in a number, only the user can replace something (--same) */
 	uint64_t address;

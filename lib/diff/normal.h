@@ -108,6 +108,7 @@ enum {
 	TR_NORMAL_CALLS = 16,
 	TR_NORMAL_KEYS = 128,
 	TR_NORMAL_NAMES = 256,
+	TR_NORMAL_WELL_FORMED = 1024,
 	TR_NORMAL_KINDS = 32,
 };
 
@@ -192,6 +193,7 @@ struct tr_normal {
 	struct tr_normal_memo *memo; /* NULL: nothing was hashed yet */
 	struct tr_normal_tail tails[1 << TR_TAIL_BITS];
 	uint64_t plain_names[TR_NORMAL_NAMES]; /* hashes of names in which nothing is replaced */
+	uint64_t well_formed[TR_NORMAL_WELL_FORMED];	    /* hashes of columns that are */
 	struct tr_normal_known_call calls[TR_NORMAL_CALLS]; /* by the hash of their name */
 	struct tr_normal_known_key keys[TR_NORMAL_KEYS];    /* by their hash */
 	const struct tr_normal_call *call; /* NULL: one without fields of its own */
@@ -202,6 +204,9 @@ struct tr_normal {
 	uint64_t table;	      /* number of that of the task; 0: it was not looked up yet */
 	bool any_environment; /* tr_normal_hash has read a field env, envdiff or envtop, */
 	bool any_whole;	      /* or env */
+	bool checks;	      /* tr_normal_hash looks for what is malformed, */
+	bool escapes;	      /* in a line that has a backslash, */
+	bool suspect;	      /* and has found what may be */
 	bool failed;	      /* memory is exhausted */
 };
 

@@ -572,6 +572,7 @@ bool tr_diff_put(struct tr_diff *diff, unsigned which, struct tr_record *record,
 		return false;
 	}
 	size_t classes = normal->objects.count;
+	normal->checks = record->line.data && !record->canonical;
 	if (!make_room(side) || !tr_normal_hash(normal, record, line, which == 0))
 		goto exhausted;
 	if (normal->objects.count > classes)

@@ -9,34 +9,37 @@ setup() {
 	data=$top_srcdir/tests/data
 }
 
-# Runs one case: name, options, and the files a, b, want and notes.
+# Runs one case: name, options, and the files a, b, want and messages.
 run_case() {
-	local status=0
+	local status=0 expected=0
+	[ ! -s want ] || expected=1
+	! grep -qv '^tr-diff: note: ' messages || expected=2
 	# shellcheck disable=SC2086
 	tr-diff --color=never $2 a b >got 2>err || status=$?
-	if ! diff want got || ! diff notes err || [ "$status" -ne "$([ -s want ] && echo 1 || echo 0)" ]; then
+	if ! diff want got || ! diff messages err || [ "$status" -ne "$expected" ]; then
 		echo "case: $1"
 		cat err
 		return 1
 	fi
-	"$top_srcdir/tests/helper/diff_mirror" a b
+	[ "$expected" -eq 2 ] || "$top_srcdir/tests/helper/diff_mirror" a b
 }
 
 @test "the rules of tests/data/diff" {
 	local count=0 name= options= line
-	: >a && : >b && : >want && : >notes
+	: >a && : >b && : >want && : >messages
 	while IFS= read -r line; do
 		case $line in
 		'# '*) name=${line#??} ;;
 		'? '*) options=${line#??} ;;
 		'a '*) printf '%s\n' "${line#??}" >>a ;;
 		'b '*) printf '%s\n' "${line#??}" >>b ;;
-		'! '*) printf 'tr-diff: note: %s\n' "${line#??}" >>notes ;;
+		'! '*) printf 'tr-diff: note: %s\n' "${line#??}" >>messages ;;
+		'x '*) printf 'tr-diff: %s\n' "${line#??}" >>messages ;;
 		'= '*) printf '%s\n' "${line#??}" >>want ;;
 		.)
 			run_case "$name" "$options"
 			count=$((count + 1)) options=
-			: >a && : >b && : >want && : >notes
+			: >a && : >b && : >want && : >messages
 			;;
 		esac
 	done <"$data/diff/changes.cases"
@@ -299,6 +302,44 @@ fields_of() {
 	run -1 tr-diff --files --json c b
 	run -0 jq -c 'select(.because).because[] | [.removed, .added]' <<<"$output"
 	[ "$output" = '[["-x"],["-y","z"]]' ]
+}
+
+@test "what is malformed in a stream is reported as by tr-parse, and compared as it is spelled" {
+	local file
+	# also if it comes again, in a value that is not compared, in a key, and in a definition
+	{
+		printf 'call\t%s\t-\t0\ta\tv="abc\n' 0 1
+		printf 'call\t2\t-\t0\ta\tx="abcdefghijklmnopqrstuvwxyz\n%.0s' 1 2
+		printf '%%fn\tF1\tb\targs=[\ncall\t3\t-\t0\tb\tdur=1.2.3\tx=1\n'
+		printf 'call\t4\t-\t0\tb\t%s=1\n' - 'x\q'
+	} >a
+	for file in "$data/expr/cases.trec" "$data/expr/environment.trec" a; do
+		run -2 --separate-stderr tr-diff "$file" "$file"
+		[ -z "$output" ]
+		[ "$stderr" = "$(tr-parse "$file" "$file" 2>&1 >/dev/null | sed 's/^tr-parse/tr-diff/')" ]
+	done
+	[ "${#stderr_lines[@]}" -eq 16 ]
+	# the fields that are not malformed are compared
+	printf 'call\t0\t-\t0\ta\tv="abc\tw=1\n' >a
+	printf 'call\t0\t-\t0\ta\tv="abc\tw=2\n' >b
+	run -2 --separate-stderr tr-diff a b
+	[ "$output" = $'~ call 0 a v="abc w=1\n    w: - 1 + 2' ]
+	# in JSON they have a tag, as those of tr-tojson
+	printf 'call\t0\t-\t0\ta\\q\tv="abc\n' >a
+	run -2 --separate-stderr tr-diff --json a /dev/null
+	[ "$(jq -c '[.key, .fields.v]' <<<"$output")" = '[{"$raw":"a\\q"},[{"$raw":"\"abc"},null]]' ]
+	# values that are malformed have no parts
+	printf 'call\t0\t-\t0\ta\tv={"a":1\tenv={"A":"1\tw=["a"\n' >a
+	printf 'call\t0\t-\t0\ta\tv={"a":2\tenv={"A":"2\tw=["b"\n' >b
+	run -2 --separate-stderr tr-diff a b
+	[ "${output#*$'\n'}" = $'    v: - {"a":1 + {"a":2\n    env: - {"A":"1 + {"A":"2\n    w: - ["a" + ["b"' ]
+	# an environment that cannot be read is unknown
+	printf 'exec\t0\t-\t1\t/bin/a\tenv={"A":"1"\n' >a
+	printf 'exec\t0\t-\t1\t/bin/a\tenv={"A":"1"}\n' >b
+	run -2 --separate-stderr tr-diff a b
+	[ "$output" = $'~ exec 0 /bin/a\n    env: unknown in A' ]
+	run -2 --separate-stderr tr-diff b a
+	[ "$output" = $'~ exec 0 /bin/a\n    env: unknown in B' ]
 }
 
 @test "operands that are not two traces" {
