@@ -43,6 +43,7 @@ struct tr_diff_record {
 	uint64_t segment : 1; /* it is the first one of a segment */
 	uint64_t rewritten : 1; /* its environment was replaced (side.c) */
 	uint64_t block : 1;	/* it is a block that has no line (side.c) */
+	uint64_t spare : 1;	/* left out if it may use a pipe of make (compare.c) */
 	uint32_t group;		/* its image, thread or kind, later its sequence (compare.c); of a
 				 * block its seq */
 	uint32_t match;		/* the number of the matching record; TR_ALIGN_NONE: none */

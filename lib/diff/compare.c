@@ -573,6 +573,125 @@ static bool align_sequences(struct tr_diff *diff, size_t count, struct tr_error 
 	return fine;
 }
 
+/* Calls that make may have made for its job server. */
+
+/* A call of a process to be paired with one of the other trace. */
+struct call {
+	uint64_t key;	 /* of its content and its process */
+	uint32_t place;	 /* in the trace that has the calls that were left out: 1 + its number, */
+			 /* or where the other call would be */
+	uint32_t number; /* of the record */
+};
+
+struct calls {
+	struct call *list;
+	size_t count, cap;
+};
+
+static bool add_call(struct calls *calls, const struct tr_diff_side *side, uint32_t number,
+		     uint64_t process, uint32_t place)
+{
+	uint64_t key = tr_number_hash(side->records[number].content, process);
+
+	if (!tr_array_room(calls->list, calls->count, calls->cap))
+		return false;
+	calls->list[calls->count++] = (struct call){ key, place, number };
+	return true;
+}
+
+static int by_call(const void *left, const void *right)
+{
+	const struct call *p = left, *q = right;
+
+	if (p->key != q->key)
+		return p->key < q->key ? -1 : 1;
+	if (p->place != q->place)
+		return p->place < q->place ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+/*
+ * Lists the calls of a side that were left out (leave_out_pipes in side.c), and calls of the other
+ * side, which are compared but have no match, in the same processes. places: zero for each process;
+ * of those with calls that were left out, becomes the place after the match of the last call.
+ */
+static bool list_calls(const struct tr_diff_side *side, const struct tr_diff_side *other,
+		       uint32_t *places, struct calls *spare, struct calls *single)
+{
+	bool fine = true;
+
+	for (uint32_t k = 0; fine && k < side->count; k++) {
+		const struct tr_diff_record *record = &side->records[k];
+		if (!record->spare || record->class != TR_DIFF_NOT_COMPARED)
+			continue;
+		uint64_t process = side->images[record->group].id;
+		places[process] = 1;
+		fine = add_call(spare, side, k, process, k + 1);
+	}
+	for (uint32_t k = 0; fine && spare->count && k < other->count; k++) {
+		const struct tr_diff_record *record = &other->records[k];
+		if (record->class != TR_DIFF_PROCESS || !in_sequence(record) ||
+		    !places[record->group])
+			continue;
+		if (record->match == TR_ALIGN_NONE && record->named && !record->spare)
+			fine = add_call(single, other, k, record->group, places[record->group]);
+		else if (record->match != TR_ALIGN_NONE && !record->moved)
+			places[record->group] = record->match + 2;
+	}
+	if (spare->count)
+		qsort(spare->list, spare->count, sizeof *spare->list, by_call);
+	if (single->count)
+		qsort(single->list, single->count, sizeof *single->list, by_call);
+	return fine;
+}
+
+/*
+ * Pairs calls of a side that were left out with equal calls of the same process that have no match
+ * in the other trace: a descriptor whose opening is not in the trace may be one of make's pipes,
+ * but in the other trace it is a file. False: memory is exhausted.
+ */
+static bool pair_spare(struct tr_diff *diff, unsigned which, size_t processes)
+{
+	struct tr_diff_side *side = &diff->sides[which], *other = &diff->sides[!which];
+	struct calls spare = { 0 }, single = { 0 };
+
+	/* without calls that are compared, processes have no numbers (mark_implied) */
+	if (!side->counts[TR_DIFF_NOT_COMPARED] || !other->counts[TR_DIFF_PROCESS])
+		return true;
+	uint32_t *places = calloc(processes + 1, sizeof *places);
+	bool fine = places && list_calls(side, other, places, &spare, &single);
+	for (size_t i = 0, j = 0; fine && i < spare.count && j < single.count;) {
+		const struct call *p = &spare.list[i], *q = &single.list[j];
+		/* calls before its place are taken only if no others are left */
+		bool skips = p->key == q->key && p->place < q->place && i + 1 < spare.count &&
+			     p[1].key == p->key;
+		if (p->key == q->key && !skips) {
+			struct tr_diff_record *record = &side->records[p->number];
+			record->group = (uint32_t)side->images[record->group].id;
+			record->class = TR_DIFF_PROCESS;
+			side->counts[TR_DIFF_PROCESS]++;
+			side->counts[TR_DIFF_NOT_COMPARED]--;
+			tr_align_pair(side->records, p->number, other->records, q->number);
+		}
+		i += p->key <= q->key;
+		j += q->key < p->key || (p->key == q->key && !skips);
+	}
+	free(places);
+	free(spare.list);
+	free(single.list);
+	return fine;
+}
+
+/* Leaves out the calls of pair_spare that have lost their match again, because names conflict. */
+static void drop_spare(struct tr_diff_side *side)
+{
+	for (size_t k = 0; k < side->count; k++) {
+		struct tr_diff_record *record = &side->records[k];
+		if (record->spare && record->match == TR_ALIGN_NONE)
+			record->class = TR_DIFF_NOT_COMPARED;
+	}
+}
+
 /* Names that the runs chose. */
 
 /* Returns the hash of a name. Sets *opened to whether the call opened it. */
@@ -795,7 +914,11 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!mark_implied(diff) || !pair_threads(diff) || !align_set(diff, TR_DIFF_EXIT, false) ||
 	    !align_set(diff, TR_DIFF_SET, false) || !number_sequences(diff, &sequences))
 		goto exhausted;
-	if (!align_sequences(diff, sequences, err) || !vote(diff, err) || !decide(diff, err))
+	if (!align_sequences(diff, sequences, err))
+		return false;
+	if (!pair_spare(diff, 0, sequences) || !pair_spare(diff, 1, sequences))
+		goto exhausted;
+	if (!vote(diff, err) || !decide(diff, err))
 		return false;
 	if (!diff->renames.conflict)
 		return tr_diff_apply_tolerances(diff, err);
@@ -803,8 +926,13 @@ bool tr_diff_align(struct tr_diff *diff, struct tr_error *err)
 	if (!hash_names(diff, err))
 		return false;
 	unpair_records(diff);
-	if (align_set(diff, TR_DIFF_SET, false))
-		return align_sequences(diff, sequences, err) && tr_diff_apply_tolerances(diff, err);
+	if (!align_set(diff, TR_DIFF_SET, false))
+		goto exhausted;
+	if (!align_sequences(diff, sequences, err))
+		return false;
+	drop_spare(&diff->sides[0]);
+	drop_spare(&diff->sides[1]);
+	return tr_diff_apply_tolerances(diff, err);
 exhausted:
 	tr_error_memory(err);
 	return false;

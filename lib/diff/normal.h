@@ -160,7 +160,8 @@ struct tr_open_files {
 /* The kinds of descriptors that a system call uses; standard streams are not counted. */
 enum {
 	TR_USES_FILE = 1,
-	TR_USES_PIPE = 2, /* a pipe, or what the process has not opened */
+	TR_USES_PIPE = 2,
+	TR_USES_UNKNOWN = 4, /* what the process has not opened, which may be a pipe */
 };
 
 struct tr_normal {

@@ -266,6 +266,9 @@ static bool is_descriptor(uint64_t class)
 
 /* Open files and mapped memory. */
 
+/* The numbers of what is open are apart by NUMBERS, and the lower bits say what it is. */
+enum { IS_FILE = 1, IS_UNKNOWN = 2, NUMBERS = 4 };
+
 /*
  * Returns the number of the table of a task, a new one if it has none; the threads of a process
  * share it. 0: memory is exhausted.
@@ -274,15 +277,15 @@ static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 {
 	uintptr_t table = (uintptr_t)tr_id_map_get(&files->tables, task);
 
-	if (!table && tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + 2)))
-		table = files->count += 2;
+	if (!table &&
+	    tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + NUMBERS)))
+		table = files->count += NUMBERS;
 	return table;
 }
 
 /*
  * Sets *number to that of the open file or the mapping that a process knows by a key; no other one
- * has this number, which is odd for an open file unless it is or may be a pipe. 0: nothing was
- * mapped at the address. False: memory is exhausted.
+ * has this number. 0: nothing was mapped at the address. False: memory is exhausted.
  */
 static bool number_of(struct tr_open_files *files, uint64_t key, enum class class, uint64_t *number)
 {
@@ -295,8 +298,10 @@ static bool number_of(struct tr_open_files *files, uint64_t key, enum class clas
 		*number = (uintptr_t)tr_id_map_get(&files->names, key);
 	if (*number || class == ADDRESS || class == UNMAPPED)
 		return true;
-	files->count += 2;
-	*number = files->count + (class == OPENED);
+	files->count += NUMBERS;
+	*number = files->count + (class == OPENED			   ? IS_FILE
+				  : class == DESCRIPTOR || class == CLOSED ? IS_UNKNOWN
+									   : 0);
 	return ends || tr_id_map_put(&files->names, key, (void *)(uintptr_t)*number);
 }
 
@@ -358,7 +363,9 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 		uint64_t key = tr_near_hash(place, n->table);
 		n->failed |= !number_of(&n->files, key, (enum class) class, &name);
 		if (is_descriptor(class))
-			n->descriptors |= name & 1 ? TR_USES_FILE : TR_USES_PIPE;
+			n->descriptors |= name & IS_FILE      ? TR_USES_FILE
+					  : name & IS_UNKNOWN ? TR_USES_UNKNOWN
+							      : TR_USES_PIPE;
 	}
 	return tr_number_hash(seed, name ? name : n->table);
 }

@@ -404,7 +404,8 @@ static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_
 		entry->class = TR_DIFF_NOT_COMPARED;
 	if (entry->class != TR_DIFF_PROCESS)
 		return true;
-	bool pipes = side->normal.descriptors == TR_USES_PIPE;
+	unsigned uses = side->normal.descriptors;
+	bool pipes = uses && !(uses & TR_USES_FILE);
 	/* gcc's question whether it has a pipe of make */
 	bool probes = pipes && tr_text_is(side->normal.name, "fcntl") &&
 		      memmem(line.data, line.len, probe, sizeof probe - 1);
@@ -419,6 +420,7 @@ static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_
 	if (!tr_array_room(side->piped, side->piped_count, side->piped_cap))
 		return false;
 	side->piped[side->piped_count++] = (uint32_t)side->count;
+	entry->spare = (uses & TR_USES_UNKNOWN) != 0;
 	return true;
 }
 
@@ -444,8 +446,10 @@ static void leave_out_pipes(struct tr_diff_side *side)
 	for (size_t i = 0; i < side->piped_count; i++) {
 		struct tr_diff_record *record = &side->records[side->piped[i]];
 		uint32_t image = running_in(side, record->group);
-		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->make_images, image))
+		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->make_images, image)) {
+			record->spare = 0;
 			continue;
+		}
 		record->class = TR_DIFF_NOT_COMPARED;
 		side->counts[TR_DIFF_PROCESS]--;
 		side->counts[TR_DIFF_NOT_COMPARED]++;
