@@ -201,22 +201,17 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
 			       const struct tr_codec *codec, int level, unsigned threads);
 
 /*
- * Ends cli->out before the tool ends, for one that has several outputs: members
- * of an archive. What its writer gave up is dropped.
+ * Ends cli->out before the tool ends, for one that has several outputs: members of an archive, or
+ * files of tr_cli_sink_at, which then get this modification time. What its writer gave up is
+ * dropped.
  */
-bool tr_cli_finish_output(struct tr_cli *cli);
+bool tr_cli_finish_output(struct tr_cli *cli, const struct timespec *mtime);
 
 /*
  * Completes the files of tr_cli_sink_at that were finished, and prints the name of one and a NUL.
  * False: reported.
  */
 bool tr_cli_list_file(struct tr_cli *cli, const char *path);
-
-/*
- * Dates the file of tr_cli_sink_at that was finished last, in seconds since 1970. Nothing happens
- * if there is none.
- */
-void tr_cli_date_output(struct tr_cli *cli, int64_t mtime);
 
 /* Stops and discards the output, after a message. */
 void tr_cli_abandon(struct tr_cli *cli);

@@ -334,9 +334,11 @@ void tr_cli_abandon(struct tr_cli *cli)
 	cli->stop = cli->private->discard = true;
 }
 
-bool tr_cli_finish_output(struct tr_cli *cli)
+bool tr_cli_finish_output(struct tr_cli *cli, const struct timespec *mtime)
 {
 	struct tr_cli_private *p = cli->private;
+	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, *mtime };
+	size_t before = p->files.count;
 	bool done = true;
 
 	if (cli->out && p->discard) {
@@ -351,6 +353,9 @@ bool tr_cli_finish_output(struct tr_cli *cli)
 		if (!done)
 			output_error(cli, &p->err);
 	}
+	/* a file system that keeps no such time makes --resume write the file again */
+	if (p->files.count > before)
+		(void)futimens(p->files.list[before].fd, times);
 	cli->out = NULL;
 	p->discard = p->discard && cli->stop; /* the next output begins anew */
 	return done;
@@ -369,19 +374,6 @@ bool tr_cli_list_file(struct tr_cli *cli, const char *path)
 	return false;
 }
 
-void tr_cli_date_output(struct tr_cli *cli, int64_t mtime)
-{
-	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)mtime } };
-	sig_atomic_t count = unfinished_count;
-
-	/* a failure leaves a file that is newer than it should be, which --resume then trusts */
-	if (count &&
-	    utimensat(unfinished[count - 1].dir, unfinished[count - 1].name, times, 0) != 0 &&
-	    errno != ENOENT)
-		tr_cli_fail(cli, "%s: cannot set its modification time: %s", cli->output_path,
-			    strerror(errno));
-}
-
 bool tr_cli_read_nothing(const struct tr_cli *cli)
 {
 	return cli->status == 2 && !cli->private->any_read;
@@ -393,10 +385,11 @@ bool tr_cli_read_nothing(const struct tr_cli *cli)
  */
 void tr_cli_output_end(struct tr_cli *cli)
 {
+	static const struct timespec now = { .tv_nsec = UTIME_NOW };
 	struct tr_cli_private *p = cli->private;
 
 	p->discard = p->discard || tr_cli_read_nothing(cli);
-	tr_cli_finish_output(cli);
+	tr_cli_finish_output(cli, &now);
 	complete_files(cli);
 	if (fflush(stdout) != 0 && errno != EPIPE)
 		tr_cli_fail(cli, "stdout: %s", strerror(errno));

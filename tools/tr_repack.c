@@ -419,19 +419,41 @@ static int open_parent(struct repack *r, const struct tr_trace_place *place, con
 	return -1;
 }
 
+/* A hash of the path of an operand, which is the same in every directory where a run begins. */
+static uint64_t path_hash(struct repack *r, const char *file)
+{
+	if (r->hashed != file) {
+		char *path = realpath(file, NULL);
+		r->path_hash = tr_text_hash(0, tr_text_from(path ? path : file));
+		free(path);
+		r->hashed = file;
+	}
+	return r->path_hash;
+}
+
 /*
- * True if an earlier run has written this file, without trouble and from this input: files get
- * their names when they are complete, and those of inputs that were damaged are dated before their
- * inputs.
+ * The mark of the next output of a place: the nanoseconds after the milliseconds of its file's
+ * modification time say of which version of which input it was made. So a file and its mark appear
+ * together, and concern no other file. 0: no mark, because the input is a pipe.
  */
-static bool is_made(int dir, const char *name, const struct tr_trace_place *place)
+static long mark_of(struct repack *r, const struct tr_trace_place *place)
+{
+	if (!place->version)
+		return 0;
+	uint64_t hash = tr_number_hash(path_hash(r, place->file), place->version);
+	return 1 + (long)(tr_number_hash(hash, r->opened++) % (REPACK_MARKS - 1));
+}
+
+/*
+ * True if an earlier run has made this file of this input, and without trouble: others have no
+ * mark.
+ */
+static bool is_made(const struct repack *r, int dir, const char *name)
 {
 	struct stat st;
 
-	/* the properties of a stream on standard input are unknown */
-	return (place->file || place->member) &&
-	       fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	       st.st_mtime >= place->mtime;
+	return r->mark && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_mtim.tv_nsec % REPACK_MARKS == r->mark;
 }
 
 /*
@@ -449,7 +471,8 @@ static bool open_below(struct repack *r, const struct repack_name *parts,
 	if (dir < 0)
 		return false;
 	r->cli.output_path = r->path.data;
-	r->made = r->resume && is_made(dir, name, place);
+	r->mark = mark_of(r, place);
+	r->made = r->resume && is_made(r, dir, name);
 	if (r->made) {
 		r->made_count++;
 		close(dir);
@@ -457,7 +480,6 @@ static bool open_below(struct repack *r, const struct repack_name *parts,
 	}
 	struct tr_sink *sink = checked_sink(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
 	close(dir);
-	r->dated = sink;
 	return open_on(r, sink, codec);
 }
 

@@ -25,6 +25,8 @@ struct jobs;
 struct split;
 struct join;
 
+enum { REPACK_MARKS = 1000000 }; /* possible marks: nanoseconds of a millisecond */
+
 /* The name of a member or file before it is known whether it is in use. */
 struct repack_name {
 	struct tr_text stem, extension, codec; /* the last two may be empty */
@@ -74,7 +76,10 @@ struct repack {
 	bool made;	       /* an earlier run wrote the current output: nothing is written */
 	uint64_t made_count;
 	uint64_t troubled, made_only; /* places with trouble; places whose last output was made */
-	bool dated; /* the current output is a file whose time shows whether it is up to date */
+	uint64_t opened;	      /* outputs of the place */
+	long mark;	    /* of the current output, in the time of its file: see mark_of */
+	const char *hashed; /* the operand whose path has this hash */
+	uint64_t path_hash;
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;

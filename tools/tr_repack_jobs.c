@@ -129,7 +129,8 @@ static void begin(void *context, const struct tr_trace_place *place)
 	(void)place;
 	r->job->before = r->cli.status;
 	r->cli.status = 0;
-	r->made = r->dated = r->job->failed = false;
+	r->made = r->job->failed = false;
+	r->opened = 0;
 }
 
 struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
@@ -186,7 +187,6 @@ static void take(void *context, const struct tr_trace_place *place, struct tr_te
 	default:
 		tr_output_discard(r->cli.out);
 		r->cli.out = NULL;
-		r->dated = false;
 		break;
 	}
 }

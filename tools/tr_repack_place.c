@@ -4,6 +4,7 @@
 #include "tr_repack.h"
 
 #include <inttypes.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "process/path.h"
@@ -244,17 +245,18 @@ bool repack_finish_writer(struct repack *r)
 }
 
 /*
- * Ends the output. A file of a directory that misses something of its input is dated before it, so
- * that neither --resume nor make takes it for up to date.
+ * Ends the output. A file of a directory that misses something of its input is dated before it,
+ * without a mark, so that neither make nor --resume takes it for up to date.
  */
 bool repack_finish_output(struct repack *r, const struct tr_trace_place *place)
 {
-	bool done = tr_cli_finish_output(&r->cli);
+	struct timespec mtime = { .tv_sec = (time_t)place->mtime - 1 };
 
-	if (r->dated && r->cli.status)
-		tr_cli_date_output(&r->cli, place->mtime - 1);
-	r->dated = false;
-	return done;
+	if (!r->cli.status) {
+		clock_gettime(CLOCK_REALTIME, &mtime);
+		mtime.tv_nsec += r->mark - mtime.tv_nsec % REPACK_MARKS;
+	}
+	return tr_cli_finish_output(&r->cli, &mtime);
 }
 
 /*
@@ -510,6 +512,7 @@ void repack_one(struct repack *r, struct tr_trace_place *place)
 	r->cut_line = r->begun = r->made = false;
 	r->header = NULL;
 	r->segment = 0;
+	r->opened = 0;
 	if (r->split)
 		split_place(r, place);
 	else

@@ -52,6 +52,11 @@ struct tr_trace_place {
 	const char *archive; /* "tar" …, NULL */
 	int64_t mtime;
 	int64_t size;			      /* of the file; -1: unknown */
+	/*
+	 * A hash of the size and time of the regular file, and of the member's number in it: another
+	 * version of the file has another one. 0: there is none.
+	 */
+	uint64_t version;
 	const struct tr_codec *codec;	      /* container, or NULL */
 	const struct tr_codec *archive_codec; /* container around the archive, or NULL */
 	const struct tr_format *format;	      /* NULL: not recognised */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/codec.h"
+#include "core/map.h"
 #include "format/trace_private.h"
 
 /*
@@ -308,6 +309,8 @@ static enum tr_status open_member(struct tr_trace *trace, const struct tr_archiv
 	trace->place.archive = tr_archive_format(archive);
 	trace->place.archive_codec = archives->list[archives->count - 1].in->codec;
 	trace->place.mtime = member->mtime;
+	if (trace->version)
+		trace->place.version = tr_number_hash(trace->version, trace->members);
 	trace->place.size = member->size;
 	if (!decode(trace, tr_archive_source(archive), err))
 		return tr_error_status(err);
@@ -367,6 +370,7 @@ static enum tr_status open_selected(struct tr_trace *trace, struct tr_error *err
 		}
 		if (status != TR_OK)
 			return fail(trace, operand, status, err);
+		trace->members++;
 		const char *path = path_of(archives, member.name);
 		if (!path)
 			return tr_error_memory(err);
@@ -385,6 +389,15 @@ static enum tr_status open_selected(struct tr_trace *trace, struct tr_error *err
 
 /* Opens an operand: a file, standard input, or the archive that it is. */
 
+/* The version of a file, which changes if it is replaced or written to. */
+static uint64_t version_of(const struct stat *st)
+{
+	uint64_t hash = tr_number_hash(0, (uint64_t)st->st_size);
+
+	hash = tr_number_hash(hash, (uint64_t)st->st_mtim.tv_sec);
+	return tr_number_hash(hash, (uint64_t)st->st_mtim.tv_nsec);
+}
+
 static int open_file(struct tr_trace *trace, const char *operand, struct tr_error *err)
 {
 	const struct tr_trace_config *config = &trace->config;
@@ -402,6 +415,9 @@ static int open_file(struct tr_trace *trace, const char *operand, struct tr_erro
 	} else {
 		trace->place.mtime = (int64_t)st.st_mtime;
 		trace->place.size = S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+		trace->version = S_ISREG(st.st_mode) && trace->place.file ? version_of(&st) : 0;
+		trace->place.version = trace->version;
+		trace->members = 0;
 		return fd;
 	}
 	if (fd >= 0 && trace->place.file)

@@ -66,6 +66,7 @@ struct tr_trace {
 	struct tr_buffer name, member; /* the texts of place, NUL-terminated */
 	struct tr_input *in;	       /* of the operand or member; place.in, owned */
 	struct tr_trace_archives archives;
+	uint64_t version, members;	     /* of the operand, and those that were met in it */
 	bool met_archive;		     /* some operand is one */
 	struct tr_trace_opened ahead;	     /* the operand next_operand, opened before its turn */
 	struct tr_trace_opened member_ahead; /* the archive's next member, the same */

@@ -456,19 +456,18 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]]
 	run -2 --separate-stderr tr-repack -t trec -o out/ in.tar bad.trec
 	first=${stderr%$'\n'*}
 	[ "${stderr##*$'\n'}" = "tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
-	touch -d 2030-01-01 out/a/*
 	before=$(cd out && find . -type f -printf '%p %i\n' | sort)
 	run -2 --separate-stderr tr-repack --resume -t trec -o out/ in.tar bad.trec
 	[ "$stderr" = "$first
 tr-repack: note: left out 2 files that an earlier run wrote
 tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[ "$(diff <(echo "$before") <(cd out && find . -type f -printf '%p %i\n' | sort) | grep -c bad.trec)" -eq 2 ]
-	# one is missing, one is older than its input, and one is no file
+	# one is missing, one was changed, and one is no file
 	cp -r out expected
 	rm out/a/z.trec
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
 	[ "$stderr" = "tr-repack: note: left out 1 file that an earlier run wrote" ]
-	touch -d 2000-01-01 out/a/z.trec
+	echo >>out/a/z.trec
 	ln -sf z.trec out/a/m.trec
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
 	[ -z "$stderr" ]
@@ -483,6 +482,63 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	run -0 --separate-stderr tr-repack --resume -t trec -z gzip -o out/ in.tar
 	[ -z "$stderr" ]
 	[ "$(ls out/a)" = "$(printf '%s\n' m.trec m.trec.gz z.trec z.trec.gz)" ]
+}
+
+@test "--resume makes the output of another input again, whatever the dates are" {
+	tr-parse m.json >m.trec
+	tr-parse z.json >z.trec
+	touch -d 2000-01-01 z.json m.json z.trec m.trec
+	# an archive is replaced: its members have their old dates and names
+	tar -cf in.tar --transform=s/m/x/ m.json
+	tr-repack -t trec -o replaced/ in.tar
+	tar -cf in.tar --transform=s/z/x/ z.json
+	for made in "" "tr-repack: note: left out 1 file that an earlier run wrote"; do
+		run -0 --separate-stderr tr-repack --resume -t trec -o replaced/ in.tar
+		[ "$stderr" = "$made" ]
+		sed 1d replaced/x.trec | cmp - <(sed 1d z.trec)
+	done
+	# the input is written to in the second in which the output was written
+	cp m.trec x.trec
+	tr-repack -t trec -o second/ x.trec
+	cat z.trec >x.trec
+	touch -d @"$(stat -c %Y second/x.trec).999999999" x.trec
+	run -0 --separate-stderr tr-repack --resume -t trec -o second/ x.trec
+	cmp x.trec second/x.trec
+	# a further input takes the name that another one had
+	cp z.json x.json
+	cp m.trec x.trec
+	tr-repack --resume -t trec -o further/ x.trec
+	tr-repack -q --resume -t trec -o further/ x.json x.trec
+	cmp <(sed 1d further/x.trec) <(sed 1d z.trec)
+	cmp further/x-2.trec m.trec
+	# a first member of a name was not made, because the process was killed
+	tar -cf in.tar --transform=s/[mz]/y/ m.json z.json
+	tr-repack -q -t trec -o killed/ in.tar
+	cp -r killed expected
+	mv killed/y-2.trec killed/y.trec
+	run -0 --separate-stderr tr-repack --resume -t trec -o killed/ in.tar
+	diff -r expected killed
+}
+
+@test "--resume makes a damaged input again that is as old as a file system can say" {
+	head -c 30000 z.json >bad.json
+	for date in 1901-01-01 1970-01-01; do
+		touch -d $date bad.json
+		tar -cf in.tar --format=pax bad.json
+		for resume in "" --resume --resume; do
+			run -2 tr-repack $resume -t trec -o "$date/" in.tar
+		done
+	done
+}
+
+@test "an output that is dropped gives one message" {
+	cat "$top_srcdir/tests/data/apitrace/gears.trace" >gears.trace
+	for j in 1 3; do
+		run -2 --separate-stderr tr-repack -j $j -t klocwork -z gzip=9 -o $j/ z.json m.json gears.trace
+		[ "$stderr" = "tr-repack: gears.trace: klocwork cannot hold any of the records here: 11600 call, 1 enter
+tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
+		[ "$(ls -A $j)" = "$(printf '%s\n' m.json.gz z.json.gz)" ]
+	done
 }
 
 @test "--resume looks at each trace of a stream" {
