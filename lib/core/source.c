@@ -73,6 +73,7 @@ struct fd_source {
 	bool owned;
 	bool may_wait; /* anything but a regular file */
 	int wake[2];   /* a pipe that becomes readable on interrupt; -1 without one */
+	off_t size;    /* of a regular file, when it was opened */
 	uint64_t count;
 	struct tr_file_view view;
 };
@@ -103,6 +104,18 @@ static void close_at_end(struct fd_source *s)
 	}
 }
 
+/*
+ * True if the end comes before the size that a regular file had. The size now is compared, too,
+ * because files of the kernel state a size that they do not have. A file may grow.
+ */
+static bool has_shrunk(const struct fd_source *s)
+{
+	struct stat st;
+
+	return !s->may_wait && lseek(s->fd, 0, SEEK_CUR) < s->size && fstat(s->fd, &st) == 0 &&
+	       st.st_size < s->size;
+}
+
 /* Reads from a descriptor. 0: the end, or an interrupt. */
 static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct tr_error *err)
 {
@@ -115,9 +128,14 @@ static ssize_t fd_read(struct tr_source *source, char *buf, size_t cap, struct t
 		ssize_t n = read(s->fd, buf, cap);
 		if (n >= 0) {
 			s->count += (uint64_t)n;
-			if (n == 0 && cap)
-				close_at_end(s);
-			return n;
+			if (n || !cap)
+				return n;
+			bool shrunk = has_shrunk(s);
+			close_at_end(s);
+			if (!shrunk)
+				return 0;
+			tr_error_set(err, TR_CAUSE_CUT, "became shorter while it was read");
+			return -1;
 		}
 		/* EAGAIN: another process set O_NONBLOCK on the shared descriptor */
 		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
@@ -191,7 +209,9 @@ static bool fd_pass(struct tr_source *source, size_t n)
 static void prepare(struct fd_source *s)
 {
 	struct stat st;
-	s->may_wait = fstat(s->fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	bool known = fstat(s->fd, &st) == 0;
+	s->may_wait = known && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	s->size = known ? st.st_size : 0;
 	tr_fd_enlarge_pipe(s->fd);
 	if (s->may_wait && pipe2(s->wake, O_CLOEXEC | O_NONBLOCK) != 0)
 		s->wake[0] = s->wake[1] = -1;

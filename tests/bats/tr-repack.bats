@@ -159,6 +159,17 @@ setup() {
 	rm long.trec copy
 }
 
+@test "a file that becomes shorter while it is read is an error" {
+	for _ in {1..400}; do cat z.json; done >big.json
+	for arguments in "" "-z gzip" "-t trec"; do
+		cat big.json >shrinks.json
+		# the pipe is full, so the tool waits
+		run -2 --separate-stderr bash -c 'set -o pipefail
+			tr-repack $1 shrinks.json | { head -c 1 && truncate -s 20M shrinks.json && cat; } >out' _ "$arguments"
+		[[ ${stderr_lines[-1]} == *"shrinks.json"*": became shorter while it was read" ]]
+	done
+}
+
 @test "--verify needs a file" {
 	run -2 tr-repack -t trec --verify "$trec"
 	[[ $output == *"--verify needs -o FILE"* ]]

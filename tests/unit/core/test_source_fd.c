@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +32,38 @@ static void test_regular(void)
 	source->close(source);
 	ok(fcntl(fileno(file), F_GETFD) >= 0, "leaves a descriptor alone that it does not own");
 	fclose(file);
+}
+
+/* A file that another process changes: what was there must come, and more may. */
+static void test_changing_size(void)
+{
+	char name[] = "test_source_fd.XXXXXX";
+	int fd = mkstemp(name);
+	unlink(name);
+	if (fd < 0 || write(fd, "content", 7) != 7 || lseek(fd, 0, SEEK_SET) != 0)
+		return;
+	struct tr_source *source = tr_source_fd(fd, false);
+	ok(source->read(source, buf, 4, &error) == 4 && ftruncate(fd, 10) == 0 &&
+		   source->read(source, buf, sizeof buf, &error) == 6 &&
+		   source->read(source, buf, sizeof buf, &error) == 0,
+	   "a file may grow");
+	source->close(source);
+	lseek(fd, 0, SEEK_SET);
+	source = tr_source_fd(fd, false);
+	ok(source->read(source, buf, 4, &error) == 4 && ftruncate(fd, 7) == 0 &&
+		   source->read(source, buf, sizeof buf, &error) == 3 &&
+		   source->read(source, buf, sizeof buf, &error) == -1 &&
+		   error.cause == TR_CAUSE_CUT,
+	   "a file that became shorter is an error, after what is left of it");
+	diag("%s", error.text);
+	source->close(source);
+	lseek(fd, 0, SEEK_SET);
+	source = tr_source_fd(fd, false);
+	ok(source->read(source, buf, sizeof buf, &error) == 7 && ftruncate(fd, 4) == 0 &&
+		   source->read(source, buf, sizeof buf, &error) == 0,
+	   "unless all of it was read before");
+	source->close(source);
+	close(fd);
 }
 
 static void test_refusals(void)
@@ -93,6 +126,7 @@ int main(void)
 {
 	alarm(60);
 	test_regular();
+	test_changing_size();
 	test_refusals();
 	test_nonblocking();
 	test_interrupt();
