@@ -250,7 +250,7 @@ bool repack_finish_writer(struct repack *r)
  */
 bool repack_finish_output(struct repack *r, const struct tr_trace_place *place)
 {
-	struct timespec mtime = { .tv_sec = (time_t)place->mtime - 1 };
+	struct timespec mtime = { .tv_sec = (time_t)place->mtime - (place->mtime > INT64_MIN) };
 
 	if (!r->cli.status) {
 		clock_gettime(CLOCK_REALTIME, &mtime);

@@ -17,6 +17,7 @@
 #include "core/library.h"
 #include "core/spool.h"
 #include "core/text.h"
+#include "core/utf8.h"
 #include "core/wire.h"
 
 /*
@@ -82,7 +83,18 @@ struct kind {
 	int (*support)(struct archive *a);    /* for reading */
 	int (*set_format)(struct archive *a); /* for writing */
 	int last_block;
+	/* times of members that programs can read, in seconds since 1970 */
+	int64_t first_time, last_time;
 };
+
+/*
+ * A zip has 16 bits for the length of a name, and libarchive overruns a buffer if a name is longer.
+ * The other formats have the same limit, although their programs read somewhat longer names.
+ */
+enum { LONGEST_NAME = UINT16_MAX };
+
+/* The name of the entry at the end of a cpio. */
+#define TRAILER "TRAILER!!!"
 
 /* Loads libarchive. False: err is filled. */
 static bool load(struct libarchive *lib, struct tr_error *err)
@@ -100,6 +112,8 @@ static bool load(struct libarchive *lib, struct tr_error *err)
 static struct kind kind_find(const struct libarchive *lib, const char *name)
 {
 	enum { TAR_RECORD = 10240 }; /* tar pads the end to the size of a tape record */
+	/* FILETIME of 7z counts 100 ns since 1601 in 63 bits; GNU tar refuses much later times */
+	const int64_t year_1601 = -11644473600, year_30828 = INT64_MAX / 10000000 + year_1601;
 	const struct kind kinds[] = {
 		{
 			.name = "tar",
@@ -107,6 +121,8 @@ static struct kind kind_find(const struct libarchive *lib, const char *name)
 			/* pax, with extended headers only for values that ustar cannot hold */
 			.set_format = lib->archive_write_set_format_pax_restricted,
 			.last_block = TAR_RECORD,
+			.first_time = year_1601,
+			.last_time = year_30828,
 		},
 		{
 			.name = "zip",
@@ -114,18 +130,24 @@ static struct kind kind_find(const struct libarchive *lib, const char *name)
 			.support = lib->archive_read_support_format_zip_streamable,
 			.set_format = lib->archive_write_set_format_zip,
 			.last_block = 1,
+			.first_time = 0,
+			.last_time = UINT32_MAX,
 		},
 		{
 			.name = "cpio",
 			.support = lib->archive_read_support_format_cpio,
 			.set_format = lib->archive_write_set_format_cpio_newc,
 			.last_block = 1,
+			.first_time = 0,
+			.last_time = UINT32_MAX,
 		},
 		{
 			.name = "7z",
 			.support = lib->archive_read_support_format_7zip,
 			.set_format = lib->archive_write_set_format_7zip,
 			.last_block = 1,
+			.first_time = year_1601,
+			.last_time = year_30828,
 		},
 	};
 	const struct kind *kind = kinds;
@@ -928,6 +950,12 @@ struct tr_archive_writer *tr_archive_create(const char *format, struct tr_sink *
 	return NULL;
 }
 
+static bool is_utf8(const char *text)
+{
+	const char *end = text + strlen(text);
+	return tr_utf8_check(text, end) == end;
+}
+
 struct member_sink {
 	struct tr_sink base;
 	struct tr_archive_writer *writer;
@@ -959,7 +987,9 @@ static bool member_finish(struct tr_sink *sink, struct tr_error *err)
 	const struct libarchive *lib = &writer->lib;
 	uint64_t size = tr_spool_size(m->spool);
 	char buf[COPY_SIZE];
-	locale_t before = uselocale(writer->locale);
+	/* libarchive marks names in a zip as UTF-8 if that is the encoding of the locale */
+	bool is_marked = strcmp(writer->kind.name, "zip") != 0 || is_utf8(m->name);
+	locale_t before = uselocale(is_marked ? writer->locale : (locale_t)0);
 	lib->archive_entry_clear(writer->entry);
 	lib->archive_entry_copy_pathname(writer->entry, m->name);
 	lib->archive_entry_set_filetype(writer->entry, AE_IFREG);
@@ -985,6 +1015,24 @@ static bool member_finish(struct tr_sink *sink, struct tr_error *err)
 	return good;
 }
 
+/* True if a member can have this name; otherwise fills err. */
+static bool check_name(const struct tr_archive_writer *writer, const char *name,
+		       struct tr_error *err)
+{
+	size_t len = strlen(name);
+	if (len > LONGEST_NAME)
+		tr_error_set(err, TR_CAUSE_LIMIT,
+			     "%s: a name of %zu bytes cannot be written, only up to %d",
+			     writer->kind.name, len, LONGEST_NAME);
+	else if (strcmp(writer->kind.name, "7z") == 0 && !is_utf8(name))
+		tr_error_set(err, TR_CAUSE_USAGE,
+			     "7z: a name that is not UTF-8 cannot be written: use another format, "
+			     "such as tar");
+	else
+		return true;
+	return false;
+}
+
 /* Drops a member; one that is not finished is not in the archive. */
 static void writer_member_close(struct tr_sink *sink)
 {
@@ -997,6 +1045,16 @@ static void writer_member_close(struct tr_sink *sink)
 struct tr_sink *tr_archive_member_sink(struct tr_archive_writer *writer, const char *name,
 				       int64_t mtime, struct tr_error *err)
 {
+	const struct kind *kind = &writer->kind;
+	if (!check_name(writer, name, err))
+		return NULL;
+	/* with this name the archive would end; the same name in another spelling is a member */
+	if (strcmp(kind->name, "cpio") == 0 && strcmp(name, TRAILER) == 0)
+		name = "./" TRAILER;
+	if (mtime < kind->first_time)
+		mtime = kind->first_time;
+	if (mtime > kind->last_time)
+		mtime = kind->last_time;
 	struct member_sink *m = calloc(1, sizeof *m);
 	if (m) {
 		*m = (struct member_sink){

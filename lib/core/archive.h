@@ -69,7 +69,9 @@ struct tr_archive_writer *tr_archive_create(const char *format, struct tr_sink *
 
 /*
  * A sink for one member. Archives state the size before the data, so the data are spooled: finish
- * writes the member to the archive, close without finish drops it.
+ * writes the member to the archive, close without finish drops it. A time that the format cannot
+ * hold becomes the nearest one that it can hold. NULL: err is filled, because the format has no room
+ * for the name or memory is exhausted; other members can be written.
  */
 struct tr_sink *tr_archive_member_sink(struct tr_archive_writer *writer, const char *name,
 				       int64_t mtime, struct tr_error *err);

@@ -125,3 +125,17 @@ prepare() {
 	[ "$(grep -c '"type":"member".*"result":"ok"' report1)" -eq "$members" ]
 	[[ $(tail -1 report1) == *"\"members\":$members,\"records\":$members,\"errors\":0,"* ]]
 }
+
+@test "a name that the output cannot hold is an error, and the other members are written" {
+	cp --no-preserve=mode "$top_srcdir/tests/data/trec/filter.trec" trace
+	printf 'in.tar\ttar\tfile:a long:x>70000 file:x file:b\n' | "$make" trace
+	for j in 1 3; do
+		for kind in tar zip cpio; do
+			run -2 --separate-stderr tr-repack -j $j -t trec -o out.$kind in.tar
+			[[ $stderr == *": $kind: a name of 70000 bytes cannot be written, only up to 65535"* ]]
+			[[ $stderr == *"3 files and members: 2 converted, 1 with trouble" ]]
+			tr-repack -t trec -o out$kind.tar out.$kind
+			[ "$(tar -tf out$kind.tar)" = a$'\n'b ]
+		done
+	done
+}

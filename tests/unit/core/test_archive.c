@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -29,10 +30,10 @@ static struct member {
 	{ "empty", TR_BUFFER_INIT }, /* last: a 7z has empty members at its end */
 };
 
-static bool put_member(struct tr_archive_writer *writer, const struct member *member,
-		       struct tr_error *err)
+static bool put_member_at(struct tr_archive_writer *writer, const struct member *member,
+			  int64_t mtime, struct tr_error *err)
 {
-	struct tr_sink *sink = tr_archive_member_sink(writer, member->name, MTIME, err);
+	struct tr_sink *sink = tr_archive_member_sink(writer, member->name, mtime, err);
 	bool good = sink != NULL;
 	for (size_t at = 0; good && at < member->data.len;) {
 		size_t n = member->data.len - at < 70000 ? member->data.len - at : 70000;
@@ -43,6 +44,12 @@ static bool put_member(struct tr_archive_writer *writer, const struct member *me
 	if (sink)
 		sink->close(sink);
 	return good;
+}
+
+static bool put_member(struct tr_archive_writer *writer, const struct member *member,
+		       struct tr_error *err)
+{
+	return put_member_at(writer, member, MTIME, err);
 }
 
 static bool pack(const char *format, const struct member *list, size_t count, struct tr_buffer *to,
@@ -229,6 +236,88 @@ static void test_dropped_member(const char *format)
 	   "%s: a member that is closed without finish was never there", format);
 	tr_buffer_free(&packed);
 	tr_buffer_free(&once);
+}
+
+/*
+ * Writes a member of this name and time between two others. want: the name that is read; NULL: the
+ * member is refused. In any case the others are read. Returns the time that is read.
+ */
+static int64_t put_unusual(const char *format, const char *what, const char *name, const char *want,
+			   int64_t mtime)
+{
+	const struct tr_text content = TR_TEXT("content");
+	struct tr_buffer packed = TR_BUFFER_INIT, data = TR_BUFFER_INIT;
+	struct member unusual = { name, TR_BUFFER_INIT };
+	struct tr_archive_member member;
+	struct tr_error err;
+	int64_t seen = 0;
+	size_t others = 0, wanted = 0;
+	tr_error_clear(&err);
+	tr_buffer_put_text(&unusual.data, content);
+	struct tr_archive_writer *writer =
+		tr_archive_create(format, memory_sink(&packed, NULL), &err);
+	bool good = put_member(writer, &members[0], &err);
+	bool taken = put_member_at(writer, &unusual, mtime, &err);
+	good = put_member(writer, &members[1], &err) && tr_archive_finish(writer, &err) && good;
+	tr_archive_writer_free(writer);
+	struct tr_archive *archive =
+		tr_archive_open(memory_input(tr_buffer_text(&packed), 0, false), &limits, &err);
+	while (good && tr_archive_next(archive, &member, &err) == TR_OK) {
+		data.len = 0;
+		good = drain(tr_archive_source(archive), 1000, &data, &err);
+		if (want && strcmp(member.name, want) == 0) {
+			wanted += tr_text_equal(tr_buffer_text(&data), content);
+			seen = member.mtime;
+		} else {
+			others += strcmp(member.name, members[others > 0].name) == 0;
+		}
+	}
+	if (!ok(good && taken == (want != NULL) && others == 2 && wanted == taken, "%s: %s %s",
+		format, what, want ? "is read back" : "is refused, and the others are written"))
+		diag("%s", err.text);
+	tr_archive_free(archive);
+	tr_buffer_free(&unusual.data);
+	tr_buffer_free(&packed);
+	tr_buffer_free(&data);
+	return seen;
+}
+
+static void test_unusual_members(const char *format)
+{
+	enum { LONGEST = 65535, TOO_LONG = 70000 };
+	static const struct {
+		int64_t mtime, small, large; /* in zip and cpio; in tar and 7z */
+	} times[] = {
+		{ 0, 0, 0 },
+		{ UINT32_MAX, UINT32_MAX, UINT32_MAX },
+		{ -1, 0, -1 },
+		{ INT64_C(1) << 32, UINT32_MAX, INT64_C(1) << 32 },
+		{ INT64_MIN, 0, -11644473600 },
+		{ INT64_MAX, UINT32_MAX, 910692730085 },
+	};
+	bool seven = !strcmp(format, "7z"),
+	     small = !strcmp(format, "zip") || !strcmp(format, "cpio");
+	char *name = calloc(1, TOO_LONG + 1);
+	memset(name, 'x', LONGEST);
+	put_unusual(format, "a name of 65535 bytes", name, name, MTIME);
+	memset(name, 'x', LONGEST + 1);
+	put_unusual(format, "a name of 65536 bytes", name, NULL, MTIME);
+	memset(name, 'x', TOO_LONG);
+	put_unusual(format, "a name of 70000 bytes", name, NULL, MTIME);
+	free(name);
+	put_unusual(format, "a name that is not UTF-8", "\xff/\xe2", seven ? NULL : "\xff/\xe2",
+		    MTIME);
+	put_unusual(format, "the name of the end of a cpio", "TRAILER!!!",
+		    !strcmp(format, "cpio") ? "./TRAILER!!!" : "TRAILER!!!", MTIME);
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		int64_t want = small ? times[i].small : times[i].large;
+		int64_t seen = put_unusual(format, "a member", "a", "a", times[i].mtime);
+		/* libarchive does not read times before 1970 from a 7z */
+		if (seven && want < 0)
+			want = 0;
+		ok(seen == want, "%s: the time %" PRId64 " is read as %" PRId64, format,
+		   times[i].mtime, seen);
+	}
 }
 
 static void test_errors(const char *format)
@@ -429,6 +518,7 @@ int main(void)
 		test_small_windows(formats[i]);
 		test_damage(formats[i]);
 		test_dropped_member(formats[i]);
+		test_unusual_members(formats[i]);
 		test_errors(formats[i]);
 	}
 	test_bad_member();
