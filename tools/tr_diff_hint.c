@@ -139,11 +139,11 @@ bool tr_diff_find_root(struct tr_diff *diff, struct tr_buffer *paths, bool *foun
 		paths[1].len = root.to.len;
 		rules.roots = &root;
 		rules.root_count = 1;
-		for (unsigned i = 0; fine && i < 2; i++)
+		*found = !tr_text_equal(root.from, root.to) && !is_below(root.from, root.to) &&
+			 !is_below(root.to, root.from);
+		for (unsigned i = 0; fine && *found && i < 2; i++)
 			fine = hash_again(diff, i, &rules, &contents[i], err);
-		*found = fine && !tr_text_equal(root.from, root.to) &&
-			 !is_below(root.from, root.to) && !is_below(root.to, root.from) &&
-			 are_mostly_equal(&contents[0], &contents[1]);
+		*found = fine && *found && are_mostly_equal(&contents[0], &contents[1]);
 	}
 	free(contents);
 	return fine;
