@@ -74,6 +74,7 @@ struct repack {
 	int root;	       /* of it; -1: not open */
 	struct tr_buffer path; /* of the file in it */
 	bool made;	       /* an earlier run wrote the current output: nothing is written */
+	bool left_out;	       /* the output of this trace could not be opened; reported */
 	uint64_t made_count;
 	uint64_t troubled, made_only; /* places with trouble; places whose last output was made */
 	uint64_t opened;	      /* outputs of the place */
@@ -116,6 +117,9 @@ void repack_place(struct repack *r, struct tr_trace_place *place);
 
 /* Writes the empty file of the format of -t for an input without records, such as "[]". */
 void repack_nothing(struct repack *r, const struct tr_trace_place *place);
+
+/* True if further traces can follow in the place, each of which has an output of its own. */
+bool repack_may_hold_more(const struct repack *r, const struct tr_trace_place *place);
 
 /* Writes a record to the output that is open. False: reported, or a stop. */
 bool repack_put_record(struct repack *r, struct tr_record *record);

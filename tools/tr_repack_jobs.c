@@ -18,6 +18,7 @@ enum step { OPEN, DATA, FINISH, DROP };
 struct head {
 	enum step step;
 	bool noted;		       /* OPEN: see struct repack_name */
+	bool more;		       /* OPEN: further outputs of the place may follow */
 	size_t stem, extension, coded; /* OPEN: the lengths of the texts that follow */
 	const struct tr_codec *codec;  /* OPEN */
 	struct verify_digest digest;   /* FINISH, with --verify */
@@ -25,8 +26,7 @@ struct head {
 
 struct jobs {
 	struct tr_cli_jobs base;
-	bool failed; /* an output of the place could not be opened: no further one is */
-	int before;  /* exit status of the places before */
+	int before; /* exit status of the places before */
 };
 
 /* The sink of an output in a child. */
@@ -90,6 +90,7 @@ static bool open_in_child(struct repack *r, const struct tr_format *format,
 	struct repack_name name = repack_member_name(r, place, format, codec);
 	struct head head = { .step = OPEN,
 			     .noted = name.noted,
+			     .more = repack_may_hold_more(r, place),
 			     .stem = name.stem.len,
 			     .extension = name.extension.len,
 			     .coded = name.codec.len,
@@ -129,7 +130,7 @@ static void begin(void *context, const struct tr_trace_place *place)
 	(void)place;
 	r->job->before = r->cli.status;
 	r->cli.status = 0;
-	r->made = r->job->failed = false;
+	r->made = false;
 	r->opened = 0;
 }
 
@@ -147,7 +148,6 @@ struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
 static void open_for_child(struct repack *r, const struct tr_trace_place *place,
 			   const struct head *head, struct tr_text texts)
 {
-	struct jobs *jobs = r->job;
 	struct repack_name name = { .stem = { texts.data, head->stem },
 				    .extension = { texts.data + head->stem, head->extension },
 				    .codec = { texts.data + head->stem + head->extension,
@@ -155,11 +155,9 @@ static void open_for_child(struct repack *r, const struct tr_trace_place *place,
 				    .noted = head->noted };
 
 	r->made = false;
-	if (jobs->failed)
-		return;
-	jobs->failed = !r->open_as(r, &name, place, head->codec);
+	bool opened = r->open_as(r, &name, place, head->codec);
 	/* as without -j, input for an output that is not written is not read */
-	jobs->base.muted = jobs->failed || r->made;
+	r->job->base.muted = opened ? r->made : !head->more;
 }
 
 /* tr_cli_jobs.take */

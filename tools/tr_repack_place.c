@@ -259,6 +259,34 @@ bool repack_finish_output(struct repack *r, const struct tr_trace_place *place)
 	return tr_cli_finish_output(&r->cli, &mtime);
 }
 
+/* True if the format can be written; reports it if not. */
+static bool can_write(struct repack *r, const struct tr_format *format,
+		      const struct tr_trace_place *place)
+{
+	if (format->flags & TR_FORMAT_WRITES)
+		return true;
+	bool stream = place->format->flags & TR_FORMAT_STREAM;
+	tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+		      "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
+		      stream ? " (-t " : "", stream ? place->format->name : "",
+		      stream ? " keeps the stream)" : "");
+	return false;
+}
+
+/* Opens an output in this format. False: reported, and the next trace opens its own. */
+static bool open_output(struct repack *r, const struct tr_format *format,
+			const struct tr_trace_place *place)
+{
+	r->format = NULL;
+	if (!can_write(r, format, place))
+		return false;
+	r->format = format;
+	if (r->open(r, format, place))
+		return true;
+	r->format = NULL;
+	return false;
+}
+
 /*
  * Begins another output for a further trace, if the files of the format hold one: this needs an
  * archive or a directory.
@@ -276,12 +304,14 @@ static bool one_more(struct repack *r, const struct tr_format *format,
 		tr_cli_abandon(&r->cli);
 		return false;
 	}
-	if (!repack_finish_writer(r) || !repack_finish_output(r, place))
+	/* what was wrong with the trace before this one is reported */
+	repack_finish_writer(r);
+	repack_finish_output(r, place);
+	if (r->cli.stop)
 		return false;
-	r->format = format;
 	r->begun = false;
 	r->segment++;
-	return r->open(r, format, place);
+	return open_output(r, format, place);
 }
 
 /* True for the header of a further stream of an apitrace file; its streams stay in one file. */
@@ -303,20 +333,6 @@ static bool is_log(const struct repack *r, const struct tr_format *format,
 static bool makes_log(const struct repack *r, const struct tr_format *format)
 {
 	return format->is_log && format->is_log(NULL, &r->cli.config.read.settings);
-}
-
-/* True if the format can be written; reports it if not. */
-static bool can_write(struct repack *r, const struct tr_format *format,
-		      const struct tr_trace_place *place)
-{
-	if (format->flags & TR_FORMAT_WRITES)
-		return true;
-	bool stream = place->format->flags & TR_FORMAT_STREAM;
-	tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
-		      "format '%s' can only be read: use -t FORMAT%s%s%s", format->name,
-		      stream ? " (-t " : "", stream ? place->format->name : "",
-		      stream ? " keeps the stream)" : "");
-	return false;
 }
 
 /*
@@ -343,10 +359,7 @@ static bool settle_format(struct repack *r, const struct tr_format *format, bool
 			      r->format->name);
 		return false;
 	}
-	if (!can_write(r, format, place))
-		return false;
-	r->format = format;
-	return r->open(r, format, place);
+	return open_output(r, format, place);
 }
 
 /* Ends the line of copied text before other text. */
@@ -424,7 +437,7 @@ static bool know_format(struct repack *r, const struct tr_trace_place *place,
 bool repack_put_record(struct repack *r, struct tr_record *record)
 {
 	r->begun |= record->type == TR_HEADER || record->type == TR_RECORD;
-	if (r->made)
+	if (r->made || r->left_out)
 		return true;
 	/* a stream that stays one keeps the spelling of its lines */
 	if (r->format == &tr_format_trec && record->line.data)
@@ -449,21 +462,29 @@ const struct tr_format *repack_split_format(struct repack *r, const struct tr_tr
 	return format && can_write(r, format, place) ? format : NULL;
 }
 
+bool repack_may_hold_more(const struct repack *r, const struct tr_trace_place *place)
+{
+	return r->log || (place->format && (place->format->flags & TR_FORMAT_STREAM));
+}
+
 /* Writes the records of a place, until the output takes no more of them. */
 static void convert_records(struct repack *r, const struct tr_trace_place *place)
 {
-	/* a stream or a log may hold further traces, whose files were not made */
-	bool one = !(place->format && (place->format->flags & TR_FORMAT_STREAM)) && !r->log;
+	bool more = repack_may_hold_more(r, place);
 	struct tr_record *record;
 
 	while (tr_cli_next_here(&r->cli, &record)) {
 		bool skip = false;
 		if (r->join && !join_record(r, &record, &skip))
 			break;
-		if (skip)
+		if (skip || (r->left_out && record->type != TR_HEADER))
 			continue;
-		if (!know_format(r, place, record, &skip) || (r->made && one) ||
-		    (!skip && !repack_put_record(r, record)))
+		bool known = know_format(r, place, record, &skip);
+		/* a trace without an output is left out, and those after it have their own */
+		r->left_out = !known && more && r->apart;
+		if (r->left_out)
+			continue;
+		if (!known || (r->made && !more) || (!skip && !repack_put_record(r, record)))
 			break;
 		if (record->type == TR_HEADER)
 			tr_cli_put_blocks(&r->cli,
@@ -509,7 +530,7 @@ void repack_one(struct repack *r, struct tr_trace_place *place)
 
 	r->cli.status = 0;
 	r->format = NULL;
-	r->cut_line = r->begun = r->made = false;
+	r->cut_line = r->begun = r->made = r->left_out = false;
 	r->header = NULL;
 	r->segment = 0;
 	r->opened = 0;

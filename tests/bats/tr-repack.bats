@@ -457,6 +457,33 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]]
 	[ "$(cd both && find . -type f | LC_ALL=C sort)" = "$(printf './%s\n' a m.json.gz)" ]
 }
 
+@test "a trace of a stream that cannot be written is left out, and the others are written" {
+	# header NAME FORMAT: an empty trace
+	trace() { printf '%%trec\t1\tformat=%s\tversion=5\tmember="%s"\n!end\t0\n' "$2" "$1"; }
+	for one in apitrace srctrace drcov; do
+		{ trace a $one && trace b strace && trace c nothing && trace d $one; } >s.trec
+		{ trace x/b $one && trace c strace; } >t.trec
+		for j in 1 3; do
+			mkdir $one$j
+			touch $one$j/x
+			run -2 --separate-stderr tr-repack -j $j -z gzip -o $one$j/ s.trec t.trec
+			stderr=${stderr/b.gz:/b:}
+			[ "$stderr" = "tr-repack: s.trec: format 'strace' can only be read: use -t FORMAT (-t trec keeps the stream)
+tr-repack: s.trec: the stream came from the unknown format 'nothing': use -t FORMAT
+tr-repack: t.trec: cannot create $one$j/x/b: Not a directory
+tr-repack: t.trec: format 'strace' can only be read: use -t FORMAT (-t trec keeps the stream)
+tr-repack: 2 files and members: 2 with trouble" ] || { echo "$stderr"; return 1; }
+			[ "$(cd $one$j && find . -type f | sed 's/[.]gz$//' | LC_ALL=C sort)" = "$(printf './%s\n' a d x)" ]
+		done
+		run -2 tr-repack -q -o $one.tar s.trec t.trec
+		[ "$(tar -tf $one.tar)" = "$(printf '%s\n' a d x/b)" ]
+	done
+	# the trace after one of which nothing can be written, too
+	{ printf '%%trec\t1\tformat=klocwork\nexec\t0\t-\t1\ta\n!end\t1\n' && trace d drcov; } >s.trec
+	run -2 tr-repack -q -t drcov -o after/ s.trec
+	[ "$(ls after)" = d ]
+}
+
 @test "--resume skips files that were made without errors, and makes the others" {
 	mkdir -p a
 	cp z.json a/z.json
