@@ -9,6 +9,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -640,18 +641,20 @@ static enum tr_status end_of_spool(struct tr_archive *archive, struct tr_error *
 /* Compares the directory of a zip, which libarchive ignores, with the members that were found. */
 static enum tr_status end_of_zip(struct tr_archive *archive, struct tr_error *err)
 {
-	int count = tr_zip_skip_directory(archive->in);
+	int64_t count = tr_zip_skip_directory(archive->in);
 	if (count < 0)
 		return end_with_error(
 			archive,
 			"there is no complete directory after the last member; members may be "
 			"missing",
 			err);
-	if (archive->any_lost || (uint64_t)count == (archive->seen & UINT16_MAX))
+	uint64_t seen = count > UINT16_MAX ? archive->seen : archive->seen & UINT16_MAX;
+	if (archive->any_lost || (uint64_t)count == seen)
 		return TR_OK;
 	tr_error_set(err, TR_CAUSE_INPUT,
-		     "zip: the directory at the end lists %d members, but %llu were found", count,
-		     (unsigned long long)archive->seen);
+		     "zip: the directory at the end lists %" PRId64 " members, but %" PRIu64
+		     " were found",
+		     count, archive->seen);
 	return TR_WARN;
 }
 

@@ -31,10 +31,10 @@ const char *tr_archive_detect(struct tr_input *in);
 bool tr_zip_find_member(struct tr_input *in);
 
 /*
- * Skips the directory at the end of a zip. Returns the number of members that it lists (65535 means
- * any larger number), or -1 if the window does not begin with a complete directory.
+ * Skips the directory at the end of a zip. Returns the number of members that it lists (some programs
+ * write only its lowest 16 bits), or -1 if the window does not begin with a complete directory.
  */
-int tr_zip_skip_directory(struct tr_input *in);
+int64_t tr_zip_skip_directory(struct tr_input *in);
 
 /* Takes ownership of in. NULL: err is filled and in is freed. */
 struct tr_archive *tr_archive_open(struct tr_input *in, const struct tr_limits *limits,

@@ -205,7 +205,7 @@ static void skip_descriptor(struct tr_input *in)
 	tr_input_skip(in, wide ? WIDE : SMALL);
 }
 
-int tr_zip_skip_directory(struct tr_input *in)
+int64_t tr_zip_skip_directory(struct tr_input *in)
 {
 	/* the parts of the directory, and the fields that give the length of the data after each */
 	static const struct {
@@ -217,7 +217,9 @@ int tr_zip_skip_directory(struct tr_input *in)
 		{ { "PK\006\007", 4 }, 20, { 0 }, 0 },
 		{ { "PK\005\006", 4 }, 22, { 20 }, 0 }, /* the end */
 	};
-	enum { PARTS = sizeof parts / sizeof *parts, END = PARTS - 1, COUNT_AT = 10 };
+	enum { PARTS = sizeof parts / sizeof *parts, WIDE_END = 1, END = PARTS - 1 };
+	enum { COUNT_AT = 10, WIDE_COUNT_AT = 32, WIDE_COUNT_SIZE = 8 };
+	int64_t wide_count = -1;
 
 	skip_descriptor(in);
 	for (;;) {
@@ -234,10 +236,12 @@ int tr_zip_skip_directory(struct tr_input *in)
 		if (parts[i].wide_length)
 			n += tr_wire_u64(in->pos + parts[i].wide_length, false);
 		int count = tr_wire_u16(in->pos + COUNT_AT, false);
+		if (i == WIDE_END && tr_input_more(in, WIDE_COUNT_AT + WIDE_COUNT_SIZE))
+			wide_count = (int64_t)tr_wire_u64(in->pos + WIDE_COUNT_AT, false);
 		if (!skip_bytes(in, n))
 			return -1;
 		if (i == END)
-			return count;
+			return count == UINT16_MAX && wide_count > count ? wide_count : count;
 	}
 }
 
