@@ -48,16 +48,21 @@ void tr_cli_reads(struct tr_cli *cli, struct tr_text path)
 		tr_cli_keeps(cli, &st);
 }
 
-bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced)
+bool tr_cli_refuses(struct tr_cli *cli, const struct tr_trace_place *place, const char *path,
+		    const struct stat *replaced)
 {
 	const struct tr_buffer *inputs = &cli->private->inputs;
+	const struct tr_cli_log *log = &cli->private->log;
+	struct tr_error err;
 	struct file_id id;
 
 	for (size_t at = 0; S_ISREG(replaced->st_mode) && at < inputs->len; at += sizeof id) {
 		memcpy(&id, inputs->data + at, sizeof id);
 		if (id.device != replaced->st_dev || id.inode != replaced->st_ino)
 			continue;
-		tr_cli_fail(cli, "%s is an input file: choose another name for the output", path);
+		tr_error_set(&err, TR_CAUSE_USAGE, "%s is %s: choose another name for the output",
+			     path, log->ready && at == log->kept ? "the report" : "an input file");
+		tr_cli_message_of(cli, place, &err);
 		return true;
 	}
 	return false;
@@ -213,7 +218,8 @@ bool tr_cli_copy_bytes(struct tr_cli *cli, const struct tr_trace_place *place, b
 	while (!cli->stop && tr_input_more(in, 1)) {
 		size_t len = tr_input_available(in);
 		*cut_line = in->pos[len - 1] != '\n';
-		tr_cli_put_text(cli, (struct tr_text){ in->pos, len });
+		if (!tr_cli_put_text(cli, (struct tr_text){ in->pos, len }))
+			return false;
 		tr_input_skip(in, len);
 		if (tr_cli_attention)
 			tr_cli_progress(cli);
@@ -265,8 +271,7 @@ bool tr_cli_put(struct tr_cli *cli, struct tr_writer *writer, struct tr_record *
 	if (status == TR_OK) {
 		if (!cli->out->failed)
 			return true;
-		cli->stop = true;
-		return false;
+		return tr_cli_goes_on(cli);
 	}
 	tr_cli_report_record(cli, record, &p->err, p->err.severity == TR_DAMAGE);
 	if (status == TR_FATAL)
@@ -310,7 +315,7 @@ bool tr_cli_finish(struct tr_cli *cli, struct tr_writer *writer)
 
 	if (p->block_writer == writer)
 		tr_cli_put_blocks(cli, NULL);
-	while (!cli->stop && !p->discard) {
+	while (tr_cli_goes_on(cli) && !p->discard) {
 		enum tr_status status = tr_writer_finish(writer, &p->err);
 		if (status == TR_OK || status == TR_END)
 			break;
@@ -332,6 +337,7 @@ void tr_cli_begin(struct tr_cli *cli, const struct tr_tool *tool, int argc, char
 	};
 	/* before anything is opened */
 	tr_cli_standard_descriptors();
+	tr_cli_catch_file_limit();
 	cli->private = calloc(1, sizeof *cli->private);
 	if (cli->private) {
 		cli->private->argc = argc;
@@ -400,13 +406,12 @@ static __attribute__((noinline)) bool may_continue(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
 
-	if (cli->out && cli->out->failed)
-		cli->stop = true;
+	bool good = tr_cli_goes_on(cli);
 	if (p->last && p->last->arena && p->last->arena->limited) {
 		(void)tr_arena_error(p->last->arena, &p->err);
 		tr_cli_report_record(cli, p->last, &p->err, false);
 	}
-	return !cli->stop;
+	return good && !cli->stop;
 }
 
 void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place)

@@ -104,7 +104,7 @@ struct tr_cli {
 	struct tr_trace *trace; /* after tr_cli_open */
 	struct tr_output *out;	/* after tr_cli_output */
 
-	bool several; /* set by a tool that has several outputs: a writer gives up only its own */
+	bool several; /* set by a tool that has several outputs: each is given up alone */
 
 	/*
 	 * The output is compressed: a wait for input does not cut it into smaller
@@ -151,8 +151,12 @@ bool tr_cli_usage(struct tr_cli *cli, const char *format, ...)
 void tr_cli_reads(struct tr_cli *cli, struct tr_text path);
 bool tr_cli_inputs_open(struct tr_cli *cli, const char *const *operands, size_t count);
 
-/* True if the file that the output at path would replace is an input; reports it then. */
-bool tr_cli_refuses(struct tr_cli *cli, const char *path, const struct stat *replaced);
+/*
+ * True if the file that the output at path would replace is an input or the report; reports it
+ * then. place: that the output is made of; NULL: more than one.
+ */
+bool tr_cli_refuses(struct tr_cli *cli, const struct tr_trace_place *place, const char *path,
+		    const struct stat *replaced);
 
 /* Like tr_cli_usage, with a caret under the byte at that column (from 1) of the text. */
 bool tr_cli_usage_at(struct tr_cli *cli, struct tr_text text, size_t column, const char *format,
@@ -180,11 +184,12 @@ bool tr_cli_open(struct tr_cli *cli);
  * The output: -o or stdout. tr_cli_sink returns the file alone, for tools that stack encoders;
  * tr_cli_output_on makes cli->out of a sink, which it owns; tr_cli_output makes it of the file,
  * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a
- * file of this name in a directory, whose path is cli->output_path; it gets its name only in
- * tr_cli_end.
+ * file of this name in a directory, whose path is cli->output_path, for a place; it gets its name
+ * only in tr_cli_end.
  */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
-struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, int dir, const char *name);
+struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, const struct tr_trace_place *place, int dir,
+			       const char *name);
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink);
 bool tr_cli_output(struct tr_cli *cli, bool binary);
 
@@ -203,9 +208,10 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
 /*
  * Ends cli->out before the tool ends, for one that has several outputs: members of an archive, or
  * files of tr_cli_sink_at, which then get this modification time. What its writer gave up is
- * dropped.
+ * dropped. place: what the output is made of, for messages; NULL: more than one. False: reported.
  */
-bool tr_cli_finish_output(struct tr_cli *cli, const struct timespec *mtime);
+bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place,
+			  const struct timespec *mtime);
 
 /*
  * Completes the files of tr_cli_sink_at that were finished, and prints the name of one and a NUL.
@@ -304,14 +310,21 @@ void tr_cli_programs_end(struct tr_cli *cli, struct tr_programs *programs);
 bool tr_cli_line(struct tr_cli *cli, struct tr_record *record, struct tr_buffer *to,
 		 struct tr_text *line);
 
-/* Writes a line of the output, or a record's line. False: stop. */
+/* False: a stop, or the output has failed, which is a stop unless it is one of several. */
+static inline bool tr_cli_goes_on(struct tr_cli *cli)
+{
+	bool failed = cli->out && cli->out->failed;
+
+	cli->stop |= failed && !cli->several;
+	return !cli->stop && !failed;
+}
+
+/* Writes a line of the output, or a record's line. False: nothing more is to be written to it. */
 static inline bool tr_cli_put_text(struct tr_cli *cli, struct tr_text text)
 {
 	tr_output_put_text(cli->out, text);
 	tr_output_record_end(cli->out);
-	if (cli->out->failed)
-		cli->stop = true;
-	return !cli->stop;
+	return tr_cli_goes_on(cli);
 }
 bool tr_cli_put_line(struct tr_cli *cli, struct tr_record *record);
 

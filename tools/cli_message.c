@@ -265,7 +265,7 @@ static bool is_in_use(struct tr_cli *cli, const struct stat *st)
 	for (int i = 1; !p->inputs_known && !cli->tool->command && i < p->argc; i++)
 		if (p->argv[i] != path)
 			tr_cli_reads(cli, tr_text_from(p->argv[i]));
-	return tr_cli_refuses(cli, path, st);
+	return tr_cli_refuses(cli, NULL, path, st);
 }
 
 /*
@@ -298,6 +298,7 @@ static bool open_report(struct tr_cli *cli)
 		tr_cli_fail(cli, "%s: %s", log->path, strerror(errno));
 		return false;
 	}
+	log->kept = S_ISREG(st.st_mode) ? cli->private->inputs.len : SIZE_MAX;
 	if (S_ISREG(st.st_mode))
 		tr_cli_keeps(cli, &st);
 	log->ready = true;

@@ -153,8 +153,25 @@ void tr_cli_watch_exit(bool on)
 	running = on;
 }
 
-static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ };
+static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
 enum { DEADLY = sizeof deadly / sizeof deadly[0] };
+
+static void do_nothing(int signal_number)
+{
+	(void)signal_number;
+}
+
+/*
+ * A write beyond the limit for files then fails with a message, and other files can still be
+ * written. A command that is started has the signal's default action, unlike with SIG_IGN.
+ */
+void tr_cli_catch_file_limit(void)
+{
+	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART }, old;
+
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
 
 /* The signals that end a process and that a user, a pipe or a limit can cause. */
 static void deadly_set(sigset_t *set)
@@ -231,7 +248,8 @@ static void complete_files(struct tr_cli *cli)
  * blocked from the creation of the temporary file until its name is recorded, so that no signal
  * leaves it.
  */
-static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
+static struct tr_sink *file_sink(struct tr_cli *cli, const struct tr_trace_place *place, int dir,
+				 const char *name)
 {
 	struct tr_cli_private *p = cli->private;
 	struct tr_sink *sink;
@@ -240,7 +258,7 @@ static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 	int found = dir < 0 ? stat(cli->output_path, &st)
 			    : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
 
-	if (found == 0 && tr_cli_refuses(cli, cli->output_path, &st)) {
+	if (found == 0 && tr_cli_refuses(cli, place, cli->output_path, &st)) {
 		cli->stop = !cli->several;
 		return NULL;
 	}
@@ -255,7 +273,7 @@ static struct tr_sink *file_sink(struct tr_cli *cli, int dir, const char *name)
 	note_unfinished(sink);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (!sink) {
-		tr_cli_fail(cli, "%s", p->err.text);
+		tr_cli_message_of(cli, place, &p->err);
 		cli->stop = !cli->several || p->err.cause == TR_CAUSE_MEMORY;
 	}
 	return sink;
@@ -272,7 +290,7 @@ struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary)
 	if (cli->stop)
 		return NULL;
 	if (cli->output_path)
-		return file_sink(cli, -1, NULL);
+		return file_sink(cli, NULL, -1, NULL);
 	if (binary && isatty(STDOUT_FILENO)) {
 		tr_cli_usage(cli, "binary output to a terminal: use -o FILE or a pipe");
 		return NULL;
@@ -288,9 +306,10 @@ struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary)
 	return sink;
 }
 
-struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, int dir, const char *name)
+struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, const struct tr_trace_place *place, int dir,
+			       const char *name)
 {
-	return cli->stop ? NULL : file_sink(cli, dir, name);
+	return cli->stop ? NULL : file_sink(cli, place, dir, name);
 }
 
 bool tr_cli_output_on(struct tr_cli *cli, struct tr_sink *sink)
@@ -320,13 +339,14 @@ bool tr_cli_output(struct tr_cli *cli, bool binary)
 }
 
 /* Reports an error of the output. A closed pipe is not an error: the reader has seen enough. */
-static void output_error(struct tr_cli *cli, const struct tr_error *err)
+static void output_error(struct tr_cli *cli, const struct tr_trace_place *place,
+			 const struct tr_error *err)
 {
-	if (err->cause == TR_CAUSE_PIPE)
-		cli->stop = true;
-	else
-		tr_cli_fail(cli, "%s: %s", cli->output_path ? cli->output_path : "stdout",
-			    err->text);
+	struct tr_error named;
+
+	tr_error_set(&named, err->cause, "%s: %s", cli->output_path ? cli->output_path : "stdout",
+		     err->text);
+	tr_cli_message_of(cli, place, &named);
 }
 
 void tr_cli_abandon(struct tr_cli *cli)
@@ -334,7 +354,8 @@ void tr_cli_abandon(struct tr_cli *cli)
 	cli->stop = cli->private->discard = true;
 }
 
-bool tr_cli_finish_output(struct tr_cli *cli, const struct timespec *mtime)
+bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place,
+			  const struct timespec *mtime)
 {
 	struct tr_cli_private *p = cli->private;
 	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, *mtime };
@@ -351,7 +372,7 @@ bool tr_cli_finish_output(struct tr_cli *cli, const struct timespec *mtime)
 	} else if (cli->out) {
 		done = tr_output_finish(cli->out, &p->err);
 		if (!done)
-			output_error(cli, &p->err);
+			output_error(cli, place, &p->err);
 	}
 	/* a file system that keeps no such time makes --resume write the file again */
 	if (p->files.count > before)
@@ -389,7 +410,7 @@ void tr_cli_output_end(struct tr_cli *cli)
 	struct tr_cli_private *p = cli->private;
 
 	p->discard = p->discard || tr_cli_read_nothing(cli);
-	tr_cli_finish_output(cli, &now);
+	tr_cli_finish_output(cli, NULL, &now);
 	complete_files(cli);
 	if (fflush(stdout) != 0 && errno != EPIPE)
 		tr_cli_fail(cli, "stdout: %s", strerror(errno));

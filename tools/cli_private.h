@@ -44,6 +44,7 @@ struct tr_cli_log {
 	const char *path; /* NULL: no report */
 	bool tried;	  /* the file was opened, or cannot be */
 	bool ready;	  /* fd is open */
+	size_t kept;	  /* where its id is in inputs; SIZE_MAX: it is no regular file */
 	int fd;
 	struct tr_buffer line;
 	bool in_member;
@@ -138,6 +139,7 @@ void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place);
 /* cli_output.c */
 
 void tr_cli_standard_descriptors(void);
+void tr_cli_catch_file_limit(void);
 void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
 void tr_cli_output_end(struct tr_cli *cli);
 void tr_cli_output_is_not_ours(void); /* a child process leaves the files of its parent alone */

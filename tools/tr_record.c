@@ -470,7 +470,7 @@ static int open_output(struct tr_cli *cli, const char *path, bool *is_new)
 		return -1;
 	/* the command may read it */
 	if (!tr_cli_inputs_open(cli, from_stdin, 1) ||
-	    (stat(path, &st) == 0 && tr_cli_refuses(cli, path, &st)))
+	    (stat(path, &st) == 0 && tr_cli_refuses(cli, NULL, path, &st)))
 		return -1;
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
 	int fd = open(path, flags | O_EXCL, 0666);

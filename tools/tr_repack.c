@@ -254,8 +254,9 @@ bool repack_codec(struct repack *r, const struct tr_format *format,
 	}
 	if (r->foreign)
 		return true;
-	tr_cli_fail(&r->cli, "no tool for %s reads %s: use -O foreign=yes to write it anyway",
-		    format->name, (*codec)->name);
+	tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_DAMAGE,
+		      "no tool for %s reads %s: use -O foreign=yes to write it anyway",
+		      format->name, (*codec)->name);
 	return false;
 }
 
@@ -478,7 +479,8 @@ static bool open_below(struct repack *r, const struct repack_name *parts,
 		close(dir);
 		return true;
 	}
-	struct tr_sink *sink = checked_sink(r, tr_cli_sink_at(&r->cli, dir, name), NULL, false);
+	struct tr_sink *sink =
+		checked_sink(r, tr_cli_sink_at(&r->cli, place, dir, name), NULL, false);
 	close(dir);
 	return open_on(r, sink, codec);
 }

@@ -176,6 +176,8 @@ static void take(void *context, const struct tr_trace_place *place, struct tr_te
 		break;
 	case DATA:
 		tr_output_put_text(r->cli.out, body);
+		/* as without -j, nothing more is read for an output that has failed */
+		r->job->base.muted |= r->cli.out->failed;
 		break;
 	case FINISH:
 		if (r->verify)

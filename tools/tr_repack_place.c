@@ -256,7 +256,10 @@ bool repack_finish_output(struct repack *r, const struct tr_trace_place *place)
 		clock_gettime(CLOCK_REALTIME, &mtime);
 		mtime.tv_nsec += r->mark - mtime.tv_nsec % REPACK_MARKS;
 	}
-	return tr_cli_finish_output(&r->cli, &mtime);
+	bool done = tr_cli_finish_output(&r->cli, place, &mtime);
+	/* an archive without this member must not look complete */
+	r->cli.stop |= !done && r->archive;
+	return done;
 }
 
 /* True if the format can be written; reports it if not. */

@@ -315,6 +315,8 @@ static bool open_in_directory(struct file_sink *s, const char *name)
 	struct stat *was = &s->replaced;
 
 	s->replaces = fstatat(s->file.dir, name, was, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!s->replaces && errno != ENOENT)
+		return false; /* also for a name that is too long: the temporary one may not be */
 	if (s->replaces && S_ISDIR(was->st_mode)) {
 		errno = EISDIR;
 		return false;

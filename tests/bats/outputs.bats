@@ -77,7 +77,7 @@ readers='tr-parse tr-tojson tr-totext tr-stat tr-tohtml tr-envdiff'
 	cp trace.trec dir/b.trec
 	cd dir
 	run --separate-stderr -2 tr-repack -t trec -o . a.trec ../before
-	[ "$stderr" = "tr-repack: ./a.trec is an input file: choose another name for the output
+	[ "$stderr" = "tr-repack: a.trec: ./a.trec is an input file: choose another name for the output
 tr-repack: 2 files and members: 1 converted, 1 with trouble" ]
 	cmp a.trec ../before
 	cmp before ../before

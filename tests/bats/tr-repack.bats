@@ -140,7 +140,7 @@ setup() {
 	tr-repack -o calls.trace.gz calls.trec
 	zcat calls.trace.gz | cmp - <(tr-repack -z none calls.trec)
 	run -2 tr-repack -o calls.trace.bz2 calls.trec
-	[[ $output == *"no tool for apitrace reads bzip2: use -O foreign=yes to write it anyway" ]]
+	[[ $output == *"tr-repack: "*": no tool for apitrace reads bzip2: use -O foreign=yes to write it anyway" ]]
 }
 
 @test "--verify accepts output that is compressed beyond --max-ratio" {
@@ -566,6 +566,33 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 		for resume in "" --resume --resume; do
 			run -2 tr-repack $resume -t trec -o "$date/" in.tar
 		done
+	done
+}
+
+@test "an output that cannot be written fails alone, and its message names the member" {
+	{ head -3 z.json; for _ in {1..60}; do sed '1,3d;$d' z.json; done; tail -1 z.json; } >large.json
+	tar -cf in.tar z.json large.json m.json
+	for j in 1 3; do
+		# without a handler, the signal of the limit would end the process
+		run -2 --separate-stderr bash -c 'ulimit -f 1000; exec env --default-signal=XFSZ "$@"' _ \
+			tr-repack -j $j --report=$j.report -t trec -o $j/ in.tar
+		[ "$stderr" = "tr-repack: in.tar:large.json: $j/large.trec: cannot write: File too large
+tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
+		[ "$(ls -A $j)" = "$(printf '%s\n' m.trec z.trec)" ]
+		[ "$(grep -c '"type":"member".*"result":"ok"' $j.report)" -eq 2 ]
+	done
+	# an archive that misses a member because of us is not complete
+	run -2 bash -c 'ulimit -f 1000; exec tr-repack -t trec -o out.tar in.tar'
+	[ ! -e out.tar ]
+	# names that a file system does not take, or that are in use
+	cp z.json "$(printf 'z%.0s' {1..250}).json"
+	mkdir -p names/z.trec.gz
+	for j in 1 3; do
+		run -2 --separate-stderr tr-repack -j $j --report=names/m.trec.gz -t trec -z gzip -o names/ zz*.json z.json m.json
+		[[ ${stderr_lines[0]} == "tr-repack: zzz"*".json: cannot create names/zzz"*": File name too long" ]]
+		[ "${stderr_lines[1]}" = "tr-repack: z.json: cannot create names/z.trec.gz: Is a directory" ]
+		[ "${stderr_lines[2]}" = "tr-repack: m.json: names/m.trec.gz is the report: choose another name for the output" ]
+		[ "${stderr_lines[3]}" = "tr-repack: 3 files and members: 3 with trouble" ]
 	done
 }
 
