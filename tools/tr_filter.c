@@ -452,6 +452,8 @@ static bool begin_segment(struct tr_filter *filter)
 	filter->has_records = filter->any_kept = false;
 	filter->left_out_before = filter->sieve ? filter->sieve->left_out : 0;
 	filter->written = 0;
+	filter->later_part = false;
+	filter->selected_before = filter->selected;
 	return tr_filter_begin_sets(filter) && tr_filter_begin_output(filter);
 }
 
@@ -481,8 +483,18 @@ static bool pass_header(struct tr_filter *filter, struct tr_record *record)
 	if ((filter->has_header || saw_records(filter)) && !begin_segment(filter))
 		return false;
 	filter->has_header = true;
-	filter->any_kept = is_later_part(record);
+	filter->any_kept = filter->later_part = is_later_part(record);
 	return pass_line(filter, record);
+}
+
+/*
+ * Marks a part of which nothing was selected, because its context then counts only with records of
+ * other parts.
+ */
+static void mark_unselected(const struct tr_filter *filter, struct tr_buffer *trailer)
+{
+	if (filter->later_part && filter->selected == filter->selected_before)
+		tr_buffer_put_literal(trailer, "\tselected=0");
 }
 
 /* Passes a trailer with the count of the records that were written. */
@@ -498,6 +510,8 @@ static bool pass_trailer(struct tr_filter *filter, struct tr_record *record)
 	if (tr_filter_writes_lines(filter)) {
 		tr_buffer_reset(line);
 		tr_trailer_recount(record, count, line);
+		if (!tr_record_field(record, "selected"))
+			mark_unselected(filter, line);
 		tr_buffer_put_byte(line, '\n');
 		fine = line->failed ? tr_cli_out_of_memory(filter->cli)
 				    : tr_filter_pass(filter, tr_buffer_text(line));
@@ -595,6 +609,7 @@ static void close_segment(struct tr_filter *filter)
 	tr_buffer_reset(&filter->text);
 	tr_trailer_put(filter->written, errors + filter->gave_up, truncated || filter->gave_up,
 		       &filter->text);
+	mark_unselected(filter, &filter->text);
 	tr_buffer_put_byte(&filter->text, '\n');
 	tr_output_put_text(out, tr_buffer_text(&filter->text));
 }

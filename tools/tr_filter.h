@@ -149,6 +149,8 @@ struct tr_filter {
 
 	/* the segment */
 	bool has_header, has_records, any_kept;
+	bool later_part; /* of a trace that was split: its context is passed on in any case */
+	uint64_t selected_before;  /* the segment */
 	uint64_t left_out_before;  /* by the sieve, before the segment */
 	uint64_t written;	   /* records, as a trailer counts them */
 	struct tr_pending pending; /* context, until a record is kept */

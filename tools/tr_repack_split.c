@@ -64,13 +64,13 @@ struct join {
 	struct tr_map seen;	 /* context lines, and the definition of each id */
 	struct tr_arena memory;
 	/*
-	 * The definitions and context before the first other record, which stay held back: if
-	 * nothing was selected of any part, tr-filter would have left out the context, too.
+	 * The definitions and context before the first other record, which are held back: if
+	 * tr-filter selected nothing of any part, it would have left out the context of the trace.
 	 */
 	struct tr_buffer held;
-	uint64_t held_context;
-	bool begun, several; /* another record has come; another part */
-	bool due;	     /* a trailer has to be written */
+	bool begun;		   /* another record has come */
+	bool selected, unselected; /* something of a part was selected, nothing of a part was */
+	bool due;		   /* a trailer has to be written */
 	uint64_t count, errors;
 	bool truncated;
 	struct tr_record made;
@@ -552,7 +552,6 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	*drop = join->skips || (same && part > join->part);
 	if (join->skips)
 		return true;
-	join->several |= *drop;
 	if (*drop) {
 		join->part = part;
 		join->next = 0;
@@ -566,9 +565,8 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	tr_map_clear(&join->seen);
 	tr_arena_reset(&join->memory);
 	join->count = join->errors = 0;
-	join->truncated = join->begun = join->several = false;
+	join->truncated = join->begun = join->selected = join->unselected = false;
 	tr_buffer_reset(&join->held);
-	join->held_context = 0;
 	if (join->checks && !is_part)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_USAGE, TR_FLAW,
 			      "is not a part of a trace as written by tr-repack -t trec --split");
@@ -581,8 +579,8 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	return join->header.failed ? tr_cli_out_of_memory(&r->cli) : remake(r, record);
 }
 
-/* Writes the lines that were held back. False: reported. */
-static bool put_held(struct repack *r)
+/* Writes the lines that were held back. context: also those of records. False: reported. */
+static bool put_held(struct repack *r, bool context)
 {
 	struct join *join = r->join;
 	const char *p = join->held.data, *end = p + join->held.len;
@@ -595,7 +593,11 @@ static bool put_held(struct repack *r)
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		tr_buffer_reset(&join->line);
 		tr_buffer_put_text(&join->line, tr_text_span(p, lf));
-		if (!remake(r, &record) || !repack_put_record(r, record))
+		if (!remake(r, &record))
+			return false;
+		bool drop = record->type == TR_RECORD && !context;
+		join->count -= drop && join->count;
+		if (!drop && !repack_put_record(r, record))
 			return false;
 		p = lf + 1;
 	}
@@ -616,7 +618,6 @@ static bool hold(struct repack *r, struct tr_record *record, bool *drop)
 	if (line_of(r, record, &text, &line)) {
 		tr_buffer_put_text(&join->held, line);
 		tr_buffer_put_byte(&join->held, '\n');
-		join->held_context += record->type == TR_RECORD;
 	}
 	tr_buffer_free(&text);
 	return !r->cli.stop;
@@ -631,6 +632,10 @@ static void join_trailer(struct join *join, struct tr_record *trailer)
 	join->errors += number_of(trailer, "errors");
 	join->next = number_of(trailer, "next");
 	join->truncated = join->truncated || cut;
+	if (tr_record_field(trailer, "selected"))
+		join->unselected = true;
+	else
+		join->selected |= trailer->seq.number > 0;
 	join->due = true;
 }
 
@@ -639,8 +644,9 @@ bool join_end(struct repack *r)
 	struct join *join = r->join;
 	struct tr_record *trailer;
 
-	if (!join || !join->due)
+	if (!join || (!join->due && !join->held.len))
 		return true;
+	bool due = join->due;
 	join->due = false;
 	if (join->checks && join->next) {
 		join->errors++;
@@ -649,14 +655,15 @@ bool join_end(struct repack *r)
 			      join->part);
 	}
 	join->next = 0;
-	if (join->several && !join->begun)
-		join->count -= join->held_context;
-	else if (!put_held(r))
-		return false;
+	/* the header of the next trace may be in it */
 	struct tr_buffer saved = join->line;
 	join->line = (struct tr_buffer)TR_BUFFER_INIT;
+	bool good = put_held(r, join->selected || !join->unselected);
+	tr_buffer_reset(&join->line);
 	tr_trailer_put(join->count, join->errors, join->truncated, &join->line);
-	bool good = remake(r, &trailer) && repack_put_record(r, trailer);
+	/* without trailers, the parts were cut */
+	if (due)
+		good = good && remake(r, &trailer) && repack_put_record(r, trailer);
 	tr_buffer_free(&join->line);
 	join->line = saved;
 	return good;
@@ -673,7 +680,7 @@ static __attribute__((noinline)) bool join_part(struct repack *r, struct tr_reco
 
 	bool context = is_context(*record);
 	if (!context && (*record)->type == TR_RECORD)
-		return join->begun || put_held(r);
+		return join->begun || put_held(r, true);
 	if ((*record)->type == TR_TRAILER) {
 		join_trailer(join, *record);
 		*drop = true;

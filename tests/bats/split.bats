@@ -72,6 +72,68 @@ equal() {
 	done < <(traces)
 }
 
+@test "context and definitions are filtered separately, too" {
+	# context before, between and after the records that are selected, and after the last one
+	context='%trec	1	format=trec
+%fn	F1	f	args=["a"]
+%other	O1	-	value=1
+meta	0	-	-	version	value=1
+exec	1	-	1	x
+exec	2	-	1	y
+load	3	-	-	a	size=1
+call	4	-	1	f	a=1	->
+exec	5	-	1	x
+load	6	-	-	b	size=1
+exec	7	-	1	z
+meta	8	-	-	version	value=1
+!end	9'
+	while read -r trace; do
+		if [ "$trace" ]; then
+			cp --no-preserve=mode "$data/$trace" in.x
+		else
+			printf '%s\n' "$context" >in.x
+		fi
+		cut_in 4
+		[ "$(ls parts | wc -l)" -gt 2 ]
+		while IFS='|' read -r option expression; do
+			filter=(tr-filter ${option:+"$option"} "$expression")
+			"${filter[@]}" whole.trec >expected 2>messages || [ $? -eq 1 ]
+			for part in parts/*; do
+				"${filter[@]}" "$part" >"filtered-${part##*/}" 2>messages || [ $? -eq 1 ]
+			done
+			cat filtered-* | tr-repack --join -t trec -o joined
+			equal joined expected "$option $expression"
+			# the filtered parts are filtered again
+			for part in filtered-*; do
+				tr-filter -v 'kind == "nothing"' "$part" >"again-$part" 2>messages || [ $? -eq 1 ]
+			done
+			cat again-* | tr-repack --join -t trec -o joined
+			equal joined <(tr-filter -v 'kind == "nothing"' expected 2>messages) "$option $expression, twice"
+			rm filtered-* again-*
+		done <<'END'
+|load
+|meta
+--context=none|load or meta
+|kind =~ /./
+-v|load
+|load and name == "b" or source or env or section
+--definitions=all|name == "no such name"
+--definitions=none|load or exec
+--definitions=all|load and name == "no such name"
+|exec and name == "x"
+|exec and name == "z"
+END
+	done < <(echo && traces | grep -v kwspec)
+	# lines that no tool of this package counts
+	cut_in 4
+	cat parts/* | grep -v '^!end' | tr-repack -q --join -t trec | cmp - <(grep -v '^!end' whole.trec)
+	# a trace after one that has only context
+	printf '%%trec\t1\tformat=trec\nmeta\t0\t-\t-\tversion\tvalue=1\n!end\t1\n' >m.trec
+	printf '%%trec\t1\tformat=trec\nexec\t0\t-\t1\ta\n!end\t1\n' >n.trec
+	tr-repack -t trec --split=records=9 -o few/ m.trec n.trec
+	tr-repack --join -t trec few/* | cmp - <(cat m.trec n.trec)
+}
+
 @test "each part is complete: it is read and converted without a message" {
 	while read -r trace; do
 		cp --no-preserve=mode "$data/$trace" in.x
