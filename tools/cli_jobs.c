@@ -17,6 +17,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ struct batch {
 	uint64_t weight;			   /* of the places */
 	enum { FILLED, READY, GIVEN, DONE } state; /* DONE: the worker may have died, too */
 	int death;				   /* of waitpid; 0: the worker lives */
+	pid_t direct; /* a child whose results come through a pipe; 0: none */
 };
 
 struct worker {
@@ -110,6 +112,7 @@ struct run {
 	struct worker *workers; /* that live */
 	size_t worker_count;
 	bool alone;	    /* no worker can be started */
+	bool full;	    /* results had no room */
 	double cost, least; /* nanoseconds for each unit of weight; to be worth a worker */
 	bool measured;	    /* cost is not a guess */
 	uint64_t weight;    /* that was read here since the cost was measured */
@@ -212,19 +215,26 @@ static void work(const struct run *run, const struct order *order)
 	}
 }
 
-/* Works on orders until there are no more, or after a stop. */
-static __attribute__((noreturn)) void be_worker(const struct run *run, int fd)
+/* Leaves all that belongs to the parent. Messages become frames. */
+static void become_child(const struct run *run, struct tr_cli_child *child)
 {
 	struct tr_cli_private *p = run->cli->private;
-	struct tr_cli_child child = { .frames = TR_BUFFER_INIT };
-	struct order order;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	tr_cli_output_is_not_ours();
 	for (size_t i = 0; i < run->worker_count; i++)
 		close(run->workers[i].fd);
-	p->child = &child;
+	p->child = child;
 	p->relay = relay;
+}
+
+/* Works on orders until there are no more, or after a stop. */
+static __attribute__((noreturn)) void be_worker(const struct run *run, int fd)
+{
+	struct tr_cli_child child = { .frames = TR_BUFFER_INIT };
+	struct order order;
+
+	become_child(run, &child);
 	while (!run->cli->stop && read(fd, &order, sizeof order) == sizeof order) {
 		int64_t ns = cpu_time();
 		child.fd = run->batches[order.batch].fd;
@@ -277,13 +287,21 @@ static bool prepare(struct run *run)
 	return good && start_worker(run);
 }
 
-/* Notes that a worker has died. Its first batch is done as far as it came, if it did not stop. */
-static void end_worker(struct run *run, struct worker *worker)
+/* Waits for the end of a child. */
+static int death_of(pid_t pid)
 {
 	int death = 0;
 
-	while (waitpid(worker->pid, &death, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, &death, 0) < 0 && errno == EINTR)
 		;
+	return death;
+}
+
+/* Notes that a worker has died. Its first batch is done as far as it came, if it did not stop. */
+static void end_worker(struct run *run, struct worker *worker)
+{
+	int death = death_of(worker->pid);
+
 	close(worker->fd);
 	for (size_t i = 0; i < worker->count; i++)
 		run->batches[worker->batches[i]].state = i || !death ? READY : DONE;
@@ -343,11 +361,16 @@ static struct worker *idle_worker(struct run *run)
 	return idle && idle->count < ORDERS ? idle : NULL;
 }
 
+static struct order order_of(const struct run *run, const struct batch *batch)
+{
+	return (struct order){ (size_t)(batch - run->batches), batch->items[batch->taken].at,
+			       batch->end };
+}
+
 /* Orders the places of a batch that were not taken. False: no worker can take an order now. */
 static bool give(struct run *run, struct batch *batch)
 {
-	struct order order = { (size_t)(batch - run->batches), batch->items[batch->taken].at,
-			       batch->end };
+	struct order order = order_of(run, batch);
 	struct worker *worker = idle_worker(run);
 
 	if (!worker)
@@ -461,14 +484,61 @@ static struct tr_input *open_frames(int fd, uint64_t begin)
 	return source ? tr_input_new(source, &limits, 0) : NULL;
 }
 
+/* True if the worker has ended because it could not store its results. */
+static bool had_no_room(const struct batch *batch)
+{
+	return WIFEXITED(batch->death) && WEXITSTATUS(batch->death) > STATUS_ERRNO;
+}
+
+/*
+ * A window on the frames of a child that does the work of a batch again and sends its results
+ * through a pipe, which needs no room. NULL: there is none, or memory is exhausted.
+ */
+static struct tr_input *open_direct(struct run *run, struct batch *batch)
+{
+	const struct tr_limits limits = TR_LIMITS_DEFAULT;
+	int ends[2];
+
+	/* the results may have taken the room that other processes, or an archive, need */
+	if (ftruncate(batch->fd, (off_t)batch->end) != 0 || pipe2(ends, O_CLOEXEC) != 0)
+		return NULL;
+	batch->direct = fork();
+	if (batch->direct == 0) {
+		struct tr_cli_child child = { .fd = ends[1], .frames = TR_BUFFER_INIT };
+		struct order order = order_of(run, batch);
+		close(ends[0]);
+		become_child(run, &child);
+		work(run, &order);
+		_exit(0);
+	}
+	close(ends[1]);
+	batch->direct = batch->direct > 0 ? batch->direct : 0;
+	if (!batch->direct) {
+		close(ends[0]);
+		return NULL;
+	}
+	struct tr_source *source = tr_source_fd(ends[0], true);
+	return source ? tr_input_new(source, &limits, 0) : NULL;
+}
+
+/* Ends the child of a pipe. One that has ended itself, or was killed, says so all the same. */
+static void end_direct(struct batch *batch)
+{
+	if (!batch->direct)
+		return;
+	kill(batch->direct, SIGKILL);
+	batch->death = death_of(batch->direct);
+	batch->direct = 0;
+}
+
 /* Reports a place whose worker has died before it was read, or that no worker can read. */
-static void report_crash(struct run *run, const struct tr_trace_place *place,
-			 const struct batch *batch)
+static void report_crash(struct run *run, const struct tr_trace_place *place, struct batch *batch)
 {
 	static const struct tr_trace_seen nothing = { .truncated = true, .parsed = true };
 	struct tr_error err;
-	int death = batch->death;
 
+	end_direct(batch);
+	int death = batch->death;
 	if (batch->state != DONE)
 		tr_error_say(&err, TR_CAUSE_SYSTEM,
 			     "left out: cannot start another process to convert it");
@@ -539,10 +609,16 @@ static void take_oldest(struct run *run)
 
 	for (bool done = false; !done && !run->cli->stop;) {
 		struct tr_input *in = NULL;
-		if (wait_for(run, batch) && !(in = open_frames(batch->fd, batch->end)))
+		bool there = wait_for(run, batch);
+		if (there && had_no_room(batch)) {
+			run->full = true;
+			in = open_direct(run, batch);
+		} else if (there && !(in = open_frames(batch->fd, batch->end))) {
 			tr_cli_out_of_memory(run->cli);
+		}
 		done = take_places(run, batch, in);
 		tr_input_free(in);
+		end_direct(batch);
 		batch->state = READY; /* for another worker */
 	}
 	empty_batch(batch);
@@ -655,7 +731,7 @@ static void read_here(struct run *run, struct tr_trace_place *place)
 /* True if workers should read the next places. */
 static bool wants_workers(struct run *run, const struct tr_trace_place *place)
 {
-	if (run->alone || run->jobs->skips)
+	if (run->alone || run->full || run->jobs->skips)
 		return false;
 	if (!run->begun)
 		run->begun = run->ns = cpu_time(); /* libraries have been loaded */

@@ -143,8 +143,28 @@ workers() {
 	# members that have no room are read without a process
 	tar -cf in.tar ?.json
 	tr-repack -t trec -z gzip -o large/ in.tar
-	run -0 bash -c "trap '' XFSZ; ulimit -f 200; exec tr-repack -j 2 -t trec -z gzip -o small/ in.tar"
+	run -0 bash -c "ulimit -f 200; exec tr-repack -j 2 -t trec -z gzip -o small/ in.tar"
 	diff -r large small
+}
+
+@test "results without room come directly, and nothing is missing" {
+	for i in {10..21}; do { cat z.json; printf '%*s\n' "$i" ""; } >m$i.json; done
+	cat "$top_srcdir/tests/data/trec/filter.trec" >m19.trec
+	echo bad >>m19.trec
+	tar -cf in.tar m*
+	# a member has room in the file of a worker, but not its result, too
+	limited() {
+		bash -c 'ulimit -f 88; exec env --default-signal=XFSZ "$@"' _ tr-repack --report=report -z xz=6 -t trec "$@"
+	}
+	for out in o.7z d/; do
+		for j in 1 3; do
+			mkdir -p ${out%/}/$j
+			(cd ${out%/}/$j && run -2 --separate-stderr limited -j $j -o $out ../../in.tar && echo "$stderr" >messages)
+		done
+		diff -r ${out%/}/1 ${out%/}/3
+		[ "$(grep -c '"result":"ok"' ${out%/}/3/report)" -eq 12 ]
+	done
+	[ "$(ls d/3/d | wc -l)" -eq 13 ]
 }
 
 @test "any allocation may fail" {
