@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,6 +234,19 @@ static void note_unfinished(const struct tr_sink *sink)
 	catch_deadly();
 }
 
+/*
+ * True if the open files of the group leave only few descriptors to inputs and outputs: the kernel
+ * gives the lowest number that is free.
+ */
+static bool are_descriptors_scarce(const struct tr_file_group *files)
+{
+	enum { NEEDED = 16 };
+	struct rlimit limit;
+
+	return files->count && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	       (rlim_t)files->list[files->count - 1].fd + NEEDED >= limit.rlim_cur;
+}
+
 /* Gives the files that are finished their names. */
 static void complete_files(struct tr_cli *cli)
 {
@@ -262,7 +276,7 @@ static struct tr_sink *file_sink(struct tr_cli *cli, const struct tr_trace_place
 		cli->stop = !cli->several;
 		return NULL;
 	}
-	if (unfinished_count == TR_FILE_GROUP)
+	if (unfinished_count == TR_FILE_GROUP || are_descriptors_scarce(&p->files))
 		complete_files(cli);
 	deadly_set(&set);
 	sigprocmask(SIG_BLOCK, &set, &old);

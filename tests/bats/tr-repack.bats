@@ -596,6 +596,22 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 	done
 }
 
+@test "few descriptors are enough for many files" {
+	for i in {1..50}; do
+		mkdir -p in/$i
+		cat m.json >in/$i/m.json
+	done
+	tar -cf in.tar in
+	for j in 1 3; do
+		run -0 --separate-stderr bash -c 'ulimit -n 40; exec tr-repack "$@"' _ -j $j -t trec -z gzip -o $j/ in.tar
+		[ -z "$stderr" ]
+		run -0 --separate-stderr bash -c 'ulimit -n 40; exec tr-repack "$@"' _ -j $j -t trec -z gzip -o f$j/ in/*/*
+		[ -z "$stderr" ]
+	done
+	diff -r 1 3
+	[ "$(find 1 f1 f3 -type f | wc -l)" -eq 150 ]
+}
+
 @test "an output that is dropped gives one message" {
 	cat "$top_srcdir/tests/data/apitrace/gears.trace" >gears.trace
 	for j in 1 3; do
