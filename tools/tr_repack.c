@@ -533,6 +533,8 @@ int main(int argc, char **argv)
 		tr_cli_usage(cli, "--split needs a directory: -o DIR/");
 	if (r.split && r.resume)
 		tr_cli_usage(cli, "--split cannot be combined with --resume");
+	if (r.split && r.join)
+		tr_cli_usage(cli, "--split cannot be combined with --join");
 	if (r.list && !r.split)
 		tr_cli_usage(cli, "--list0 needs --split");
 	else if (r.list)

@@ -148,6 +148,9 @@ struct repack_name repack_member_name(struct repack *r, const struct tr_trace_pl
 const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
 			     const struct repack_name *name);
 
+/* The name as it is unpacked: ./a is the same file as a. */
+struct tr_text repack_unpacked_as(struct tr_text name);
+
 /* True if a place has become a member or file of this name. */
 bool repack_is_member(const struct repack *r, struct tr_text name);
 

@@ -128,8 +128,7 @@ static struct tr_text join_name(const struct repack_name *parts, uint64_t number
 	return (struct tr_text){ to->data, to->failed ? 0 : to->len - 1 };
 }
 
-/* Returns the name as it is unpacked: ./a is the same file as a. */
-static struct tr_text unpacked_as(struct tr_text name)
+struct tr_text repack_unpacked_as(struct tr_text name)
 {
 	while (tr_text_starts(name, TR_TEXT("./")))
 		name = (struct tr_text){ name.data + 2, name.len - 2 };
@@ -145,7 +144,7 @@ struct used_name {
 /* The entry of a name that is in use; NULL: it is free. */
 static struct used_name *find_used(const struct repack *r, struct tr_text name)
 {
-	return tr_map_get(&r->names.taken, unpacked_as(name));
+	return tr_map_get(&r->names.taken, repack_unpacked_as(name));
 }
 
 bool repack_is_member(const struct repack *r, struct tr_text name)
@@ -163,7 +162,7 @@ static const char *keep_name(struct repack *r, struct tr_text name)
 	used->next = 2;
 	memcpy(used->name, name.data, name.len + 1);
 	struct tr_text kept = { used->name, name.len };
-	return tr_map_put(&r->names.taken, unpacked_as(kept), used) ? used->name : NULL;
+	return tr_map_put(&r->names.taken, repack_unpacked_as(kept), used) ? used->name : NULL;
 }
 
 /* Keeps the first unused name, without or with a number. NULL: memory is exhausted. */

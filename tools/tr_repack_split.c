@@ -5,9 +5,10 @@
  * A part is a stream or a trace file of its own: its header has part=N, and is followed by the
  * definitions and the context records of the parts before it. These context records have
  * .again=true, and the definitions are equal to those of the other parts, so --join can leave them
- * out, even after records or definitions were filtered out of the parts. Each trailer but the last
- * has next=LINK, and the header of the next part has after=LINK, a hash of the first record after
- * the cut, so --join can detect a part that is missing or of another trace.
+ * out, even after records or definitions were filtered out of the parts. Each header has
+ * after=LINK, a hash of the first record after the cut, the sizes of the parts before it and their
+ * links. Each trailer but the last has the link of the next part, next=LINK, so --join can detect
+ * a part that is missing or of another trace.
  *
  *	split: header, definitions, context -> kept -> the begin of each part
  *	join:  parts -> known definitions and context -> one segment
@@ -44,9 +45,15 @@ struct split {
 	struct tr_arena ids;
 	uint64_t open_calls;
 
+	/* the last number of the names of each stem, which several traces may have */
+	struct tr_map numbers;
+	struct tr_arena stems;
+	uint64_t *number; /* of the stem */
+
 	/* the part that is written */
 	uint64_t part; /* 0: none was begun */
 	uint64_t link; /* between this part and the next; 0: none is known */
+	uint64_t last_link;
 	bool open;
 	uint64_t records, own;	/* with and without the repeated ones */
 	uint64_t frames, begin; /* begin: bytes before the first record of its own */
@@ -59,6 +66,7 @@ struct join {
 	bool checks;		 /* --join: each part has to be there, once and in order */
 	bool skips;		 /* the segment is left out */
 	uint64_t part;		 /* of the segment */
+	uint64_t first;		 /* link before the first part; 0: unknown */
 	uint64_t next;		 /* link to the next part; 0: it is the last one, or unknown */
 	struct tr_buffer header; /* without part=N and after=LINK */
 	struct tr_map seen;	 /* context lines, and the definition of each id */
@@ -123,7 +131,9 @@ void split_free(struct split *split)
 	tr_buffer_free(&split->lines);
 	tr_buffer_free(&split->line);
 	tr_map_free(&split->by_id);
+	tr_map_free(&split->numbers);
 	tr_arena_free(&split->ids);
+	tr_arena_free(&split->stems);
 	tr_arena_free(&split->arena);
 	free(split->kept);
 	free(split);
@@ -214,6 +224,20 @@ static void put_link(struct tr_buffer *to, const char *field, uint64_t link)
 		tr_buffer_put_text(to, tr_text_from(text));
 }
 
+/* Sets the link before the next part, which begins with the record. False: a stop. */
+static bool set_link(struct repack *r, struct tr_record *record)
+{
+	struct split *s = r->split;
+	struct tr_text line = TR_TEXT("");
+	uint64_t hash = s->part ? tr_number_hash(s->last_link, tr_output_count(r->cli.out))
+				: tr_text_hash(*s->number, tr_buffer_text(&s->header));
+
+	if (!line_of(r, record, &s->line, &line) && r->cli.stop)
+		return false;
+	s->link = s->last_link = tr_text_hash(tr_number_hash(hash, s->part), line);
+	return true;
+}
+
 /* Opens the next part and writes its begin. False: reported. */
 static bool open_part(struct repack *r, const struct tr_trace_place *place)
 {
@@ -222,7 +246,8 @@ static bool open_part(struct repack *r, const struct tr_trace_place *place)
 	struct tr_buffer text = TR_BUFFER_INIT;
 	char number[24];
 
-	snprintf(number, sizeof number, "-%06" PRIu64, ++s->part);
+	s->part++;
+	snprintf(number, sizeof number, "-%06" PRIu64, ++*s->number);
 	tr_buffer_put_text(&text, tr_buffer_text(&s->stem));
 	tr_buffer_put(&text, number, strlen(number));
 	struct repack_name name = { .stem = tr_buffer_text(&text),
@@ -255,7 +280,7 @@ static bool open_part(struct repack *r, const struct tr_trace_place *place)
 	return good;
 }
 
-/* Ends the part. trailer NULL: more parts follow. False: reported. */
+/* Ends the part. trailer NULL: more parts follow. False: a stop. */
 static bool close_part(struct repack *r, const struct tr_trace_place *place,
 		       const struct tr_record *trailer)
 {
@@ -274,14 +299,37 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
 				: put_line(r, tr_buffer_text(&text), false);
 	tr_buffer_free(&text);
 	s->open = false;
-	if (!repack_finish_writer(r) || !repack_finish_output(r, place) || !good)
-		return false;
-	if (s->list && !tr_cli_list_file(&r->cli, r->path.data))
-		return false;
-	return true;
+	/* a part of which nothing can be written is reported, and the next one is begun */
+	good = repack_finish_writer(r) && good;
+	good = repack_finish_output(r, place) && good;
+	if (good && s->list)
+		tr_cli_list_file(&r->cli, r->path.data);
+	return !r->cli.stop;
 }
 
-/* Begins the parts of a trace. record: its header, or (NULL) it has none. False: reported. */
+/*
+ * Finds the last number of the stem: the parts of all traces of this name are numbered
+ * consecutively, so their names sort in the order of the parts. False: memory is exhausted.
+ */
+static bool find_number(struct split *s)
+{
+	struct tr_text stem = repack_unpacked_as(tr_buffer_text(&s->stem));
+
+	s->number = tr_map_get(&s->numbers, stem);
+	if (s->number)
+		return true;
+	s->number = tr_arena_alloc(&s->stems, sizeof *s->number + stem.len);
+	if (!s->number)
+		return false;
+	*s->number = 0;
+	memcpy(s->number + 1, stem.data, stem.len);
+	struct tr_text key = { (const char *)(s->number + 1), stem.len };
+	return tr_map_put(&s->numbers, key, s->number);
+}
+
+/*
+ * Begins the parts of a trace. header NULL: it has none. False: reported.
+ */
 static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 			struct tr_record *header, const struct tr_format *format)
 {
@@ -290,6 +338,12 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 
 	r->header = header;
 	s->format = format;
+	if (header && (format->flags & TR_FORMAT_STREAM) && tr_record_field(header, "part")) {
+		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
+			      "is a part of a trace already: join the parts (--join) before they "
+			      "are split again");
+		return false;
+	}
 	if (!repack_codec(r, format, place, &s->codec))
 		return false;
 	if (header && !line_of(r, header, &s->line, &line))
@@ -309,6 +363,8 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	s->codec_extension =
 		(struct tr_text){ s->extension.data + s->extension.len, name.codec.len };
 	s->stem.len = stem;
+	if (!find_number(s))
+		return tr_cli_out_of_memory(&r->cli);
 	tr_buffer_reset(&s->lines);
 	s->kept_count = 0;
 	tr_map_clear(&s->by_id);
@@ -352,20 +408,6 @@ static void count_record(struct split *s, const struct tr_record *record)
 			(tr_call_kinds_of(&s->kinds, record->name.text) & TR_CALL_END_FRAME) != 0;
 }
 
-/* Ends the part before a record, which begins the next one. False: a stop. */
-static bool cut_before(struct repack *r, const struct tr_trace_place *place,
-		       struct tr_record *record)
-{
-	struct split *s = r->split;
-	struct tr_text line = TR_TEXT("");
-	uint64_t seed = tr_number_hash(tr_text_hash(0, tr_buffer_text(&s->header)), s->part);
-
-	if (!line_of(r, record, &s->line, &line) && r->cli.stop)
-		return false;
-	s->link = tr_text_hash(seed, line);
-	return close_part(r, place, NULL);
-}
-
 /* Writes a record to its part. False: a stop. */
 static bool split_record(struct repack *r, const struct tr_trace_place *place,
 			 struct tr_record *record)
@@ -383,9 +425,9 @@ static bool split_record(struct repack *r, const struct tr_trace_place *place,
 	}
 	if (record->type == TR_COMMENT)
 		return !s->open || repack_put_record(r, record);
-	if (s->open && is_full(r) && !cut_before(r, place, record))
+	if (s->open && is_full(r) && (!set_link(r, record) || !close_part(r, place, NULL)))
 		return false;
-	if (!s->open && !open_part(r, place))
+	if (!s->open && ((!s->part && !set_link(r, record)) || !open_part(r, place)))
 		return false;
 	count_record(s, record);
 	return repack_put_record(r, record);
@@ -393,28 +435,26 @@ static bool split_record(struct repack *r, const struct tr_trace_place *place,
 
 void split_place(struct repack *r, const struct tr_trace_place *place)
 {
-	struct split *s = r->split;
 	struct tr_record *record;
-	bool begun = false;
+	bool begun = false, left_out = false;
 
 	while (tr_cli_next_here(&r->cli, &record)) {
-		if (record->type == TR_HEADER || !begun) {
-			const struct tr_format *format = repack_split_format(r, place, record);
-			bool header = record->type == TR_HEADER;
-			if (!format || !close_part(r, place, NULL) ||
-			    !begin_trace(r, place, header ? record : NULL, format))
-				break;
+		bool header = record->type == TR_HEADER;
+		if (header || !begun) {
 			begun = true;
+			const struct tr_format *format = repack_split_format(r, place, record);
+			left_out = !close_part(r, place, NULL) || !format ||
+				   !begin_trace(r, place, header ? record : NULL, format);
 			if (header)
 				continue;
 		}
-		if (!split_record(r, place, record))
-			break;
+		/* after a part that cannot be written, only further traces are */
+		left_out = left_out || !split_record(r, place, record);
 	}
 	/* the stream was cut */
 	if (!r->cli.stop)
 		close_part(r, place, NULL);
-	s->open = false;
+	r->split->open = false;
 }
 
 /* Joining. */
@@ -537,6 +577,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	struct join *join = r->join;
 	struct tr_buffer whole = TR_BUFFER_INIT;
 	uint64_t part = number_of(*record, "part");
+	uint64_t first = part == 1 ? number_of(*record, "after") : 0;
 	bool is_part = part && without(&join->line, line, "\tpart=");
 
 	if (is_part && without(&whole, tr_buffer_text(&join->line), "\tafter=")) {
@@ -547,7 +588,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	tr_buffer_free(&whole);
 	bool same = is_part && join->on &&
 		    tr_text_equal(tr_buffer_text(&join->line), tr_buffer_text(&join->header));
-	bool another = !same || (part == 1 && !join->next);
+	bool another = !same || (part == 1 && (!join->next || first != join->first));
 	join->skips = join->checks && !another && !check_part(r, *record, part);
 	*drop = join->skips || (same && part > join->part);
 	if (join->skips)
@@ -561,6 +602,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 		return false;
 	join->on = is_part;
 	join->part = part;
+	join->first = first;
 	join->next = 0;
 	tr_map_clear(&join->seen);
 	tr_arena_reset(&join->memory);

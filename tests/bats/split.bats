@@ -248,6 +248,14 @@ parts/aXb/in-000002.trec" ]
 1 2 3 4 5 3|p/a-000003.trec:1: part 3 comes after part 5: it is left out, because it is a duplicate or out of order|1 2 3 4 5
 1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out, because it belongs to another trace|1 2 3 4 5
 END
+	# another trace whose records after the cuts are equal
+	for n in 1 2; do
+		{ printf '%%trec\t1\tformat=trec\n' && printf 'exec\t%d\t-\t1\tx\n' 1 2$n 3 4 5; printf '!end\t5\n'; } >e.trec
+		sed -i "s/2$n/2${n/2/22}/" e.trec
+		tr-repack -t trec --split=records=2 -o e$n/ e.trec
+	done
+	run -2 tr-repack --join -t trec -o joined e1/e-000001.trec e2/e-000002.trec e1/e-00000[23].trec
+	[ "$output" = "tr-repack: e2/e-000002.trec:1: part 2 is left out, because it belongs to another trace" ]
 	# after each part was filtered, too
 	for part in p/*; do
 		tr-filter exec "$part" >"${part##*/}"
@@ -261,6 +269,63 @@ END
 	[[ $(tail -1 joined) == *'	errors=1' ]]
 }
 
+@test "the names of the parts of several traces sort in order" {
+	# two traces with equal headers in a stream, and a file of the same name elsewhere
+	for n in 1 2; do
+		printf '%%trec\t1\tformat=trec\n'
+		printf 'exec\t%d\t-\t1\tx\n' 1 2 3 4
+		printf '!end\t4\n'
+	done >two.trec
+	printf '%%trec\t1\tformat=trec\nexec\t1\t-\t1\ty\n!end\t1\n' >y.trec
+	mkdir other
+	cp y.trec other/two.trec
+	tar -cf other.tar -C other two.trec
+	tr-repack -t trec --split=records=2 -o parts/ two.trec ./two.trec other.tar y.trec
+	(cd parts && printf '%s\n' *) | cmp - <(printf '%s.trec\n' two-00000{1,2,3,4,5,6,7,8,9} y-000001)
+	tr-repack --join -t trec parts/* | sed 's/\tmember="two.trec"//' | cmp - <(cat two.trec two.trec y.trec y.trec)
+	# a trace whose last part is missing does not take another one with it
+	run -2 --separate-stderr tr-repack --join -t trec -o joined parts/two-00000[134].trec
+	[ "$stderr" = "tr-repack: parts/two-000003.trec: the parts after part 1 of the trace are missing" ]
+	[ "$(grep -c ^exec joined)" -eq 6 ]
+	[ "$(grep -c ^%trec joined)" -eq 2 ]
+	# a process that forked
+	cp "$data/apitrace/streams/forks.trace" forks.trace
+	tr-repack -t trec --split=records=9 -o forks/ forks.trace
+	LC_ALL=C ls forks | cmp - <(ls forks)
+	[ "$(find forks -name '*-*-*')" = "" ]
+	tr-repack --join -t trec forks/* | cmp - <(tr-parse forks.trace)
+}
+
+@test "a part is not split again" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	tr-repack -t trec --split=records=90 -o p/ a.json
+	run -2 --separate-stderr tr-repack -t trec --split=records=9 -o q/ p/a-000001.trec
+	[ "$stderr" = "tr-repack: p/a-000001.trec:1: is a part of a trace already: join the parts (--join) before they are split again" ]
+	[ ! -e q ]
+	# files of another format have no marks
+	tr-repack -q -t klocwork --split=records=9 -o q/ p/a-000001.trec
+	[ "$(find q -type f | wc -l)" -gt 4 ]
+}
+
+@test "a trace that cannot be split does not end the stream" {
+	for m in x x-000001.trec/y z; do
+		printf '%%trec\t1\tformat=apitrace\tversion=5\tmember="%s"\n!end\t0\n' $m
+	done >s.trec
+	{ cat s.trec && printf '%%trec\t1\tformat=strace\n!end\t0\n' && cat s.trec; } >t.trec
+	run -2 --separate-stderr tr-repack -t trec --split=records=1 -o d/ s.trec
+	[ "$stderr" = "tr-repack: s.trec: cannot create d/x-000001.trec/y-000001.trec: Not a directory" ]
+	[ "$(cd d && ls)" = "$(printf '%s\n' x-000001.trec z-000001.trec)" ]
+	run -2 --separate-stderr tr-repack -O foreign=yes --split=records=1 -o e/ t.trec
+	[ "$stderr" = "tr-repack: t.trec: format 'strace' can only be read: use -t FORMAT (-t trec keeps the stream)" ]
+	[ "$(find e -type f | wc -l)" -eq 6 ]
+	# a part of which the format can hold nothing does not end the trace
+	{ tr-parse "$data/build/zlib.compile_commands.json" | sed '$d'
+	printf 'call\t99%d\t-\t1\tf\t->\n' 1 2 3 4 5 6 7 8
+	tr-parse "$data/build/zlib.compile_commands.json" | sed 1d; } >mixed.trec
+	run -2 tr-repack -q --split=records=4 -o f/ mixed.trec
+	[ "$(cat f/* | grep -c '"file"')" -eq "$((2 * $(grep -c '"file"' "$data/build/zlib.compile_commands.json")))" ]
+}
+
 @test "options that cannot be combined" {
 	run -2 tr-repack --split=records=1 -t trec a
 	[ "${lines[0]}" = "tr-repack: --split needs a directory: -o DIR/" ]
@@ -272,5 +337,7 @@ END
 	[ "${lines[0]}" = "tr-repack: --list0 needs --split" ]
 	run -2 tr-repack --resume --split=records=1 -o d/ a
 	[ "${lines[0]}" = "tr-repack: --split cannot be combined with --resume" ]
+	run -2 tr-repack --join --split=records=1 -o d/ a
+	[ "${lines[0]}" = "tr-repack: --split cannot be combined with --join" ]
 	[ ! -e d ]
 }
