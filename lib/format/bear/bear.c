@@ -237,6 +237,7 @@ struct reader {
 	struct tr_recent running;	    /* seq of the execution that each pid runs */
 	struct tr_recent pids;		    /* pid of each rid */
 	struct tr_buffer extra, text;
+	struct tr_text first; /* the object for which the header was delivered; data NULL: none */
 	bool strip, headed;
 	bool odd_time; /* the event's timestamp would be written differently */
 };
@@ -523,41 +524,36 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 	return keep_raw(reader, object, "an event in a form that Bear does not write", err);
 }
 
-/* Finds out the version from the first event: version 4 has no `started`. */
-static enum tr_status read_header(struct reader *reader, struct tr_record **record,
-				  struct tr_error *err)
-{
-	struct tr_text object;
-	struct event event;
-	unsigned version = 3;
-
-	if (tr_json_items_peek(reader->base.in, MOST, &object)) {
-		if (!open_event(&event, object, NULL, &reader->base.arena))
-			return tr_arena_error(&reader->base.arena, err);
-		version = is_execution(&event) && !event.started ? 4 : 3;
-	}
-	return deliver_header(reader, version, record, err);
-}
-
-/* Delivers the header, then a record for each object. */
+/*
+ * Delivers the header before the first object that is JSON, which tells the version (4 has no
+ * `started`, and its executions no rid), then a record for each object.
+ */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
 	struct reader *reader = tr_container(base, struct reader, base);
-	struct tr_text object;
+	struct tr_text object = reader->first;
 	struct event event;
 
 	tr_arena_reset(&base->arena);
 	enum tr_status status = tr_reader_due(base, record, err);
 	if (status != TR_END)
 		return status;
-	if (!reader->headed)
-		return read_header(reader, record, err);
-	status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
+	if (!object.data)
+		status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
+	else
+		status = TR_OK;
+	if (status == TR_END && !reader->headed)
+		return deliver_header(reader, 3, record, err);
 	if (status != TR_OK)
 		return status;
 	if (!open_event(&event, object, &reader->environments, &base->arena))
 		return tr_arena_error(&base->arena, err);
-	return make_record(reader, object, &event, record, err);
+	reader->first = (struct tr_text){ NULL, 0 };
+	if (reader->headed)
+		return make_record(reader, object, &event, record, err);
+	reader->first = object;
+	bool old = !is_execution(&event) || event.started || event.rid;
+	return deliver_header(reader, old ? 3 : 4, record, err);
 }
 
 static struct tr_reader *open_reader(const struct tr_read_config *config, struct tr_input *in,
