@@ -269,6 +269,15 @@ static bool start_worker(struct run *run)
 	return true;
 }
 
+static void close_batches(struct run *run)
+{
+	for (size_t i = 0; run->batches && i < run->room; i++)
+		if (run->batches[i].fd >= 0)
+			close(run->batches[i].fd);
+	free(run->batches);
+	run->batches = NULL;
+}
+
 /* Makes the files of all batches, which workers inherit, and the first worker. */
 static bool prepare(struct run *run)
 {
@@ -276,15 +285,19 @@ static bool prepare(struct run *run)
 
 	if (run->batches)
 		return true;
+	tr_cli_complete_files(run->cli); /* they hold descriptors */
 	run->room = 2 * (size_t)run->jobs->count + 8;
 	run->workers = calloc(run->jobs->count, sizeof *run->workers);
 	run->batches = calloc(run->room, sizeof *run->batches);
 	bool good = run->workers && run->batches;
 	for (size_t i = 0; run->batches && i < run->room; i++) {
 		run->batches[i].fd = good ? tr_file_unnamed(&err) : -1;
-		good = good && run->batches[i].fd >= 0;
+		good = good && run->batches[i].fd >= 0 && !tr_cli_is_scarce(run->batches[i].fd);
 	}
-	return good && start_worker(run);
+	if (good && start_worker(run))
+		return true;
+	close_batches(run); /* others need the descriptors */
+	return false;
 }
 
 /* Waits for the end of a child. */
@@ -794,11 +807,8 @@ void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context
 		kill(run.workers[0].pid, SIGKILL);
 		end_worker(&run, &run.workers[0]);
 	}
-	for (size_t i = 0; run.batches && i < run.room; i++) {
+	for (size_t i = 0; run.batches && i < run.room; i++)
 		empty_batch(&run.batches[i]);
-		if (run.batches[i].fd >= 0)
-			close(run.batches[i].fd);
-	}
-	free(run.batches);
+	close_batches(&run);
 	free(run.workers);
 }

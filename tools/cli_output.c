@@ -234,21 +234,15 @@ static void note_unfinished(const struct tr_sink *sink)
 	catch_deadly();
 }
 
-/*
- * True if the open files of the group leave only few descriptors to inputs and outputs: the kernel
- * gives the lowest number that is free.
- */
-static bool are_descriptors_scarce(const struct tr_file_group *files)
+bool tr_cli_is_scarce(int fd)
 {
 	enum { NEEDED = 16 };
 	struct rlimit limit;
 
-	return files->count && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-	       (rlim_t)files->list[files->count - 1].fd + NEEDED >= limit.rlim_cur;
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + NEEDED >= limit.rlim_cur;
 }
 
-/* Gives the files that are finished their names. */
-static void complete_files(struct tr_cli *cli)
+void tr_cli_complete_files(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
 
@@ -276,8 +270,9 @@ static struct tr_sink *file_sink(struct tr_cli *cli, const struct tr_trace_place
 		cli->stop = !cli->several;
 		return NULL;
 	}
-	if (unfinished_count == TR_FILE_GROUP || are_descriptors_scarce(&p->files))
-		complete_files(cli);
+	if (unfinished_count == TR_FILE_GROUP ||
+	    (p->files.count && tr_cli_is_scarce(p->files.list[p->files.count - 1].fd)))
+		tr_cli_complete_files(cli);
 	deadly_set(&set);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	if (dir < 0)
@@ -400,7 +395,7 @@ bool tr_cli_list_file(struct tr_cli *cli, const char *path)
 {
 	struct tr_error err;
 
-	complete_files(cli);
+	tr_cli_complete_files(cli);
 	if (tr_fd_write(STDOUT_FILENO, path, strlen(path) + 1, &err))
 		return true;
 	if (err.cause != TR_CAUSE_PIPE)
@@ -425,7 +420,7 @@ void tr_cli_output_end(struct tr_cli *cli)
 
 	p->discard = p->discard || tr_cli_read_nothing(cli);
 	tr_cli_finish_output(cli, NULL, &now);
-	complete_files(cli);
+	tr_cli_complete_files(cli);
 	if (fflush(stdout) != 0 && errno != EPIPE)
 		tr_cli_fail(cli, "stdout: %s", strerror(errno));
 	if (close(STDOUT_FILENO) != 0 && errno != EBADF)

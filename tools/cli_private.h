@@ -140,7 +140,13 @@ void tr_cli_note_read(struct tr_cli *cli, const struct tr_trace_place *place);
 
 void tr_cli_standard_descriptors(void);
 void tr_cli_catch_file_limit(void);
+/*
+ * True if after this descriptor there are only few for inputs and outputs: the kernel gives the
+ * lowest number that is free.
+ */
+bool tr_cli_is_scarce(int fd);
 void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
+void tr_cli_complete_files(struct tr_cli *cli); /* gives finished files their names */
 void tr_cli_output_end(struct tr_cli *cli);
 void tr_cli_output_is_not_ours(void); /* a child process leaves the files of its parent alone */
 

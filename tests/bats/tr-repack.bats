@@ -602,14 +602,16 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 		cat m.json >in/$i/m.json
 	done
 	tar -cf in.tar in
-	for j in 1 3; do
-		run -0 --separate-stderr bash -c 'ulimit -n 40; exec tr-repack "$@"' _ -j $j -t trec -z gzip -o $j/ in.tar
-		[ -z "$stderr" ]
-		run -0 --separate-stderr bash -c 'ulimit -n 40; exec tr-repack "$@"' _ -j $j -t trec -z gzip -o f$j/ in/*/*
-		[ -z "$stderr" ]
+	for limit in 24 40; do
+		for j in 1 3; do
+			for input in in.tar "in/*/*"; do
+				rm -rf out
+				run -0 --separate-stderr bash -c "ulimit -n $limit; exec tr-repack -j $j -t trec -z gzip -o out/ $input"
+				[ -z "$stderr" ]
+				[ "$(find out -type f | wc -l)" -eq 50 ]
+			done
+		done
 	done
-	diff -r 1 3
-	[ "$(find 1 f1 f3 -type f | wc -l)" -eq 150 ]
 }
 
 @test "an output that is dropped gives one message" {
