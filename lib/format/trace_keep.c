@@ -139,6 +139,7 @@ struct parcel {
 	size_t name, member;	/* lengths with their NUL; member 0: it is a file */
 	uint64_t offset;	/* in the member, of its first byte here: a mark is skipped */
 	uint64_t bytes;		/* of the member */
+	bool ended;		/* its end was seen when it was opened */
 	struct tr_error damage; /* the reason why it ended early; no cause: it is whole */
 };
 
@@ -255,8 +256,9 @@ static bool open_sent(struct tr_trace *trace, int fd, uint64_t end, const struct
 	}
 	trace->in->offset = parcel->offset;
 	trace->in->codec = parcel->place.codec;
-	/* as after the detection of the format, which has looked at the first bytes */
-	tr_input_more(trace->in, 1);
+	/* as after the detection of the format, which has looked at the first bytes or all */
+	uint64_t seen = parcel->ended ? parcel->bytes + 1 : 1;
+	tr_input_more(trace->in, seen <= trace->config.read.limits.max_record ? seen : 1);
 	return true;
 }
 
@@ -294,6 +296,7 @@ enum tr_status tr_trace_send(struct tr_trace *trace, int fd, uint64_t *end, stru
 	tr_error_clear(&parcel.damage);
 	parcel.member = place->member ? trace->member.len : 0;
 	parcel.offset = trace->in->offset;
+	parcel.ended = trace->in->at_end;
 	if (!write_at(fd, trace->name.data, parcel.name, &at) ||
 	    !write_at(fd, trace->member.data, parcel.member, &at))
 		return TR_END;

@@ -44,6 +44,21 @@ traces() {
 	grep -q '"result":"unknown"' files/3/report
 }
 
+@test "a member of no known format that is damaged" {
+	command -v zip >/dev/null || skip "zip is not installed"
+	for i in {10..50}; do cat z.json >m$i.json; done
+	# the end of a small member is seen when its format is detected
+	for size in 1000 300000; do
+		seq $size >n
+		rm -f n.zip
+		zip -q n.zip n
+		printf '\x5a\xa5\x5a' | dd of=n.zip bs=1 seek=$(($(wc -c <n.zip) / 2)) conv=notrunc status=none
+		tar -cf in$size.tar m*.json n.zip z.json
+		same damaged$size -z bzip2=9 -o d/ ../../in$size.tar
+		[ "$(wc -l <damaged$size/3/messages)" -eq 2 ]
+	done
+}
+
 @test "standard input, pipes and large members are read, too" {
 	for _ in $(seq 800); do cat z.json; done >large.json
 	[ "$(wc -c <large.json)" -gt $((64 << 20)) ]
