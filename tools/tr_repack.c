@@ -387,7 +387,7 @@ static bool put_path(struct repack *r, const char *name)
 }
 
 /* True if the path leads through a file that was written: an archive may contain a and a/b. */
-static bool leads_through_file(const struct repack *r, const char *path)
+static bool leads_through_file(struct repack *r, const char *path)
 {
 	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
 		if (repack_is_member(r, tr_text_span(path, slash)))

@@ -84,6 +84,7 @@ struct repack {
 	struct {
 		struct tr_map taken;
 		struct tr_arena memory;
+		struct tr_buffer key;
 	} names;	     /* of members of the archive, or files of the directory */
 	unsigned segment;    /* of the place */
 	struct jobs *job;    /* of -j; NULL: none */
@@ -148,11 +149,14 @@ struct repack_name repack_member_name(struct repack *r, const struct tr_trace_pl
 const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
 			     const struct repack_name *name);
 
-/* The name as it is unpacked: ./a is the same file as a. */
-struct tr_text repack_unpacked_as(struct tr_text name);
+/*
+ * The name as it is unpacked: ./a and a//b are the same files as a and a/b. Valid until the next
+ * call; empty if memory is exhausted, and then names.key.failed is set.
+ */
+struct tr_text repack_unpacked_as(struct repack *r, struct tr_text name);
 
 /* True if a place has become a member or file of this name. */
-bool repack_is_member(const struct repack *r, struct tr_text name);
+bool repack_is_member(struct repack *r, struct tr_text name);
 
 /* tr_repack_split.c */
 

@@ -48,12 +48,16 @@ static void cut_any_extension(struct tr_text *name, const struct tr_format *form
 	}
 }
 
-/* Returns the part of a name that stays below the directory: after the root and after "..". */
+/*
+ * Returns the part of a name that stays below the directory and is a file: after the root and after
+ * "..", and without "/" and "/." at the end.
+ */
 static struct tr_text below(struct tr_text name)
 {
 	const char *end = name.data + strnlen(name.data, name.len), *begin = name.data;
 
-	while (end > begin && end[-1] == '/')
+	while (end > begin &&
+	       (end[-1] == '/' || (end[-1] == '.' && (end - 1 == begin || end[-2] == '/'))))
 		end--;
 	for (const char *p = begin, *slash; p < end; p = slash + 1) {
 		slash = memchr(p, '/', (size_t)(end - p));
@@ -62,7 +66,7 @@ static struct tr_text below(struct tr_text name)
 			begin = slash < end ? slash + 1 : end;
 	}
 	name = tr_text_span(begin, end);
-	return name.len && !tr_text_is(name, ".") ? name : TR_TEXT("trace");
+	return name.len ? name : TR_TEXT("trace");
 }
 
 /* The source of the name, and the format and codec that its extensions name. */
@@ -128,11 +132,11 @@ static struct tr_text join_name(const struct repack_name *parts, uint64_t number
 	return (struct tr_text){ to->data, to->failed ? 0 : to->len - 1 };
 }
 
-struct tr_text repack_unpacked_as(struct tr_text name)
+struct tr_text repack_unpacked_as(struct repack *r, struct tr_text name)
 {
-	while (tr_text_starts(name, TR_TEXT("./")))
-		name = (struct tr_text){ name.data + 2, name.len - 2 };
-	return name;
+	tr_buffer_reset(&r->names.key);
+	tr_directory_join(TR_TEXT(""), name, &r->names.key);
+	return tr_buffer_text(&r->names.key);
 }
 
 /* A name that a member or file has got. */
@@ -142,12 +146,12 @@ struct used_name {
 };
 
 /* The entry of a name that is in use; NULL: it is free. */
-static struct used_name *find_used(const struct repack *r, struct tr_text name)
+static struct used_name *find_used(struct repack *r, struct tr_text name)
 {
-	return tr_map_get(&r->names.taken, repack_unpacked_as(name));
+	return tr_map_get(&r->names.taken, repack_unpacked_as(r, name));
 }
 
-bool repack_is_member(const struct repack *r, struct tr_text name)
+bool repack_is_member(struct repack *r, struct tr_text name)
 {
 	return find_used(r, name) != NULL;
 }
@@ -155,14 +159,18 @@ bool repack_is_member(const struct repack *r, struct tr_text name)
 /* Keeps a copy of the name. NULL: memory is exhausted. */
 static const char *keep_name(struct repack *r, struct tr_text name)
 {
-	struct used_name *used = tr_arena_alloc(&r->names.memory, sizeof *used + name.len + 1);
+	struct tr_text key = repack_unpacked_as(r, name);
+	struct used_name *used =
+		tr_arena_alloc(&r->names.memory, sizeof *used + name.len + 1 + key.len);
 
-	if (!used)
+	if (!used || r->names.key.failed)
 		return NULL;
 	used->next = 2;
 	memcpy(used->name, name.data, name.len + 1);
-	struct tr_text kept = { used->name, name.len };
-	return tr_map_put(&r->names.taken, repack_unpacked_as(kept), used) ? used->name : NULL;
+	char *kept = used->name + name.len + 1;
+	memcpy(kept, key.data, key.len);
+	return tr_map_put(&r->names.taken, (struct tr_text){ kept, key.len }, used) ? used->name
+										    : NULL;
 }
 
 /* Keeps the first unused name, without or with a number. NULL: memory is exhausted. */
@@ -597,5 +605,6 @@ void repack_apart(struct repack *r)
 			repack_one(r, place);
 	put_totals(r);
 	tr_map_free(&r->names.taken);
+	tr_buffer_free(&r->names.key);
 	tr_arena_free(&r->names.memory);
 }

@@ -311,10 +311,13 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
  * Finds the last number of the stem: the parts of all traces of this name are numbered
  * consecutively, so their names sort in the order of the parts. False: memory is exhausted.
  */
-static bool find_number(struct split *s)
+static bool find_number(struct repack *r)
 {
-	struct tr_text stem = repack_unpacked_as(tr_buffer_text(&s->stem));
+	struct split *s = r->split;
+	struct tr_text stem = repack_unpacked_as(r, tr_buffer_text(&s->stem));
 
+	if (r->names.key.failed)
+		return false;
 	s->number = tr_map_get(&s->numbers, stem);
 	if (s->number)
 		return true;
@@ -363,7 +366,7 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	s->codec_extension =
 		(struct tr_text){ s->extension.data + s->extension.len, name.codec.len };
 	s->stem.len = stem;
-	if (!find_number(s))
+	if (!find_number(r))
 		return tr_cli_out_of_memory(&r->cli);
 	tr_buffer_reset(&s->lines);
 	s->kept_count = 0;
