@@ -51,7 +51,7 @@ struct tr_trace_place {
 	const char *member;  /* NULL: the operand is not an archive */
 	const char *archive; /* "tar" …, NULL */
 	int64_t mtime;
-	int64_t size;			      /* of the file; -1: unknown */
+	int64_t size; /* of the file; -1: unknown */
 	/*
 	 * A hash of the size and time of the regular file, and of the member's number in it: another
 	 * version of the file has another one. 0: there is none.
