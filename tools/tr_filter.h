@@ -7,10 +7,10 @@
  *	tr_filter_select.c       judges a record: expressions, --calls, --frames, --tree
  *	tr_filter_queue.c        writes selected records as the bytes they came as, after those that
  *	                         are still open: an enter that only its leave can decide, an exec
- *	                         record whose environment is unknown (--rebase)
+ *	                         record whose environment is unknown (--rebase); and before each
+ *	                         the definitions that it uses (record/definitions.h)
  *	tr_filter_coverage.c     judges blocks of execution traces without a record, and compares
  *	                         records with other traces: --minus, --common
- *	tr_filter_definitions.c  writes the definitions that a record uses before it
  */
 #ifndef TR_TOOLS_TR_FILTER_H
 #define TR_TOOLS_TR_FILTER_H
@@ -20,27 +20,13 @@
 #include "core/map.h"
 #include "coverage/block.h"
 #include "expr/expr.h"
+#include "record/definitions.h"
 #include "record/pending.h"
 #include "record/vocabulary.h"
 #include "coverage/programs.h"
 #include "view/computed.h"
 
 #include "cli.h"
-
-/* The definitions of a segment, which are kept until a selected record uses them. */
-struct tr_definition;
-struct tr_definitions {
-	struct tr_map by_id;   /* "F17" */
-	struct tr_map by_name; /* of fn: the first of that name */
-	struct tr_definition *list;
-	size_t waiting;		       /* of the list, those not written yet */
-	uint64_t count;		       /* of all: the place of the next in the source's order */
-	struct tr_definition **wanted; /* by one record */
-	size_t wanted_count, wanted_cap;
-	/* the last name of a call whose definition is written, or that has none */
-	char settled[64];
-	size_t settled_len;
-};
 
 /* --tree: a task and its descendants. */
 struct tr_task_tree {
@@ -226,22 +212,6 @@ bool tr_filter_read_cover(struct tr_filter *filter, const struct tr_trace_place 
 bool tr_filter_in_covers(struct tr_filter *filter, struct tr_record *record);
 
 void tr_filter_free_covers(struct tr_filter *filter);
-
-/* tr_filter_definitions.c */
-
-/* True for definitions whose use is visible in records; the others are passed as they come. */
-bool tr_definition_is_known(const struct tr_record *record);
-
-/* Keeps a copy of the definition in line. False: memory is exhausted. */
-bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line);
-
-/* True if the line uses no definition that is not written yet. */
-bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line,
-				const struct tr_columns *columns);
-
-/* Writes the definitions that the line uses, if they are not written yet. False: memory. */
-bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out);
-void tr_definitions_free(struct tr_definitions *defs);
 
 /* tr_filter_queue.c. A function that returns false has reported why, or the tool is to stop. */
 

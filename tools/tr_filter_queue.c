@@ -182,8 +182,12 @@ static bool put_line(struct tr_filter *filter, struct tr_text line)
 {
 	struct tr_definitions *definitions = &filter->definitions;
 
-	if (definitions->waiting && !tr_definitions_write(definitions, line, filter->cli->out))
-		return tr_cli_out_of_memory(filter->cli);
+	if (definitions->waiting) {
+		if (!tr_definitions_use(definitions, line))
+			return tr_cli_out_of_memory(filter->cli);
+		for (size_t i = 0; i < definitions->wanted_count; i++)
+			tr_output_put_text(filter->cli->out, definitions->wanted[i]->line);
+	}
 	return tr_cli_put_text(filter->cli, line);
 }
 

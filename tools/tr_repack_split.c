@@ -3,14 +3,14 @@
  * --split cuts a trace into parts, and --join puts parts together again.
  *
  * A part is a stream or a trace file of its own: its header has part=N, and is followed by the
- * definitions and the context records of the parts before it. These context records have
- * .again=true, and the definitions are equal to those of the other parts, so --join can leave them
- * out, even after records or definitions were filtered out of the parts. Each header has
+ * context records of the parts before it, which have .again=true. Before the first record that uses
+ * a definition of the parts before it is an equal definition. --join can leave both out, even after records or definitions were filtered out of the parts. Each header has
  * after=LINK, a hash of the first record after the cut, the sizes of the parts before it and their
  * links. Each trailer but the last has the link of the next part, next=LINK, so --join can detect
  * a part that is missing or of another trace.
  *
- *	split: header, definitions, context -> kept -> the begin of each part
+ *	split: header, context -> kept -> the begin of each part
+ *	       definitions -> those that a record uses, before it
  *	join:  parts -> known definitions and context -> one segment
  */
 
@@ -18,13 +18,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/input.h"
 #include "record/calls.h"
+#include "record/definitions.h"
 #include "record/vocabulary.h"
 #include "tr_repack.h"
 
-/* One line that is written to every part. */
+/* One line that is written at the begin of every part, or (first) only of the first one. */
 struct kept {
-	bool context;
+	bool context, first;
 	size_t begin, len; /* in lines */
 };
 
@@ -41,9 +43,11 @@ struct split {
 	const struct tr_codec *codec;
 	struct kept *kept;
 	size_t kept_count, kept_cap;
-	struct tr_map by_id; /* the kept definition of each id */
+	struct tr_definitions definitions; /* those whose use is known */
+	struct tr_map by_id;		   /* the kept definition of each id */
 	struct tr_arena ids;
 	uint64_t open_calls;
+	uint64_t large, largest; /* parts that a call made large; the most records of one */
 
 	/* the last number of the names of each stem, which several traces may have */
 	struct tr_map numbers;
@@ -55,10 +59,13 @@ struct split {
 	uint64_t link; /* between this part and the next; 0: none is known */
 	uint64_t last_link;
 	bool open;
-	uint64_t records, own;	/* with and without the repeated ones */
-	uint64_t frames, begin; /* begin: bytes before the first record of its own */
-	struct tr_arena arena;	/* of lines that are made here */
-	struct tr_buffer line;
+	uint64_t records, own; /* with and without the repeated ones */
+	uint64_t frames;
+	uint64_t begin;	       /* bytes of the header and the kept lines */
+	uint64_t repeated;     /* these, and those of definitions of other parts */
+	uint64_t late;	       /* records since it was full: a call has not returned */
+	struct tr_arena arena; /* of lines that are made here */
+	struct tr_buffer line, user;
 };
 
 struct join {
@@ -130,6 +137,8 @@ void split_free(struct split *split)
 	tr_buffer_free(&split->stem);
 	tr_buffer_free(&split->lines);
 	tr_buffer_free(&split->line);
+	tr_buffer_free(&split->user);
+	tr_definitions_free(&split->definitions);
 	tr_map_free(&split->by_id);
 	tr_map_free(&split->numbers);
 	tr_arena_free(&split->ids);
@@ -162,37 +171,70 @@ static bool line_of(struct repack *r, struct tr_record *record, struct tr_buffer
 
 /* Splitting. */
 
-/* Adds a line to those of every part. False: a stop. */
-static bool keep_line(struct repack *r, struct tr_record *record)
+/* Adds a line to those at the begin of parts. False: reported. */
+static bool keep_line(struct repack *r, const struct tr_record *record, struct tr_text line,
+		      bool first)
+{
+	struct split *s = r->split;
+
+	if (!tr_array_room(s->kept, s->kept_count, s->kept_cap))
+		return tr_cli_out_of_memory(&r->cli);
+	struct kept kept = { is_context(record), first, s->lines.len, line.len };
+	tr_buffer_put_text(&s->lines, line);
+	s->kept[s->kept_count++] = kept;
+	return !s->lines.failed || tr_cli_out_of_memory(&r->cli);
+}
+
+/* Removes the lines that only the first part has. */
+static void drop_first(struct split *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->kept_count; i++)
+		if (!s->kept[i].first)
+			s->kept[count++] = s->kept[i];
+	s->kept_count = count;
+}
+
+/* Keeps a definition whose use is unknown for every part, once. False: reported. */
+static bool keep_definition(struct repack *r, const struct tr_record *record, struct tr_text line)
+{
+	struct split *s = r->split;
+	const struct kept *known = tr_map_get(&s->by_id, record->task.text);
+
+	if (known &&
+	    tr_text_equal(line, (struct tr_text){ s->lines.data + known->begin, known->len }))
+		return true;
+	if (!keep_line(r, record, line, false))
+		return false;
+	/* the array moves, the copy does not */
+	struct kept *copy = tr_arena_alloc(&s->ids, sizeof *copy + record->task.text.len);
+	if (!copy)
+		return tr_cli_out_of_memory(&r->cli);
+	*copy = s->kept[s->kept_count - 1];
+	memcpy(copy + 1, record->task.text.data, record->task.text.len);
+	struct tr_text id = { (char *)(copy + 1), record->task.text.len };
+	return tr_map_put(&s->by_id, id, copy) || tr_cli_out_of_memory(&r->cli);
+}
+
+/* Keeps a definition or context record for further parts. False: a stop. */
+static bool keep(struct repack *r, struct tr_record *record)
 {
 	struct split *s = r->split;
 	struct tr_text line;
 
 	if (!line_of(r, record, &s->line, &line))
 		return !r->cli.stop;
-	if (!tr_array_room(s->kept, s->kept_count, s->kept_cap))
-		return tr_cli_out_of_memory(&r->cli);
-	if (record->type == TR_DEFINITION) {
-		const struct kept *known = tr_map_get(&s->by_id, record->task.text);
-		if (known && tr_text_equal(line, (struct tr_text){ s->lines.data + known->begin,
-								   known->len }))
-			return true;
-	}
-	struct kept kept = { is_context(record), s->lines.len, line.len };
-	tr_buffer_put_text(&s->lines, line);
-	s->kept[s->kept_count++] = kept;
-	if (s->lines.failed)
-		return tr_cli_out_of_memory(&r->cli);
 	if (record->type != TR_DEFINITION)
-		return true;
-	/* the array moves, the copy does not */
-	struct kept *copy = tr_arena_alloc(&s->ids, sizeof *copy + record->task.text.len);
-	if (!copy)
+		return keep_line(r, record, line, false);
+	if (!tr_definition_is_known(record))
+		return keep_definition(r, record, line);
+	line.len++; /* its LF */
+	if (!tr_definitions_add(&s->definitions, line))
 		return tr_cli_out_of_memory(&r->cli);
-	*copy = kept;
-	memcpy(copy + 1, record->task.text.data, record->task.text.len);
-	struct tr_text id = { (char *)(copy + 1), record->task.text.len };
-	return tr_map_put(&s->by_id, id, copy) || tr_cli_out_of_memory(&r->cli);
+	tr_definitions_passed(&s->definitions, record->task.text);
+	line.len--;
+	return s->open || keep_line(r, record, line, true);
 }
 
 /* Writes a line to the part: the text, and with again that it is repeated. False: a stop. */
@@ -212,6 +254,42 @@ static bool put_line(struct repack *r, struct tr_text text, bool again)
 	if (tr_record_from_buffer(&record, &s->arena, line, &err) != TR_OK)
 		return tr_cli_abort(&r->cli, &err);
 	return repack_put_record(r, &record);
+}
+
+/* Repeats the definitions of other parts that a line of this one uses. False: a stop. */
+static bool define(struct repack *r, struct tr_text line)
+{
+	struct split *s = r->split;
+	struct tr_definitions *definitions = &s->definitions;
+
+	if (!definitions->waiting)
+		return true;
+	/* a copy, because the line may lie where definitions are made */
+	tr_buffer_reset(&s->user);
+	tr_buffer_put_text(&s->user, line);
+	tr_buffer_put_byte(&s->user, '\n');
+	if (s->user.failed || !tr_buffer_room(&s->user, TR_INPUT_PAD) ||
+	    !tr_definitions_use(definitions, tr_buffer_text(&s->user)))
+		return tr_cli_out_of_memory(&r->cli);
+	uint64_t before = tr_output_count(r->cli.out);
+	bool good = true;
+	for (size_t i = 0; good && i < definitions->wanted_count; i++) {
+		struct tr_text text = definitions->wanted[i]->line;
+		text.len--; /* its LF */
+		good = put_line(r, text, false);
+	}
+	s->repeated += good ? tr_output_count(r->cli.out) - before : 0;
+	return good;
+}
+
+/* The same for a record. */
+static bool define_for(struct repack *r, struct tr_record *record)
+{
+	struct tr_text line;
+
+	if (!r->split->definitions.waiting)
+		return true;
+	return line_of(r, record, &r->split->line, &line) ? define(r, line) : !r->cli.stop;
 }
 
 /* Adds the field of a link, if there is one. */
@@ -235,6 +313,26 @@ static bool set_link(struct repack *r, struct tr_record *record)
 	if (!line_of(r, record, &s->line, &line) && r->cli.stop)
 		return false;
 	s->link = s->last_link = tr_text_hash(tr_number_hash(hash, s->part), line);
+	return true;
+}
+
+/* Writes the kept lines at the begin of a part. False: a stop. */
+static bool put_kept(struct repack *r)
+{
+	struct split *s = r->split;
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < s->kept_count; i++) {
+		const struct kept *kept = &s->kept[i];
+		struct tr_text line = { s->lines.data + kept->begin, kept->len };
+		uint64_t before = tr_output_count(r->cli.out);
+		if ((kept->context && !define(r, line)) ||
+		    !put_line(r, line, kept->context && s->part > 1))
+			return false;
+		s->records += kept->context;
+		first += kept->first ? tr_output_count(r->cli.out) - before : 0;
+	}
+	s->begin = s->repeated = tr_output_count(r->cli.out) - first;
 	return true;
 }
 
@@ -266,14 +364,11 @@ static bool open_part(struct repack *r, const struct tr_trace_place *place)
 	}
 	s->link = 0;
 	bool good = s->open && put_line(r, tr_buffer_text(&text), false);
-	s->records = s->own = s->frames = 0;
-	for (size_t i = 0; good && i < s->kept_count; i++) {
-		const struct kept *kept = &s->kept[i];
-		good = put_line(r, (struct tr_text){ s->lines.data + kept->begin, kept->len },
-				kept->context && s->part > 1);
-		s->records += kept->context;
-	}
-	s->begin = good ? tr_output_count(r->cli.out) : 0;
+	s->records = s->own = s->frames = s->begin = s->repeated = s->late = 0;
+	if (s->part > 1)
+		tr_definitions_begin_round(&s->definitions);
+	good = good && put_kept(r);
+	drop_first(s);
 	if (text.failed)
 		tr_cli_out_of_memory(&r->cli);
 	tr_buffer_free(&text);
@@ -289,6 +384,10 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
 
 	if (!s->open)
 		return true;
+	if (s->late > s->own / 2) {
+		s->large++;
+		s->largest = s->own > s->largest ? s->own : s->largest;
+	}
 	if (trailer)
 		tr_trailer_recount(trailer, s->records, &text);
 	else
@@ -372,27 +471,38 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	s->kept_count = 0;
 	tr_map_clear(&s->by_id);
 	tr_arena_reset(&s->ids);
+	tr_definitions_free(&s->definitions);
 	s->part = s->link = s->open_calls = 0;
 	return true;
 }
 
-/* True if the part is complete. Calls that are open now belong to it until they return. */
+/*
+ * True if the part has what was asked for. What parts have in common must not be repeated for every
+ * record, so it is at most four fifths of a part, or 16 KiB if not bytes are counted, and the begin
+ * of a part is at most half of its bytes if they are.
+ */
 static bool is_full(const struct repack *r)
 {
+	enum { SMALL = 16 << 10 };
 	const struct split *s = r->split;
+	uint64_t size = tr_output_count(r->cli.out);
+	bool own = size - s->repeated >= s->repeated / 4;
 
-	if (s->open_calls)
+	if (s->by == SPLIT_SIZE)
+		return own && size >= s->limit && size >= 2 * s->begin;
+	return (own || s->repeated <= SMALL) &&
+	       (s->by == SPLIT_RECORDS ? s->own : s->frames) >= s->limit;
+}
+
+/* True if the next part begins here. Calls that are open now belong to this part. */
+static bool is_complete(const struct repack *r)
+{
+	struct split *s = r->split;
+
+	if (!s->open || !is_full(r))
 		return false;
-	switch (s->by) {
-	case SPLIT_SIZE:
-		/* a begin that is larger than the parts must not be repeated for every record */
-		return tr_output_count(r->cli.out) >= s->limit &&
-		       tr_output_count(r->cli.out) >= 2 * s->begin;
-	case SPLIT_RECORDS:
-		return s->own >= s->limit;
-	default:
-		return s->frames >= s->limit;
-	}
+	s->late += s->open_calls != 0;
+	return !s->open_calls;
 }
 
 /* Counts a record of the part, and the calls and tasks that it opens or ends. */
@@ -421,19 +531,35 @@ static bool split_record(struct repack *r, const struct tr_trace_place *place,
 	if (record->type == TR_TRAILER)
 		return (s->open || open_part(r, place)) && close_part(r, place, record);
 	if (record->type == TR_DEFINITION || context) {
-		if (!keep_line(r, record))
+		if (!keep(r, record))
 			return false;
 		s->records += context && s->open;
-		return !s->open || repack_put_record(r, record);
+		return !s->open ||
+		       ((!context || define_for(r, record)) && repack_put_record(r, record));
 	}
 	if (record->type == TR_COMMENT)
 		return !s->open || repack_put_record(r, record);
-	if (s->open && is_full(r) && (!set_link(r, record) || !close_part(r, place, NULL)))
+	if (is_complete(r) && (!set_link(r, record) || !close_part(r, place, NULL)))
 		return false;
 	if (!s->open && ((!s->part && !set_link(r, record)) || !open_part(r, place)))
 		return false;
 	count_record(s, record);
-	return repack_put_record(r, record);
+	return define_for(r, record) && repack_put_record(r, record);
+}
+
+/* Ends a trace, whose trailer may be missing. False: a stop. */
+static bool end_trace(struct repack *r, const struct tr_trace_place *place)
+{
+	struct split *s = r->split;
+	bool good = close_part(r, place, NULL);
+
+	if (s->large)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_LIMIT, TR_NOTE,
+			      "a trace is not cut while a call has not returned: %" PRIu64
+			      " part%s larger, with up to %" PRIu64 " records",
+			      s->large, s->large == 1 ? " is" : "s are", s->largest);
+	s->large = s->largest = 0;
+	return good && !r->cli.stop;
 }
 
 void split_place(struct repack *r, const struct tr_trace_place *place)
@@ -446,7 +572,7 @@ void split_place(struct repack *r, const struct tr_trace_place *place)
 		if (header || !begun) {
 			begun = true;
 			const struct tr_format *format = repack_split_format(r, place, record);
-			left_out = !close_part(r, place, NULL) || !format ||
+			left_out = !end_trace(r, place) || !format ||
 				   !begin_trace(r, place, header ? record : NULL, format);
 			if (header)
 				continue;
@@ -454,9 +580,8 @@ void split_place(struct repack *r, const struct tr_trace_place *place)
 		/* after a part that cannot be written, only further traces are */
 		left_out = left_out || !split_record(r, place, record);
 	}
-	/* the stream was cut */
 	if (!r->cli.stop)
-		close_part(r, place, NULL);
+		end_trace(r, place);
 	r->split->open = false;
 }
 

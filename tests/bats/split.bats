@@ -189,6 +189,58 @@ END
 	done
 }
 
+@test "what parts have in common does not multiply the trace" {
+	# definition N / context N: as many lines as records, each of which uses one
+	definition() { printf '%%%%fn\tF%d\tf%d\targs=[]\n' "$1" "$1"; }
+	context() { printf 'load\t%d\t-\t-\tf%d\tsize=1\n' "$1" "$1"; }
+	for kind in definition context; do
+		{ printf '%%trec\t1\tformat=trec\n'
+		for i in $(seq 2000); do $kind "$i"; done | sed 's/^%%/%/'
+		for i in $(seq 2000); do printf 'call\t%d\t-\t1\tf%d\t->\n' "$i" "$i"; done; } >$kind
+		[ $kind = context ] && count=4000 || count=2000
+		printf '!end\t%d\n' $count >>$kind
+		for by in records=50 records=1 size=2K; do
+			rm -rf parts
+			tr-repack -t trec --split=$by -o parts/ $kind
+			tr-repack --join -t trec parts/* | cmp - $kind
+			[ "$(cat parts/* | wc -c)" -lt $((5 * $(wc -c <$kind))) ]
+		done
+	done
+	# a part has the definitions that its records use, and no others
+	tr-repack -t trec --split=records=50 -o d/ definition
+	[ "$(ls d | wc -l)" -eq 40 ]
+	for part in d/definition-00000[2-9]; do
+		[ "$(grep -c ^%fn "$part")" -eq 50 ]
+		[ "$(tr-filter call "$part" | grep -c ^%fn)" -eq 50 ]
+	done
+	# one that was replaced is there as the records before and after it need it
+	{ printf '%%trec\t1\tformat=trec\n%%enum\tE1\t-\tA=1\n'
+	printf 'call\t%d\t-\t1\tf\ta=A(1@E1)\t->\n' 1 2
+	printf '%%enum\tE1\t-\tB=1\n'
+	printf 'call\t%d\t-\t1\tf\ta=B(1@E1)\t->\n' 3 4
+	printf '!end\t4\n'; } >replaced
+	tr-repack -t trec --split=records=1 -o e/ replaced
+	[ "$(cat e/* | grep -A1 ^%enum | grep -c 'A=1$')" -eq 2 ]
+	for part in e/*-00000[134]; do
+		[ "$(grep -c ^%enum "$part")" -eq 1 ]
+	done
+	tr-repack --join -t trec e/* | cmp - replaced
+}
+
+@test "a note counts the parts that become large, because a call does not return" {
+	{ printf '%%trec\t1\tformat=trec\nenter\t0\t-\t1\tf\n'
+	printf 'call\t%d\t-\t2\tg\t->\n' $(seq 100)
+	printf '!end\t101\n'; } >o.trec
+	run -0 --separate-stderr tr-repack -t trec --split=records=10 -o p/ o.trec
+	[ "$stderr" = "tr-repack: o.trec: note: a trace is not cut while a call has not returned: 1 part is larger, with up to 101 records" ]
+	# one for all parts, and none if calls return
+	run -0 --separate-stderr tr-repack -t trec --split=records=50 -o p/ "$data/apitrace/mt4.trace"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *": 8 parts are larger, with up to 1204 records" ]]
+	run -0 --separate-stderr tr-repack -t trec --split=records=50 -o p/ "$data/apitrace/gears.trace"
+	[ -z "$stderr" ]
+}
+
 @test "--list0 prints the names of parts that are complete" {
 	mkdir $'a\nb'
 	zcat "$data/build/zlib.kw.json.gz" >$'a\nb/in.json'

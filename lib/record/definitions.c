@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The definitions of a segment, which are kept until a selected record uses them: functions by the
- * name of a call, and others by their id, in fields (@F17, and any id in .sig and .bt).
- */
+/* Keeps definitions, and finds those that a line uses. */
 
-#include "tr_filter.h"
+#include "record/definitions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct tr_definition {
-	struct tr_definition *next;
-	uint64_t place; /* in the order of the source */
-	bool written, wanted;
-	struct tr_text id, line;
-	char data[];
-};
+#include "core/buffer.h"
+#include "record/vocabulary.h"
 
 bool tr_definition_is_known(const struct tr_record *record)
 {
@@ -65,13 +58,39 @@ bool tr_definitions_add(struct tr_definitions *defs, struct tr_text line)
 	       tr_map_put(&defs->by_name, name, def);
 }
 
+static bool is_written(const struct tr_definitions *defs, const struct tr_definition *def)
+{
+	return def->written == defs->round + 1;
+}
+
+static void set_written(struct tr_definitions *defs, struct tr_definition *def)
+{
+	defs->waiting -= !is_written(defs, def);
+	def->written = defs->round + 1;
+}
+
+void tr_definitions_passed(struct tr_definitions *defs, struct tr_text id)
+{
+	struct tr_definition *def = tr_map_get(&defs->by_id, id);
+
+	if (def)
+		set_written(defs, def);
+}
+
+void tr_definitions_begin_round(struct tr_definitions *defs)
+{
+	defs->round++;
+	defs->waiting = defs->count;
+	defs->settled_len = 0;
+}
+
 /*
  * Adds a definition to those that are written before the record. NULL or a written one is no
  * error. False: memory is exhausted.
  */
 static bool want(struct tr_definitions *defs, struct tr_definition *def)
 {
-	if (!def || def->written || def->wanted)
+	if (!def || is_written(defs, def) || def->wanted)
 		return true;
 	if (!tr_array_room(defs->wanted, defs->wanted_count, defs->wanted_cap))
 		return false;
@@ -169,7 +188,7 @@ bool tr_definitions_are_settled(struct tr_definitions *defs, struct tr_text line
 	    tr_text_equal(name, (struct tr_text){ defs->settled, defs->settled_len }))
 		return true;
 	const struct tr_definition *function = tr_map_get(&defs->by_name, name);
-	if (function && !function->written)
+	if (function && !is_written(defs, function))
 		return false;
 	defs->settled_len = name.len <= sizeof defs->settled ? name.len : 0;
 	memcpy(defs->settled, name.data, defs->settled_len);
@@ -188,7 +207,7 @@ static int by_place(const void *a, const void *b)
  * Finds the ids in the text of the line, because most lines have none, and splitting them would
  * cost more.
  */
-bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, struct tr_output *out)
+bool tr_definitions_use(struct tr_definitions *defs, struct tr_text line)
 {
 	struct tr_record record = { .arena = NULL };
 	bool has_signature = false;
@@ -204,10 +223,9 @@ bool tr_definitions_write(struct tr_definitions *defs, struct tr_text line, stru
 	if (defs->wanted_count > 1)
 		qsort(defs->wanted, defs->wanted_count, sizeof *defs->wanted, by_place);
 	for (size_t i = 0; i < defs->wanted_count; i++) {
-		defs->wanted[i]->written = true;
-		tr_output_put_text(out, defs->wanted[i]->line);
+		defs->wanted[i]->wanted = false;
+		set_written(defs, defs->wanted[i]);
 	}
-	defs->waiting -= defs->wanted_count;
 	return true;
 }
 
