@@ -196,10 +196,13 @@ struct tr_archive {
 	struct archive *reader;	     /* NULL: there is none, or it is not used any more */
 	struct archive_entry *entry; /* owned, because libarchive does not check its own for NULL */
 	uint64_t begin;		     /* offset of in at the start of the archive */
-	size_t lent;	/* bytes at the start of the window that libarchive has received */
-	bool opened;	/* libarchive has read the start */
-	bool newc;	/* a cpio with headers of hexadecimal digits */
+	size_t lent; /* bytes at the start of the window that libarchive has received */
+	bool opened; /* libarchive has read the start */
+	bool newc;   /* a cpio with headers of hexadecimal digits */
+	bool tar;
 	bool in_header; /* libarchive looks for the next header */
+	bool in_member; /* libarchive has read a header, and not skipped its data */
+	bool end_mark;	/* libarchive has read something after the last member */
 	bool failed;	/* the input failed: error contains the reason */
 	bool broken;	/* libarchive returns no more */
 	struct tr_error error;
@@ -377,7 +380,7 @@ static bool open_reader(struct tr_archive *archive, struct tr_error *err)
 	const struct libarchive *lib = &archive->lib;
 	archive->begin = archive->in->offset;
 	archive->lent = 0;
-	archive->opened = archive->failed = archive->broken = false;
+	archive->opened = archive->failed = archive->broken = archive->in_member = false;
 	archive->reader = lib->archive_read_new();
 	if (!archive->reader ||
 	    kind_find(lib, archive->format).support(archive->reader) <= ARCHIVE_FAILED ||
@@ -457,6 +460,7 @@ static bool begin(struct tr_archive *archive, const char *format, struct tr_erro
 	archive->newc = strcmp(format, "cpio") == 0 && tr_input_more(archive->in, 6) &&
 			(memcmp(archive->in->pos, "070701", 6) == 0 ||
 			 memcmp(archive->in->pos, "070702", 6) == 0);
+	archive->tar = strcmp(format, "tar") == 0;
 	archive->any_lost = false;
 	archive->seen = 0;
 	return (strcmp(format, "7z") != 0 || spool_7z(archive, err)) && open_reader(archive, err);
@@ -535,7 +539,7 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
 	/* libarchive is then at the header */
-	if (archive->newc && archive->seen && result == ARCHIVE_OK)
+	if ((archive->newc || archive->tar) && archive->in_member && result == ARCHIVE_OK)
 		result = lib->archive_read_data_skip(archive->reader);
 	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
 		result = ARCHIVE_OK;
@@ -543,11 +547,14 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 	    !cpio_name_is_short(archive))
 		result = ARCHIVE_FATAL;
 	archive->in_header = true;
+	int64_t after_member = lib->archive_filter_bytes(archive->reader, -1);
 	if (result == ARCHIVE_OK)
 		result = lib->archive_read_next_header2(archive->reader, archive->entry);
 	archive->in_header = false;
+	archive->end_mark = lib->archive_filter_bytes(archive->reader, -1) != after_member;
 	if (result == ARCHIVE_WARN)
 		result = ARCHIVE_OK; /* the warning is about an attribute that is not used here */
+	archive->in_member = result == ARCHIVE_OK;
 	if (result == ARCHIVE_OK) {
 		entry->name = lib->archive_entry_pathname(archive->entry);
 		if (!entry->name)
@@ -672,6 +679,12 @@ static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err
 	enum tr_status status = TR_OK;
 	if (strcmp(archive->format, "zip") == 0)
 		status = end_of_zip(archive, err);
+	/* every program that writes a tar ends it with zeros */
+	if (archive->tar && !archive->end_mark) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "tar: ends without a block of zeros; members may be missing");
+		status = TR_WARN;
+	}
 	if (status == TR_FATAL)
 		return status;
 	if (!skip_padding(in))

@@ -246,6 +246,7 @@ static enum tr_status enter_archive(struct tr_trace *trace, struct tr_error *err
 	archives->list[archives->count].in = in;
 	archives->list[archives->count].path = archives->path.len;
 	archives->list[archives->count].selected = all;
+	archives->list[archives->count].has_members = false;
 	archives->count++;
 	return archives->path.failed ? tr_error_memory(err) : TR_END;
 }
@@ -351,6 +352,27 @@ static enum tr_status fail(struct tr_trace *trace, const char *operand, enum tr_
 	return tr_error_status(&why);
 }
 
+/*
+ * Steps to the next member of the innermost archive. An archive without members is an error,
+ * because a file of zeros, which a crash can leave, is an empty tar.
+ */
+static enum tr_status next_member(struct tr_trace *trace, struct tr_archive_member *member,
+				  struct tr_error *err)
+{
+	struct tr_trace_archives *archives = &trace->archives;
+	struct tr_archive *archive = archives->list[archives->count - 1].archive;
+	bool *has_members = &archives->list[archives->count - 1].has_members;
+	enum tr_status status = tr_archive_next(archive, member, err);
+
+	if (status == TR_END && !*has_members && !trace->config.member_count) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: contains no files",
+			     tr_archive_format(archive));
+		return TR_FATAL;
+	}
+	*has_members |= status == TR_OK || status == TR_WARN;
+	return status;
+}
+
 static enum tr_status open_selected(struct tr_trace *trace, struct tr_error *err)
 {
 	const char *operand = trace->operands[trace->next_operand - 1];
@@ -360,7 +382,7 @@ static enum tr_status open_selected(struct tr_trace *trace, struct tr_error *err
 
 	while (status == TR_END && archives->count) {
 		set_on_wait(trace, true);
-		status = tr_archive_next(archives->list[archives->count - 1].archive, &member, err);
+		status = next_member(trace, &member, err);
 		if (status == TR_END) {
 			status = leave(trace, operand, err);
 			if (status != TR_OK)

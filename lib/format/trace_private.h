@@ -32,6 +32,7 @@ struct tr_trace_archives {
 		struct tr_input *in; /* owned by archive */
 		size_t path;	     /* length of its name in path; 0: it is the operand */
 		bool selected;	     /* --member names it, and so all its members */
+		bool has_members;    /* a file in it was found, if only a damaged one */
 	} list[TR_TRACE_ARCHIVES];
 	unsigned count;
 	struct tr_buffer path;

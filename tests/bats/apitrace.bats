@@ -264,7 +264,7 @@ flip() {
 	[ "${lines[1]}" = "stream: apitrace" ]
 	[ "${lines[2]}" = "stream.trec: trec" ]
 	[[ ${lines[3]} == *": apitrace"* ]]
-	head -c 300 /dev/zero >zeros # more are an empty tar
+	head -c 300 /dev/zero >zeros # more are a tar without files
 	printf '\1' >one
 	for file in zeros one /bin/sh; do
 		run -2 tr-parse "$file"

@@ -278,7 +278,7 @@ cut_anywhere() {
 	done
 }
 
-@test "archives without members" {
+@test "an archive without files is an error, because zeros are an empty tar" {
 	need cpio
 	tar -cf gnu.tar -T /dev/null
 	head -c 1024 /dev/zero >two-blocks.tar
@@ -286,14 +286,44 @@ cut_anywhere() {
 	for dialect in newc crc odc bin; do
 		: | cpio -o --quiet -H $dialect >$dialect.cpio
 	done
-	for file in gnu.tar gnu.tar.gz two-blocks.tar *.cpio; do
-		run -0 tr-parse "$file"
-		[ -z "$output" ]
-		run -0 bash -c 'cat "$0" | tr-parse' "$file"
-		[ -z "$output" ]
+	mkdir folder && tar -cf folder.tar folder
+	head -c 4096 /dev/zero >zeros.json
+	for file in gnu.tar gnu.tar.gz two-blocks.tar folder.tar zeros.json *.cpio; do
+		run -2 --separate-stderr tr-parse "$file"
+		[ "$output" = $'!end\t0\terrors=1\ttruncated=true' ]
+		[[ $stderr == "tr-parse: $file: "*": contains no files" ]]
+		run -2 bash -c 'cat "$0" | tr-parse' "$file"
 	done
-	run -0 tr-repack -o out.tar gnu.tar
-	[ "$(tar -tf out.tar)" = "" ]
+	tar -cf in.tar one.trec zeros.json two.trec
+	for j in 1 3; do
+		run -2 --separate-stderr tr-repack -j $j -t trec --report=report -o out$j/ in.tar two-blocks.tar
+		[[ $stderr == *"tr-repack: in.tar:zeros.json: tar: contains no files
+tr-repack: two-blocks.tar: tar: contains no files
+tr-repack: 4 files and members: 2 converted, 2 unreadable" ]]
+		[ "$(ls out$j)" = one.trec$'\n'two.trec ]
+		[ "$(grep -c '"type":"member".*"result":"unreadable"' report)" -eq 2 ]
+	done
+	# nothing of it is asked for
+	run -0 tr-parse --member=one.trec in.tar
+}
+
+@test "a tar that ends between two members is an error" {
+	local size
+	tar -cf a.tar one.trec two.trec
+	size=$(($(stat -c %s one.trec) / 512 * 512 + 1024))
+	head -c $size a.tar >cut.tar
+	gzip -k cut.tar
+	for file in cut.tar cut.tar.gz; do
+		run -2 --separate-stderr tr-parse "$file"
+		[ "$(sed '$d' <<<"$output")" = "$(tr-parse one.trec)" ]
+		[ "$stderr" = "tr-parse: $file: tar: ends without a block of zeros; members may be missing" ]
+	done
+	# one block of zeros is enough, and another archive may follow instead
+	{ cat cut.tar && head -c 512 /dev/zero; } >one-block.tar
+	run -0 tr-parse one-block.tar
+	cat cut.tar a.tar >three.tar
+	run -0 --separate-stderr tr-parse three.tar
+	[ "$(grep -c '^%trec' <<<"$output")" -eq 3 ]
 }
 
 @test "zeros that are not an empty tar are not a known format" {
