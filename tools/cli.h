@@ -213,6 +213,9 @@ struct tr_sink *tr_cli_encoded(struct tr_cli *cli, struct tr_sink *sink,
 bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place,
 			  const struct timespec *mtime);
 
+/* Gives the files of tr_cli_sink_at that were finished their names. Returns how many failed so far. */
+uint64_t tr_cli_complete_files(struct tr_cli *cli);
+
 /*
  * Completes the files of tr_cli_sink_at that were finished, and prints the name of one and a NUL.
  * False: reported.

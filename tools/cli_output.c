@@ -242,13 +242,16 @@ bool tr_cli_is_scarce(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + NEEDED >= limit.rlim_cur;
 }
 
-void tr_cli_complete_files(struct tr_cli *cli)
+uint64_t tr_cli_complete_files(struct tr_cli *cli)
 {
 	struct tr_cli_private *p = cli->private;
 
-	while (tr_file_group_complete(&p->files, &p->err) != TR_END)
+	while (tr_file_group_complete(&p->files, &p->err) != TR_END) {
 		tr_cli_fail(cli, "%s", p->err.text);
+		p->unwritten++;
+	}
 	unfinished_count = 0;
+	return p->unwritten;
 }
 
 /*

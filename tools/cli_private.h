@@ -87,6 +87,7 @@ struct tr_cli_private {
 	struct tr_cli_tally tally;
 	bool has_last_line;
 	struct tr_error last_line;
+	uint64_t unwritten;	    /* files that could not be completed */
 	bool inputs_known;	    /* inputs has the operands */
 	struct tr_file_group files; /* of tr_cli_sink_at */
 	bool any_read;		    /* some operand, or a member of it, has a known format */
@@ -146,7 +147,6 @@ void tr_cli_catch_file_limit(void);
  */
 bool tr_cli_is_scarce(int fd);
 void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
-void tr_cli_complete_files(struct tr_cli *cli); /* gives finished files their names */
 void tr_cli_output_end(struct tr_cli *cli);
 void tr_cli_output_is_not_ours(void); /* a child process leaves the files of its parent alone */
 

@@ -576,14 +576,17 @@ static void put_total(struct tr_buffer *to, uint64_t count, const char *what)
 static void put_totals(struct repack *r)
 {
 	struct tr_cli_tally tally = tr_cli_tally(&r->cli);
+	uint64_t trouble = r->troubled + tr_cli_complete_files(&r->cli);
+	uint64_t most = tally.opened - r->made_only; /* one place may have several outputs */
 	uint64_t all = tally.opened + tally.unreadable + tally.skipped;
 	struct tr_buffer line = TR_BUFFER_INIT;
 
 	if (all < 2 || !(r->cli.status || r->cli.verbose || isatty(STDERR_FILENO)))
 		return;
-	put_total(&line, tally.opened - r->troubled - r->made_only, "converted");
+	trouble = trouble < most ? trouble : most;
+	put_total(&line, most - trouble, "converted");
 	put_total(&line, r->made_only, "written by an earlier run");
-	put_total(&line, r->troubled, "with trouble");
+	put_total(&line, trouble, "with trouble");
 	put_total(&line, tally.unreadable, "unreadable");
 	put_total(&line, tally.skipped, "skipped");
 	tr_buffer_put_byte(&line, '\0');

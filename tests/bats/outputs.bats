@@ -190,6 +190,7 @@ synced() {
 	fail tr-repack -t trec -o out/ trace.trec before
 	[[ $stderr == *"tr-repack: out/trace.trec: cannot write: Input/output error"* ]]
 	[[ $stderr == *"tr-repack: out/before: cannot write: Input/output error"* ]]
+	[ "${stderr##*$'\n'}" = "tr-repack: 2 files and members: 2 with trouble" ]
 	[ -z "$(ls -A out)" ]
 	strace -qq -o /dev/null -e trace=fsync -e inject=fsync:error=EINVAL tr-parse -o new trace.trec
 	cmp new trace.trec
