@@ -395,6 +395,22 @@ static bool leads_through_file(struct repack *r, const char *path)
 	return false;
 }
 
+/*
+ * The directories that lead to a file. Without a limit, each name of a small archive could make
+ * thousands of directories.
+ */
+enum { DEEPEST = 64 };
+
+/* True if the path has more than DEEPEST directories. */
+static bool is_too_deep(const char *path)
+{
+	unsigned depth = 0;
+
+	for (; (path = strchr(path, '/')); path++)
+		depth++;
+	return depth > DEEPEST;
+}
+
 /* Opens the directory of a file and finds the last component of its name. -1: reported. */
 static int open_parent(struct repack *r, const struct tr_trace_place *place, const char *path,
 		       const char **name)
@@ -405,13 +421,17 @@ static int open_parent(struct repack *r, const struct tr_trace_place *place, con
 	if (r->root < 0)
 		r->root = tr_directory_open(r->directory, true, &why);
 	bool is_long = r->path.len > PATH_MAX; /* no tool could open the file */
-	if (r->root >= 0 && !is_long && !leads_through_file(r, path))
+	bool is_deep = is_too_deep(path);
+	if (r->root >= 0 && !is_long && !is_deep && !leads_through_file(r, path))
 		dir = tr_directory_below(r->root, path, name, &why);
 	if (dir >= 0)
 		return dir;
 	if (r->root >= 0 && is_long)
 		tr_error_set(&err, TR_CAUSE_LIMIT, "cannot be created: a path has at most %d bytes",
 			     PATH_MAX - 1);
+	else if (r->root >= 0 && is_deep)
+		tr_error_set(&err, TR_CAUSE_LIMIT,
+			     "cannot be created: a file is in at most %d directories", DEEPEST);
 	else if (why.sys_errno)
 		tr_error_system(&err, why.sys_errno, "cannot create %s", r->path.data);
 	else
