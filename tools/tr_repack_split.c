@@ -24,7 +24,7 @@
 #include "record/vocabulary.h"
 #include "tr_repack.h"
 
-/* One line that is written at the begin of every part, or (first) only of the first one. */
+/* One line that is written at the begin of every part, or (first) at most of the first one. */
 struct kept {
 	bool context, first;
 	size_t begin, len; /* in lines */
@@ -185,7 +185,7 @@ static bool keep_line(struct repack *r, const struct tr_record *record, struct t
 	return !s->lines.failed || tr_cli_out_of_memory(&r->cli);
 }
 
-/* Removes the lines that only the first part has. */
+/* Removes the lines that further parts do not have. */
 static void drop_first(struct split *s)
 {
 	size_t count = 0;
@@ -196,7 +196,25 @@ static void drop_first(struct split *s)
 	s->kept_count = count;
 }
 
-/* Keeps a definition whose use is unknown for every part, once. False: reported. */
+/* Finds the line that is kept from this byte on; they are in order. */
+static struct kept *find_kept(struct split *s, size_t begin)
+{
+	size_t low = 0, high = s->kept_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->kept[middle].begin < begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &s->kept[low];
+}
+
+/*
+ * Keeps a definition whose use is unknown for every part, once. It takes the place of the one
+ * before it with its id. False: reported.
+ */
 static bool keep_definition(struct repack *r, const struct tr_record *record, struct tr_text line)
 {
 	struct split *s = r->split;
@@ -205,6 +223,8 @@ static bool keep_definition(struct repack *r, const struct tr_record *record, st
 	if (known &&
 	    tr_text_equal(line, (struct tr_text){ s->lines.data + known->begin, known->len }))
 		return true;
+	if (known)
+		find_kept(s, known->begin)->first = true;
 	if (!keep_line(r, record, line, false))
 		return false;
 	/* the array moves, the copy does not */
@@ -365,10 +385,11 @@ static bool open_part(struct repack *r, const struct tr_trace_place *place)
 	s->link = 0;
 	bool good = s->open && put_line(r, tr_buffer_text(&text), false);
 	s->records = s->own = s->frames = s->begin = s->repeated = s->late = 0;
-	if (s->part > 1)
+	if (s->part > 1) {
 		tr_definitions_begin_round(&s->definitions);
+		drop_first(s);
+	}
 	good = good && put_kept(r);
-	drop_first(s);
 	if (text.failed)
 		tr_cli_out_of_memory(&r->cli);
 	tr_buffer_free(&text);
@@ -472,6 +493,8 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	tr_map_clear(&s->by_id);
 	tr_arena_reset(&s->ids);
 	tr_definitions_free(&s->definitions);
+	/* or the part would have another first function of this name */
+	s->definitions.firsts = true;
 	s->part = s->link = s->open_calls = 0;
 	return true;
 }

@@ -203,6 +203,14 @@ static int by_place(const void *a, const void *b)
 	return ((*x)->place > (*y)->place) - ((*x)->place < (*y)->place);
 }
 
+/* The first function of a name; NULL: there is none, or another one has its id by now. */
+static struct tr_definition *first_of(const struct tr_definitions *defs, struct tr_text name)
+{
+	struct tr_definition *first = tr_map_get(&defs->by_name, name);
+
+	return first && tr_map_get(&defs->by_id, first->id) == first ? first : NULL;
+}
+
 /*
  * Finds the ids in the text of the line, because most lines have none, and splitting them would
  * cost more.
@@ -217,8 +225,8 @@ bool tr_definitions_use(struct tr_definitions *defs, struct tr_text line)
 		return true;
 	if (!want_fields(defs, record.rest, &has_signature))
 		return false;
-	if (tr_kind_is_call(record.kind) && !has_signature &&
-	    !want(defs, tr_map_get(&defs->by_name, record.name.text)))
+	if (tr_kind_is_call(record.kind) && (!has_signature || defs->firsts) &&
+	    !want(defs, first_of(defs, record.name.text)))
 		return false;
 	if (defs->wanted_count > 1)
 		qsort(defs->wanted, defs->wanted_count, sizeof *defs->wanted, by_place);

@@ -225,6 +225,19 @@ END
 		[ "$(grep -c ^%enum "$part")" -eq 1 ]
 	done
 	tr-repack --join -t trec e/* | cmp - replaced
+	# also if its use is unknown, and it is replaced before the first record and after it
+	sed '/^%enum/ { s/enum/other/; p; s/1$/2/ }; s/@E1//' replaced >other
+	tr-repack -t trec --split=records=1 -o f/ other
+	[ "$(grep -hc ^%other f/* | tr '\n' ' ')" = '2 3 1 1 ' ]
+	tr-repack --join -t trec f/* | cmp - other
+	# a part has the first function of a name before others of this name
+	printf '%s\n' '%trec	1	format=apitrace	version=5' '%fn	F1	f	args=[]' '%fn	F2	f	args=["a"]' 'call	0	-	1	f	->' \
+		'call	1	-	1	f	a=1	->	.sig=F2' 'call	2	-	1	f	->' '!end	3' >same
+	tr-repack -t trec --split=records=2 -o g/ same
+	tr-repack -t trec --split=records=1 -o h/ same
+	[ "$(sed -n '/^%fn/p' h/same-000002)" = "$(grep ^%fn same)" ]
+	[ "$(grep ^%fn h/same-000003)" = '%fn	F1	f	args=[]' ]
+	tr-repack --join -t trec h/* | cmp - same
 }
 
 @test "a note counts the parts that become large, because a call does not return" {
