@@ -18,7 +18,7 @@ static bool differs(const struct tr_diff *diff, unsigned side, size_t number)
 {
 	const struct tr_diff_record *record = &diff->sides[side].records[number];
 
-	return !record->implied &&
+	return !record->implied && record->class != TR_DIFF_NOT_COMPARED &&
 	       (record->match == TR_ALIGN_NONE ||
 		diff->sides[!side].records[record->match].content != record->content);
 }
