@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * Classes of values. Those of OpenGL's objects are hashes of their names. ORDINARY to UNMAPPED are
+ * Classes of values. Those of OpenGL's objects are hashes of their names. ORDINARY to ENTRIES are
  * also the classes of fields in the tables below.
  */
 enum class {
@@ -33,6 +33,7 @@ enum class {
 	NUMBER,	    /* compared as it is, even if it looks like an address */
 	MAPPED,	    /* an address where the call maps memory */
 	UNMAPPED,   /* an address where the call unmaps memory */
+	ENTRIES,    /* of a directory, depends on how many files are in it: a reading */
 };
 
 struct key {
@@ -152,10 +153,13 @@ static const struct key keys[] = {
 	IS("pidfd", DESCRIPTOR), IS("readfds", DESCRIPTOR), IS("si_pid", TASK),
 	IS("si_stime", READING), IS("si_utime", READING), IS("sid", TASK), IS("sig", NUMBER),
 	IS("size", NUMBER), IS("st_atime", READING), IS("st_atime_nsec", READING),
-	IS("st_ctime", READING), IS("st_ctime_nsec", READING), IS("st_dev", READING),
+	IS("st_blocks", ENTRIES), IS("st_ctime", READING), IS("st_ctime_nsec", READING),
+	IS("st_dev", READING),
 	IS("st_ino", READING), IS("st_mtime", READING), IS("st_mtime_nsec", READING),
+	IS("st_nlink", ENTRIES), IS("st_size", ENTRIES), IS("stx_blocks", ENTRIES),
 	IS("stx_dev_major", READING), IS("stx_dev_minor", READING), IS("stx_ino", READING),
-	IS("stx_mnt_id", READING), IS("tid", TASK), IS("to_dirfd", DESCRIPTOR),
+	IS("stx_mnt_id", READING), IS("stx_nlink", ENTRIES), IS("stx_size", ENTRIES),
+	IS("tid", TASK), IS("to_dirfd", DESCRIPTOR),
 	IS("writefds", DESCRIPTOR),
 };
 /* clang-format on */
@@ -257,6 +261,22 @@ static enum class class_of_member(struct tr_normal *n, const char *value, const 
 
 	while (begin > value && (tr_is_alphanumeric(begin[-1]) || begin[-1] == '_')) begin--;
 	return class_of(n, tr_text_span(begin, end), p);
+}
+
+/*
+ * Sets *class to that of a member, as above, and returns true if it is not compared. end: of the
+ * line, in which only a directory has this mode.
+ */
+static bool is_reading(struct tr_normal *n, const char *value, const char *p, const char *end,
+		       uint64_t *class)
+{
+	static const char mode[] = "mode=S_IFDIR";
+
+	*class = class_of_member(n, value, p);
+	if (*class == ENTRIES && !n->rules->readings &&
+	    memmem(value, (size_t)(end - value), mode, sizeof mode - 1))
+		*class = READING;
+	return *class == READING;
 }
 
 static bool is_descriptor(uint64_t class)
@@ -473,7 +493,7 @@ static const char *member_end(const char *p, const char *end)
 static bool is_name(uint64_t class, struct tr_text number, char before)
 {
 	if (class == ORDINARY || class == NUMBER || class == MAPPED || class == UNMAPPED ||
-	    *number.data == '0' || before == '(')
+	    class == ENTRIES || *number.data == '0' || before == '(')
 		return false;
 	if (tr_is_in_file_name(before) && !(class == TASK && before == '-'))
 		return false;
@@ -663,7 +683,7 @@ const char *tr_normal_put_value(struct tr_normal *n, const struct tr_normal_fiel
 		char before = p > value ? p[-1] : '=';
 		uint64_t of = class;
 		if (n->in_process && before == '=' && p > value &&
-		    (of = class_of_member(n, value, p)) == READING) {
+		    is_reading(n, value, p, end, &of)) {
 			tr_normal_flush(n, p);
 			n->copied = p = member_end(p, end);
 		} else if (*p == '"' && is_descriptor(class) &&
