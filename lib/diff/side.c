@@ -384,6 +384,12 @@ static bool is_restarted(const struct tr_normal *normal, struct tr_text line)
 	return (size_t)(end - line.data) > len && memcmp(end - len, error, len) == 0;
 }
 
+/* True for the signal that a child has ended, and the end of its handler: they come at any time. */
+static bool is_child_signal(const struct tr_normal *normal)
+{
+	return tr_text_is(normal->name, "SIGCHLD") || tr_text_is(normal->name, "rt_sigreturn");
+}
+
 /* True for a record that contains nothing but an environment, if the user leaves these out. */
 static bool is_ignored_environment(const struct tr_normal *normal)
 {
@@ -409,7 +415,7 @@ static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_
 	/* gcc's question whether it has a pipe of make */
 	bool probes = pipes && tr_text_is(side->normal.name, "fcntl") &&
 		      memmem(line.data, line.len, probe, sizeof probe - 1);
-	if (probes || is_restarted(&side->normal, line)) {
+	if (probes || is_restarted(&side->normal, line) || is_child_signal(&side->normal)) {
 		entry->class = TR_DIFF_NOT_COMPARED;
 		return true;
 	}
