@@ -253,7 +253,7 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 /* Returns the id of an image that has a relation to the record, image or stream of this number. */
 static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t number)
 {
-	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) >> 1;
+	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) & TR_DIFF_IDS;
 }
 
 /* Calls tr_streams_pair with all records of both sides. */
@@ -561,8 +561,12 @@ static bool align_sequences(struct tr_diff *diff, size_t count, struct tr_error 
 			sides[i] = (struct tr_align_side){ diff->sides[i].records,
 							   lists[i] + begins[i][k],
 							   begins[i][k + 1] - begins[i][k] };
-		fine = choose_first(diff, sides, &exchanged, err) &&
-		       tr_align_sequence(&sides[exchanged], &sides[!exchanged]);
+		/* make looks at files when its jobs end, which has no order */
+		if (k < diff->sides[0].image_count && diff->sides[0].images[k].make)
+			tr_align_set(&sides[0], &sides[1], false);
+		else
+			fine = choose_first(diff, sides, &exchanged, err) &&
+			       tr_align_sequence(&sides[exchanged], &sides[!exchanged]);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		free(begins[i]);
@@ -611,7 +615,7 @@ static int by_call(const void *left, const void *right)
 }
 
 /*
- * Lists the calls of a side that were left out (leave_out_pipes in side.c), and calls of the other
+ * Lists the calls of a side that were left out (leave_out_jobs in side.c), and calls of the other
  * side, which are compared but have no match, in the same processes. places: zero for each process;
  * of those with calls that were left out, becomes the place after the match of the last call.
  */

@@ -16,15 +16,17 @@
  * Two matching records have changed if their contents, which are hashes of their normal text
  * (normal.h), differ.
  *
- * Records of a process are paired with those of the matching process, API calls with those of the
- * matching thread; entries of databases, blocks and units with records at any place. Processes
- * match if their programs do: programs of the same name and directory that make the same file or
- * else have the same arguments. Threads, and processes without a program, match if they do the
- * same. The records of a process that is in one trace only are not compared.
+ * Records of a process are paired with those of the matching process in order, those of make in any
+ * order, API calls with those of the matching thread; entries of databases, blocks and units with
+ * records at any place. Processes match if their programs do: programs of the same name and
+ * directory that make the same file or else have the same arguments. Threads, and processes without
+ * a program, match if they do the same. The records of a process that is in one trace only are not
+ * compared.
  *
  * Memory: 32 bytes for each record, and 16 for each program and each process; while a trace is
- * read, up to 30 more for each program and process; while both are aligned, up to 28 more for each
- * record, and 71 for each process that called no exec. Not thread safe.
+ * read, up to 30 more for each program and process, and 4 for each call that make may have made to
+ * run its jobs; while both are aligned, up to 28 more for each record, and 71 for each process that
+ * called no exec. Not thread safe.
  */
 #ifndef TR_DIFF_DIFF_H
 #define TR_DIFF_DIFF_H
@@ -42,6 +44,9 @@ struct tr_makes;     /* process/makes.h */
 
 #define TR_DIFF_NONE INT32_MAX
 
+/* The bits of the id of an image. */
+#define TR_DIFF_IDS (UINT64_MAX >> 2)
+
 /*
  * The program of a task from an exec record, or from the fork of the task, to the next exec record.
  */
@@ -51,8 +56,9 @@ struct tr_diff_image {
 	uint32_t forked : 1;   /* it begins with a fork, or with the first record of its task */
 	uint32_t parent : 31;  /* image that started it; TR_DIFF_NONE: unknown */
 	uint32_t ended : 1;    /* its exit record was read */
-	uint64_t id : 63; /* equal for matching images; while a trace is read, a hash of the task */
+	uint64_t id : 62; /* equal for matching images; while a trace is read, a hash of the task */
 	uint64_t both : 1; /* the other trace has an image with this id */
+	uint64_t make : 1; /* it is make (side.c) */
 };
 
 /* Where the spools have the new line and names of a record, whose environment was replaced. */
@@ -99,9 +105,8 @@ struct tr_diff_side {
 	struct tr_index tasks; /* the last image of each task */
 	struct tr_id_map seqs; /* 1 + the image of exec records whose seq was not the highest */
 	struct tr_id_map ids;  /* by a hash: 1 + the number of a thread, or the hash of a module */
-	struct tr_id_map make_images; /* those that run make, by their number */
-	uint32_t *piped; /* records of processes that may run make, which use only pipes */
-	size_t piped_count, piped_cap;
+	uint32_t *jobs;	       /* records with which make may have run its jobs */
+	size_t job_count, job_cap;
 
 	uint32_t threads, last_thread;
 	uint64_t last_task;   /* that of last_thread, */

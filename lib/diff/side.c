@@ -52,10 +52,10 @@ bool tr_diff_begin(struct tr_diff *diff)
 
 /* Tasks, threads and modules, to which records refer by a name. */
 
-/* Hashes the name of a task to 63 bits, as in images. */
+/* Hashes the name of a task to an id of images. */
 static uint64_t task_hash(const struct tr_diff_side *side, struct tr_text name)
 {
-	return tr_normal_task_hash(side->normal.rules->seed, name) & INT64_MAX;
+	return tr_normal_task_hash(side->normal.rules->seed, name) & TR_DIFF_IDS;
 }
 
 /* Hashes the name of a thread (letter c) or a module (m) to 63 bits. */
@@ -88,7 +88,7 @@ static uint32_t new_image(struct tr_diff *diff, struct tr_diff_side *side, uint6
 	    !tr_array_room(side->image_seqs, place, side->image_seq_cap) ||
 	    (diff->times > 0 && !tr_array_room(side->began, count, side->began_cap)))
 		return TR_DIFF_NONE;
-	image.id = task & INT64_MAX;
+	image.id = task & TR_DIFF_IDS;
 	side->images[count] = image;
 	side->image_seqs[place] = place ? side->image_seqs[place - 1] : 0;
 	if (diff->times > 0)
@@ -153,11 +153,11 @@ static bool set_seq(struct tr_diff_side *side, uint32_t image, uint64_t seq)
 	return tr_id_map_put(&side->seqs, seq, (void *)((uintptr_t)image + 1));
 }
 
-/* True for GNU make: only its pipes are left out, through which it passes on the jobs of -j. */
+/* True for programs whose calls depend on how many jobs they run at once, and on when these end. */
 static bool is_make(struct tr_text name)
 {
 	name = tr_path_base(name);
-	return tr_text_is(name, "make") || tr_text_is(name, "gmake");
+	return tr_text_is(name, "make") || tr_text_is(name, "gmake") || tr_text_is(name, "ninja");
 }
 
 /* Adds the image of an exec record with this number. False: memory is exhausted. */
@@ -183,9 +183,9 @@ static bool begin_program(struct tr_diff *diff, struct tr_diff_side *side,
 			   (struct tr_diff_image){ .program = number & INT32_MAX,
 						   .parent = parent & INT32_MAX },
 			   began);
-	if (*group == TR_DIFF_NONE ||
-	    (is_make(normal->name) && !tr_id_map_put(&side->make_images, *group, side)))
+	if (*group == TR_DIFF_NONE)
 		return false;
+	side->images[*group].make = is_make(normal->name);
 	if (before != TR_DIFF_NONE && side->images[before].forked)
 		side->images[before].program = *group & INT32_MAX;
 	return !tr_cell_number(&record->seq, &seq) || set_seq(side, *group, seq);
@@ -399,35 +399,22 @@ static bool is_ignored_environment(const struct tr_normal *normal)
 }
 
 /*
- * Sets the class of a record that is not compared. Notes one that uses only pipes, if make may
- * have made it: its process runs make, or has not called exec yet. False: memory is exhausted.
+ * True for what make does to run its jobs: calls that have no path, and no descriptor of a file or
+ * standard stream. What has a standard stream and a pipe connects the two.
  */
-static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
+static bool runs_jobs(const struct tr_normal *normal, struct tr_text line)
 {
-	static const char probe[] = "\tcmd=F_GETFD\t->\terror=EBADF";
+	struct tr_text fields =
+		tr_text_span(normal->name.data + normal->name.len + 1, line.data + line.len);
 
-	if (entry->class == TR_DIFF_SET && is_ignored_environment(&side->normal))
-		entry->class = TR_DIFF_NOT_COMPARED;
-	if (entry->class != TR_DIFF_PROCESS)
-		return true;
-	unsigned uses = side->normal.descriptors;
-	bool pipes = uses && !(uses & TR_USES_FILE);
-	/* gcc's question whether it has a pipe of make */
-	bool probes = pipes && tr_text_is(side->normal.name, "fcntl") &&
-		      memmem(line.data, line.len, probe, sizeof probe - 1);
-	if (probes || is_restarted(&side->normal, line) || is_child_signal(&side->normal)) {
-		entry->class = TR_DIFF_NOT_COMPARED;
-		return true;
-	}
-	if (!pipes)
-		return true;
-	if (!side->images[entry->group].forked && !tr_id_map_get(&side->make_images, entry->group))
-		return true;
-	if (!tr_array_room(side->piped, side->piped_count, side->piped_cap))
+	if (normal->path || normal->rules->descriptors)
 		return false;
-	side->piped[side->piped_count++] = (uint32_t)side->count;
-	entry->spare = (uses & TR_USES_UNKNOWN) != 0;
-	return true;
+	if (normal->descriptors)
+		return !(normal->descriptors & TR_USES_FILE);
+	if (tr_text_is(normal->kind, "sys"))
+		return !tr_text_starts(fields, TR_TEXT("fd=")) &&
+		       !tr_text_starts(fields, TR_TEXT("target=")); /* of a link */
+	return tr_text_is(normal->kind, "fork");
 }
 
 /* Returns the image of the program that runs in an image; TR_DIFF_NONE: unknown. */
@@ -444,15 +431,47 @@ static uint32_t running_in(const struct tr_diff_side *side, uint32_t number)
 }
 
 /*
- * Leaves out what make does with its pipes, itself or in a child before that calls exec. How many
- * it has, and when it uses them, depends on its -j and on chance.
+ * Sets the class of a record that is not compared. Notes one that make may have made to run its
+ * jobs: its process runs make, or has not called exec yet. False: memory is exhausted.
  */
-static void leave_out_pipes(struct tr_diff_side *side)
+static bool leave_out(struct tr_diff_side *side, struct tr_text line, struct tr_diff_record *entry)
 {
-	for (size_t i = 0; i < side->piped_count; i++) {
-		struct tr_diff_record *record = &side->records[side->piped[i]];
+	static const char probe[] = "\tcmd=F_GETFD\t->\terror=EBADF";
+	const struct tr_normal *normal = &side->normal;
+
+	if (entry->class == TR_DIFF_SET && is_ignored_environment(normal))
+		entry->class = TR_DIFF_NOT_COMPARED;
+	if (entry->class != TR_DIFF_PROCESS)
+		return true;
+	/* gcc's question whether it has a pipe of make */
+	bool probes = normal->descriptors && !(normal->descriptors & TR_USES_FILE) &&
+		      tr_text_is(normal->name, "fcntl") &&
+		      memmem(line.data, line.len, probe, sizeof probe - 1);
+	if (probes || is_restarted(normal, line) || is_child_signal(normal)) {
+		entry->class = TR_DIFF_NOT_COMPARED;
+		return true;
+	}
+	uint32_t image = running_in(side, entry->group);
+	bool other = image != TR_DIFF_NONE && !side->images[image].make;
+	if (other || !runs_jobs(normal, line))
+		return true;
+	if (!tr_array_room(side->jobs, side->job_count, side->job_cap))
+		return false;
+	side->jobs[side->job_count++] = (uint32_t)side->count;
+	entry->spare = (normal->descriptors & TR_USES_UNKNOWN) != 0;
+	return true;
+}
+
+/*
+ * Leaves out what make does to run its jobs, itself or in a child before that calls exec. How often
+ * it waits, which signals interrupt it and how it uses its pipes depends on its -j and on chance.
+ */
+static void leave_out_jobs(struct tr_diff_side *side)
+{
+	for (size_t i = 0; i < side->job_count; i++) {
+		struct tr_diff_record *record = &side->records[side->jobs[i]];
 		uint32_t image = running_in(side, record->group);
-		if (image == TR_DIFF_NONE || !tr_id_map_get(&side->make_images, image)) {
+		if (image == TR_DIFF_NONE || !side->images[image].make) {
 			record->spare = 0;
 			continue;
 		}
@@ -460,14 +479,14 @@ static void leave_out_pipes(struct tr_diff_side *side)
 		side->counts[TR_DIFF_PROCESS]--;
 		side->counts[TR_DIFF_NOT_COMPARED]++;
 	}
-	free(side->piped);
-	side->piped = NULL;
-	side->piped_count = side->piped_cap = 0;
+	free(side->jobs);
+	side->jobs = NULL;
+	side->job_count = side->job_cap = 0;
 }
 
 void tr_diff_end_segment(struct tr_diff_side *side)
 {
-	leave_out_pipes(side);
+	leave_out_jobs(side);
 	free(side->image_seqs);
 	side->image_seqs = NULL;
 	side->image_seq_cap = 0;
@@ -477,7 +496,6 @@ void tr_diff_end_segment(struct tr_diff_side *side)
 	tr_index_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->ids);
-	tr_id_map_free(&side->make_images);
 	tr_normal_forget_files(&side->normal);
 }
 
