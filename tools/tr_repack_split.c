@@ -493,8 +493,6 @@ static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 	tr_map_clear(&s->by_id);
 	tr_arena_reset(&s->ids);
 	tr_definitions_free(&s->definitions);
-	/* or the part would have another first function of this name */
-	s->definitions.firsts = true;
 	s->part = s->link = s->open_calls = 0;
 	return true;
 }

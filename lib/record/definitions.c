@@ -154,21 +154,17 @@ static bool want_all_ids(struct tr_definitions *defs, const char *p, const char 
 	return true;
 }
 
-/*
- * Wants the ids in all columns after the name. *has_signature is set if the record names its
- * function by .sig, so that the first function of that name is not meant.
- */
-static bool want_fields(struct tr_definitions *defs, struct tr_text rest, bool *has_signature)
+/* Wants the ids in all columns after the name. */
+static bool want_fields(struct tr_definitions *defs, struct tr_text rest)
 {
 	const char *p = rest.data, *end = p + rest.len;
 
 	while (p < end) {
 		const char *tab = memchr(p + 1, '\t', (size_t)(end - p - 1));
 		struct tr_text column = tr_text_span(p + 1, tab ? tab : end);
-		bool signature = tr_text_starts(column, TR_TEXT(".sig="));
-		bool all = signature || tr_text_starts(column, TR_TEXT(".bt="));
+		bool all = tr_text_starts(column, TR_TEXT(".sig=")) ||
+			   tr_text_starts(column, TR_TEXT(".bt="));
 		const char *value = memchr(column.data, '=', column.len);
-		*has_signature = *has_signature || signature;
 		const char *after = column.data + column.len;
 		if (value && !(all ? want_all_ids : want_marked_ids)(defs, value + 1, after))
 			return false;
@@ -218,15 +214,14 @@ static struct tr_definition *first_of(const struct tr_definitions *defs, struct 
 bool tr_definitions_use(struct tr_definitions *defs, struct tr_text line)
 {
 	struct tr_record record = { .arena = NULL };
-	bool has_signature = false;
 
 	defs->wanted_count = 0;
 	if (!tr_record_from_line(&record, line, NULL) || record.type != TR_RECORD)
 		return true;
-	if (!want_fields(defs, record.rest, &has_signature))
+	if (!want_fields(defs, record.rest))
 		return false;
-	if (tr_kind_is_call(record.kind) && (!has_signature || defs->firsts) &&
-	    !want(defs, first_of(defs, record.name.text)))
+	/* also of a call with .sig: a later call without it must not get that function */
+	if (tr_kind_is_call(record.kind) && !want(defs, first_of(defs, record.name.text)))
 		return false;
 	if (defs->wanted_count > 1)
 		qsort(defs->wanted, defs->wanted_count, sizeof *defs->wanted, by_place);

@@ -28,10 +28,9 @@ struct tr_definitions {
 	struct tr_map by_id;   /* "F17" */
 	struct tr_map by_name; /* of fn: the first of that name */
 	struct tr_definition *list;
-	size_t waiting; /* of the list, those not written yet */
-	uint64_t count; /* of all: the place of the next in the source's order */
-	uint64_t round; /* of outputs */
-	bool firsts;	/* a call with .sig also uses the first function of its name (by_name) */
+	size_t waiting;		       /* of the list, those not written yet */
+	uint64_t count;		       /* of all: the place of the next in the source's order */
+	uint64_t round;		       /* of outputs */
 	struct tr_definition **wanted; /* by one record */
 	size_t wanted_count, wanted_cap;
 	/* the last name of a call whose definition is written, or that has none */

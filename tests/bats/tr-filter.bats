@@ -201,10 +201,12 @@ column() {
 	stream e.trec '%trec>1' '%other>O1>->x=1' '%enum>E1>->A=1' '%fn>F1>f>args=["a"]' \
 		'call>0>->0>f>a=A(1@E1)>->' '!end>1'
 	cmp out e.trec
+	# the first function of a name stays the first one: a call without .sig means it
 	tr-filter 'seq > 0' d.trec >out
 	stream e.trec '%trec>1' '%other>O1>->x=1' '%fn>F2>g>args=[]' \
 		'%frame>K1>->function="main"' 'call>1>->0>g>.bt=[K1]>s="(1@M1)">->' \
-		'%mask>M1>->X=1' '%fn>F3>f>args=["b"]' 'call>2>->0>f>.sig=F3>b=?(0x2@M1)>->' '!end>2'
+		'%fn>F1>f>args=["a"]' '%mask>M1>->X=1' '%fn>F3>f>args=["b"]' \
+		'call>2>->0>f>.sig=F3>b=?(0x2@M1)>->' '!end>2'
 	cmp out e.trec
 	tr-filter --definitions=all 'seq == 5 or seq == 1' d.trec | grep -c '^%' | grep -x 8
 	tr-filter --definitions=none 'seq == 1' d.trec | grep -c '^%' | grep -x 1
