@@ -302,7 +302,7 @@ static bool define(struct repack *r, struct tr_text line)
 	return good;
 }
 
-/* The same for a record. */
+/* Repeats the definitions of other parts that a record of this one uses. False: a stop. */
 static bool define_for(struct repack *r, struct tr_record *record)
 {
 	struct tr_text line;
@@ -450,9 +450,7 @@ static bool find_number(struct repack *r)
 	return tr_map_put(&s->numbers, key, s->number);
 }
 
-/*
- * Begins the parts of a trace. header NULL: it has none. False: reported.
- */
+/* Begins the parts of a trace. header NULL: it has none. False: reported. */
 static bool begin_trace(struct repack *r, const struct tr_trace_place *place,
 			struct tr_record *header, const struct tr_format *format)
 {

@@ -525,8 +525,8 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 }
 
 /*
- * Delivers the header before the first object that is JSON, which tells the version (4 has no
- * `started`, and its executions no rid), then a record for each object.
+ * Delivers the header, then a record for each object. The first object that is JSON shows the
+ * version: executions of version 4 have neither `started` nor a rid.
  */
 static enum tr_status next(struct tr_reader *base, struct tr_record **record, struct tr_error *err)
 {
@@ -538,20 +538,17 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 	enum tr_status status = tr_reader_due(base, record, err);
 	if (status != TR_END)
 		return status;
-	if (!object.data)
-		status = tr_json_items_next(&reader->items, &object, &base->source_line, err);
-	else
-		status = TR_OK;
+	status = object.data ? TR_OK
+			     : tr_json_items_next(&reader->items, &object, &base->source_line, err);
 	if (status == TR_END && !reader->headed)
 		return deliver_header(reader, 3, record, err);
 	if (status != TR_OK)
 		return status;
 	if (!open_event(&event, object, &reader->environments, &base->arena))
 		return tr_arena_error(&base->arena, err);
-	reader->first = (struct tr_text){ NULL, 0 };
+	reader->first = reader->headed ? (struct tr_text){ NULL, 0 } : object;
 	if (reader->headed)
 		return make_record(reader, object, &event, record, err);
-	reader->first = object;
 	bool old = !is_execution(&event) || event.started || event.rid;
 	return deliver_header(reader, old ? 3 : 4, record, err);
 }
