@@ -437,19 +437,26 @@ static bool write_queue(struct reader *reader, struct tr_output *out)
 }
 
 /*
- * Passes on the lines in the input's window, which are nearly all lines, until one of them finishes
- * an event that has to come as a record. False: memory is exhausted.
+ * Passes on the lines in the input's window, which are nearly all lines, until there are records
+ * for a while in the queue: reading lines and using records each take so much code that the
+ * processor's cache does not hold both. A taker, or an output for lines, wants each at once. False:
+ * memory is exhausted.
  */
 static bool use_window(struct reader *reader)
 {
-	enum { ESCAPED = 6 }; /* bytes that a byte may take in a record */
+	enum {
+		ESCAPED = 6, /* bytes that a byte may take in a record */
+		BATCH = 16 << 10,
+	};
 	const struct tr_etrace_queue *queue = &reader->events.queue;
 	struct tr_output *out = reader->base.text_out ? *reader->base.text_out : NULL;
+	size_t batch = out || reader->events.files ? 0 : BATCH;
 	struct tr_input *in = reader->base.in;
 	struct tr_etrace_line line;
 	const char *lf;
 
-	while ((!queue->count || (out && write_queue(reader, out))) &&
+	while ((!queue->count || queue->text.len < batch ||
+		(out && write_queue(reader, out))) &&
 	       (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
 		if (text.len >= reader->base.max_record / ESCAPED)
