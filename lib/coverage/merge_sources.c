@@ -38,13 +38,18 @@ static struct tr_buffer *begin_line(struct tr_merge_lines *lines, const char *ki
 	return &lines->text;
 }
 
-/* Adds a field with a string, unless that is empty. */
+/* Adds a field with a string. */
 static void put_string(struct tr_buffer *to, const char *key, struct tr_text text)
 {
-	if (!text.len)
-		return;
 	tr_field_begin(tr_text_from(key), to);
 	tr_string_quote(text, to);
+}
+
+/* As put_string, for a field that a record may do without: not if the string is empty. */
+static void put_any_string(struct tr_buffer *to, const char *key, struct tr_text text)
+{
+	if (text.len)
+		put_string(to, key, text);
 }
 
 /* Writes a function. */
@@ -91,8 +96,8 @@ static void write_file(const struct tr_source_file *file, struct tr_merge_lines 
 {
 	struct tr_buffer *to = begin_line(lines, "source", file);
 
-	put_string(to, "test", file->test);
-	put_string(to, "version", file->version);
+	put_any_string(to, "test", file->test);
+	put_any_string(to, "version", file->version);
 	tr_merge_end(lines);
 	for (size_t i = 0; i < file->functions.count; i++)
 		write_function(file, &file->functions.list[i], lines);
@@ -103,7 +108,7 @@ static void write_file(const struct tr_source_file *file, struct tr_merge_lines 
 		to = begin_line(lines, "srcline", file);
 		tr_field_put_number("line", line->line, to);
 		tr_field_put_number("hits", line->count, to);
-		put_string(to, "checksum", line->checksum);
+		put_any_string(to, "checksum", line->checksum);
 		tr_merge_end(lines);
 	}
 }
