@@ -218,8 +218,8 @@ bool tr_diff_read_names(struct tr_diff *diff, unsigned side, uint32_t number, co
 			uint64_t *count, struct tr_error *err);
 
 /*
- * Sets the keys of programs without a match: a hash of their name and directory, and of the file
- * that they make or else their arguments. False: err is filled.
+ * Sets the keys of programs without a match that make a file: a hash of their name, directory and
+ * file, instead of their arguments. False: err is filled.
  */
 bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "diff/normal_private.h"
 #include "process/instant.h"
+#include "process/path.h"
 #include "record/tabs.h"
 
 #define TEXT(text) \
@@ -29,7 +30,7 @@ static const struct tr_text of_module[] = { TEXT("id"), { NULL, 0 } };
 static const struct tr_text of_block[] = { TEXT("module"), { NULL, 0 } };
 static const struct tr_text of_envset[] = { TEXT("tasks"), { NULL, 0 } };
 
-/* The fields of tr_normal_read_command. */
+/* The fields of tr_normal_read_command, and of the key of a program. */
 static const struct tr_text of_command[] = { TEXT("argv="), TEXT("cwd="), { NULL, 0 } };
 
 /* The key of a system call is its first field, the path. */
@@ -49,7 +50,7 @@ static const struct tr_diff_kind kinds[] = {
 	KIND_BY("srcbranch", SET, by_branch),
 	KIND_BY("srcfunction", SET, by_function),
 	KIND("source", SET),
-	KIND_WITHOUT("exec", EXEC, of_exec),
+	{ TEXT("exec"), TR_DIFF_EXEC, { NULL, 0 }, of_exec, of_command },
 	KIND_WITHOUT("fork", PROCESS, of_task),
 	KIND_WITHOUT("exit", EXIT, of_exit),
 	KIND("signal", PROCESS),
@@ -796,9 +797,9 @@ static void hash_column(struct tr_normal *n, struct tr_text column, const char *
 	else if (!hash_new_column(n, column, end, first, memo, text, columns, &hash))
 		return;
 	for (const struct tr_text *key = n->known->keys; key && key->data; key++) {
-		if ((n->known->class == TR_DIFF_SET || !columns->any) &&
-		    tr_text_starts(column, *key))
-			columns->path = tr_number_hash(columns->path, hash);
+		/* the sum does not depend on the order of fields, which is not the same in all formats */
+		if ((!n->in_process || !columns->any) && tr_text_starts(column, *key))
+			columns->path += hash;
 	}
 	/* the descriptor of a directory precedes the path, which is the key */
 	columns->any |= !n->in_process || !(tr_text_starts(column, TR_TEXT("dirfd=")) ||
@@ -895,17 +896,20 @@ bool tr_normal_hash(struct tr_normal *n, const struct tr_record *record, struct 
 	n->suspect = n->escapes && memchr(line.data, '\\', (size_t)(p - line.data));
 	p = p < end ? p : end; /* there may be no fields */
 	/* in a number, only the user can replace something (--same) */
+	struct tr_text name = n->name;
 	uint64_t address;
 	uint8_t digits;
 	if (tr_text_is(n->kind, "block") && tr_normal_takes_blocks(n->rules) &&
 	    tr_address_read(&record->name, &address, &digits))
 		n->name_hash = hash_address(n, address, digits);
 	else if (record->name.type == TR_CELL_TEXT && !n->rules->ignored_count)
-		read_known_name(n, first);
+		name = read_known_name(n, first);
 	else if (n->rules->ignored_count || n->rules->replace)
-		read_name(n, first);
+		name = read_name(n, first);
 	else
 		n->name_hash = tr_text_hash(n->kind_hash, n->name);
+	if (n->known->class == TR_DIFF_EXEC)
+		n->program = tr_text_hash(n->kind_hash, tr_path_base(name));
 	set_call(n);
 	struct tr_text rest = tr_text_span(p, end);
 	struct columns columns = hash_columns(n, rest, first);

@@ -179,7 +179,9 @@ struct tr_normal {
 	uint64_t spelled_name; /* a hash of the kind and the name as in the line; 0: unknown */
 	uint64_t content;      /* after tr_normal_hash: of all that is compared */
 	uint64_t path;	       /* after tr_normal_hash: of the fields that are a key, or 0 */
-	uint64_t letters;      /* bits of letters of fields that are left out */
+	uint64_t
+		program; /* after tr_normal_hash of an exec record: of its name without directory */
+	uint64_t letters;		/* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
 	uint32_t *order; /* the first `sorted` fields by their keys; the others were added */

@@ -281,6 +281,15 @@ static uint64_t set_key(struct tr_diff_side *side, bool *fine)
 	return hash;
 }
 
+/* A bit of the key of a program: it includes the file that the program makes (tr_diff_set_keys). */
+enum { MAKES = 1 };
+
+/* Returns the key of a program: a hash of its name, directory and arguments. */
+static uint64_t command_key(const struct tr_diff_side *side)
+{
+	return tr_number_hash(side->normal.program, side->normal.path) & ~(uint64_t)MAKES;
+}
+
 /* Sets the key and the group of a record that was read. False: memory is exhausted. */
 static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
 			 struct tr_diff_record *entry)
@@ -292,7 +301,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
 		fine = begin_program(diff, side, record, (uint32_t)side->count, &entry->group);
-		entry->key = entry->content; /* see tr_diff_set_keys */
+		entry->key = command_key(side);
 		break;
 	case TR_DIFF_EXIT:
 	case TR_DIFF_PROCESS:
@@ -332,44 +341,6 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 static bool is_date(const struct tr_normal *normal)
 {
 	return tr_text_is(normal->kind, "info") && tr_text_is(normal->name, "DATE_TIME");
-}
-
-/*
- * Returns the key of a program: a hash of its name and directory, and of the file that it makes or
- * else its arguments. The compiler proper and the assembler make files with random names, so their
- * keys include the key of their driver; but only if that one has a file (MAKES), because otherwise
- * a change in any argument of the driver would change the keys of its children. *fine: false if
- * memory is exhausted.
- */
-static uint64_t exec_key(struct tr_diff *diff, struct tr_diff_side *side, struct tr_record *record,
-			 struct tr_text line, uint32_t driver, bool first, bool *fine)
-{
-	enum { MAKES = 1 };
-	struct tr_normal *normal = &side->normal;
-	struct tr_text makes;
-
-	*fine = tr_makes_find(diff->maker, record, &makes) &&
-		tr_normal_read_command(normal, line, first, !makes.data);
-	if (!*fine)
-		return 0;
-	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
-	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
-	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
-	if (!makes.data) {
-		const struct tr_normal_field *argv = tr_normal_find(normal, "argv");
-		hash = argv ? tr_text_hash(hash, argv->text) : hash;
-		return hash & ~(uint64_t)MAKES;
-	}
-	struct tr_text text = tr_normal_string(normal, makes, first);
-	*fine = text.data != NULL;
-	hash = tr_text_hash(hash, text);
-	/*
-	 * the driver's key may be this hash, which must not cancel it out; the user's has no MAKES
-	 */
-	if (driver != TR_DIFF_NONE && !side->records[driver].keyed &&
-	    (side->records[driver].key & MAKES))
-		hash = tr_number_hash(tr_number_hash(hash, 1), side->records[driver].key);
-	return hash | MAKES;
 }
 
 /* True if the kernel makes a system call again after a signal. */
@@ -866,8 +837,6 @@ static bool rewrite(struct tr_diff *diff, unsigned which, uint32_t number,
 	side->rewritten[side->rewritten_count++] =
 		(struct tr_diff_rewritten){ number, tr_spool_size(side->spool),
 					    tr_spool_size(side->names) };
-	if (entry->key == entry->content)
-		entry->key = side->normal.content;
 	entry->content = side->normal.content;
 	entry->rewritten = 1;
 	entry->named = side->normal.name_count > 0;
@@ -914,6 +883,43 @@ bool tr_diff_compare_environments(struct tr_diff *diff, struct tr_error *err)
 	return fine;
 }
 
+/*
+ * Gives a program that makes a file the key that it has by this: a hash of its name, directory and
+ * file. The compiler proper and the assembler make files with random names, so their keys include
+ * the key of their driver; but only if that one has a file, because otherwise a change in any
+ * argument of the driver would change the keys of its children. False: memory is exhausted.
+ */
+static bool set_key_of_maker(struct tr_diff *diff, struct tr_diff_side *side,
+			     struct tr_record *record, struct tr_text line, uint32_t number,
+			     bool first)
+{
+	struct tr_normal *normal = &side->normal;
+	uint32_t driver = driver_of(side, number);
+	struct tr_text file;
+
+	if (!tr_makes_find(diff->maker, record, &file))
+		return false;
+	if (!file.data)
+		return true;
+	if (!tr_normal_read_command(normal, line, first, false))
+		return false;
+	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
+	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
+	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
+	struct tr_text text = tr_normal_string(normal, file, first);
+	if (!text.data)
+		return false;
+	hash = tr_text_hash(hash, text);
+	/*
+	 * the driver's key may be this hash, which must not cancel it out; the user's has no MAKES
+	 */
+	if (driver != TR_DIFF_NONE && !side->records[driver].keyed &&
+	    (side->records[driver].key & MAKES))
+		hash = tr_number_hash(tr_number_hash(hash, 1), side->records[driver].key);
+	side->records[number].key = hash | MAKES;
+	return true;
+}
+
 bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 {
 	struct tr_arena arena = { 0 };
@@ -935,8 +941,7 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 				fine = false;
 				break;
 			}
-			side->records[k].key = exec_key(diff, side, &record, line,
-							driver_of(side, k), i == 0, &fine);
+			fine = set_key_of_maker(diff, side, &record, line, k, i == 0);
 			if (!fine)
 				tr_error_memory(err);
 		}

@@ -455,8 +455,7 @@ static bool use_window(struct reader *reader)
 	struct tr_etrace_line line;
 	const char *lf;
 
-	while ((!queue->count || queue->text.len < batch ||
-		(out && write_queue(reader, out))) &&
+	while ((!queue->count || queue->text.len < batch || (out && write_queue(reader, out))) &&
 	       (lf = memchr(in->pos, '\n', tr_input_available(in)))) {
 		struct tr_text text = tr_text_span(in->pos, lf);
 		if (text.len >= reader->base.max_record / ESCAPED)
