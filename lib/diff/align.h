@@ -44,6 +44,7 @@ struct tr_diff_record {
 	uint64_t rewritten : 1; /* its environment was replaced (side.c) */
 	uint64_t block : 1;	/* it is a block that has no line (side.c) */
 	uint64_t spare : 1;	/* left out if it may use a pipe of make (compare.c) */
+	uint64_t tool : 1;	/* a program that may make a file (process/makes.h) */
 	uint32_t group;		/* its image, thread or kind, later its sequence (compare.c); of a
 				 * block its seq */
 	uint32_t match;		/* the number of the matching record; TR_ALIGN_NONE: none */

@@ -114,22 +114,19 @@ struct words {
 	uint32_t record;
 };
 
-/* Reads the strings of argv and cwd, which may be NULL. False: memory is exhausted. */
-static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
-		       const struct tr_normal_field *cwd, struct words *words)
+/* Reads the strings of a command's argv and cwd, which follow its name. False: memory is exhausted. */
+static bool read_words(uint64_t seed, const struct tr_normal *command, struct words *words)
 {
-	const struct tr_normal_field *const fields[] = { argv, cwd };
-
-	for (unsigned i = 0; i < 2; i++) {
-		struct tr_text text = fields[i] ? fields[i]->text : TR_TEXT("");
-		const char *p = text.data, *end = p + text.len;
+	for (size_t i = 1; i < command->count; i++) {
+		const struct tr_normal_field *field = &command->fields[i];
+		uint64_t place = tr_number_hash(seed, tr_text_is(field->key, "cwd"));
+		const char *p = field->text.data, *end = p + field->text.len;
 		while (p < end && (p = memchr(p, '"', (size_t)(end - p)))) {
 			const char *begin = p;
 			p = tr_normal_string_end(p, end);
 			if (!tr_array_room(words->list, words->count, words->cap))
 				return false;
-			words->list[words->count++] =
-				tr_text_hash(tr_number_hash(seed, i), tr_text_span(begin, p));
+			words->list[words->count++] = tr_text_hash(place, tr_text_span(begin, p));
 		}
 	}
 	tr_hashes_sort(words->list, words->count);
@@ -138,22 +135,27 @@ static bool read_words(uint64_t seed, const struct tr_normal_field *argv,
 	return true;
 }
 
+/* Returns half of the words of two commands. */
+static size_t half_of(const struct words *a, const struct words *b)
+{
+	return (a->count + b->count + 3) / 4;
+}
+
 /*
  * Returns how many words both commands have; 0 if it is less than half of them, or no more than
- * best.
+ * best. Most candidates are no better than the best one before: a bit of only one command is a word
+ * of only that one.
  */
-static size_t count_same(const struct words *a, const struct words *b, size_t best)
+static inline size_t count_same(const struct words *a, const struct words *b, size_t best)
 {
-	size_t half = (a->count + b->count + 3) / 4, least = half > best ? half : best + 1;
-
-	if (a->count < least)
-		return 0;
-	/* most candidates are no better: a bit of only one command is a word of only that one */
+	size_t least = best ? best + 1 : half_of(a, b);
 	uint64_t bits = a->bits & ~b->bits;
-	for (size_t spare = a->count - least; bits && spare; spare--)
+
+	for (size_t spare = a->count; bits && spare > least; spare--)
 		bits &= bits - 1;
-	if (bits)
+	if (bits || a->count < least)
 		return 0;
+	least = least < half_of(a, b) ? half_of(a, b) : least;
 	return tr_hashes_common(a->list, a->count, b->list, b->count, least);
 }
 
@@ -168,7 +170,7 @@ static bool load_words(struct tr_diff *diff, unsigned which, uint32_t number, st
 	if (!tr_diff_read_command(diff, which, number, err))
 		return false;
 	words->program = tr_text_hash(seed, normal->fields[0].text);
-	if (read_words(seed, tr_normal_find(normal, "argv"), tr_normal_find(normal, "cwd"), words))
+	if (read_words(seed, normal, words))
 		return true;
 	tr_error_memory(err);
 	return false;

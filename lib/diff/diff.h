@@ -56,9 +56,9 @@ struct tr_diff_image {
 	uint32_t forked : 1;   /* it begins with a fork, or with the first record of its task */
 	uint32_t parent : 31;  /* image that started it; TR_DIFF_NONE: unknown */
 	uint32_t ended : 1;    /* its exit record was read */
-	uint64_t id : 62; /* equal for matching images; while a trace is read, a hash of the task */
-	uint64_t both : 1; /* the other trace has an image with this id */
-	uint64_t make : 1; /* it is make (side.c) */
+	uint64_t id : 62;      /* after the programs were paired: equal for matching images */
+	uint64_t both : 1;     /* the other trace has an image with this id */
+	uint64_t make : 1;     /* it is make (side.c) */
 };
 
 /* Where the spools have the new line and names of a record, whose environment was replaced. */
@@ -102,7 +102,7 @@ struct tr_diff_side {
 	size_t first_image;
 	uint64_t *image_seqs; /* the highest seq of the exec records up to each image */
 	size_t image_seq_cap;
-	struct tr_index tasks; /* the last image of each task */
+	struct tr_number_map tasks; /* the last image of each task, by the hash of its name */
 	struct tr_id_map seqs; /* 1 + the image of exec records whose seq was not the highest */
 	struct tr_id_map ids;  /* by a hash: 1 + the number of a thread, or the hash of a module */
 	uint32_t *jobs;	       /* records with which make may have run its jobs */

@@ -115,8 +115,13 @@ static uint64_t find_letters(const struct tr_normal *n)
 static __attribute__((noinline)) void look_up_kind(struct tr_normal *n, struct tr_text name)
 {
 	struct tr_normal_kind other = { .letters = 0 }, *kind = &other;
+	/* the last letters of frequent kinds differ */
+	unsigned last = name.len ? (unsigned char)name.data[name.len - 1] : 0;
+	const struct tr_diff_kind **recent = &n->recent[(last + name.len) % TR_NORMAL_RECENT];
 
-	n->known = find_kind(name);
+	if (!*recent || !tr_text_equal((*recent)->name, name))
+		*recent = find_kind(name);
+	n->known = *recent;
 	n->in_process = n->known->class == TR_DIFF_PROCESS;
 	if (n->known->name.len)
 		kind = &n->kinds[n->known - kinds];

@@ -15,7 +15,7 @@
  * of OpenGL, temporary files, descriptors, tasks. They are listed separately, because each name in
  * the first trace must correspond to one name in the second (rename.h).
  *
- * Memory: 32 to 64 bytes for each descriptor and each mapping that was not closed, besides the
+ * Memory: up to 64 bytes for each descriptor and each mapping that was not closed, besides the
  * texts of one record. Not thread safe.
  */
 #ifndef TR_DIFF_NORMAL_H
@@ -110,6 +110,7 @@ enum {
 	TR_NORMAL_NAMES = 256,
 	TR_NORMAL_WELL_FORMED = 1024,
 	TR_NORMAL_KINDS = 32,
+	TR_NORMAL_RECENT = 16,
 };
 
 /* Hashes that are the same for all records of a kind. */
@@ -151,10 +152,11 @@ struct tr_normal_known_key {
 
 /* The open files and mapped memory of all processes. */
 struct tr_open_files {
-	/* both maps have numbers, which are cast to pointers */
-	struct tr_id_map tables; /* the table of a task, by the hash of its name */
-	struct tr_id_map names;	 /* what a descriptor or address of a table is, by a hash of both */
-	uint64_t count;		 /* the last number that was given */
+	struct tr_number_map
+		tables; /* the number of the table of a task, by the hash of its name */
+	struct tr_number_map
+		names; /* what a descriptor or address of a table is, by a hash of both */
+	uint32_t table_count, count; /* the last numbers of a table, and of what is open */
 };
 
 /* The kinds of descriptors that a system call uses; standard streams are not counted. */
@@ -174,6 +176,7 @@ struct tr_normal {
 	int64_t duration;	      /* nanoseconds, of the field duration */
 	char duration_text[TR_REAL_MAX];
 	const struct tr_diff_kind *known;
+	const struct tr_diff_kind *recent[TR_NORMAL_RECENT]; /* by their names */
 	struct tr_normal_kind kinds[TR_NORMAL_KINDS]; /* by their place in the table of kinds */
 	uint64_t kind_hash, name_hash; /* of the kind; of the kind and the normal name */
 	uint64_t spelled_name; /* a hash of the kind and the name as in the line; 0: unknown */

@@ -293,14 +293,15 @@ enum { IS_FILE = 1, IS_UNKNOWN = 2, NUMBERS = 4 };
  * Returns the number of the table of a task, a new one if it has none; the threads of a process
  * share it. 0: memory is exhausted.
  */
-static uint64_t table_of(struct tr_open_files *files, uint64_t task)
+static uint32_t table_of(struct tr_open_files *files, uint64_t task)
 {
-	uintptr_t table = (uintptr_t)tr_id_map_get(&files->tables, task);
+	uint32_t table;
 
-	if (!table &&
-	    tr_id_map_put(&files->tables, task, (void *)(uintptr_t)(files->count + NUMBERS)))
-		table = files->count += NUMBERS;
-	return table;
+	if (tr_number_map_get(&files->tables, task, &table))
+		return table;
+	if (!tr_number_map_put(&files->tables, task, files->table_count + 1))
+		return 0;
+	return ++files->table_count;
 }
 
 /*
@@ -310,29 +311,36 @@ static uint64_t table_of(struct tr_open_files *files, uint64_t task)
 static bool number_of(struct tr_open_files *files, uint64_t key, enum class class, uint64_t *number)
 {
 	bool ends = class == CLOSED || class == UNMAPPED;
+	uint32_t known;
 
-	*number = 0;
-	if (ends)
-		*number = (uintptr_t)tr_id_map_take(&files->names, key);
-	else if (class == DESCRIPTOR || class == ADDRESS)
-		*number = (uintptr_t)tr_id_map_get(&files->names, key);
-	if (*number || class == ADDRESS || class == UNMAPPED)
+	if (!(ends || class == DESCRIPTOR || class == ADDRESS) ||
+	    !tr_number_map_get(&files->names, key, &known))
+		known = 0;
+	if (ends && known)
+		tr_number_map_take(&files->names, key);
+	*number = known;
+	if (known || class == ADDRESS || class == UNMAPPED)
 		return true;
+	if (files->count > UINT32_MAX - 2 * NUMBERS)
+		return false;
 	files->count += NUMBERS;
-	*number = files->count + (class == OPENED			   ? IS_FILE
-				  : class == DESCRIPTOR || class == CLOSED ? IS_UNKNOWN
-									   : 0);
-	return ends || tr_id_map_put(&files->names, key, (void *)(uintptr_t)*number);
+	known = files->count + (class == OPENED				 ? IS_FILE
+				: class == DESCRIPTOR || class == CLOSED ? IS_UNKNOWN
+									 : 0);
+	*number = known;
+	return ends || tr_number_map_put(&files->names, key, known);
 }
 
 /* A new thread uses the table of its parent. False: memory is exhausted. */
 static bool share_table(struct tr_open_files *files, uint64_t parent, uint64_t child)
 {
+	uint32_t table;
+
 	/* records of the child may precede that of its creation */
-	if (tr_id_map_get(&files->tables, child))
+	if (tr_number_map_get(&files->tables, child, &table))
 		return true;
-	uint64_t table = table_of(files, parent);
-	return table && tr_id_map_put(&files->tables, child, (void *)(uintptr_t)table);
+	table = table_of(files, parent);
+	return table && tr_number_map_put(&files->tables, child, table);
 }
 
 void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
@@ -341,7 +349,7 @@ void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
 	uint64_t seed = n->rules->seed;
 
 	if (n->known->class == TR_DIFF_EXIT)
-		tr_id_map_take(&n->files.tables, tr_normal_task_hash(seed, n->task));
+		tr_number_map_take(&n->files.tables, tr_normal_task_hash(seed, n->task));
 	else if (n->in_process && n->child.data &&
 		 memmem(fields.data, fields.len, shared, sizeof shared - 1))
 		n->failed |= !share_table(&n->files, tr_normal_task_hash(seed, n->task),
@@ -350,8 +358,8 @@ void tr_normal_follow_task(struct tr_normal *n, struct tr_text fields)
 
 void tr_normal_forget_files(struct tr_normal *n)
 {
-	tr_id_map_free(&n->files.tables);
-	tr_id_map_free(&n->files.names);
+	tr_number_map_free(&n->files.tables);
+	tr_number_map_free(&n->files.names);
 }
 
 /* Names. */
@@ -387,7 +395,7 @@ static uint64_t name_seed(struct tr_normal *n, uint64_t class, uint64_t number)
 					  : name & IS_UNKNOWN ? TR_USES_UNKNOWN
 							      : TR_USES_PIPE;
 	}
-	return tr_number_hash(seed, name ? name : n->table);
+	return tr_number_hash(seed, name ? name : ~n->table);
 }
 
 /* number: the value of a descriptor or address */

@@ -21,12 +21,6 @@
  */
 enum { FIRST_ITEMS = 1 << 14 };
 
-/* Returns the hash of the task of an image. */
-static uint64_t task_at(const void *images, uint32_t number)
-{
-	return ((const struct tr_diff_image *)images)[number].id;
-}
-
 bool tr_diff_begin(struct tr_diff *diff)
 {
 	diff->rules.seed = tr_hash_seed(diff);
@@ -37,7 +31,6 @@ bool tr_diff_begin(struct tr_diff *diff)
 			.spool = tr_spool_new(diff->max_spool),
 			.names = tr_spool_new(diff->max_spool),
 			.segment_begins = true,
-			.tasks = { .hash = task_at },
 		};
 		side->normal.rules = &diff->rules;
 		if (!side->spool || !side->names ||
@@ -52,10 +45,9 @@ bool tr_diff_begin(struct tr_diff *diff)
 
 /* Tasks, threads and modules, to which records refer by a name. */
 
-/* Hashes the name of a task to an id of images. */
 static uint64_t task_hash(const struct tr_diff_side *side, struct tr_text name)
 {
-	return tr_normal_task_hash(side->normal.rules->seed, name) & TR_DIFF_IDS;
+	return tr_normal_task_hash(side->normal.rules->seed, name);
 }
 
 /* Hashes the name of a thread (letter c) or a module (m) to 63 bits. */
@@ -67,10 +59,10 @@ static uint64_t name_hash(const struct tr_diff_side *side, char letter, struct t
 }
 
 /* Returns the image that runs in a task; TR_DIFF_NONE: none is known. */
-static uint32_t image_in(const struct tr_diff_side *side, uint64_t task)
+static uint32_t image_in(struct tr_diff_side *side, uint64_t task)
 {
 	uint32_t image;
-	bool found = tr_index_find(&side->tasks, side->images, task, &image);
+	bool found = tr_number_map_get(&side->tasks, task, &image);
 
 	return found && !side->images[image].ended ? image : TR_DIFF_NONE;
 }
@@ -88,12 +80,11 @@ static uint32_t new_image(struct tr_diff *diff, struct tr_diff_side *side, uint6
 	    !tr_array_room(side->image_seqs, place, side->image_seq_cap) ||
 	    (diff->times > 0 && !tr_array_room(side->began, count, side->began_cap)))
 		return TR_DIFF_NONE;
-	image.id = task & TR_DIFF_IDS;
 	side->images[count] = image;
 	side->image_seqs[place] = place ? side->image_seqs[place - 1] : 0;
 	if (diff->times > 0)
 		side->began[count] = began;
-	if (!tr_index_put(&side->tasks, side->images, (uint32_t)count))
+	if (!tr_number_map_put(&side->tasks, task, (uint32_t)count))
 		return TR_DIFF_NONE;
 	side->image_count++;
 	return (uint32_t)count;
@@ -201,7 +192,7 @@ static bool fork_child(struct tr_diff *diff, struct tr_diff_side *side, uint32_t
 	struct tr_diff_image *image = NULL;
 	uint32_t number;
 
-	if (tr_index_find(&side->tasks, side->images, task, &number))
+	if (tr_number_map_get(&side->tasks, task, &number))
 		image = &side->images[number];
 	bool has_parent = image && image->parent != TR_DIFF_NONE;
 	if (!image || (image->ended && (has_parent || !image->forked)))
@@ -302,6 +293,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	case TR_DIFF_EXEC:
 		fine = begin_program(diff, side, record, (uint32_t)side->count, &entry->group);
 		entry->key = command_key(side);
+		entry->tool = !tr_makes_nothing(diff->maker, record);
 		break;
 	case TR_DIFF_EXIT:
 	case TR_DIFF_PROCESS:
@@ -464,7 +456,7 @@ void tr_diff_end_segment(struct tr_diff_side *side)
 	side->first_image = side->image_count;
 	side->segment_begins = true;
 	side->any_thread = false;
-	tr_index_free(&side->tasks);
+	tr_number_map_free(&side->tasks);
 	tr_id_map_free(&side->seqs);
 	tr_id_map_free(&side->ids);
 	tr_normal_forget_files(&side->normal);
@@ -934,7 +926,7 @@ bool tr_diff_set_keys(struct tr_diff *diff, struct tr_error *err)
 			uint32_t k = side->images[at].program;
 			struct tr_record record;
 			if (side->images[at].forked || !side->records[k].wanted ||
-			    side->records[k].keyed)
+			    side->records[k].keyed || !side->records[k].tool)
 				continue;
 			struct tr_text line = read_record(side, k, &arena, &record, err);
 			if (!line.data) {

@@ -50,6 +50,7 @@ struct tr_makes {
 	struct tr_compilers *compilers;
 	uint64_t seed;
 	struct known known[SETS][WAYS]; /* the one that was used last comes first */
+	uint64_t tools[SETS];		/* hashes of names of programs that may be build tools */
 };
 
 struct tr_makes *tr_makes_new(struct tr_compilers *compilers)
@@ -261,6 +262,25 @@ static struct tr_text argv_of(struct tr_record *record)
 	const struct tr_field *field = fine ? tr_record_field(record, "argv") : NULL;
 
 	return field && !field->value ? field->text : (struct tr_text){ NULL, 0 };
+}
+
+bool tr_makes_nothing(struct tr_makes *makes, struct tr_record *record)
+{
+	struct tr_text name = record->name.text, file;
+
+	if (record->name.type != TR_CELL_TEXT || !name.len)
+		return false;
+	uint64_t hash = tr_text_hash(makes->seed, name);
+	const struct known *set = makes->known[hash % SETS];
+	for (unsigned step = 0; step < 2 && makes->tools[hash % SETS] != hash; step++) {
+		for (size_t i = 0; i < WAYS && set[i].name; i++)
+			if (tr_text_equal((struct tr_text){ set[i].name, set[i].name_len }, name))
+				return !set[i].text;
+		if (step == 0 && !tr_makes_find(makes, record, &file))
+			return false;
+	}
+	makes->tools[hash % SETS] = hash;
+	return false;
 }
 
 bool tr_makes_find(struct tr_makes *makes, struct tr_record *record, struct tr_text *file)

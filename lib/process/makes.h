@@ -22,6 +22,12 @@ struct tr_makes;
 struct tr_makes *tr_makes_new(struct tr_compilers *compilers);
 void tr_makes_free(struct tr_makes *makes);
 
+/*
+ * True if the program of a record is certainly no build tool, so that it makes nothing, whatever its
+ * arguments are. Only the first records of a program are parsed for this.
+ */
+bool tr_makes_nothing(struct tr_makes *makes, struct tr_record *record);
+
 /* Like tr_call_makes. */
 bool tr_makes_find(struct tr_makes *makes, struct tr_record *record, struct tr_text *file);
 

@@ -29,7 +29,7 @@ struct tester {
 	struct tr_arena arena;
 	struct tr_buffer line;
 	const char *fields; /* after argv */
-	size_t checked, wrong;
+	size_t checked, wrong, nothing;
 };
 
 /* Compares the results for a command with words[at] replaced; at too large: as it is. */
@@ -59,13 +59,16 @@ static void check(struct tester *t, struct tr_text program, const struct tr_text
 	tr_buffer_put_byte(&t->line, '\n');
 	struct tr_text line = tr_arena_copy(&t->arena, tr_buffer_text(&t->line));
 	tr_record_init(&record, &t->arena);
-	bool fine = tr_record_from_line(&record, line, &err) &&
-		    tr_makes_find(t->makes, &record, &found);
+	bool fine = tr_record_from_line(&record, line, &err);
+	bool nothing = fine && tr_makes_nothing(t->makes, &record);
+	fine = fine && tr_makes_find(t->makes, &record, &found);
 	tr_record_init(&record, &t->arena);
 	fine = fine && tr_record_from_line(&record, line, &err) &&
 	       tr_call_makes(&record, NULL, &parsed);
 	t->checked++;
-	if (fine && !found.data == !parsed.data && tr_text_equal(found, parsed))
+	t->nothing += nothing;
+	if (fine && !(nothing && parsed.data) && !found.data == !parsed.data &&
+	    tr_text_equal(found, parsed))
 		return;
 	if (t->wrong++ < 10)
 		diag("%.*s: '%.*s', not '%.*s'", (int)line.len - 1, line.data, (int)found.len,
@@ -135,6 +138,12 @@ int main(void)
 	check_call(&t, NULL, iar);
 	ok(t.checked > 10000 && t.wrong == 0,
 	   "commands that are derived make what commands that are parsed make");
+	char echo[] = "echo -o a.o";
+	size_t before = t.nothing, all = t.checked;
+	t.fields = "]";
+	check_call(&t, NULL, echo);
+	ok(t.wrong == 0 && t.nothing - before == t.checked - all,
+	   "a program that is no build tool makes nothing, whatever its arguments are");
 	tr_makes_free(t.makes);
 	tr_arena_free(&t.arena);
 	tr_buffer_free(&t.line);
