@@ -207,12 +207,13 @@ static const struct tr_etrace_tag *tag_find(struct tr_text name, bool *ended)
 
 /*
  * A row is the record that an event becomes: its kind or name; for each slot of a text its tag and
- * key; for each slot of a number its key; which numbers every version of the tracer prints
- * (`always`) and which one is flags, as bits; and the tags that begin it, for the writer.
+ * key; for each slot of a number its key; which texts (`needed`) and numbers (`always`) every version
+ * of the tracer prints and which number is flags, as bits; and the tags that begin it, for the
+ * writer.
  */
 const struct tr_etrace_shape tr_etrace_shapes[TR_ETRACE_TYPES] = {
 	[TR_ETRACE_EXEC] = { WORD("exec"), .tags = { NAME("PI"), NAME("PP"), NAME("CW") },
-			     .strings = { KEY("interp"), NO_KEY, KEY("cwd") },
+			     .strings = { KEY("interp"), NO_KEY, KEY("cwd") }, .needed = 6,
 			     .begin = ROW('N', 'c', 8) },
 	[TR_ETRACE_FORK] = { WORD("fork"), .numbers = { KEY("child"), KEY("flags") }, .flags = 2,
 			     .begin = ROW('S', 'e', 8), .second = ROW('S', 'k', 9),
@@ -220,10 +221,10 @@ const struct tr_etrace_shape tr_etrace_shapes[TR_ETRACE_TYPES] = {
 	[TR_ETRACE_EXIT] = { WORD("exit"), .numbers = { KEY("status") },
 			     .begin = ROW('E', 't', 4) },
 	[TR_ETRACE_COMM] = { WORD("comm"), .tags = { NAME("CN") }, .strings = { KEY("comm") },
-			     .begin = ROW('C', 'm', 4) },
+			     .needed = 1, .begin = ROW('C', 'm', 4) },
 	[TR_ETRACE_ENVSET] = { WORD("envset"), .tags = { NAME("Env") }, .strings = { KEY("var") } },
 	[TR_ETRACE_OPEN] = { WORD("open"), .tags = { NAME("FN"), NAME("FO") },
-			     .strings = { KEY("path"), KEY("orig") },
+			     .strings = { KEY("path"), KEY("orig") }, .needed = 1,
 			     .numbers = { KEY("flags"), KEY("mode"), KEY("fd") }, .always = 7,
 			     .flags = 1, .begin = ROW('O', 'n', 4) },
 	[TR_ETRACE_CLOSE] = { WORD("close"), .numbers = { KEY("fd") }, .always = 1,
@@ -244,14 +245,15 @@ const struct tr_etrace_shape tr_etrace_shapes[TR_ETRACE_TYPES] = {
 			     .failed = ROW('L', 'd', 10) },
 	[TR_ETRACE_SYMLINK] = { WORD("symlink"), .tags = { NAME("ST"), NAME("SR"), NAME("SL") },
 				.strings = { KEY("target"), KEY("resolved"), KEY("link") },
-				.begin = ROW('S', 'k', 7) },
+				.needed = 5, .begin = ROW('S', 'k', 7) },
 	[TR_ETRACE_MOUNT] = { WORD("mount"), .tags = { NAME("MS"), NAME("MT"), NAME("MX") },
 			      .strings = { KEY("source"), KEY("target"), KEY("type") },
 			      .numbers = { KEY("flags") }, .flags = 1, .begin = ROW('M', 't', 5),
 			      .failed = ROW('M', 'd', 11) },
 	[TR_ETRACE_UMOUNT] = { WORD("umount"), .tags = { NAME(""), NAME("MT") },
 			       .strings = { NO_KEY, KEY("target") }, .numbers = { KEY("flags") },
-			       .flags = 1, .begin = ROW('U', 't', 6), .failed = ROW('U', 'd', 12) },
+			       .needed = 2, .flags = 1, .begin = ROW('U', 't', 6),
+			       .failed = ROW('U', 'd', 12) },
 };
 
 struct word {

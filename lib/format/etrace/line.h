@@ -117,8 +117,9 @@ struct tr_etrace_shape {
 	uint8_t name_len;
 	struct tr_text tags[TR_ETRACE_STRINGS]; /* of the texts in the slots */
 	struct tr_etrace_key strings[TR_ETRACE_STRINGS], numbers[TR_ETRACE_NUMBERS];
-	uint8_t always; /* numbers that every version of the tracer prints, as bits */
-	uint8_t flags;	/* the number that consists of flags, as a bit */
+	/* texts and numbers that every version of the tracer prints, as bits */
+	uint8_t needed, always;
+	uint8_t flags; /* the number that consists of flags, as a bit */
 
 	/* for the writer: the line that begins the event, the same with flags, the second half */
 	const struct tr_etrace_tag *begin, *begin_flags, *second, *failed;

@@ -125,10 +125,11 @@ static void flag(struct render *r, const char *what, struct tr_text tag)
 static void flag_strings(struct render *r)
 {
 	const struct tr_etrace_event *event = r->event;
+	unsigned needed = event->failed ? 0 : r->shape->needed, expected = event->used | needed;
 
-	for (unsigned i = 0; event->used >> i; i++) {
+	for (unsigned i = 0; expected >> i; i++) {
 		const struct tr_etrace_string *string = &event->strings[i];
-		if (!(event->used >> i & 1))
+		if (!(expected >> i & 1))
 			continue;
 		if (string->form == TR_ETRACE_UNSEEN)
 			flag(r, "missing:", r->shape->tags[i]);
