@@ -158,22 +158,27 @@ static void put_parts(struct tr_diff_show *show, struct part a, struct part b)
 	put_part(show, '+', b, a);
 }
 
-/* Splits a string into its words, or a list or map into its items. Returns the number of parts. */
+/*
+ * Splits a string into its words, or a list or map into its items. Where the tracer cut one, the
+ * dots after it are the last part. Returns the number of parts.
+ */
 static size_t split_text(struct tr_text value, bool words, struct tr_text *parts)
 {
-	const char *p = value.data + 1, *end = value.data + value.len - 1;
+	static const char dots[] = "...";
+	const size_t len = sizeof dots - 1;
+	bool cut = value.len > len && memcmp(value.data + value.len - len, dots, len) == 0;
+	const char *p = value.data + 1, *end = value.data + value.len - 1 - (cut ? len : 0);
 	size_t count = 0;
 
-	if (!words) {
-		while (count < PARTS_MAX && tr_normal_next_item(&p, end, &parts[count]))
-			count++;
-		return count;
-	}
-	for (; count < PARTS_MAX && p < end; count++) {
+	while (!words && count < PARTS_MAX && tr_normal_next_item(&p, end, &parts[count]))
+		count++;
+	for (; words && count < PARTS_MAX && p < end; count++) {
 		const char *blank = memchr(p, ' ', (size_t)(end - p));
 		parts[count] = tr_text_span(p, blank ? blank : end);
 		p = blank ? blank + 1 : end;
 	}
+	if (cut && count < PARTS_MAX)
+		parts[count++] = (struct tr_text){ dots, len };
 	return count;
 }
 

@@ -561,3 +561,16 @@ blocks() {
 	done | sort -u >results
 	[ "$(wc -l <results)" -eq 1 ]
 }
+
+@test "where the tracer cut a list or a string, the dots are an item of their own" {
+	local list='["ld","a","b","c"]' cut='["ld","a","X"]...'
+	expect() { # A B CHANGE
+		printf 'exec\t0\t-\t1\t/bin/ld\tx=%s\n' "$1" >a.trec
+		printf 'exec\t0\t-\t1\t/bin/ld\tx=%s\n' "$2" >b.trec
+		{ tr-diff a.trec b.trec || [ $? -eq 1 ]; } | tail -n 1 | cmp - <(printf '    x:%s\n' "$3")
+	}
+	expect "$list" "$cut" ' - "b" - "c" + "X" + ...'
+	expect "$cut" "$list" ' - "X" - ... + "b" + "c"'
+	expect '["ld","a"]...' "$cut" ' + "X"'
+	expect '"a b c"' '"a b"...' ' - c + ...'
+}
