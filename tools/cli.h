@@ -222,6 +222,12 @@ uint64_t tr_cli_complete_files(struct tr_cli *cli);
  */
 bool tr_cli_list_file(struct tr_cli *cli, const char *path);
 
+/*
+ * Notes an output of the current place for its line in the report: one that is finished, or that an
+ * earlier run wrote (kept). tr_cli_finish_output calls it.
+ */
+void tr_cli_log_output(struct tr_cli *cli, bool kept);
+
 /* Stops and discards the output, after a message. */
 void tr_cli_abandon(struct tr_cli *cli);
 

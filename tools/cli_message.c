@@ -435,7 +435,20 @@ void tr_cli_log_step(struct tr_cli *cli)
 	cli->private->tally.opened++;
 	log->in_member = true;
 	log->cut = false;
+	log->outputs = log->kept_outputs = 0;
 	log->member = (struct tr_cli_log_count){ 0 };
+}
+
+void tr_cli_log_output(struct tr_cli *cli, bool kept)
+{
+	cli->private->log.outputs++;
+	cli->private->log.kept_outputs += kept;
+}
+
+/* True if nothing was done with a place, because an earlier run had made all of its outputs. */
+static bool is_kept(const struct tr_cli_log *log)
+{
+	return log->outputs && log->kept_outputs == log->outputs && !log->member.errors;
 }
 
 /* One word for how the reading of a place went. */
@@ -450,6 +463,8 @@ static const char *result_of(const struct tr_cli *cli, const struct tr_trace_pla
 		return damaged ? "damaged" : "unknown";
 	if (log->member.errors)
 		return "damaged";
+	if (is_kept(log))
+		return "kept";
 	return (seen->parsed && !seen->complete) || cli->stop ? "partial" : "ok";
 }
 
@@ -479,12 +494,14 @@ static void put_member(struct tr_cli *cli, const struct tr_trace_place *place, c
 void tr_cli_log_place(struct tr_cli *cli, const struct tr_trace_place *place,
 		      const struct tr_trace_seen *seen, bool damaged)
 {
+	static const struct tr_trace_seen nothing;
 	struct tr_cli_log *log = &cli->private->log;
 
 	if (!log->path || !log->in_member)
 		return;
 	log->in_member = false;
-	put_member(cli, place, result_of(cli, place, seen, damaged), seen);
+	/* how much of a kept input is read depends on its format, and says nothing */
+	put_member(cli, place, result_of(cli, place, seen, damaged), is_kept(log) ? &nothing : seen);
 }
 
 void tr_cli_log_member(struct tr_cli *cli)

@@ -383,7 +383,9 @@ bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place
 		tr_output_discard(cli->out);
 	} else if (cli->out) {
 		done = tr_output_finish(cli->out, &p->err);
-		if (!done)
+		if (done)
+			tr_cli_log_output(cli, false);
+		else
 			output_error(cli, place, &p->err);
 	}
 	/* a file system that keeps no such time makes --resume write the file again */

@@ -496,6 +496,7 @@ static bool open_below(struct repack *r, const struct repack_name *parts,
 	r->made = r->resume && is_made(r, dir, name);
 	if (r->made) {
 		r->made_count++;
+		tr_cli_log_output(&r->cli, true);
 		close(dir);
 		return true;
 	}
@@ -514,7 +515,7 @@ static void write_directory(struct repack *r)
 	repack_apart(r);
 	r->cli.output_path = r->directory;
 	if (r->made_count)
-		tr_cli_note(&r->cli, "left out %" PRIu64 " file%s that an earlier run wrote",
+		tr_cli_note(&r->cli, "kept %" PRIu64 " file%s that an earlier run wrote",
 			    r->made_count, r->made_count == 1 ? "" : "s");
 	if (r->root >= 0)
 		close(r->root);

@@ -90,7 +90,7 @@ traces() {
 		rm twice/[13]/d/$gone
 		for j in 1 3; do
 			run -0 --separate-stderr tr-repack -j $j --resume -t trec -o twice/$j/d/ in.tar
-			[[ $stderr == *"note: left out 2 files that an earlier run wrote" ]]
+			[[ $stderr == *"note: kept 2 files that an earlier run wrote" ]]
 		done
 		diff -r twice/1 twice/3
 	done
@@ -101,7 +101,7 @@ traces() {
 	rm three/[13]/d/three-2.trace
 	for j in 1 3; do
 		run -0 --separate-stderr tr-repack -j $j --resume -o three/$j/d/ three.trec
-		[ "$stderr" = "tr-repack: note: left out 2 files that an earlier run wrote" ]
+		[ "$stderr" = "tr-repack: note: kept 2 files that an earlier run wrote" ]
 	done
 	diff -r three/1 three/3
 }

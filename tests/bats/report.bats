@@ -29,7 +29,7 @@ shape='
 	and all(.[] | select(.type == "member");
 		keys == ["container","errors","file","format","member","name","notes","records","result","tool","type"]
 		and (.name | name) and (.errors | count) and (.notes | count) and (.records | nullable(count))
-		and (.result | IN("ok","damaged","truncated","partial","unknown","skipped","unreadable")))
+		and (.result | IN("ok","kept","damaged","truncated","partial","unknown","skipped","unreadable")))
 	and (.[-1] | keys == ["errors","members","notes","records","status","tool","type","version"])
 	and .[-1].members == ([.[] | select(.type == "member")] | length)
 	and .[-1].errors == ([.[] | select(.type == "trouble" and (.severity | IN("damage","flaw")))] | length)
@@ -147,6 +147,35 @@ check() {
 	run -0 tr-filter --report=r -m 2 -o out exec z.json
 	check 0
 	jq -se '.[0].result == "partial"' r
+}
+
+@test "--resume: an input of which nothing was done is kept, whatever its format" {
+	traces=$top_srcdir/tests/data/apitrace
+	tr-parse "$traces/threads.trace" "$traces/killed.trace" >two.trec
+	tr-parse z.json >z.trec
+	tar -cf in.tar z.json z.trec
+	for to in '' '-t trec' '-t klocwork'; do
+		for j in 1 3; do
+			operands='z.json z.trec in.tar'
+			[ "$to" = '-t klocwork' ] || operands+=' mt4.trace two.trec'
+			rm -rf d && tr-repack -q $to -z gzip -O foreign=yes -o d/ $operands
+			tr-repack -q --resume -j $j $to -z gzip -O foreign=yes --report=r -o d/ $operands
+			check 0
+			jq -se 'all(.[] | select(.type == "member"); .result == "kept" and .records == null)' r
+		done
+	done
+	# a part of it was done again
+	tr-repack -q -o d/ two.trec
+	rm d/two-2.trace
+	tr-repack -q --resume --report=r -o d/ two.trec z.json
+	check 0
+	[ "$(jq -r 'select(.type == "member").result' r | xargs)" = 'ok ok' ]
+	# what became wrong is reported, and not kept
+	printf '%%trec\t1\tformat=strace\nexec\t0\t-\t1\t/a\targv=["a"]\n!end\t1\terrors=1\n' >bad.trec
+	tr-repack -q -t trec -o d/ bad.trec || [ $? -eq 2 ]
+	run -2 tr-repack -q --resume --report=r -t trec -o d/ bad.trec
+	check 2
+	[ "$(jq -r 'select(.type == "member").result' r)" = damaged ]
 }
 
 @test "names and messages with any bytes are JSON in UTF-8" {

@@ -497,14 +497,14 @@ tr-repack: 2 files and members: 2 with trouble" ] || { echo "$stderr"; return 1;
 	before=$(cd out && find . -type f -printf '%p %i\n' | sort)
 	run -2 --separate-stderr tr-repack --resume -t trec -o out/ in.tar bad.trec
 	[ "$stderr" = "$first
-tr-repack: note: left out 2 files that an earlier run wrote
+tr-repack: note: kept 2 files that an earlier run wrote
 tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	[ "$(diff <(echo "$before") <(cd out && find . -type f -printf '%p %i\n' | sort) | grep -c bad.trec)" -eq 2 ]
 	# one is missing, one was changed, and one is no file
 	cp -r out expected
 	rm out/a/z.trec
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
-	[ "$stderr" = "tr-repack: note: left out 1 file that an earlier run wrote" ]
+	[ "$stderr" = "tr-repack: note: kept 1 file that an earlier run wrote" ]
 	echo >>out/a/z.trec
 	ln -sf z.trec out/a/m.trec
 	run -0 --separate-stderr tr-repack --resume -t trec -o out/ in.tar
@@ -530,7 +530,7 @@ tr-repack: 3 files and members: 2 written by an earlier run, 1 with trouble" ]
 	tar -cf in.tar --transform=s/m/x/ m.json
 	tr-repack -t trec -o replaced/ in.tar
 	tar -cf in.tar --transform=s/z/x/ z.json
-	for made in "" "tr-repack: note: left out 1 file that an earlier run wrote"; do
+	for made in "" "tr-repack: note: kept 1 file that an earlier run wrote"; do
 		run -0 --separate-stderr tr-repack --resume -t trec -o replaced/ in.tar
 		[ "$stderr" = "$made" ]
 		sed 1d replaced/x.trec | cmp - <(sed 1d z.trec)
@@ -631,7 +631,7 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 	cp -r out expected
 	rm out/three-2.trace
 	run -0 --separate-stderr tr-repack --resume -o out/ three.trec
-	[ "$stderr" = "tr-repack: note: left out 2 files that an earlier run wrote" ]
+	[ "$stderr" = "tr-repack: note: kept 2 files that an earlier run wrote" ]
 	diff -r expected out
 }
 
