@@ -104,6 +104,8 @@ struct tr_cli {
 	struct tr_trace *trace; /* after tr_cli_open */
 	struct tr_output *out;	/* after tr_cli_output */
 
+	const char *output_name; /* of one of several outputs, for the report; NULL: only one */
+
 	bool several; /* set by a tool that has several outputs: each is given up alone */
 
 	/*
@@ -223,8 +225,8 @@ uint64_t tr_cli_complete_files(struct tr_cli *cli);
 bool tr_cli_list_file(struct tr_cli *cli, const char *path);
 
 /*
- * Notes an output of the current place for its line in the report: one that is finished, or that an
- * earlier run wrote (kept). tr_cli_finish_output calls it.
+ * Adds cli->output_name to the line of the current place in the report. kept: an earlier run wrote
+ * this output. tr_cli_finish_output adds those that are finished.
  */
 void tr_cli_log_output(struct tr_cli *cli, bool kept);
 

@@ -428,27 +428,38 @@ static void log_trouble(struct tr_cli *cli, const struct tr_trace_place *place,
 	end_line(cli);
 }
 
+/* Forgets what was counted for the member before. */
+static void clear_member(struct tr_cli_log *log)
+{
+	log->cut = false;
+	tr_buffer_reset(&log->outputs);
+	log->output_count = log->kept_count = 0;
+	log->member = (struct tr_cli_log_count){ 0 };
+}
+
 void tr_cli_log_step(struct tr_cli *cli)
 {
-	struct tr_cli_log *log = &cli->private->log;
-
 	cli->private->tally.opened++;
-	log->in_member = true;
-	log->cut = false;
-	log->outputs = log->kept_outputs = 0;
-	log->member = (struct tr_cli_log_count){ 0 };
+	cli->private->log.in_member = true;
+	clear_member(&cli->private->log);
 }
 
 void tr_cli_log_output(struct tr_cli *cli, bool kept)
 {
-	cli->private->log.outputs++;
-	cli->private->log.kept_outputs += kept;
+	struct tr_cli_log *log = &cli->private->log;
+
+	if (!log->path || !cli->output_name)
+		return;
+	if (log->output_count++)
+		tr_buffer_put_byte(&log->outputs, ',');
+	log->kept_count += kept;
+	tr_json_view_bytes(tr_text_from(cli->output_name), &log->outputs);
 }
 
 /* True if nothing was done with a place, because an earlier run had made all of its outputs. */
 static bool is_kept(const struct tr_cli_log *log)
 {
-	return log->outputs && log->kept_outputs == log->outputs && !log->member.errors;
+	return log->output_count && log->kept_count == log->output_count && !log->member.errors;
 }
 
 /* One word for how the reading of a place went. */
@@ -484,6 +495,11 @@ static void put_member(struct tr_cli *cli, const struct tr_trace_place *place, c
 	put_name(line, "member", place->member);
 	put_name(line, "format", place->format ? place->format->name : NULL);
 	put_name(line, "container", place->codec ? place->codec->name : NULL);
+	put_key(line, "output");
+	tr_buffer_put_byte(line, '[');
+	tr_buffer_put_text(line, tr_buffer_text(&log->outputs));
+	tr_buffer_put_byte(line, ']');
+	line->failed |= log->outputs.failed;
 	put_json_number(line, "records", seen->records, seen->parsed && place->format);
 	put_json_number(line, "errors", log->member.errors, true);
 	put_json_number(line, "notes", log->member.notes, true);
@@ -501,7 +517,8 @@ void tr_cli_log_place(struct tr_cli *cli, const struct tr_trace_place *place,
 		return;
 	log->in_member = false;
 	/* how much of a kept input is read depends on its format, and says nothing */
-	put_member(cli, place, result_of(cli, place, seen, damaged), is_kept(log) ? &nothing : seen);
+	put_member(cli, place, result_of(cli, place, seen, damaged),
+		   is_kept(log) ? &nothing : seen);
 }
 
 void tr_cli_log_member(struct tr_cli *cli)
@@ -529,6 +546,7 @@ void tr_cli_log_missed(struct tr_cli *cli, const struct tr_trace_place *place,
 		cli->private->tally.unreadable++;
 	if (!log->path || !place || !place->name)
 		return;
+	clear_member(log);
 	log->member = (struct tr_cli_log_count){ .errors = !note, .notes = note };
 	put_member(cli, place, note ? "skipped" : "unreadable", &nothing);
 }
@@ -553,6 +571,7 @@ void tr_cli_log_end(struct tr_cli *cli)
 	if (log->ready && close(log->fd) != 0)
 		tr_cli_fail(cli, "%s: %s", log->path, strerror(errno));
 	tr_buffer_free(&log->line);
+	tr_buffer_free(&log->outputs);
 }
 
 /*

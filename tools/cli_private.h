@@ -49,7 +49,8 @@ struct tr_cli_log {
 	struct tr_buffer line;
 	bool in_member;
 	bool cut; /* the member ends too early */
-	uint64_t outputs, kept_outputs; /* of the member, with several outputs */
+	struct tr_buffer outputs; /* of the member: names as JSON, with commas */
+	uint64_t output_count, kept_count;
 	struct tr_cli_log_count member, all;
 	uint64_t members;
 };

@@ -327,6 +327,7 @@ static bool open_member(struct repack *r, const struct repack_name *parts,
 	struct tr_error err;
 
 	const char *name = repack_take_name(r, place, parts);
+	r->cli.output_name = name;
 	if (name)
 		sink = tr_archive_member_sink(r->archive, name, place->mtime, &err);
 	else
@@ -491,7 +492,7 @@ static bool open_below(struct repack *r, const struct repack_name *parts,
 	int dir = open_parent(r, place, name, &name);
 	if (dir < 0)
 		return false;
-	r->cli.output_path = r->path.data;
+	r->cli.output_path = r->cli.output_name = r->path.data;
 	r->mark = mark_of(r, place);
 	r->made = r->resume && is_made(r, dir, name);
 	if (r->made) {

@@ -191,12 +191,17 @@ static const char *keep_free_name(struct repack *r, const struct repack_name *pa
 const char *repack_take_name(struct repack *r, const struct tr_trace_place *place,
 			     const struct repack_name *name)
 {
+	struct tr_error err;
 	bool numbered;
 	const char *kept = keep_free_name(r, name, &numbered);
 
-	if (kept && numbered && name->noted)
-		tr_cli_note(&r->cli, "%s: the %s of this name: added as %s", place->name,
-			    r->archive ? "archive has a member" : "directory got a file", kept);
+	if (kept && numbered && name->noted) {
+		tr_error_set(&err, TR_CAUSE_NONE, "the name %.*s%.*s%.*s is taken: written as %s",
+			     TR_SHOWN(name->stem, 200), TR_SHOWN(name->extension, 20),
+			     TR_SHOWN(name->codec, 20), kept);
+		tr_error_is_note(&err);
+		tr_cli_message_of(&r->cli, place, &err);
+	}
 	return kept;
 }
 

@@ -27,9 +27,9 @@ shape='
 		and (.cause | IN("input","truncated","limit","memory","system","usage","upstream","other"))
 		and (.severity | IN("damage","flaw","note","detail")))
 	and all(.[] | select(.type == "member");
-		keys == ["container","errors","file","format","member","name","notes","records","result","tool","type"]
+		keys == ["container","errors","file","format","member","name","notes","output","records","result","tool","type"]
 		and (.name | name) and (.errors | count) and (.notes | count) and (.records | nullable(count))
-		and (.result | IN("ok","kept","damaged","truncated","partial","unknown","skipped","unreadable")))
+		and (.output | type == "array" and all(name and . != null)) and (.result | IN("ok","kept","damaged","truncated","partial","unknown","skipped","unreadable")))
 	and (.[-1] | keys == ["errors","members","notes","records","status","tool","type","version"])
 	and .[-1].members == ([.[] | select(.type == "member")] | length)
 	and .[-1].errors == ([.[] | select(.type == "trouble" and (.severity | IN("damage","flaw")))] | length)
@@ -176,6 +176,47 @@ check() {
 	run -2 tr-repack -q --resume --report=r -t trec -o d/ bad.trec
 	check 2
 	[ "$(jq -r 'select(.type == "member").result' r)" = damaged ]
+}
+
+@test "the outputs of each input, if it has its own" {
+	traces=$top_srcdir/tests/data/apitrace
+	tr-parse "$traces/threads.trace" "$traces/killed.trace" >two.trec
+	mkdir a && cat z.json >a/z.json
+	echo hello >README
+	tar -cf in.tar a/z.json README z.json && tar -rf in.tar a/z.json
+	: >empty
+	outputs='select(.type == "member") | [.name, .output[]] | join(" ")'
+	for j in 1 3; do
+		run -2 --separate-stderr tr-repack -j $j -z gzip -O foreign=yes --report=r -o d/ in.tar two.trec empty missing ./z.json
+		check 2
+		[ "$(jq -r "$outputs" r)" = "in.tar:a/z.json d/a/z.json.gz
+in.tar:README
+in.tar:z.json d/z.json.gz
+in.tar:a/z.json d/a/z-2.json.gz
+two.trec d/two.trace d/two-2.trace
+empty
+missing
+./z.json d/./z-2.json.gz" ]
+		# which name was taken, and by which input
+		[[ $stderr == *"tr-repack: in.tar:a/z.json: note: the name a/z.json.gz is taken: written as a/z-2.json.gz"* ]]
+		jq -se 'any(.[]; .file == "in.tar" and .member == "a/z.json" and .severity == "note" and (.text | test("is taken")))' r
+		jq -r "$outputs" r >made
+		# kept, and in an archive
+		run -2 tr-repack -j $j -q --resume -z gzip -O foreign=yes --report=r -o d/ in.tar two.trec empty missing ./z.json
+		jq -r "$outputs" r | cmp - made
+		run -2 tr-repack -j $j -q -z gzip -O foreign=yes --report=r -o out.tar in.tar two.trec empty missing ./z.json
+		jq -r "$outputs" r | cmp - <(sed 's: d/: :g' made)
+		rm -r d
+	done
+	tr-repack -q --split=records=80 --report=r -t trec -o parts/ z.json
+	check 0
+	[ "$(jq -r 'select(.type == "member").output[]' r)" = "$(ls parts/*)" ]
+	# one output of all inputs
+	tr-repack --report=r -o out z.json z.json
+	[ "$(jq -c 'select(.type == "member").output' r | xargs)" = '[] []' ]
+	# an output that was not written
+	run -2 tr-repack --report=r -t drcov -o d/ z.json
+	[ "$(jq -c 'select(.type == "member").output' r)" = '[]' ]
 }
 
 @test "names and messages with any bytes are JSON in UTF-8" {

@@ -430,7 +430,7 @@ setup() {
 	tr-parse out/a/z.trec.zst | sed 1d | cmp - <(tr-parse z.json | sed 1d)
 	# nothing leads out of it, and each name is there once
 	run -0 --separate-stderr tr-repack -o new/deep/ ../"${PWD##*/}"/a/z.json a/z.json a/z.json
-	[[ $stderr == *"note: a/z.json: the directory got a file of this name: added as a/z-2.json" ]]
+	[[ $stderr == *"a/z.json: note: the name a/z.json is taken: written as a/z-2.json" ]]
 	[ "$(cd new/deep && find . -type f | LC_ALL=C sort)" = \
 		"$(printf './%s\n' "${PWD##*/}/a/z.json" a/z-2.json a/z.json | LC_ALL=C sort)" ]
 	# a bad one is reported, the others are done
@@ -719,7 +719,7 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 	# the same name again, and two that become the same
 	run --separate-stderr -0 tr-repack --verify -o out.tar a/x.json ./a/x.json a/x.json a/x.json.gz
 	[ "$(tar -tf out.tar)" = "$(printf '%s\n' a/x.json ./a/x-2.json a/x-3.json a/x.json.gz)" ]
-	[[ $stderr == *"note: a/x.json: the archive has a member of this name: added as a/x-3.json"* ]]
+	[[ $stderr == *"a/x.json: note: the name a/x.json is taken: written as a/x-3.json"* ]]
 	tr-repack -q -t trec -o out.zip a/x.json a/x.json.gz
 	[ "$(tr-parse --list out.zip | cut -f1)" = "$(printf '%s\n' a/x.trec a/x-2.trec)" ]
 	# of archives, and of streams that name the member
