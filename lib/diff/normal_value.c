@@ -331,15 +331,14 @@ static bool number_of(struct tr_open_files *files, uint64_t key, enum class clas
 	return ends || tr_number_map_put(&files->names, key, known);
 }
 
-/* A new thread uses the table of its parent. False: memory is exhausted. */
+/*
+ * A new thread uses the table of its parent, also if records of the thread, such as its
+ * set_robust_list, precede the return of the call that made it. False: memory is exhausted.
+ */
 static bool share_table(struct tr_open_files *files, uint64_t parent, uint64_t child)
 {
-	uint32_t table;
+	uint32_t table = table_of(files, parent);
 
-	/* records of the child may precede that of its creation */
-	if (tr_number_map_get(&files->tables, child, &table))
-		return true;
-	table = table_of(files, parent);
 	return table && tr_number_map_put(&files->tables, child, table);
 }
 

@@ -574,3 +574,22 @@ blocks() {
 	expect '["ld","a"]...' "$cut" ' + "X"'
 	expect '"a b c"' '"a b"...' ' - c + ...'
 }
+
+@test "a thread has the descriptors of its process before clone returns, too" {
+	local flags='CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM'
+	cat >a.strace <<-EOF
+		100 1.000000 execve("/bin/a", ["a"], 0x7ffd00000000 /* 3 vars */) = 0
+		100 1.000100 openat(AT_FDCWD, "/x", O_RDONLY) = 3
+		100 1.000300 clone3({flags=$flags, stack=0x7f1000000000, stack_size=0x9000}, 88) = 101
+		101 1.000400 set_robust_list(0x7f4000000920, 24) = 0
+		100 1.000500 read(3, "abc", 3) = 3
+		101 1.000600 read(3, "x", 1) = 1
+		101 1.000620 close(3) = 0
+		101 1.000650 +++ exited with 0 +++
+		100 1.002 +++ exited with 0 +++
+	EOF
+	sed -e 's/, 88) = 101/, 88 <unfinished ...>/' \
+		-e '/set_robust_list/a 100 1.000410 <... clone3 resumed>) = 101' a.strace >b.strace
+	tr-diff a.strace b.strace
+	tr-diff b.strace a.strace
+}
