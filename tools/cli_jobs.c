@@ -547,7 +547,7 @@ static void end_direct(struct batch *batch)
 /* Reports a place whose worker has died before it was read, or that no worker can read. */
 static void report_crash(struct run *run, const struct tr_trace_place *place, struct batch *batch)
 {
-	static const struct tr_trace_seen nothing = { .truncated = true, .parsed = true };
+	static const struct tr_trace_seen nothing = { .parsed = true };
 	struct tr_error err;
 
 	end_direct(batch);

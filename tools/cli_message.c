@@ -468,7 +468,7 @@ static const char *result_of(const struct tr_cli *cli, const struct tr_trace_pla
 {
 	const struct tr_cli_log *log = &cli->private->log;
 
-	if (log->cut || (place->format && seen->truncated))
+	if (log->cut)
 		return "truncated";
 	if (!place->format)
 		return damaged ? "damaged" : "unknown";

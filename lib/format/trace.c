@@ -29,7 +29,6 @@ static inline bool counts(const struct tr_record *record)
 static void add_up(struct tr_trace *trace)
 {
 	trace->seen.records += trace->segment.count;
-	trace->seen.truncated = trace->seen.truncated || trace->segment.truncated;
 }
 
 /*
@@ -355,7 +354,6 @@ struct tr_trace_seen tr_trace_seen(struct tr_trace *trace)
 	if (trace->reader)
 		count_left_out(trace);
 	seen.records += trace->segment.count;
-	seen.truncated = seen.truncated || trace->segment.truncated;
 	seen.parsed = trace->state != TR_TRACE_START;
 	seen.complete = trace->state == TR_TRACE_DONE;
 	return seen;
@@ -587,6 +585,18 @@ static RARE enum tr_status check_depth(const struct tr_trace *trace, const struc
 	return TR_WARN;
 }
 
+/* A reader cannot tell the place where its window is damaged from an early end of the input. */
+static void look_for_damage(const struct tr_trace *trace, struct tr_error *err)
+{
+	struct tr_error damage;
+
+	if (err->cause != TR_CAUSE_CUT || !trace->in->damaged)
+		return;
+	tr_input_error(trace->in, &damage);
+	if (damage.cause != TR_CAUSE_CUT)
+		err->cause = TR_CAUSE_INPUT;
+}
+
 /* Handles a result of the reader. TR_END: there is nothing to return, read on. */
 static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 						       enum tr_status status,
@@ -598,6 +608,8 @@ static __attribute__((noinline)) enum tr_status answer(struct tr_trace *trace,
 	count_left_out(trace);
 	if (status == TR_OK && trace->check_depth)
 		status = check_depth(trace, *record, err);
+	if (status == TR_WARN)
+		look_for_damage(trace, err);
 
 	if (status == TR_OK && is_stream(trace)) {
 		status = stream_line(trace, record, err);

@@ -97,7 +97,6 @@ bool tr_trace_met_archive(const struct tr_trace *trace);
 /* How much of the current place was read, and how. */
 struct tr_trace_seen {
 	uint64_t records; /* of all segments so far, without those that were lost */
-	bool truncated;	  /* one of the segments is truncated */
 	bool parsed;	  /* records were asked for; if not, its bytes may have been copied */
 	bool complete;	  /* they were, to the end */
 };

@@ -144,7 +144,7 @@ workers() {
 	[ "$(ls -A out)" = "$(printf '%s\n' after.trec.zst z.trec.zst)" ]
 	cmp <(tr-parse after.json) <(tr-parse out/after.trec.zst)
 	[ "$(grep -c '"type":"member".*"result":"ok"' report)" -eq 2 ]
-	grep -q '"name":"slow.json".*"result":"truncated"' report
+	grep -q '"name":"slow.json".*"result":"damaged"' report
 }
 
 @test "without processes, and without room for results" {

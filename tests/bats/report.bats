@@ -140,6 +140,43 @@ check() {
 	jq -se 'any(.[]; .type == "member" and .result == "truncated")' r
 }
 
+@test "a flipped bit is damage, whatever the reader sees of it: the result follows from the causes" {
+	local file codec at
+	tr-parse z.json >z.trec
+	for file in z.json z.trec; do
+		for codec in gzip xz zstd bzip2 lz4; do
+			tr-repack -z $codec -o whole $file
+			for at in 3 5 8; do
+				cat whole >flipped
+				printf '\x5a\xa5' | dd of=flipped bs=1 seek=$(($(stat -c %s whole) * at / 9)) conv=notrunc status=none
+				for command in 'tr-parse -o out' 'tr-repack -o out'; do
+					run -2 $command --report=r flipped
+					check 2
+					jq -se 'all(.[]; .cause != "truncated") and
+						any(.[]; .type == "member" and .result == "damaged")' r || { cat r; return 1; }
+				done
+			done
+		done
+	done
+}
+
+@test "a cut text is truncated if its last line is not complete" {
+	zcat "$top_srcdir/tests/data/build/zlib.strace.gz" >z.strace
+	tr-tojson --typed z.json >typed.json
+	jq . z.json >spread.json
+	tr-repack -t trec -o z.trec z.json
+	for format in bear buildspec compdb; do tr-repack -q -t $format -o $format.json z.json; done
+	for file in z.json z.strace typed.json spread.json z.trec bear.json buildspec.json compdb.json; do
+		head -c $(($(stat -c %s $file) / 2 + 3)) $file >cut
+		run -2 tr-parse --report=r -o out cut
+		jq -se 'any(.[]; .cause == "truncated") and any(.[]; .result == "truncated")' r || { cat r; return 1; }
+	done
+	# a line that ends is damaged
+	head -c 30010 z.json >cut && echo >>cut
+	run -2 tr-parse --report=r -o out cut
+	jq -se 'all(.[]; .cause != "truncated") and any(.[]; .result == "damaged")' r
+}
+
 @test "errors reported upstream have a cause of their own" {
 	run -2 bash -c 'tr-parse -q cut.trace 2>/dev/null | tr-filter --report=r -o out call'
 	check 2

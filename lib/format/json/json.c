@@ -228,7 +228,8 @@ static enum tr_status collect(struct reader *reader, struct tr_text line, struct
 			return cut_array(err, TR_CAUSE_INPUT, start);
 		const char *end = follow(line.data, line_end, &depth);
 		if (!end) {
-			tr_error_set(err, TR_CAUSE_INPUT, "a string does not end on its line");
+			tr_error_set(err, line_end[-1] == '\n' ? TR_CAUSE_INPUT : TR_CAUSE_CUT,
+				     "a string does not end on its line");
 			tr_error_at_line(err, here(reader));
 			consume(reader, line, line_end);
 			reader->resync = true;

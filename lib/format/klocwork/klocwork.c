@@ -129,7 +129,8 @@ static enum tr_json_token find_object_end(struct reader *reader, struct tr_error
 		enum tr_json_token token = walk_lines(spread, &json);
 		reader->unit.end = (size_t)(json.pos - in->pos);
 		if (token == TR_JSON_BAD || (token == TR_JSON_CUT && in->at_end))
-			tr_error_set(err, TR_CAUSE_INPUT, "an object without an end");
+			tr_error_set(err, token == TR_JSON_CUT ? TR_CAUSE_CUT : TR_CAUSE_INPUT,
+				     "an object without an end");
 		if (token != TR_JSON_CUT || in->at_end)
 			return token;
 		if (available >= reader->base.max_record) {
@@ -204,6 +205,8 @@ static enum tr_status next_unit(struct reader *reader, struct tr_error *err)
 	struct tr_json json = { begin, end };
 	enum tr_json_token token = tr_klocwork_object_read(&reader->object, &json, err);
 	unit->end = (size_t)(json.pos - line.data);
+	if (token == TR_JSON_CUT && !ended)
+		err->cause = TR_CAUSE_CUT;
 	if (token == TR_JSON_CUT && ended) {
 		token = find_object_end(reader, err);
 		end = in->end;
@@ -472,8 +475,7 @@ static enum tr_status read_unit(struct reader *reader, struct tr_record **record
 	if (reader->unit.type == GARBAGE) {
 		/* the next call delivers it as a raw record */
 		struct tr_error why = *err;
-		tr_error_say_in(err, TR_CAUSE_INPUT, why.pattern, "%s: kept as a raw record",
-				why.text);
+		tr_error_say_in(err, why.cause, why.pattern, "%s: kept as a raw record", why.text);
 		tr_error_at_line(err, line_here(reader));
 		status = read_raw(reader, tr_klocwork_unit_line(unit), why.text, NULL, &why);
 		return status == TR_FATAL ? tr_error_memory(err) : TR_WARN;

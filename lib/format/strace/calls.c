@@ -692,7 +692,8 @@ void tr_strace_resume(struct tr_strace_reader *reader, struct tr_task *task,
 	else if ((whole = tr_strace_body_finish(all, line)))
 		all = line->arguments;
 	if (!whole) {
-		tr_error_say(&reader->base.remark, TR_CAUSE_INPUT, "a call without its end");
+		tr_error_say(&reader->base.remark, tr_strace_cause(reader),
+			     "a call without its end");
 		tr_error_at_line(&reader->base.remark, reader->here.line);
 	}
 	finish(reader, task, all, whole && !line->broken ? &line->result : NULL);

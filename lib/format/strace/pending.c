@@ -402,8 +402,8 @@ void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, con
 	tr_buffer_put_text(to, tr_text_from(reason));
 	tr_buffer_put_byte(to, '"');
 	tr_strace_emit(reader, NULL, 0);
-	tr_error_say_in(&reader->base.remark, TR_CAUSE_INPUT, reason, "%s: kept as a raw record",
-			reason);
+	tr_error_say_in(&reader->base.remark, tr_strace_cause(reader), reason,
+			"%s: kept as a raw record", reason);
 	tr_error_at_line(&reader->base.remark, reader->here.line);
 }
 

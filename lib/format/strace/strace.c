@@ -439,6 +439,8 @@ static enum tr_status step(struct tr_strace_reader *reader, struct tr_error *err
 	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
 	if (status == TR_OK) {
 		line.len -= line.len && line.data[line.len - 1] == '\r';
+		if (!ended)
+			reader->cut_line = reader->here.line;
 		if (kept && tr_strace_add_frame(reader, line))
 			return lacks_memory(reader) ? tr_error_memory(err) : TR_OK;
 		take_kept(reader);

@@ -182,6 +182,7 @@ struct tr_strace_reader {
 
 	struct tr_strace_clock_state clock;
 	struct tr_strace_origin here; /* the line that is being read */
+	uint64_t cut_line;	      /* the last line, if it has no end; else 0 */
 	bool in_table;		      /* of -c */
 	struct tr_strace_repair repair;
 	struct tr_strace_stack stack;
@@ -334,6 +335,12 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task,
 /* Completes an exec record, whose data are in reader->exec. seen_from: where its path starts. */
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_task *task,
 			 struct tr_directory *seen_from);
+/* The cause of an error in the line that is being read. */
+static inline enum tr_cause tr_strace_cause(const struct tr_strace_reader *reader)
+{
+	return reader->here.line == reader->cut_line ? TR_CAUSE_CUT : TR_CAUSE_INPUT;
+}
+
 /* Keeps text that is not understood as a record, and reports it. */
 void tr_strace_put_raw(struct tr_strace_reader *reader, struct tr_text text, const char *reason);
 /*
