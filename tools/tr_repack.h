@@ -180,6 +180,9 @@ void split_place(struct repack *r, const struct tr_trace_place *place);
 struct join *join_new(bool checks);
 void join_free(struct join *join);
 
+/* Begins another output, which does not continue the trace of the one before it. */
+void join_begin(struct join *join);
+
 /* True if the records of this segment need not be looked at. */
 bool join_is_idle(const struct join *join);
 

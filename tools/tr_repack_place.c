@@ -549,6 +549,8 @@ void repack_one(struct repack *r, struct tr_trace_place *place)
 	r->header = NULL;
 	r->segment = 0;
 	r->opened = 0;
+	if (r->join)
+		join_begin(r->join);
 	if (r->split)
 		split_place(r, place);
 	else

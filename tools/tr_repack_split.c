@@ -899,6 +899,11 @@ static __attribute__((noinline)) bool join_part(struct repack *r, struct tr_reco
 	return hold(r, *record, drop);
 }
 
+void join_begin(struct join *join)
+{
+	join->on = join->skips = false;
+}
+
 bool join_is_idle(const struct join *join)
 {
 	return !join->on && !join->skips;

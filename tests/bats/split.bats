@@ -334,6 +334,19 @@ END
 	[[ $(tail -1 joined) == *'	errors=1' ]]
 }
 
+@test "parts that become files of a directory or members of an archive are complete" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	tr-repack -t trec --split=records=60 -o p/ a.json
+	tr-repack -q -t klocwork -o d/ p/*
+	tr-repack -q -t klocwork -o all.tar p/*
+	tar -xf all.tar
+	for part in p/*.trec; do
+		tr-repack -q -t klocwork -o one.json "$part"
+		cmp one.json "d/${part%.trec}.kw.json"
+		cmp one.json "${part%.trec}.kw.json"
+	done
+}
+
 @test "the names of the parts of several traces sort in order" {
 	# two traces with equal headers in a stream, and a file of the same name elsewhere
 	for n in 1 2; do
