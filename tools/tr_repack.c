@@ -284,7 +284,10 @@ static void write_file(struct repack *r)
 	r->open = open_file;
 	while (tr_cli_step(&r->cli, &place))
 		repack_place(r, place);
-	if (!r->cli.out && !r->cli.stop && r->cli.status == 0) {
+	bool nothing = !r->cli.out && !r->cli.stop && r->cli.status == 0;
+	if (nothing && r->join && join_checks(r->join)) {
+		tr_cli_fail(&r->cli, "--join: the input has no parts");
+	} else if (nothing) {
 		/* of an empty input comes an empty output, or the format's empty file */
 		const struct tr_codec *codec = r->codec_given ? r->codec : r->named;
 		if (r->target)

@@ -179,6 +179,7 @@ void split_place(struct repack *r, const struct tr_trace_place *place);
  */
 struct join *join_new(bool checks);
 void join_free(struct join *join);
+bool join_checks(const struct join *join);
 
 /* Begins another output, which does not continue the trace of the one before it. */
 void join_begin(struct join *join);

@@ -75,6 +75,7 @@ struct join {
 	uint64_t part;		 /* of the segment */
 	uint64_t first;		 /* link before the first part; 0: unknown */
 	uint64_t next;		 /* link to the next part; 0: it is the last one, or unknown */
+	bool last;		 /* its trailer was read, and has no link */
 	struct tr_buffer header; /* without part=N and after=LINK */
 	struct tr_map seen;	 /* context lines, and the definition of each id */
 	struct tr_arena memory;
@@ -628,6 +629,11 @@ void join_free(struct join *join)
 	free(join);
 }
 
+bool join_checks(const struct join *join)
+{
+	return join->checks;
+}
+
 /* The number in a field of a header or trailer; 0: it has none. */
 static uint64_t number_of(struct tr_record *record, const char *key)
 {
@@ -686,34 +692,32 @@ static void miss_parts(struct repack *r, uint64_t first, uint64_t last)
 	r->join->errors++;
 	if (first == last)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
-			      "part %" PRIu64 " of the trace is missing before it", first);
+			      "part %" PRIu64 " of the trace is missing before it, or out of order",
+			      first);
 	else
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
-			      "parts %" PRIu64 " to %" PRIu64 " of the trace are missing before it",
+			      "parts %" PRIu64 " to %" PRIu64
+			      " of the trace are missing before it, or out of order",
 			      first, last);
 }
 
-/* Checks a part of the trace that is joined. False: it does not belong here. */
-static bool check_part(struct repack *r, struct tr_record *header, uint64_t part)
+/* True if the part follows those that were joined; else reports why not. */
+static bool follows(struct repack *r, struct tr_record *header, uint64_t part)
 {
-	struct join *join = r->join;
+	const struct join *join = r->join;
 	uint64_t after = number_of(header, "after");
+	bool again = part <= join->part, next = part == join->part + 1;
 
-	if (part <= join->part) {
-		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
-			      "part %" PRIu64 " comes after part %" PRIu64
-			      ": it is left out, because it is a duplicate or out of order",
-			      part, join->part);
-	} else if (part > join->part + 1) {
-		miss_parts(r, join->part + 1, part - 1);
-		return true;
-	} else if (join->next && after && join->next != after) {
-		tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, TR_DAMAGE,
-			      "part %" PRIu64 " is left out, because it belongs to another trace",
-			      part);
-	} else {
+	if (!again && !join->last && !(next && join->next && after && join->next != after)) {
+		if (join->checks && !next)
+			miss_parts(r, join->part + 1, part - 1);
 		return true;
 	}
+	tr_cli_remark(&r->cli, header, TR_CAUSE_USAGE, join->checks ? TR_DAMAGE : TR_NOTE,
+		      "part %" PRIu64 " %s part %" PRIu64 ": it %s", part,
+		      join->checks ? "is left out after" : "is not joined with", join->part,
+		      again ? "is a duplicate or out of order"
+			    : "belongs to another trace or split");
 	return false;
 }
 
@@ -736,11 +740,12 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	bool same = is_part && join->on &&
 		    tr_text_equal(tr_buffer_text(&join->line), tr_buffer_text(&join->header));
 	bool another = !same || (part == 1 && (!join->next || first != join->first));
-	join->skips = join->checks && !another && !check_part(r, *record, part);
-	*drop = join->skips || (same && part > join->part);
+	bool follow = !another && follows(r, *record, part);
+	join->skips = join->checks && !another && !follow;
+	*drop = join->skips || follow;
 	if (join->skips)
 		return true;
-	if (*drop) {
+	if (follow) {
 		join->part = part;
 		join->next = 0;
 		return true;
@@ -751,6 +756,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	join->part = part;
 	join->first = first;
 	join->next = 0;
+	join->last = false;
 	tr_map_clear(&join->seen);
 	tr_arena_reset(&join->memory);
 	join->count = join->errors = 0;
@@ -819,8 +825,11 @@ static void join_trailer(struct join *join, struct tr_record *trailer)
 
 	join->count += trailer->seq.number;
 	join->errors += number_of(trailer, "errors");
-	join->next = number_of(trailer, "next");
+	/* an additional trailer, for files that could not be read, has no link */
+	uint64_t next = number_of(trailer, "next");
+	join->next = next ? next : join->next;
 	join->truncated = join->truncated || cut;
+	join->last = !join->next && !join->truncated;
 	if (tr_record_field(trailer, "selected"))
 		join->unselected = true;
 	else
@@ -840,7 +849,8 @@ bool join_end(struct repack *r)
 	if (join->checks && join->next) {
 		join->errors++;
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_CUT, TR_DAMAGE,
-			      "the parts after part %" PRIu64 " of the trace are missing",
+			      "the parts after part %" PRIu64
+			      " of the trace are missing, or out of order",
 			      join->part);
 	}
 	join->next = 0;

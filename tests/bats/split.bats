@@ -305,13 +305,13 @@ parts/aXb/in-000002.trec" ]
 		tr-repack -q -t klocwork -o one.json "${files[0]}"
 	done <<'END'
 1 2 3 4 5||
-1 3 4 5|p/a-000003.trec: part 2 of the trace is missing before it|1 3 4 5
-1 4 5|p/a-000004.trec: parts 2 to 3 of the trace are missing before it|1 4 5
-2 3 4 5|p/a-000002.trec: part 1 of the trace is missing before it|2 3 4 5
-1 2 3 4|p/a-000004.trec: the parts after part 4 of the trace are missing|1 2 3 4
-1 2 2 3 4 5|p/a-000002.trec:1: part 2 comes after part 2: it is left out, because it is a duplicate or out of order|1 2 3 4 5
-1 2 3 4 5 3|p/a-000003.trec:1: part 3 comes after part 5: it is left out, because it is a duplicate or out of order|1 2 3 4 5
-1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out, because it belongs to another trace|1 2 3 4 5
+1 3 4 5|p/a-000003.trec: part 2 of the trace is missing before it, or out of order|1 3 4 5
+1 4 5|p/a-000004.trec: parts 2 to 3 of the trace are missing before it, or out of order|1 4 5
+2 3 4 5|p/a-000002.trec: part 1 of the trace is missing before it, or out of order|2 3 4 5
+1 2 3 4|p/a-000004.trec: the parts after part 4 of the trace are missing, or out of order|1 2 3 4
+1 2 2 3 4 5|p/a-000002.trec:1: part 2 is left out after part 2: it is a duplicate or out of order|1 2 3 4 5
+1 2 3 4 5 3|p/a-000003.trec:1: part 3 is left out after part 5: it is a duplicate or out of order|1 2 3 4 5
+1 2 o3 3 4 5|o/a-000003.trec:1: part 3 is left out after part 2: it belongs to another trace or split|1 2 3 4 5
 END
 	# another trace whose records after the cuts are equal
 	for n in 1 2; do
@@ -320,18 +320,64 @@ END
 		tr-repack -t trec --split=records=2 -o e$n/ e.trec
 	done
 	run -2 tr-repack --join -t trec -o joined e1/e-000001.trec e2/e-000002.trec e1/e-00000[23].trec
-	[ "$output" = "tr-repack: e2/e-000002.trec:1: part 2 is left out, because it belongs to another trace" ]
+	[ "$output" = "tr-repack: e2/e-000002.trec:1: part 2 is left out after part 1: it belongs to another trace or split" ]
 	# after each part was filtered, too
 	for part in p/*; do
 		tr-filter exec "$part" >"${part##*/}"
 	done
 	run -2 tr-repack --join -t trec -o joined a-00000[1245].trec
-	[ "$output" = "tr-repack: a-000004.trec: part 3 of the trace is missing before it" ]
+	[ "$output" = "tr-repack: a-000004.trec: part 3 of the trace is missing before it, or out of order" ]
 	run -2 tr-repack --join -t trec -o joined a.json
 	[ "$output" = "tr-repack: a.json: is not a part of a trace as written by tr-repack -t trec --split" ]
 	# the result is marked as incomplete
 	tr-repack -q --join -t trec -o joined p/*[1-4].trec || [ $? -eq 2 ]
 	[[ $(tail -1 joined) == *'	errors=1' ]]
+}
+
+@test "what comes after the last part of a trace is not joined with it" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	tr-parse a.json >whole.trec
+	tr-repack -t trec --split=records=40 -o p/ a.json
+	# of another split
+	tr-repack -t trec --split=records=60 -o p/ a.json
+	run -2 --separate-stderr tr-repack --join -t trec -o joined p/*
+	[ "$stderr" = "tr-repack: p/a-000004.trec:1: part 4 is left out after part 3: it belongs to another trace or split
+tr-repack: p/a-000005.trec:1: part 5 is left out after part 3: it belongs to another trace or split" ]
+	cmp joined whole.trec
+	# other formats take it as a trace of its own
+	run -0 --separate-stderr tr-repack -t klocwork -o joined.json p/*
+	[ "${stderr_lines[0]}" = "tr-repack: p/a-000004.trec:1: note: part 4 is not joined with part 3: it belongs to another trace or split" ]
+	# further traces are joined
+	run -0 --separate-stderr tr-repack --join -t trec -o joined p/a-00000{1,2,3,1,2,3}.trec
+	[ -z "$stderr" ]
+	cat whole.trec whole.trec | cmp - joined
+	# a part that was cut, and one after which a file could not be read, may not be the last one
+	head -c 5000 p/a-000002.trec >cut.trec
+	run -2 --separate-stderr tr-repack --join -t trec -o joined p/a-000001.trec cut.trec p/a-000003.trec
+	[ "$stderr" = "tr-repack: cut.trec:$(($(wc -l <cut.trec) + 1)): the last line has no newline: it may be truncated" ]
+	cmp <(grep ^exec joined | tail -1) <(grep ^exec p/a-000003.trec | tail -1)
+	{ tr-filter -q exec p/a-000001.trec none || [ $? -eq 2 ]; cat p/a-00000[23].trec; } >s.trec
+	run -2 --separate-stderr tr-repack --join -t trec -o joined s.trec
+	[[ ${stderr_lines[0]} == *": upstream reported 1 error and truncated input" ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	cmp <(grep -v ^!end joined) <(grep -v ^!end whole.trec)
+}
+
+@test "parts in a wrong order are called missing or out of order" {
+	zcat "$data/build/zlib.kw.json.gz" >a.json
+	tr-repack -t trec --split=records=60 -o p/ a.json
+	run -2 --separate-stderr tr-repack --join -t trec -o joined p/a-00000{3,2,1}.trec
+	[ "$stderr" = "tr-repack: p/a-000003.trec: parts 1 to 2 of the trace are missing before it, or out of order
+tr-repack: p/a-000002.trec:1: part 2 is left out after part 3: it is a duplicate or out of order
+tr-repack: p/a-000001.trec: the parts after part 1 of the trace are missing, or out of order" ]
+	run -2 --separate-stderr tr-repack --join -t trec -o joined p/a-00000{2,1,3}.trec
+	[ "$stderr" = "tr-repack: p/a-000002.trec: part 1 of the trace is missing before it, or out of order
+tr-repack: p/a-000001.trec: the parts after part 2 of the trace are missing, or out of order
+tr-repack: p/a-000003.trec: part 2 of the trace is missing before it, or out of order" ]
+	# all of them
+	run -2 --separate-stderr tr-repack --join -t trec -o none </dev/null
+	[ "$stderr" = "tr-repack: --join: the input has no parts" ]
+	[ ! -e none ]
 }
 
 @test "parts that become files of a directory or members of an archive are complete" {
@@ -363,7 +409,7 @@ END
 	tr-repack --join -t trec parts/* | sed 's/\tmember="two.trec"//' | cmp - <(cat two.trec two.trec y.trec y.trec)
 	# a trace whose last part is missing does not take another one with it
 	run -2 --separate-stderr tr-repack --join -t trec -o joined parts/two-00000[134].trec
-	[ "$stderr" = "tr-repack: parts/two-000003.trec: the parts after part 1 of the trace are missing" ]
+	[ "$stderr" = "tr-repack: parts/two-000003.trec: the parts after part 1 of the trace are missing, or out of order" ]
 	[ "$(grep -c ^exec joined)" -eq 6 ]
 	[ "$(grep -c ^%trec joined)" -eq 2 ]
 	# a process that forked
