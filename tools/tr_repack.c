@@ -518,6 +518,8 @@ static void write_directory(struct repack *r)
 	r->open_as = open_below;
 	repack_apart(r);
 	r->cli.output_path = r->directory;
+	if (r->split && !r->cli.stop)
+		split_note_others(r);
 	if (r->made_count)
 		tr_cli_note(&r->cli, "kept %" PRIu64 " file%s that an earlier run wrote",
 			    r->made_count, r->made_count == 1 ? "" : "s");

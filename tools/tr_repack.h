@@ -174,6 +174,9 @@ void split_list(struct split *split);
 /* Writes the traces of a place as parts. */
 void split_place(struct repack *r, const struct tr_trace_place *place);
 
+/* Notes the parts of an earlier split of the same names that were not replaced. */
+void split_note_others(struct repack *r);
+
 /*
  * checks: report parts that are missing, repeated, or of another trace. NULL: memory is exhausted.
  */

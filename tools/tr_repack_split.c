@@ -14,15 +14,24 @@
  *	join:  parts -> known definitions and context -> one segment
  */
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "core/input.h"
 #include "record/calls.h"
 #include "record/definitions.h"
 #include "record/vocabulary.h"
 #include "tr_repack.h"
+
+/* The parts of all traces of one name. */
+struct stem {
+	uint64_t number;	  /* of the last part */
+	struct stem *next;	  /* the name after this one */
+	struct tr_text name, end; /* without the number; end: the extensions of the first trace */
+};
 
 /* One line that is written at the begin of every part, or (first) at most of the first one. */
 struct kept {
@@ -49,10 +58,10 @@ struct split {
 	uint64_t open_calls;
 	uint64_t large, largest; /* parts that a call made large; the most records of one */
 
-	/* the last number of the names of each stem, which several traces may have */
-	struct tr_map numbers;
-	struct tr_arena stems;
-	uint64_t *number; /* of the stem */
+	/* the names of parts, in their order; several traces may have the same */
+	struct tr_map stems;
+	struct tr_arena names;
+	struct stem *first, *last, *named; /* named: the name of this trace */
 
 	/* the part that is written */
 	uint64_t part; /* 0: none was begun */
@@ -141,9 +150,9 @@ void split_free(struct split *split)
 	tr_buffer_free(&split->user);
 	tr_definitions_free(&split->definitions);
 	tr_map_free(&split->by_id);
-	tr_map_free(&split->numbers);
+	tr_map_free(&split->stems);
 	tr_arena_free(&split->ids);
-	tr_arena_free(&split->stems);
+	tr_arena_free(&split->names);
 	tr_arena_free(&split->arena);
 	free(split->kept);
 	free(split);
@@ -329,7 +338,7 @@ static bool set_link(struct repack *r, struct tr_record *record)
 	struct split *s = r->split;
 	struct tr_text line = TR_TEXT("");
 	uint64_t hash = s->part ? tr_number_hash(s->last_link, tr_output_count(r->cli.out))
-				: tr_text_hash(*s->number, tr_buffer_text(&s->header));
+				: tr_text_hash(s->named->number, tr_buffer_text(&s->header));
 
 	if (!line_of(r, record, &s->line, &line) && r->cli.stop)
 		return false;
@@ -357,18 +366,25 @@ static bool put_kept(struct repack *r)
 	return true;
 }
 
+/* Adds the name of a part without its extensions. */
+static void put_numbered(struct tr_buffer *to, struct tr_text stem, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "-%06" PRIu64, number);
+	tr_buffer_put_text(to, stem);
+	tr_buffer_put_text(to, tr_text_from(text));
+}
+
 /* Opens the next part and writes its begin. False: reported. */
 static bool open_part(struct repack *r, const struct tr_trace_place *place)
 {
 	struct split *s = r->split;
 	bool stream = s->format->flags & TR_FORMAT_STREAM;
 	struct tr_buffer text = TR_BUFFER_INIT;
-	char number[24];
 
 	s->part++;
-	snprintf(number, sizeof number, "-%06" PRIu64, ++*s->number);
-	tr_buffer_put_text(&text, tr_buffer_text(&s->stem));
-	tr_buffer_put(&text, number, strlen(number));
+	put_numbered(&text, tr_buffer_text(&s->stem), ++s->named->number);
 	struct repack_name name = { .stem = tr_buffer_text(&text),
 				    .extension = s->extension,
 				    .codec = s->codec_extension,
@@ -429,26 +445,30 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
 }
 
 /*
- * Finds the last number of the stem: the parts of all traces of this name are numbered
+ * Finds the number of the last part of this name: the parts of all traces of a name are numbered
  * consecutively, so their names sort in the order of the parts. False: memory is exhausted.
  */
 static bool find_number(struct repack *r)
 {
 	struct split *s = r->split;
-	struct tr_text stem = repack_unpacked_as(r, tr_buffer_text(&s->stem));
+	struct tr_text name = repack_unpacked_as(r, tr_buffer_text(&s->stem));
+	struct tr_text end = { s->extension.data, s->extension.len + s->codec_extension.len };
 
 	if (r->names.key.failed)
 		return false;
-	s->number = tr_map_get(&s->numbers, stem);
-	if (s->number)
+	s->named = tr_map_get(&s->stems, name);
+	if (s->named)
 		return true;
-	s->number = tr_arena_alloc(&s->stems, sizeof *s->number + stem.len);
-	if (!s->number)
+	struct stem *stem = tr_arena_alloc(&s->names, sizeof *stem + name.len + end.len);
+	if (!stem)
 		return false;
-	*s->number = 0;
-	memcpy(s->number + 1, stem.data, stem.len);
-	struct tr_text key = { (const char *)(s->number + 1), stem.len };
-	return tr_map_put(&s->numbers, key, s->number);
+	char *text = (char *)(stem + 1);
+	memcpy(text, name.data, name.len);
+	memcpy(text + name.len, end.data, end.len);
+	*stem = (struct stem){ .name = { text, name.len }, .end = { text + name.len, end.len } };
+	*(s->last ? &s->last->next : &s->first) = stem;
+	s->last = s->named = stem;
+	return tr_map_put(&s->stems, stem->name, stem);
 }
 
 /* Begins the parts of a trace. header NULL: it has none. False: reported. */
@@ -603,6 +623,25 @@ void split_place(struct repack *r, const struct tr_trace_place *place)
 	if (!r->cli.stop)
 		end_trace(r, place);
 	r->split->open = false;
+}
+
+void split_note_others(struct repack *r)
+{
+	struct tr_buffer name = TR_BUFFER_INIT;
+	struct stat st;
+
+	for (const struct stem *stem = r->split->first; stem; stem = stem->next) {
+		tr_buffer_reset(&name);
+		put_numbered(&name, stem->name, stem->number + 1);
+		tr_buffer_put_text(&name, stem->end);
+		tr_buffer_put_byte(&name, '\0');
+		if (!name.failed && fstatat(r->root, name.data, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			tr_cli_note(&r->cli,
+				    "%s: has parts of an earlier split, from %s on: remove them, "
+				    "or split into an empty directory",
+				    r->directory, name.data);
+	}
+	tr_buffer_free(&name);
 }
 
 /* Joining. */

@@ -339,7 +339,8 @@ END
 	tr-parse a.json >whole.trec
 	tr-repack -t trec --split=records=40 -o p/ a.json
 	# of another split
-	tr-repack -t trec --split=records=60 -o p/ a.json
+	run -0 --separate-stderr tr-repack -t trec --split=records=60 -o p/ a.json
+	[ "$stderr" = "tr-repack: note: p/: has parts of an earlier split, from a-000004.trec on: remove them, or split into an empty directory" ]
 	run -2 --separate-stderr tr-repack --join -t trec -o joined p/*
 	[ "$stderr" = "tr-repack: p/a-000004.trec:1: part 4 is left out after part 3: it belongs to another trace or split
 tr-repack: p/a-000005.trec:1: part 5 is left out after part 3: it belongs to another trace or split" ]
@@ -378,6 +379,27 @@ tr-repack: p/a-000003.trec: part 2 of the trace is missing before it, or out of 
 	run -2 --separate-stderr tr-repack --join -t trec -o none </dev/null
 	[ "$stderr" = "tr-repack: --join: the input has no parts" ]
 	[ ! -e none ]
+}
+
+@test "a note names the parts of an earlier split" {
+	zcat "$data/build/zlib.kw.json.gz" | tee a.json >b.json
+	mkdir c
+	cp a.json c/
+	split() { run "-$1" --separate-stderr tr-repack -t trec -o p/ "${@:2}"; }
+	split 0 --split=records=40 a.json b.json c/a.json
+	[ -z "$stderr" ]
+	split 0 --split=records=40 a.json b.json c/a.json
+	[ -z "$stderr" ]
+	split 0 --split=records=90 a.json b.json ./a.json c/a.json
+	note='note: p/: has parts of an earlier split, from %s on: remove them, or split into an empty directory\n'
+	# shellcheck disable=SC2059
+	[ "$stderr" = "$(printf "tr-repack: $note" a-000005.trec b-000003.trec c/a-000003.trec)" ]
+	[ -e p/b-000003.trec ]
+	split 2 --strict --split=records=90 b.json
+	split 0 -z gzip --split=records=40 a.json
+	[ -z "$stderr" ]
+	split 0 -z gzip --split=records=90 a.json
+	[[ $stderr == *", from a-000003.trec.gz on: "* ]]
 }
 
 @test "parts that become files of a directory or members of an archive are complete" {
