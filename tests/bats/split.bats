@@ -262,6 +262,9 @@ END
 parts/aXb/in-000002.trec" ]
 	xargs -0 -n 1 tr-filter 'exec and name $= "/gcc"' <names | tr-repack --join -t trec >joined
 	tr-filter 'exec and name $= "/gcc"' $'a\nb/in.json' | cmp - joined
+	# the exit status tells a part without a match from an error (tr-repack(1))
+	xargs -0 -n 1 sh -c 'tr-filter "$@" || test $? = 1' sh 'name == "x"' <names >joined
+	run -123 xargs -0 -n 1 sh -c 'tr-filter "$@" || test $? = 1' sh 'name == ' <names
 	# whoever wants no more names gets no more parts
 	run -0 bash -c 'tr-repack -t trec --split=records=10 --list0 -o few/ $'"'a\nb/in.json'"' | head -c 1'
 }
