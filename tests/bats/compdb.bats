@@ -267,6 +267,29 @@ tr-repack: trace: note: unknown program that is called like a compiler: mycc, 2 
 	[[ $stderr == *'unknown program that is called like a compiler: mycc, 1 time'* ]]
 }
 
+@test "an empty list is a database, and nothing else is" {
+	for text in '[]' '[]\n' ' [\r\n\t]\n\n'; do
+		printf "$text" >list.json
+		[ "$(tr-parse list.json)" = $'%trec\t1\tformat=compdb\n!end\t0' ]
+		# the end of a pipe is known late
+		[ "$({ printf "$text" | head -c 1; sleep 0.1; printf "$text" | tail -c +2; sleep 0.1; } | tr-parse --identify)" = 'stdin: compdb' ]
+	done
+	for text in '[' ']' '[]x' '[][]' '[[]]' '[]{}' '{}' '[]\n[]\n'; do
+		printf "$text" >list.json
+		run -2 tr-parse --report=r list.json
+		grep -q '"format":null.*"result":"unknown"' r
+	done
+	# what tr-repack writes is read, in an archive, too
+	printf '[]\n' >list.json
+	tar -cf in.tar list.json
+	run -0 --separate-stderr tr-repack -o out.tar in.tar
+	[ -z "$stderr" ]
+	tar -xOf out.tar list.json | cmp - list.json
+	# a list that is not empty is recognised by its entries
+	[ "$(printf '[\n]\n' | tr-parse --identify)" = 'stdin: compdb' ]
+	[ "$(printf '[\n{"directory":"/","arguments":["a"]}]\n' | tr-parse --identify)" = 'stdin: buildspec' ]
+}
+
 libtool_build() {
 	event 2 1 /bin/bash /bin/bash ./libtool --mode=compile gcc -c a.c -o a.lo
 	event 3 2 /usr/bin/gcc gcc -c a.c -fPIC -o .libs/a.o
