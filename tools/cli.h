@@ -187,7 +187,7 @@ bool tr_cli_open(struct tr_cli *cli);
  * tr_cli_output_on makes cli->out of a sink, which it owns; tr_cli_output makes it of the file,
  * with the codec that the name of -o asks for. binary: refused on a terminal. tr_cli_sink_at: a
  * file of this name in a directory, whose path is cli->output_path, for a place; it gets its name
- * only in tr_cli_end.
+ * together with others, in tr_cli_finish_output or later.
  */
 struct tr_sink *tr_cli_sink(struct tr_cli *cli, bool binary);
 struct tr_sink *tr_cli_sink_at(struct tr_cli *cli, const struct tr_trace_place *place, int dir,

@@ -99,8 +99,7 @@ static void on_request(int signal_number)
 	errno = saved;
 }
 
-/* Milliseconds of a clock that does not jump when the time of day is set. */
-static int64_t now(void)
+int64_t tr_cli_clock(void)
 {
 	struct timespec t;
 
@@ -127,7 +126,7 @@ void tr_cli_progress_begin(struct tr_cli *cli)
 	bool on = p->progress == TR_CLI_ALWAYS ||
 		  (p->progress == TR_CLI_AUTO && isatty(STDERR_FILENO) && apart);
 
-	p->started = now();
+	p->started = p->completed = tr_cli_clock();
 	catch (SIGUSR1, on_request);
 	if (on && shown) {
 		struct itimerval timer = { { 0, 250000 }, { 1, 0 } };
@@ -152,7 +151,7 @@ static int describe(const struct tr_cli *cli, char *to, size_t cap)
 {
 	uint64_t done = 0, total = 0;
 	tr_trace_progress(cli->trace, &done, &total);
-	double seconds = (double)(now() - cli->private->started) / 1000;
+	double seconds = (double)(tr_cli_clock() - cli->private->started) / 1000;
 	double rate = seconds > 0 ? (double)done / seconds : 0;
 	int len = snprintf(to, cap, "%s: ", cli->tool->name);
 

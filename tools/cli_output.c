@@ -251,6 +251,7 @@ uint64_t tr_cli_complete_files(struct tr_cli *cli)
 		p->unwritten++;
 	}
 	unfinished_count = 0;
+	p->completed = tr_cli_clock();
 	return p->unwritten;
 }
 
@@ -369,6 +370,7 @@ void tr_cli_abandon(struct tr_cli *cli)
 bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place,
 			  const struct timespec *mtime)
 {
+	enum { LONGEST = 1000 /* milliseconds without a new file */ };
 	struct tr_cli_private *p = cli->private;
 	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, *mtime };
 	size_t before = p->files.count;
@@ -391,6 +393,9 @@ bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place
 	/* a file system that keeps no such time makes --resume write the file again */
 	if (p->files.count > before)
 		(void)futimens(p->files.list[before].fd, times);
+	/* many small files wait for the disk together, and those that take long do not wait */
+	if (p->files.count && tr_cli_clock() - p->completed >= LONGEST)
+		tr_cli_complete_files(cli);
 	cli->out = NULL;
 	p->discard = p->discard && cli->stop; /* the next output begins anew */
 	return done;

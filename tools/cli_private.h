@@ -92,6 +92,7 @@ struct tr_cli_private {
 	uint64_t unwritten;	    /* files that could not be completed */
 	bool inputs_known;	    /* inputs has the operands */
 	struct tr_file_group files; /* of tr_cli_sink_at */
+	int64_t completed;	    /* when files were completed; as tr_cli_clock */
 	bool any_read;		    /* some operand, or a member of it, has a known format */
 	bool read_before;	    /* any_read of the places before this one */
 	bool discard;		    /* --strict or a failure: the output is removed */
@@ -128,6 +129,9 @@ void tr_cli_log_missed(struct tr_cli *cli, const struct tr_trace_place *place,
 void tr_cli_log_place(struct tr_cli *cli, const struct tr_trace_place *place,
 		      const struct tr_trace_seen *seen, bool damaged);
 void tr_cli_log_end(struct tr_cli *cli);
+
+/* Milliseconds of a clock that does not jump when the time of day is set. */
+int64_t tr_cli_clock(void);
 
 extern volatile sig_atomic_t tr_cli_attention; /* a progress line is due: tr_cli_progress */
 void tr_cli_progress_begin(struct tr_cli *cli);

@@ -646,6 +646,36 @@ tr-repack: 3 files and members: 2 converted, 1 with trouble" ]
 	"$top_srcdir/tests/long/kills" 7 50
 }
 
+# appears FILE: waits for it
+appears() {
+	for _ in $(seq 500); do [ -e "$1" ] && return; sleep 0.02; done
+	return 1
+}
+
+@test "-o of a directory: files appear while others are converted; what a signal leaves, --resume makes again" {
+	cat z.json >c.json
+	for j in 1 3; do
+		rm -rf d slow wait && mkfifo slow wait
+		tr-repack -j $j -t trec -o d/ z.json slow c.json wait 3>&- &
+		pid=$!
+		{ sleep 1.1; cat m.json; } >slow
+		exec 9>wait
+		# a file that takes a second does not wait, nor do those before it; the one after it does
+		appears d/slow.trec
+		[ "$(ls d)" = "$(printf '%s\n' slow.trec z.trec)" ]
+		for _ in $(seq 500); do [ "$(ls -A d | grep -c '^\.c\.trec\.')" -eq 1 ] && break; sleep 0.02; done
+		kill -0 $pid
+		# SIGTERM removes the others
+		kill -TERM $pid
+		exec 9>&-
+		wait $pid || [ $? -eq 143 ]
+		[ "$(ls -A d)" = "$(printf '%s\n' slow.trec z.trec)" ]
+		run -0 --separate-stderr tr-repack -j $j --resume -t trec -o d/ z.json c.json
+		[ "$stderr" = "tr-repack: note: kept 1 file that an earlier run wrote" ]
+		cmp <(tr-parse d/c.trec | sed 1d) <(tr-parse z.json | sed 1d)
+	done
+}
+
 @test "-o of a directory: each trace of a stream that holds several" {
 	traces=$top_srcdir/tests/data/apitrace
 	tr-parse "$traces/threads.trace" "$traces/killed.trace" >two.trec
