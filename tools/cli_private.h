@@ -48,7 +48,7 @@ struct tr_cli_log {
 	int fd;
 	struct tr_buffer line;
 	bool in_member;
-	bool cut; /* the member ends too early */
+	bool cut;		  /* the member ends too early */
 	struct tr_buffer outputs; /* of the member: names as JSON, with commas */
 	uint64_t output_count, kept_count;
 	struct tr_cli_log_count member, all;

@@ -121,6 +121,20 @@ check() {
 	[ "$(jq -s '.[-1].records' r)" -eq "$(grep -vc '^[%!]' <(tr-parse -q in.tar 2>/dev/null | awk -F'\t' '$1 != "leave"'))" ]
 }
 
+@test "a member of no known format is skipped, and changes the status with --strict alone; an operand does" {
+	echo hello >README
+	tar -cf in.tar README z.json
+	results() { jq -r 'select(.type == "member") | [.result, .name] | join(" ")' r | xargs; }
+	run -0 tr-repack --report=r -o d/ in.tar
+	check 0
+	[ "$(results)" = 'skipped in.tar:README ok in.tar:z.json' ]
+	run -2 tr-repack --report=r -o d/ in.tar README
+	check 2
+	[ "$(results)" = 'skipped in.tar:README ok in.tar:z.json unknown README' ]
+	run -2 tr-repack --strict --report=r -o d/ in.tar
+	check 2
+}
+
 @test "a cut file is truncated, however it is compressed, and however little comes out" {
 	local codec keep
 	for codec in gzip xz zstd bzip2 lz4; do
