@@ -1067,10 +1067,11 @@ struct tr_sink *tr_archive_member_sink(struct tr_archive_writer *writer, const c
 	/* with this name the archive would end; the same name in another spelling is a member */
 	if (strcmp(kind->name, "cpio") == 0 && strcmp(name, TRAILER) == 0)
 		name = "./" TRAILER;
-	if (mtime < kind->first_time)
-		mtime = kind->first_time;
-	if (mtime > kind->last_time)
-		mtime = kind->last_time;
+	/* libarchive's times may have 32 bits */
+	bool narrow = sizeof(time_t) == sizeof(int32_t);
+	int64_t first = narrow && kind->first_time < INT32_MIN ? INT32_MIN : kind->first_time;
+	int64_t last = narrow && kind->last_time > INT32_MAX ? INT32_MAX : kind->last_time;
+	mtime = mtime < first ? first : mtime > last ? last : mtime;
 	struct member_sink *m = calloc(1, sizeof *m);
 	if (m) {
 		*m = (struct member_sink){

@@ -37,7 +37,13 @@ static void test_itself(const struct tr_elf *program)
 	ok(function && strcmp(tr_elf_string(program, function->name), "add") == 0 &&
 		   function->first == address,
 	   "a function at its address");
-	ok(function && (int)function->line == line_of_add, "the line of its declaration");
+	bool written = true;
+#ifdef __clang__
+	/* with -g1, clang writes no lines of declarations */
+	written = function && function->line;
+#endif
+	ok(function && (!written || (int)function->line == line_of_add),
+	   "the line of its declaration");
 	const struct tr_code_row *row = tr_elf_row(program, address);
 	const char *file = row ? tr_elf_file(program, row->file) : "";
 	size_t len = strlen(file);
