@@ -419,7 +419,10 @@ void tr_normal_add_file(struct tr_normal *n, struct tr_text text, bool kernel)
 
 /* Objects of OpenGL. */
 
-/* Returns the class of objects with a name in singular or plural: "texture" or "textures". */
+/*
+ * Returns the class of objects with a name in singular or plural: "texture" or "textures". The map
+ * of classes has them as pointers, too, which are not 0 and may have 32 bits.
+ */
 static uint64_t object_class(const struct tr_normal *n, struct tr_text name)
 {
 	char word[32];
@@ -429,7 +432,7 @@ static uint64_t object_class(const struct tr_normal *n, struct tr_text name)
 		word[len] = tr_lower(name.data[len]);
 	if (len && word[len - 1] == 's')
 		len--;
-	return tr_text_hash(n->rules->seed, (struct tr_text){ word, len });
+	return (uintptr_t)tr_text_hash(n->rules->seed, (struct tr_text){ word, len }) | 1;
 }
 
 /* Adds a class to those that are known. False: it was known. */
