@@ -515,7 +515,10 @@ bool tr_normal_next_item(const char **p, const char *end, struct tr_text *item)
 	return true;
 }
 
-/* Returns the hash of an entry of a map; sets *name to that of its name. */
+/*
+ * Returns the hash of an entry of a map, which as a pointer is not NULL and may have 32 bits; sets
+ * *name to that of its name.
+ */
 static inline uint64_t hash_entry(uint64_t seed, struct tr_text entry, uint64_t *name)
 {
 	const char *end = entry.data + entry.len, *after = end;
@@ -523,7 +526,7 @@ static inline uint64_t hash_entry(uint64_t seed, struct tr_text entry, uint64_t 
 	if (entry.len && *entry.data == '"')
 		after = tr_normal_string_end(entry.data, end);
 	*name = tr_text_hash(seed, tr_text_span(entry.data, after));
-	return tr_text_hash(*name, tr_text_span(after, end));
+	return (uintptr_t)tr_text_hash(*name, tr_text_span(after, end)) | 1;
 }
 
 /* As hash_map, for maps in which names may be repeated. */
@@ -535,7 +538,7 @@ static uint64_t hash_last_entries(uint64_t seed, struct tr_text map, bool *fine)
 	uint64_t sum = 0, name;
 
 	while (*fine && tr_normal_next_item(&p, end, &entry)) {
-		uint64_t hash = hash_entry(seed, entry, &name) | 1;
+		uint64_t hash = hash_entry(seed, entry, &name);
 		sum += hash - (uintptr_t)tr_id_map_get(&last, name);
 		*fine = tr_id_map_put(&last, name, (void *)(uintptr_t)hash);
 	}
@@ -557,7 +560,7 @@ static uint64_t hash_map(uint64_t seed, struct tr_text map, bool *fine)
 	bool repeated = false;
 
 	while (tr_normal_next_item(&p, end, &entry)) {
-		sum += hash_entry(seed, entry, &name) | 1;
+		sum += hash_entry(seed, entry, &name);
 		uint64_t *one = &names[name / 64 % (BITS / 64)], bit = UINT64_C(1) << name % 64;
 		uint64_t *other = &names[name >> 58], other_bit = UINT64_C(1) << (name >> 52) % 64;
 		repeated |= *one & bit && *other & other_bit;
