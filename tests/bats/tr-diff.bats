@@ -130,8 +130,9 @@ prog: $(objects)
 %.o: %.c
 	gcc -O1 -I$(CURDIR) -c -o $@ $<
 END
-		tr-record --backend=preload "${@:3}" -o "../$1.trec" make -j"$2" >/dev/null
+		tr-record --backend=preload "${@:3}" -o "../$1.trec" make -j"$2" >/dev/null 2>"../$1.err"
 	)
+	! grep 'could not load the library' "$1.err" || skip "make is a program for another machine than these tools"
 }
 
 # only_jobs TEXT: fails with the lines that are no change of -j
