@@ -662,16 +662,17 @@ appears() {
 		exec 9>wait
 		# a file that takes a second does not wait, nor do those before it; the one after it does
 		appears d/slow.trec
-		[ "$(ls d)" = "$(printf '%s\n' slow.trec z.trec)" ]
-		for _ in $(seq 500); do [ "$(ls -A d | grep -c '^\.c\.trec\.')" -eq 1 ] && break; sleep 0.02; done
+		[ "$(ls d | grep -vx c.trec)" = "$(printf '%s\n' slow.trec z.trec)" ]
+		# on a slow machine, that one may take a second, too
+		for _ in $(seq 500); do ls -A d | grep -qE '^(\.c\.trec\..*|c\.trec)$' && break; sleep 0.02; done
 		kill -0 $pid
 		# SIGTERM removes the others
 		kill -TERM $pid
 		exec 9>&-
 		wait $pid || [ $? -eq 143 ]
-		[ "$(ls -A d)" = "$(printf '%s\n' slow.trec z.trec)" ]
+		[ "$(ls -A d | grep -vx c.trec)" = "$(printf '%s\n' slow.trec z.trec)" ]
 		run -0 --separate-stderr tr-repack -j $j --resume -t trec -o d/ z.json c.json
-		[ "$stderr" = "tr-repack: note: kept 1 file that an earlier run wrote" ]
+		[[ $stderr == "tr-repack: note: kept "?" file"*" that an earlier run wrote" ]]
 		cmp <(tr-parse d/c.trec | sed 1d) <(tr-parse z.json | sed 1d)
 	done
 }
