@@ -221,8 +221,7 @@ static void become_child(const struct run *run, struct tr_cli_child *child)
 	struct tr_cli_private *p = run->cli->private;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	tr_cli_output_is_not_ours();
-	p->files.count = 0;
+	tr_cli_output_is_not_ours(run->cli);
 	for (size_t i = 0; i < run->worker_count; i++)
 		close(run->workers[i].fd);
 	p->child = child;

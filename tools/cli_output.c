@@ -193,10 +193,11 @@ static void catch_deadly(void)
 			sigaction(deadly[i], &action, NULL);
 }
 
-void tr_cli_output_is_not_ours(void)
+void tr_cli_output_is_not_ours(struct tr_cli *cli)
 {
 	struct sigaction old;
 
+	cli->private->files.count = 0;
 	unfinished_count = 0;
 	for (size_t i = 0; i < DEADLY; i++)
 		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == remove_and_die)

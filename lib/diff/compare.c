@@ -252,10 +252,13 @@ static bool pair_similar(struct tr_diff *diff, struct tr_error *err)
 
 /* Processes. */
 
-/* Returns the id of an image that has a relation to the record, image or stream of this number. */
+/*
+ * Returns the id of an image that has a relation to the record, image or stream of this number. An
+ * image has room for 62 bits of it.
+ */
 static uint64_t image_id(const struct tr_diff *diff, unsigned relation, uint64_t number)
 {
-	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) & TR_DIFF_IDS;
+	return tr_number_hash(tr_number_hash(diff->rules.seed, relation), number) >> 2;
 }
 
 /* Calls tr_streams_pair with all records of both sides. */

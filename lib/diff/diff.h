@@ -44,9 +44,6 @@ struct tr_makes;     /* process/makes.h */
 
 #define TR_DIFF_NONE INT32_MAX
 
-/* The bits of the id of an image. */
-#define TR_DIFF_IDS (UINT64_MAX >> 2)
-
 /*
  * The program of a task from an exec record, or from the fork of the task, to the next exec record.
  */

@@ -152,10 +152,8 @@ struct tr_normal_known_key {
 
 /* The open files and mapped memory of all processes. */
 struct tr_open_files {
-	struct tr_number_map
-		tables; /* the number of the table of a task, by the hash of its name */
-	struct tr_number_map
-		names; /* what a descriptor or address of a table is, by a hash of both */
+	struct tr_number_map tables; /* the table of a task, by the hash of its name */
+	struct tr_number_map names;  /* of descriptors and addresses, by a hash with the table */
 	uint32_t table_count, count; /* the last numbers of a table, and of what is open */
 };
 
@@ -182,9 +180,8 @@ struct tr_normal {
 	uint64_t spelled_name; /* a hash of the kind and the name as in the line; 0: unknown */
 	uint64_t content;      /* after tr_normal_hash: of all that is compared */
 	uint64_t path;	       /* after tr_normal_hash: of the fields that are a key, or 0 */
-	uint64_t
-		program; /* after tr_normal_hash of an exec record: of its name without directory */
-	uint64_t letters;		/* bits of letters of fields that are left out */
+	uint64_t program; /* after tr_normal_hash: of the name of an exec record, no directory */
+	uint64_t letters; /* bits of letters of fields that are left out */
 	struct tr_normal_field *fields; /* without those left out; [0] is the name cell */
 	size_t count, cap;
 	uint32_t *order; /* the first `sorted` fields by their keys; the others were added */

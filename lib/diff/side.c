@@ -230,12 +230,6 @@ static bool number_thread(struct tr_diff_side *side, const struct tr_cell *task,
 	return true;
 }
 
-/* Returns the seed of keys. It differs from that of contents, so that no key equals a content. */
-static uint64_t key_seed(const struct tr_diff_side *side)
-{
-	return tr_number_hash(side->normal.rules->seed, 1);
-}
-
 /* Returns a key of the kind and the name. */
 static uint64_t name_key(const struct tr_diff_side *side)
 {
@@ -288,11 +282,12 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	struct tr_normal *normal = &side->normal;
 	bool fine = true;
 
-	entry->key = entry->class == TR_DIFF_SET ? set_key(side, &fine) : field_key(side);
+	entry->key = entry->class == TR_DIFF_SET    ? set_key(side, &fine)
+		     : entry->class == TR_DIFF_EXEC ? command_key(side)
+						    : field_key(side);
 	switch ((enum tr_diff_class)entry->class) {
 	case TR_DIFF_EXEC:
 		fine = begin_program(diff, side, record, (uint32_t)side->count, &entry->group);
-		entry->key = command_key(side);
 		entry->tool = !tr_makes_nothing(diff->maker, record);
 		break;
 	case TR_DIFF_EXIT:
@@ -308,7 +303,7 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 		fine = number_thread(side, &record->task, &entry->group);
 		break;
 	case TR_DIFF_KIND:
-		entry->group = (uint32_t)tr_text_hash(side->normal.rules->seed, normal->kind);
+		entry->group = (uint32_t)normal->kind_hash;
 		break;
 	case TR_DIFF_SET:
 	case TR_DIFF_NOT_COMPARED:
@@ -317,8 +312,8 @@ static bool place_record(struct tr_diff *diff, struct tr_diff_side *side, struct
 	if (fine && diff->key) {
 		tr_buffer_reset(&side->scratch);
 		if (diff->key(diff->context, record, &side->scratch)) {
-			uint64_t kind = tr_text_hash(key_seed(side), normal->kind);
-			entry->key = tr_text_hash(kind, tr_buffer_text(&side->scratch));
+			entry->key =
+				tr_text_hash(normal->kind_hash, tr_buffer_text(&side->scratch));
 			entry->keyed = 1;
 			/* programs keep their class, because they decide which processes match */
 			if (entry->class != TR_DIFF_EXEC)
@@ -895,7 +890,7 @@ static bool set_key_of_maker(struct tr_diff *diff, struct tr_diff_side *side,
 		return true;
 	if (!tr_normal_read_command(normal, line, first, false))
 		return false;
-	uint64_t hash = tr_text_hash(key_seed(side), tr_path_base(normal->fields[0].text));
+	uint64_t hash = tr_text_hash(normal->kind_hash, tr_path_base(normal->fields[0].text));
 	const struct tr_normal_field *cwd = tr_normal_find(normal, "cwd");
 	hash = cwd ? tr_text_hash(hash, cwd->text) : hash;
 	struct tr_text text = tr_normal_string(normal, file, first);

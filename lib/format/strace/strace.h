@@ -335,6 +335,7 @@ void tr_strace_emit(struct tr_strace_reader *reader, const struct tr_task *task,
 /* Completes an exec record, whose data are in reader->exec. seen_from: where its path starts. */
 void tr_strace_emit_exec(struct tr_strace_reader *reader, const struct tr_task *task,
 			 struct tr_directory *seen_from);
+
 /* The cause of an error in the line that is being read. */
 static inline enum tr_cause tr_strace_cause(const struct tr_strace_reader *reader)
 {
