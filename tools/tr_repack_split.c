@@ -84,7 +84,8 @@ struct join {
 	uint64_t part;		 /* of the segment */
 	uint64_t first;		 /* link before the first part; 0: unknown */
 	uint64_t next;		 /* link to the next part; 0: it is the last one, or unknown */
-	bool last;		 /* its trailer was read, and has no link */
+	bool ended;		 /* its trailer was read */
+	bool last;		 /* its trailer has no link */
 	struct tr_buffer header; /* without part=N and after=LINK */
 	struct tr_map seen;	 /* context lines, and the definition of each id */
 	struct tr_arena memory;
@@ -760,6 +761,19 @@ static bool follows(struct repack *r, struct tr_record *header, uint64_t part)
 	return false;
 }
 
+/*
+ * Notes that the part before this place has no trailer. Each part was written with one, so the part
+ * was cut, or filtered by a program that drops it.
+ */
+static void note_no_trailer(struct repack *r)
+{
+	if (r->join->checks && r->join->on && !r->join->ended)
+		tr_cli_remark(&r->cli, NULL, TR_CAUSE_INPUT, TR_NOTE,
+			      "part %" PRIu64 " of the trace has no trailer: it may be incomplete",
+			      r->join->part);
+	r->join->ended = true;
+}
+
 /* A header: of the next part, or of another trace. */
 static bool join_header(struct repack *r, struct tr_record **record, struct tr_text line,
 			bool *drop)
@@ -785,6 +799,8 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	if (join->skips)
 		return true;
 	if (follow) {
+		note_no_trailer(r);
+		join->ended = false;
 		join->part = part;
 		join->next = 0;
 		return true;
@@ -792,6 +808,7 @@ static bool join_header(struct repack *r, struct tr_record **record, struct tr_t
 	if (!join_end(r))
 		return false;
 	join->on = is_part;
+	join->ended = false;
 	join->part = part;
 	join->first = first;
 	join->next = 0;
@@ -873,7 +890,7 @@ static void join_trailer(struct join *join, struct tr_record *trailer)
 		join->unselected = true;
 	else
 		join->selected |= trailer->seq.number > 0;
-	join->due = true;
+	join->ended = join->due = true;
 }
 
 bool join_end(struct repack *r)
@@ -881,7 +898,10 @@ bool join_end(struct repack *r)
 	struct join *join = r->join;
 	struct tr_record *trailer;
 
-	if (!join || (!join->due && !join->held.len))
+	if (!join)
+		return true;
+	note_no_trailer(r);
+	if (!join->due && !join->held.len)
 		return true;
 	bool due = join->due;
 	join->due = false;
