@@ -283,6 +283,9 @@ static void count_all(struct tool_stat *t)
 	if (!t->cli.stop &&
 	    ((all && !tr_coverage_finish(&t->coverage)) || !tr_stat_write(t->stat, t->cli.out)))
 		tr_cli_out_of_memory(&t->cli);
+	if (all && !t->cli.stop && tr_stat_has_two_clocks(t->stat))
+		tr_cli_note(&t->cli, "some times count from 1970 and others from the start of a "
+				     "machine: no span is given");
 	note_unseen(t);
 }
 

@@ -297,16 +297,25 @@ static void report_files(const struct tr_stat *stat, struct tr_report *report)
 	tr_report_table_end(report);
 }
 
-/* In text, times that are years since 1970 are dates; in JSON they are seconds. */
+/* Three years: later times are taken to count from 1970, earlier ones from a machine's start. */
+#define YEARS ((int64_t)100000000 * TR_INSTANT_SECOND)
+
+bool tr_stat_has_two_clocks(const struct tr_stat *stat)
+{
+	const struct tr_runs *runs = &stat->runs.runs;
+
+	return runs->earliest != TR_INSTANT_NONE && runs->earliest < YEARS && runs->latest >= YEARS;
+}
+
+/* In text, times that count from 1970 are dates; in JSON they are seconds. */
 static void report_instant(struct tr_report *report, const char *name, int64_t instant)
 {
-	const int64_t years = (int64_t)100000000 * TR_INSTANT_SECOND;
 	struct tr_buffer text = TR_BUFFER_INIT;
 	time_t seconds = (time_t)(instant / TR_INSTANT_SECOND);
 	struct tm date;
 	char spelled[40];
 
-	if (!report->json && instant >= years && gmtime_r(&seconds, &date) &&
+	if (!report->json && instant >= YEARS && gmtime_r(&seconds, &date) &&
 	    strftime(spelled, sizeof spelled, "%Y-%m-%d %H:%M:%S UTC", &date))
 		tr_buffer_put_text(&text, tr_text_from(spelled));
 	else
@@ -326,6 +335,8 @@ static void report_times(const struct tr_stat *stat, struct tr_report *report)
 	int64_t span = runs->latest - runs->earliest;
 	report_instant(report, "from", runs->earliest);
 	report_instant(report, "to", runs->latest);
+	if (tr_stat_has_two_clocks(stat))
+		return;
 	tr_report_seconds(report, "seconds", span);
 	if (span > 0)
 		tr_report_real(report, "per-second",

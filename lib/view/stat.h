@@ -73,6 +73,12 @@ bool tr_stat_file(struct tr_stat *stat, const struct tr_stat_file *file);
 /* Writes the figures. False: memory is exhausted. */
 bool tr_stat_write(struct tr_stat *stat, struct tr_output *out);
 
+/*
+ * True if some times count from 1970 and others do not: the span from the first to the last one
+ * means nothing, and is not reported. Valid after tr_stat_write.
+ */
+bool tr_stat_has_two_clocks(const struct tr_stat *stat);
+
 void tr_stat_free(struct tr_stat *stat);
 
 #endif

@@ -38,6 +38,22 @@ json() { # json FILTER FILE [OPTION...]
 	[ "$(tr-stat --json --by=frame calls | jq -c '[.frame[] | [.frame, .calls]]')" = '[[2,3],[0,2],[1,1],[3,1]]' ]
 }
 
+@test "times of clocks that start at different moments give no span" {
+	trace() { printf '%%trec\t1\texec\nexec\t0\t%s\t1\t/bin/a\nexec\t1\t%s\t1\t/bin/b\n!end\t2\n' "$1" "$2"; }
+	trace 1795250858.5 1795250859.5 >dates
+	trace 100.0 102.0 >uptimes
+	for one in dates uptimes; do
+		run -0 --separate-stderr tr-stat $one
+		[ -z "$stderr" ]
+		[[ $output == *$'\nseconds '*$'\nper-second '* ]]
+	done
+	run -0 --separate-stderr tr-stat dates uptimes
+	[ "$stderr" = "tr-stat: note: some times count from 1970 and others from the start of a machine: no span is given" ]
+	[[ $output == *$'\nfrom            100.000000000\nto              2026-11-21 '* ]]
+	[[ $output != *$'\nseconds '* && $output != *per-second* ]]
+	[ "$(tr-stat -q --json dates uptimes | jq -c '[.from, .to, .seconds]')" = '["100.000000000","1795250859.500000000",null]' ]
+}
+
 @test "text: aligned, every table with the busiest first" {
 	run -2 --separate-stderr tr-stat build.trec
 	cat >wanted <<'END'
