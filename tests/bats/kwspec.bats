@@ -192,6 +192,14 @@ again() {
 	[[ $stderr == *"spec:4: not a line of kwinject.out"* ]]
 	[ "$(grep -c ^raw <<<"$output")" -eq 2 ]
 	[[ $output == *'"-c","a.c"'* ]]
+	# a line that was cut may look complete
+	printf 'version;108\ncompile;/b;gcc;/b/a.o;a.c;-DA' >spec
+	run -2 --separate-stderr tr-parse spec
+	[ "$stderr" = "tr-parse: spec:2: the last line has no newline: it may be truncated" ]
+	[[ $output == *'"-c","a.c"'*$'\n!end\t2\terrors=1\ttruncated=true' ]]
+	printf 'version;108\ncompile;/b' >spec
+	run -2 --separate-stderr tr-parse spec
+	[[ $stderr == "tr-parse: spec:2: not a line of kwinject.out"* && $output == *$'\ttruncated=true' ]]
 	printf 'version;\n' >no
 	run -2 tr-parse no
 	[[ $output == *"not a known trace format"* ]]

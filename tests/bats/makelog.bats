@@ -176,6 +176,26 @@ database() {
 	grep -c ^exec got | grep -x 2
 }
 
+@test "a log that ends within a command is truncated" {
+	local end
+	# a line, several that belong together, those of a quote, a shell, and a command with an unclosed quote
+	for end in 'cc -c b.c -o b' $'cc -c b.c \\\n -o b' $'cc -DX="\n" -c b.c -o b' 'sh -c "cc -c b.c -o b"' 'cc -c b.c "-o'; do
+		printf 'cc -c a.c -o a.o\n%s' "$end" >log
+		run -2 --separate-stderr tr-parse -f makelog -O cwd=/b log
+		[[ $stderr == 'tr-parse: log:'*': the last line has no newline: its command may be truncated' ||
+			$stderr == 'tr-parse: log:2: a command with an unclosed quote'* ]]
+		[[ $output == *'"a.o"]'*$'\terrors=1\ttruncated=true' ]]
+		echo >>log
+		tr-parse -q -f makelog -O cwd=/b log >whole || true
+		[[ $(<whole) != *truncated* ]]
+		cmp <(grep ^exec <<<"$output") <(grep ^exec whole)
+	done
+	# not where the last line is something else
+	printf 'cc -c a.c -o a.o\nmake: Nothing to be d' >log
+	run -0 --separate-stderr tr-parse -f makelog -O cwd=/b log
+	[ -z "$stderr" ]
+}
+
 @test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

@@ -249,13 +249,17 @@ static enum tr_status next(struct tr_reader *base, struct tr_record **record, st
 		put_meta(reader, line);
 	} else {
 		tr_reader_put_raw(base, line, "not a line of kwinject.out");
-		tr_error_say(err, TR_CAUSE_INPUT, bad);
+		tr_error_say(err, ended ? TR_CAUSE_INPUT : TR_CAUSE_CUT, bad);
 		tr_error_at_line(err, base->source_line);
 		return tr_reader_hold(base, TR_DAMAGE, err);
 	}
 	if (!fine)
 		return tr_arena_error(&base->arena, err);
-	return tr_reader_deliver(base, record, err);
+	if (ended)
+		return tr_reader_deliver(base, record, err);
+	tr_error_set(err, TR_CAUSE_CUT, "the last line has no newline: it may be truncated");
+	tr_error_at_line(err, base->source_line);
+	return tr_reader_hold(base, TR_DAMAGE, err);
 }
 
 static void close_reader(struct tr_reader *base)

@@ -39,6 +39,7 @@ struct reader {
 	size_t budget;			 /* bytes that may be searched for the end of a command */
 	struct tr_text line;		 /* not examined for a time yet; data NULL: it was */
 	bool stamped;			 /* a time is in front of it */
+	bool cut;			 /* it, or one that belongs to it, has no newline */
 	struct tr_buffer queue;		 /* the records of a line, each with LF */
 	size_t delivered;		 /* bytes of the queue */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
@@ -220,6 +221,16 @@ static void take(void *context, const struct tr_makelog_found *found)
 					   found->count - first);
 }
 
+/* The next line of the log. As tr_reader_line. */
+static enum tr_status take_line(struct reader *reader, struct tr_text *line, struct tr_error *err)
+{
+	bool ended;
+	enum tr_status status = tr_reader_line(&reader->base, line, &ended, err);
+
+	reader->cut = status == TR_OK && !ended;
+	return status;
+}
+
 /* True for a line of source code in a message of GCC: a line number, a bar, the code. */
 static bool is_quoted_source(struct tr_text text)
 {
@@ -317,8 +328,8 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 {
 	enum { MOST = 200 };
 	size_t ends[MOST], lines = 0, len = text->len;
-	bool ended, tools = parsed->quoting && !tr_command_is_shell(parsed->program) &&
-			    !tr_text_is(parsed->program, "eval");
+	bool tools = parsed->quoting && !tr_command_is_shell(parsed->program) &&
+		     !tr_text_is(parsed->program, "eval");
 	struct tr_text line;
 
 	find_stamp(reader);
@@ -337,7 +348,7 @@ static enum tr_status parse_with_next(struct reader *reader, size_t queued,
 		return tr_error_memory(err);
 	if (count && parsed->syntax == TR_MAKELOG_FINE && !parsed->open) {
 		while (lines < count && (!lines || ends[lines - 1] < parsed->taken)) {
-			enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
+			enum tr_status status = take_line(reader, &line, err);
 			if (status != TR_OK)
 				return status;
 			lines++;
@@ -446,14 +457,14 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 static enum tr_status join(struct reader *reader, struct tr_text line, struct tr_error *err)
 {
 	struct tr_buffer *logical = &reader->logical;
-	bool more = true, ended;
+	bool more = true;
 	enum tr_status status;
 
 	find_stamp(reader);
 	tr_buffer_reset(logical);
 	tr_buffer_put_text(logical, line);
 	while (more) {
-		status = tr_reader_line(&reader->base, &line, &ended, err);
+		status = take_line(reader, &line, err);
 		if (status != TR_OK)
 			return status == TR_END ? TR_OK : status;
 		line = tr_makelog_plain(line, &reader->plain);
@@ -533,10 +544,9 @@ static bool has_byte(const struct tr_input *in, struct tr_text line, char byte, 
 static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 {
 	struct tr_text line;
-	bool ended;
 
 	reader->base.source_offset = reader->base.in->offset;
-	enum tr_status status = tr_reader_line(&reader->base, &line, &ended, err);
+	enum tr_status status = take_line(reader, &line, err);
 	reader->base.source_line = reader->base.lines;
 	if (status != TR_OK)
 		return status;
@@ -569,6 +579,13 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 		status = reader->listed.failed ? tr_error_memory(err) : parse(reader, text, err);
 	}
 	reader->texts += !reader->queue.len && status == TR_OK && !message;
+	if (reader->cut && status == TR_OK && reader->queue.len) {
+		tr_error_set(err, TR_CAUSE_CUT,
+			     "the last line has no newline: its command may be truncated");
+		status = TR_WARN;
+	} else if (reader->cut && status == TR_WARN) {
+		err->cause = TR_CAUSE_CUT;
+	}
 	if (status == TR_WARN)
 		tr_error_at_line(err, reader->base.source_line);
 	return status;
