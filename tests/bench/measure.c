@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * measure COMMAND [ARG...]: runs the command with its output in a pipe that cat(1) drains, because
- * some programs skip work if they detect /dev/null. Prints CPU seconds, wall seconds and peak KiB.
+ * measure [-1] COMMAND [ARG...]: runs the command with its output in a pipe that cat(1) drains,
+ * because some programs skip work if they detect /dev/null. Prints CPU seconds, with those of
+ * processes that the command started, wall seconds and peak KiB. -1: it may end with status 1.
  */
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -42,8 +45,11 @@ int main(int argc, char **argv)
 	static char *drain[] = { "cat", NULL };
 	int pipe_ends[2];
 
+	bool differences = argc > 1 && strcmp(argv[1], "-1") == 0;
+	argv += differences;
+	argc -= differences;
 	if (argc < 2)
-		errx(2, "usage: measure COMMAND [ARG...]");
+		errx(2, "usage: measure [-1] COMMAND [ARG...]");
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null < 0 || pipe2(pipe_ends, O_CLOEXEC))
 		err(2, "pipe");
@@ -61,7 +67,7 @@ int main(int argc, char **argv)
 	double wall = now() - begin;
 	if (waitpid(drain_pid, NULL, 0) != drain_pid)
 		err(2, "waitpid");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) > 0)
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > differences)
 		errx(1, "%s failed (status 0x%x)", argv[1], (unsigned int)status);
 	printf("%.4f %.4f %ld\n", seconds(usage.ru_utime) + seconds(usage.ru_stime), wall,
 	       usage.ru_maxrss);

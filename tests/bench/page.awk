@@ -94,8 +94,9 @@ function page(    i, j) {
 	print "# Speed\n\n" note "\n" >md
 	print "Each row compares one of these tools with another program that does the same work on the same input. The two run in turn;" >md
 	print "`ours` and `theirs` are the medians of their CPU time (user and system). The ratio is theirs divided by ours: above 1, our" >md
-	print "tool is faster. If the other program is one of these tools, it only reads the input. The goal is the ratio that we want to" >md
-	print "reach; ratios below it are in bold. MB/s is the size of the input divided by our time, and the peak is our use of memory.\n" >md
+	print "tool is faster. If the other program is one of these tools, it only reads the input; `sh programs.sh` is the command that is" >md
+	print "recorded, by itself. The goal is the ratio that we want to reach; ratios below it are in bold. MB/s is the size of the input" >md
+	print "divided by our time, and the peak is our use of memory.\n" >md
 	print "![Ratios of all rows](benchmark.svg)\n" >md
 	print "| work | compared with | ours, s | theirs, s | MB/s | ratio | goal | peak, MiB |" >md
 	print "|---|---|---|---|---|---|---|---|" >md
