@@ -3,11 +3,12 @@
  * --split cuts a trace into parts, and --join puts parts together again.
  *
  * A part is a stream or a trace file of its own: its header has part=N, and is followed by the
- * context records of the parts before it, which have .again=true. Before the first record that uses
- * a definition of the parts before it is an equal definition. --join can leave both out, even after records or definitions were filtered out of the parts. Each header has
- * after=LINK, a hash of the first record after the cut, the sizes of the parts before it and their
- * links. Each trailer but the last has the link of the next part, next=LINK, so --join can detect
- * a part that is missing or of another trace.
+ * context records of the parts before it, which have .again=true. A definition of the parts before
+ * it is repeated before the first record that uses it. --join can leave both out, even after
+ * records or definitions were filtered out of the parts. Each header has after=LINK, a hash of the
+ * first record after the cut, the sizes of the parts before it and their links. Each trailer but
+ * the last has the link of the next part, next=LINK, so --join can detect a part that is missing or
+ * of another trace.
  *
  *	split: header, context -> kept -> the begin of each part
  *	       definitions -> those that a record uses, before it
