@@ -189,8 +189,8 @@ static size_t find_program(struct tr_call *call, const struct tr_call_config *co
 
 	/* most were looked up by is_no_tool */
 	if (!call->program.table || call->program.calls)
-		call->program =
-			tr_program_find(table, path, command->argv + 1, argc ? argc - 1 : 0);
+		call->program = argc ? tr_program_find(table, path, command->argv + 1, argc - 1)
+				     : tr_program_find(table, path, NULL, 0);
 	enum tr_tool_kind first = call->program.kind;
 	if (first == TR_TOOL_LAUNCHER || first == TR_TOOL_LIBTOOL || first == TR_TOOL_NONE)
 		at = count_launchers(table, command->argv, argc, &call->libtool);
