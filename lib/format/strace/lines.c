@@ -429,13 +429,13 @@ static void read_end(struct tr_text text, struct tr_strace_line *line)
 		return;
 	end = p + text.len;
 	if (tr_strace_take(&p, end, TR_TEXT("exited with "))) {
-		if (tr_strace_digits(&p, end, &number))
+		if (tr_strace_digits(&p, end, &number) && p == end)
 			line->type = TR_STRACE_EXITED;
 	} else if (tr_strace_take(&p, end, TR_TEXT("killed by "))) {
 		const char *q = name_end(p, end);
 		line->name = tr_text_span(p, q);
 		line->core = tr_strace_take(&q, end, TR_TEXT(" (core dumped)"));
-		if (line->name.len)
+		if (q == end && tr_strace_is_signal(line->name))
 			line->type = TR_STRACE_KILLED;
 	} else if (tr_strace_take(&p, end, TR_TEXT("superseded by execve in pid "))) {
 		if (tr_strace_digits(&p, end, &number))

@@ -37,8 +37,8 @@ struct tr_strace_origin {
 /* The end of a process. */
 struct tr_strace_end {
 	bool core;
-	uint8_t signal_len; /* 0: with status */
-	char signal[15];    /* its name, or its number with -X raw */
+	uint8_t signal_len;		   /* 0: with status */
+	char signal[TR_STRACE_SIGNAL_MAX]; /* its name, or its number with -X raw */
 	uint64_t status;
 };
 

@@ -264,7 +264,7 @@ static struct tr_text member(struct tr_text info, struct tr_text key)
 
 /*
  * Takes the signal in "SIGKILL", "9" or, where a comment has the name of the 9, from that comment.
- * False: there is none, or it is longer than any name.
+ * False: there is none.
  */
 static bool set_signal(struct tr_strace_end *end, struct tr_text text)
 {
@@ -273,11 +273,11 @@ static bool set_signal(struct tr_strace_end *end, struct tr_text text)
 
 	while (p < text.data + text.len && tr_strace_is_name(*p))
 		p++;
-	size_t len = (size_t)(p - begin);
-	if (len == 0 || len > sizeof end->signal)
+	struct tr_text signal = tr_text_span(begin, p);
+	if (!tr_strace_is_signal(signal))
 		return false;
-	end->signal_len = (uint8_t)len;
-	memcpy(end->signal, begin, len);
+	end->signal_len = (uint8_t)signal.len;
+	memcpy(end->signal, signal.data, signal.len);
 	return true;
 }
 

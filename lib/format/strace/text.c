@@ -323,6 +323,20 @@ static const char *canonical_number_end(const char *p, const char *end)
 	return p == begin || (*begin == '0' && p - begin > 1) ? NULL : p;
 }
 
+bool tr_strace_is_signal(struct tr_text text)
+{
+	const char *end = text.data + text.len;
+
+	if (!text.len || text.len > TR_STRACE_SIGNAL_MAX)
+		return false;
+	if (!tr_text_starts(text, TR_TEXT("SIG")))
+		return canonical_number_end(text.data, end) == end;
+	for (const char *p = text.data; p < end; p++)
+		if (!tr_strace_is_name(*p))
+			return false;
+	return true;
+}
+
 /*
  * Returns the end of symbols such as A|B if they are spelled as in the stream. NULL: they are not.
  */
