@@ -61,20 +61,18 @@ static bool chop_number(struct tr_text *text, const char *prefix, uint64_t *numb
 }
 
 /* Takes the source line of -kk, which follows the address: " FILE:LINE". */
-static bool chop_place(struct tr_text *text, struct tr_text *file, struct tr_text *line)
+static bool chop_place(struct tr_text *text, struct tr_text *file, unsigned long long *line)
 {
 	const char *bracket = memrchr(text->data, ']', text->len);
 	const char *end = text->data + text->len;
 	const char *colon = bracket ? memrchr(bracket, ':', (size_t)(end - bracket)) : NULL;
-	unsigned long long number;
 
 	if (!colon || bracket[1] != ' ' || colon == bracket + 2)
 		return false;
 	const char *p = colon + 1;
-	if (!tr_strace_digits(&p, end, &number) || p != end)
+	if (!tr_strace_digits(&p, end, line) || p != end)
 		return false;
 	*file = tr_text_span(bracket + 2, colon);
-	*line = tr_text_span(colon + 1, end);
 	text->len = (size_t)(bracket + 1 - text->data);
 	return true;
 }
@@ -100,7 +98,8 @@ static void put_string(struct tr_buffer *to, const char *key, struct tr_text tex
 
 static void put_frame(struct tr_buffer *to, struct tr_text text)
 {
-	struct tr_text all = text, file = TR_TEXT(""), line = TR_TEXT("");
+	struct tr_text all = text, file = TR_TEXT("");
+	unsigned long long line = 0;
 	uint64_t in_file, in_function = 0;
 	bool has_place = chop_place(&text, &file, &line);
 	bool has_address =
@@ -108,19 +107,21 @@ static void put_frame(struct tr_buffer *to, struct tr_text text)
 	const char *open =
 		has_address && text.len && text.data[text.len - 1] == ')' ? opening(text) : NULL;
 
-	if (!open || open == text.data) {
+	struct tr_text symbol =
+		open ? tr_text_span(open + 1, text.data + text.len - 1) : TR_TEXT("");
+	bool has_symbol = symbol.len && chop_number(&symbol, "+0x", &in_function) && symbol.len;
+
+	if (!open || open == text.data || (!has_symbol && text.data + text.len - open > 2)) {
 		put_string(to, "\terror=", all);
 		return;
 	}
-	struct tr_text symbol = { open + 1, (size_t)(text.data + text.len - 1 - (open + 1)) };
-	bool has_symbol = chop_number(&symbol, "+0x", &in_function) && symbol.len;
 	put_string(to, "\tmodule=", tr_text_span(text.data, open));
 	if (has_symbol)
 		put_string(to, "\tfunction=", symbol);
 	if (has_place) {
 		put_string(to, "\tfile=", file);
 		tr_buffer_put_literal(to, "\tline=");
-		tr_buffer_put_text(to, line);
+		tr_buffer_put_decimal(to, line);
 	}
 	if (has_symbol) {
 		tr_buffer_put_literal(to, "\toffset=");
