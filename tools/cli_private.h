@@ -154,7 +154,7 @@ void tr_cli_catch_file_limit(void);
 bool tr_cli_is_scarce(int fd);
 void tr_cli_watch_exit(bool on); /* while on, exit() by a library removes incomplete files too */
 void tr_cli_output_end(struct tr_cli *cli);
-void tr_cli_output_is_not_ours(
-	struct tr_cli *cli); /* a child process leaves the files of its parent alone */
+/* For a child process, which leaves the files of its parent alone. */
+void tr_cli_output_is_not_ours(struct tr_cli *cli);
 
 #endif

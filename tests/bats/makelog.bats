@@ -190,6 +190,10 @@ database() {
 		[[ $(<whole) != *truncated* ]]
 		cmp <(grep ^exec <<<"$output") <(grep ^exec whole)
 	done
+	# a limit stays the reason
+	printf 'cc -c a.c %0200d\\\n%0200d' 0 0 >log
+	run -2 tr-parse -f makelog --max-record=230 --report=report log
+	[ "$(jq -r 'select(.severity == "damage").cause' report | sort -u)" = limit ]
 	# not where the last line is something else
 	printf 'cc -c a.c -o a.o\nmake: Nothing to be d' >log
 	run -0 --separate-stderr tr-parse -f makelog -O cwd=/b log

@@ -583,7 +583,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 		tr_error_set(err, TR_CAUSE_CUT,
 			     "the last line has no newline: its command may be truncated");
 		status = TR_WARN;
-	} else if (reader->cut && status == TR_WARN) {
+	} else if (reader->cut && status == TR_WARN && err->cause == TR_CAUSE_INPUT) {
 		err->cause = TR_CAUSE_CUT;
 	}
 	if (status == TR_WARN)

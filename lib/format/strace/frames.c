@@ -106,12 +106,12 @@ static void put_frame(struct tr_buffer *to, struct tr_text text)
 		tr_strace_chop(&text, TR_TEXT("]")) && chop_number(&text, " [0x", &in_file);
 	const char *open =
 		has_address && text.len && text.data[text.len - 1] == ')' ? opening(text) : NULL;
-
 	struct tr_text symbol =
 		open ? tr_text_span(open + 1, text.data + text.len - 1) : TR_TEXT("");
-	bool has_symbol = symbol.len && chop_number(&symbol, "+0x", &in_function) && symbol.len;
+	bool has_symbol = symbol.len > 0;
 
-	if (!open || open == text.data || (!has_symbol && text.data + text.len - open > 2)) {
+	if (!open || open == text.data ||
+	    (has_symbol && (!chop_number(&symbol, "+0x", &in_function) || !symbol.len))) {
 		put_string(to, "\terror=", all);
 		return;
 	}

@@ -179,8 +179,10 @@ static inline bool tr_strace_chop(struct tr_text *text, struct tr_text word)
 /* Reads decimal digits and moves *p over them. False: there are none, or too many for 64 bits. */
 bool tr_strace_digits(const char **p, const char *end, unsigned long long *number);
 
-/* True for the name of a signal, or its number, in the spelling of the stream. */
+/* The length of the longest name or number of a signal. */
 enum { TR_STRACE_SIGNAL_MAX = 15 };
+
+/* True for a name of a signal, or a number, in the spelling of the stream. */
 bool tr_strace_is_signal(struct tr_text text);
 
 /* Reads the decimal or hexadecimal number at the beginning of text. */
