@@ -15,6 +15,7 @@
  */
 #include "coverage/merge_private.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,8 @@ struct merge {
 	struct tr_map by_name; /* to the first unit of a name */
 	struct unit *first, **last;
 	uint64_t traces;
+	uint64_t version; /* of the first trace, and of all that are merged */
+	bool left_out;	  /* this trace is of another version */
 	struct tr_buffer header, infos; /* of the first trace; infos for tr_merge_infos */
 	struct tr_buffer text;		/* scratch */
 	uint32_t *numbers;		/* of the list that is being read */
@@ -68,13 +71,29 @@ static void discard(void *self)
 	free(units->numbers);
 }
 
-/* Begins a trace. The first one gives the header. */
+/* Begins a trace. The first one gives the header and the version, which determines the fields. */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
+	enum { USUAL_VERSION = 4 }; /* of a trace without a header */
 	struct merge *units = self;
+	struct tr_error why;
 
+	tr_error_clear(&why);
+	uint64_t version = header ? tr_ask_number(header, "version", USUAL_VERSION, &why)
+				  : USUAL_VERSION;
+	if (tr_error_is_memory(&why))
+		return tr_error_memory(err);
+	units->left_out = units->traces && version != units->version;
+	if (units->left_out) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "left out: a source trace of version %" PRIu64
+			     ", the first one is of version %" PRIu64,
+			     version, units->version);
+		return TR_WARN;
+	}
 	if (units->traces++)
 		return TR_OK;
+	units->version = version;
 	units->last = &units->first;
 	return tr_merge_header(header, "srctrace", &units->header, err);
 }
@@ -318,6 +337,10 @@ static enum tr_status put_unit(struct merge *units, struct tr_record *record, st
 /* Adds a record (struct tr_merge_form). */
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
+	const struct merge *units = self;
+
+	if (units->left_out)
+		return TR_OK;
 	if (tr_text_is(record->kind, "unit"))
 		return put_unit(self, record, err);
 	return tr_text_is(record->kind, "info") ? put_info(self, record, err) : TR_OK;

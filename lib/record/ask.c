@@ -131,6 +131,8 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
 		tr_error_set(err, why.cause, "%s: %s", key, why.text);
 	else if (found->type != type)
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the value has another type", key);
+	else if (found->flags & TR_CUT)
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: the value is cut", key);
 	else
 		*value = found;
 	return *value ? TR_OK : TR_WARN;
@@ -146,6 +148,23 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 	if (field)
 		*value = tr_field_value(record, field, err);
 	return field && !*value ? tr_error_status(err) : TR_OK;
+}
+
+enum tr_status tr_field_string(struct tr_record *record, const char *key, struct tr_text *bytes,
+			       struct tr_error *err)
+{
+	const struct tr_value *value;
+
+	*bytes = (struct tr_text){ NULL, 0 };
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!tr_record_field(record, key))
+		return TR_OK;
+	enum tr_status status = tr_field_need(record, key, TR_STRING, &value, err);
+	if (status != TR_OK)
+		return status;
+	*bytes = tr_value_bytes(value, record->arena);
+	return bytes->data ? TR_OK : tr_error_memory(err);
 }
 
 enum { DIGITS_MAX = 19 }; /* so many digits never exceed 64 bits */

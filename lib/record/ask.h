@@ -52,8 +52,8 @@ uint64_t tr_ask_number(struct tr_record *record, const char *key, uint64_t other
 bool tr_ask_is(struct tr_record *record, const char *key, const char *word, struct tr_error *err);
 
 /*
- * Sets *value to that of a field that has to be there. TR_OK; TR_WARN: it is missing, malformed or
- * of another type, and err names it; TR_FATAL: memory is exhausted.
+ * Sets *value to that of a field that has to be there. TR_OK; TR_WARN: it is missing, malformed, of
+ * another type, or a cut string or list, and err names it; TR_FATAL: memory is exhausted.
  */
 enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_type type,
 			     const struct tr_value **value, struct tr_error *err);
@@ -64,6 +64,13 @@ enum tr_status tr_field_need(struct tr_record *record, const char *key, enum tr_
  */
 enum tr_status tr_field_find(struct tr_record *record, const char *key,
 			     const struct tr_value **value, struct tr_error *err);
+
+/*
+ * Sets *bytes to those of a string that may be missing: data is then NULL. Otherwise as
+ * tr_field_need.
+ */
+enum tr_status tr_field_string(struct tr_record *record, const char *key, struct tr_text *bytes,
+			       struct tr_error *err);
 
 /*
  * Steps through a list of unsigned numbers. A canonical list is read from its text, because values

@@ -57,6 +57,28 @@ setup() {
 	[[ $output == *'part: neither none, body, spec nor separate, nor a byte'* ]]
 }
 
+@test "version 2: all units of a trace have the name of a project, or none has" {
+	# a missing name is written as an empty one
+	tr-parse good-v2-project-be | sed 's/\tproject=""$//' | tr-repack | cmp - good-v2-project-be
+	# the first unit has none, so that a later one with a name is left out
+	tr-parse good-v2 | sed '/part=spec/s/$/\tproject="app"/' >mixed.trec
+	run -2 --separate-stderr tr-repack -o mixed mixed.trec
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"project: the first unit of the trace has none" ]]
+	run -0 --separate-stderr tr-parse mixed
+	diff <(grep ^unit <<<"$output" | cut -f5-) <(tr-parse good-v2 | grep ^unit | grep -v part=spec | cut -f5-)
+	tr-parse good-v2 | sed '/part=spec/s/$/\tproject=""/' | tr-repack | cmp - good-v2
+}
+
+@test "a string that is cut is not written as a whole one" {
+	tr-parse good-tiny | sed 's/data="tiny"/&.../' >cut.trec
+	run -2 --separate-stderr tr-repack -o cut cut.trec
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"cut.trec:2: data: the value is cut" ]]
+	[ "$(tr-parse cut | grep -c tiny)" -eq 0 ]
+	tr-parse good-v2-project-be | sed 's/project="app"/&.../' | tr-repack -o cut 2>message || true
+	grep -q 'project: the value is cut$' message
+	[ "$(tr-parse cut | grep -c ^unit)" -eq 1 ]
+}
+
 @test "the style gnatcov-src prints what gnatcov prints, directly and through the pipe" {
 	for f in good-tiny good-a2-be; do
 		echo $f
@@ -175,6 +197,10 @@ setup() {
 	tr-parse good-tiny | sed '/util/{p;s/scos="../scos="ee/}' >homonyms.trec
 	tr-filter --merge homonyms.trec good-tiny homonyms.trec >merged
 	[ "$(grep -c util merged)" -eq 2 ]
+	# of another version, which has other fields
+	run -2 --separate-stderr tr-filter --merge good-v2 good-tiny good-v2
+	[[ $stderr == *"good-tiny: left out: a source trace of version 4, the first one is of version 2" ]]
+	grep -v '^!' <<<"$output" | cmp - <(tr-parse good-v2 | grep -v '^!')
 	# of another kind, or of none that can be merged
 	gzip -dc "$top_srcdir/tests/data/gnatcov/true_flat.trace.gz" >flat.trace
 	run -2 --separate-stderr tr-filter --merge good-tiny flat.trace

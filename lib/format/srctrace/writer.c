@@ -213,13 +213,23 @@ static bool put_word(struct tr_record *record, const char *key,
 	return number <= UINT8_MAX;
 }
 
-/* Returns the project of a unit of version 2; data NULL: it has none, or memory is exhausted. */
-static struct tr_text project_of(struct tr_record *record, const struct tr_srctrace_layout *layout,
-				 struct tr_error *err)
+/*
+ * Finds the project of a unit of version 2. Readers expect that all units of a trace have a
+ * project, which may be empty, or none has, as the first unit shows.
+ */
+static enum tr_status find_project(struct tr_record *record, bool first,
+				   struct tr_srctrace_layout *layout, struct tr_text *project,
+				   struct tr_error *err)
 {
-	struct tr_text none = { NULL, 0 };
-	tr_error_clear(err);
-	return layout->old ? tr_ask_string(record, "project", err) : none;
+	*project = (struct tr_text){ NULL, 0 };
+	if (!layout->old)
+		return TR_OK;
+	enum tr_status status = tr_field_string(record, "project", project, err);
+	if (status == TR_OK && first)
+		layout->projects = project->data != NULL;
+	if (status == TR_OK && project->len && !layout->projects)
+		return wrong(err, "project", "the first unit of the trace has none");
+	return status;
 }
 
 /* Appends language, part, encoding and what follows them before the fingerprints. */
@@ -238,24 +248,24 @@ static enum tr_status put_kind(struct tr_record *record, const struct tr_srctrac
 	return TR_OK;
 }
 
-/* Appends the entry of a unit, with all paddings zero. */
-static enum tr_status build_unit(struct tr_record *record, const struct tr_srctrace_layout *layout,
-				 struct tr_buffer *entry, struct tr_error *err)
+/* Appends the entry of a unit, with all paddings zero. The first unit completes the layout. */
+static enum tr_status build_unit(struct tr_record *record, bool first,
+				 struct tr_srctrace_layout *layout, struct tr_buffer *entry,
+				 struct tr_error *err)
 {
 	uint32_t bits[TR_SRCTRACE_BUFFERS];
-	struct tr_text name;
+	struct tr_text name, project;
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	enum tr_status status = find_name(record, &name, err);
 	if (status == TR_OK)
 		status = find_bits(record, bits, err);
+	if (status == TR_OK)
+		status = find_project(record, first, layout, &project, err);
 	if (status != TR_OK)
 		return status;
-	struct tr_text project = project_of(record, layout, err);
-	if (tr_error_is_memory(err))
-		return TR_FATAL;
 	put_u32((uint32_t)name.len, layout->big, entry);
-	if (project.data)
+	if (layout->projects)
 		put_u32((uint32_t)project.len, layout->big, entry);
 	for (int i = 0; i < TR_SRCTRACE_BUFFERS; i++)
 		put_u32(bits[i], layout->big, entry);
@@ -472,13 +482,13 @@ static enum tr_status put_entry(struct writer *writer, struct tr_record *record,
 		return TR_WARN;
 	}
 	tr_buffer_reset(entry);
-	enum tr_status status = unit ? build_unit(record, &writer->layout, entry, err)
-				     : build_info(record, &writer->layout, entry, err);
+	enum tr_status status =
+		unit ? build_unit(record, !writer->units, &writer->layout, entry, err)
+		     : build_info(record, &writer->layout, entry, err);
 	if (status == TR_OK && entry->failed)
 		return tr_error_memory(err);
 	if (status != TR_OK)
 		return status;
-	writer->layout.projects = unit && project_of(record, &writer->layout, err).data;
 	if (writer->same_layout && !keep_raw(record, unit, &writer->layout, entry))
 		return tr_error_memory(err);
 	if (unit)

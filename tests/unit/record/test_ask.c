@@ -11,7 +11,7 @@
 static const char line[] =
 	"exec\t1\t-\t5\ta\\x41\tn=7\ts=\"x\\n\"\ttwo=block|br0\tone=gpl\tenum=gpl(1)\tbad=[\t"
 	"l=[0,3,36]\tnone=[]\tminus=[1,-2]\tcut=[1]...\tbig=[1,18446744073709551615]\t"
-	"blank=[ 4 ]\tzero=[01]\tcomma=[1,]\tl2=[9999999999999999999]\n";
+	"blank=[ 4 ]\tzero=[01]\tcomma=[1,]\tl2=[9999999999999999999]\tpart=\"x\"...\n";
 
 static void test_asking(struct tr_record *record)
 {
@@ -53,6 +53,23 @@ static void test_need(struct tr_record *record)
 			"needs %s", rows[i].key))
 			diag("%s", err.text);
 	}
+}
+
+static void test_string(struct tr_record *record)
+{
+	struct tr_text bytes;
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	ok(tr_field_string(record, "s", &bytes, &err) == TR_OK && tr_text_is(bytes, "x\n"),
+	   "finds a string and decodes it");
+	ok(tr_field_string(record, "x", &bytes, &err) == TR_OK && !bytes.data, "finds no string");
+	ok(tr_field_string(record, "part", &bytes, &err) == TR_WARN && !bytes.data &&
+		   strcmp(err.text, "part: the value is cut") == 0,
+	   "reports a cut string");
+	ok(tr_field_string(record, "n", &bytes, &err) == TR_WARN && !bytes.data &&
+		   strcmp(err.text, "n: the value has another type") == 0,
+	   "reports a number instead of a string");
 }
 
 static void test_find(struct tr_record *record)
@@ -144,6 +161,7 @@ int main(void)
 		return done_testing();
 	test_find(&record);
 	test_need(&record);
+	test_string(&record);
 	test_numbers(&record);
 	test_asking(&record);
 	test_cells(&record);
