@@ -47,8 +47,8 @@ struct merge {
 	struct tr_map by_name; /* to the first unit of a name */
 	struct unit *first, **last;
 	uint64_t traces;
-	uint64_t version; /* of the first trace, and of all that are merged */
-	bool left_out;	  /* this trace is of another version */
+	uint64_t version;		/* of the first trace, and of all that are merged */
+	bool left_out;			/* this trace is of another version */
 	struct tr_buffer header, infos; /* of the first trace; infos for tr_merge_infos */
 	struct tr_buffer text;		/* scratch */
 	uint32_t *numbers;		/* of the list that is being read */
@@ -79,8 +79,8 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 	struct tr_error why;
 
 	tr_error_clear(&why);
-	uint64_t version = header ? tr_ask_number(header, "version", USUAL_VERSION, &why)
-				  : USUAL_VERSION;
+	uint64_t version =
+		header ? tr_ask_number(header, "version", USUAL_VERSION, &why) : USUAL_VERSION;
 	if (tr_error_is_memory(&why))
 		return tr_error_memory(err);
 	units->left_out = units->traces && version != units->version;

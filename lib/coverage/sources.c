@@ -231,11 +231,14 @@ static struct tr_source_file *find_file(struct tr_sources *sources, struct tr_re
 static enum tr_status put_source(struct tr_sources *sources, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct tr_text path = tr_ask_cell(&record->name, record->arena, err);
-	struct tr_text test = tr_ask_string(record, "test", err);
-	struct tr_text version = tr_ask_string(record, "version", err);
+	struct tr_text path = tr_ask_cell(&record->name, record->arena, err), test, version;
 	if (tr_error_is_memory(err))
 		return TR_FATAL;
+	enum tr_status status = tr_field_string(record, "test", &test, err);
+	if (status == TR_OK)
+		status = tr_field_string(record, "version", &version, err);
+	if (status != TR_OK)
+		return status;
 	sources->last = tr_sources_file(sources, path, test.data ? test : TR_TEXT(""));
 	if (!sources->last ||
 	    !tr_sources_add_version(sources, sources->last, version.data ? version : TR_TEXT("")))
@@ -243,19 +246,26 @@ static enum tr_status put_source(struct tr_sources *sources, struct tr_record *r
 	return TR_OK;
 }
 
-/* Reads the line and the count of a record. */
-static enum tr_status read_count(struct tr_record *record, uint32_t *line, uint64_t *count,
-				 struct tr_error *err)
+/* Reads a line number; 0 if there is none. */
+static enum tr_status read_line(struct tr_record *record, const char *key, uint32_t *line,
+				struct tr_error *err)
+{
+	uint64_t number = 0;
+	enum tr_status status = tr_field_number(record, key, UINT32_MAX, &number, err);
+	*line = (uint32_t)number;
+	return status;
+}
+
+/* Reads the line and, unless count is NULL, the count of a record, which must have both. */
+static enum tr_status need_line(struct tr_record *record, uint32_t *line, uint64_t *count,
+				struct tr_error *err)
 {
 	const struct tr_value *value;
 	enum tr_status status = tr_field_need(record, "line", TR_UINT, &value, err);
-	if (status != TR_OK)
+	if (status == TR_OK)
+		status = read_line(record, "line", line, err);
+	if (status != TR_OK || !count)
 		return status;
-	if (value->as.number > UINT32_MAX) {
-		tr_error_say(err, TR_CAUSE_INPUT, "left out: line is not a line number");
-		return TR_WARN;
-	}
-	*line = (uint32_t)value->as.number;
 	status = tr_field_need(record, "hits", TR_UINT, &value, err);
 	if (status == TR_OK)
 		*count = value->as.number;
@@ -267,10 +277,11 @@ static enum tr_status put_line(struct tr_sources *sources, struct tr_record *rec
 			       struct tr_error *err)
 {
 	struct tr_source_line line = { .count = 0 };
-	enum tr_status status = read_count(record, &line.line, &line.count, err);
+	enum tr_status status = need_line(record, &line.line, &line.count, err);
+	if (status == TR_OK)
+		status = tr_field_string(record, "checksum", &line.checksum, err);
 	if (status != TR_OK)
 		return status;
-	line.checksum = tr_ask_string(record, "checksum", err);
 	struct tr_source_file *file = find_file(sources, record, err);
 	if (!file || tr_error_is_memory(err) || !tr_sources_add_line(sources, file, &line))
 		return tr_error_memory(err);
@@ -284,12 +295,15 @@ static enum tr_status put_function(struct tr_sources *sources, struct tr_record 
 	struct tr_source_function function = { .count = 0 };
 	const struct tr_value *value;
 	enum tr_status status = tr_field_need(record, "function", TR_STRING, &value, err);
+	if (status == TR_OK)
+		status = read_line(record, "line", &function.line, err);
+	if (status == TR_OK)
+		status = read_line(record, "last_line", &function.last_line, err);
+	if (status == TR_OK)
+		status = tr_field_number(record, "hits", UINT64_MAX, &function.count, err);
 	if (status != TR_OK)
 		return status;
 	function.name = tr_ask_string(record, "function", err);
-	function.line = (uint32_t)tr_ask_number(record, "line", 0, err);
-	function.last_line = (uint32_t)tr_ask_number(record, "last_line", 0, err);
-	function.count = tr_ask_number(record, "hits", 0, err);
 	struct tr_source_file *file = find_file(sources, record, err);
 	if (!file || tr_error_is_memory(err) || !tr_sources_add_function(sources, file, &function))
 		return tr_error_memory(err);
@@ -301,24 +315,23 @@ static enum tr_status put_branch(struct tr_sources *sources, struct tr_record *r
 				 struct tr_error *err)
 {
 	struct tr_source_branch branch = { .reached = true };
-	const struct tr_value *hits = tr_ask_any(record, "hits", err);
 	char digits[24];
-	enum tr_status status = TR_OK;
-	if (hits && hits->type == TR_NULL) {
-		branch.reached = false;
-		branch.line = (uint32_t)tr_ask_number(record, "line", 0, err);
-	} else {
-		status = read_count(record, &branch.line, &branch.count, err);
-	}
+	branch.reached = !tr_ask(record, "hits", TR_NULL, err);
+	enum tr_status status =
+		need_line(record, &branch.line, branch.reached ? &branch.count : NULL, err);
+	if (status == TR_OK)
+		status = tr_field_number(record, "block", UINT64_MAX, &branch.block, err);
+	const struct tr_value *number = tr_ask(record, "branch", TR_UINT, err);
+	if (number)
+		branch.branch =
+			(struct tr_text){ digits, tr_decimal_write(number->as.number, digits) };
+	else if (status == TR_OK)
+		status = tr_field_string(record, "branch", &branch.branch, err);
 	if (status != TR_OK)
 		return status;
+	if (!branch.branch.data)
+		branch.branch = TR_TEXT("0");
 	branch.exception = tr_ask(record, "exception", TR_TRUE, err) != NULL;
-	branch.block = tr_ask_number(record, "block", 0, err);
-	branch.branch = tr_ask_string(record, "branch", err);
-	if (!branch.branch.data) {
-		uint64_t number = tr_ask_number(record, "branch", 0, err);
-		branch.branch = (struct tr_text){ digits, tr_decimal_write(number, digits) };
-	}
 	struct tr_source_file *file = find_file(sources, record, err);
 	if (!file || tr_error_is_memory(err) || !tr_sources_add_branch(sources, file, &branch))
 		return tr_error_memory(err);

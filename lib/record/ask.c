@@ -167,6 +167,26 @@ enum tr_status tr_field_string(struct tr_record *record, const char *key, struct
 	return bytes->data ? TR_OK : tr_error_memory(err);
 }
 
+enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t most,
+			       uint64_t *number, struct tr_error *err)
+{
+	const struct tr_value *value;
+
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	if (!tr_record_field(record, key))
+		return TR_OK;
+	enum tr_status status = tr_field_need(record, key, TR_UINT, &value, err);
+	if (status != TR_OK)
+		return status;
+	if (value->as.number > most) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: at most %" PRIu64, key, most);
+		return TR_WARN;
+	}
+	*number = value->as.number;
+	return TR_OK;
+}
+
 enum { DIGITS_MAX = 19 }; /* so many digits never exceed 64 bits */
 
 /*

@@ -72,6 +72,10 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 enum tr_status tr_field_string(struct tr_record *record, const char *key, struct tr_text *bytes,
 			       struct tr_error *err);
 
+/* The same for a number of at most `most`; *number is unchanged if there is none. */
+enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t most,
+			       uint64_t *number, struct tr_error *err);
+
 /*
  * Steps through a list of unsigned numbers. A canonical list is read from its text, because values
  * would take about ten times as much memory: fifty megabytes for a million numbers.

@@ -501,7 +501,45 @@ END
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline="x"\thits=1'
 	[[ $output == *line* ]]
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline=4294967296\thits=1'
-	[[ $output == *'line is not a line number'* ]]
+	[[ $output == *'line: at most 4294967295'* ]]
+}
+
+@test "records that a tracefile cannot hold are left out, each with a message" {
+	sed 's/ | */\t/g' >odd.trec <<'END'
+%trec | 1 | format=lcov
+source | 0 | - | - | /a.c | test="x"...
+srcline | 1 | - | - | /a.c | line=1 | hits=1
+srcline | 2 | - | - | /a.c | line=2 | hits=1 | checksum="x"...
+srcfunction | 3 | - | - | /a.c | function="f"... | line=3 | hits=1
+srcfunction | 4 | - | - | /a.c | function="g" | line=4294967296 | hits=1
+srcfunction | 5 | - | - | /a.c | function="g" | line=1 | last_line=4294967296 | hits=1
+srcfunction | 6 | - | - | /a.c | function="g" | line=1 | hits="1"
+srcbranch | 7 | - | - | /a.c | line=4294967297 | block=0 | branch=0 | hits=null
+srcbranch | 8 | - | - | /a.c | line=2 | block=0 | branch="x"... | hits=1
+!end | 9
+END
+	run -2 --separate-stderr tr-repack -t lcov -o odd.info odd.trec
+	diff <(sed 's/^tr-repack: //' <<<"$stderr") - <<'END'
+odd.trec:2: test: the value is cut
+odd.trec:4: checksum: the value is cut
+odd.trec:5: function: the value is cut
+odd.trec:6: line: at most 4294967295
+odd.trec:7: last_line: at most 4294967295
+odd.trec:8: hits: the value has another type
+odd.trec:9: line: at most 4294967295
+odd.trec:10: branch: the value is cut
+END
+	[ "$(tr-parse odd.info | grep ^src | cut -f1,5-)" = $'srcline\t/a.c\tline=1\thits=1' ]
+}
+
+@test "a line feed in an outcome of a branch does not begin a line" {
+	tr-repack -t lcov >feed.info <<'END'
+source	0	-	-	/a.c
+srcline	1	-	-	/a.c	line=1	hits=1
+srcbranch	2	-	-	/a.c	line=1	block=0	branch="x\nend_of_record"	hits=1
+END
+	grep -qx 'BRDA:1,0,x end_of_record,1' feed.info
+	tr-parse feed.info | grep -q 'branch="x end_of_record"'
 }
 
 @test "tr-stat prints the figures of lcov, by file and by function" {

@@ -495,11 +495,17 @@ static void put_number(struct tr_buffer *to, const char *key, uint64_t number, c
 	tr_buffer_put_byte(to, after);
 }
 
-/* Appends a text and a line feed. The format has no escapes, so line feeds in it become blanks. */
-static void put_line(struct tr_buffer *to, struct tr_text text)
+/* Appends a text. The format has no escapes, so line feeds in it become blanks. */
+static void put_text(struct tr_buffer *to, struct tr_text text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		tr_buffer_put_byte(to, text.data[i] == '\n' ? ' ' : text.data[i]);
+}
+
+/* Appends a text and a line feed. */
+static void put_line(struct tr_buffer *to, struct tr_text text)
+{
+	put_text(to, text);
 	tr_buffer_put_byte(to, '\n');
 }
 
@@ -530,7 +536,7 @@ static void put_branches(const struct tr_source_branches *branches,
 		const struct tr_source_branch *branch = &branches->list[i];
 		put_number(to, "BRDA:", branch->line, ',');
 		put_number(to, branch->exception ? "e" : "", branch->block, ',');
-		tr_buffer_put_text(to, branch->branch);
+		put_text(to, branch->branch);
 		tr_buffer_put_byte(to, ',');
 		if (branch->reached)
 			put_number(to, "", branch->count, '\n');

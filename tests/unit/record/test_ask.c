@@ -72,6 +72,22 @@ static void test_string(struct tr_record *record)
 	   "reports a number instead of a string");
 }
 
+static void test_number(struct tr_record *record)
+{
+	uint64_t number = 1;
+	struct tr_error err;
+
+	tr_error_clear(&err);
+	ok(tr_field_number(record, "x", 7, &number, &err) == TR_OK && number == 1,
+	   "finds no number, and leaves what there was");
+	ok(tr_field_number(record, "n", 6, &number, &err) == TR_WARN && number == 1 &&
+		   strcmp(err.text, "n: at most 6") == 0,
+	   "reports a number that is too large");
+	ok(tr_field_number(record, "n", 7, &number, &err) == TR_OK && number == 7,
+	   "finds a number");
+	ok(tr_field_number(record, "s", 7, &number, &err) == TR_WARN, "reports another type");
+}
+
 static void test_find(struct tr_record *record)
 {
 	const struct tr_value *value;
@@ -162,6 +178,7 @@ int main(void)
 	test_find(&record);
 	test_need(&record);
 	test_string(&record);
+	test_number(&record);
 	test_numbers(&record);
 	test_asking(&record);
 	test_cells(&record);
