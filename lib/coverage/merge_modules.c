@@ -343,8 +343,9 @@ static void write_header(const struct merge *merge, struct tr_merge_lines *lines
 	const char *flavor = memmem(header.data, header.len, "\tflavor=\"", 9);
 
 	if (flavor && merge->counted) {
+		/* the last quote: "..." may follow it if the string was cut */
 		const char *tab = memchr(flavor + 1, '\t', (size_t)(end - flavor - 1));
-		quote = (tab ? tab : end) - 1;
+		quote = memrchr(flavor, '"', (size_t)((tab ? tab : end) - flavor));
 	}
 	tr_buffer_put_text(&lines->text, tr_text_span(header.data, quote));
 	if (quote < end && !memmem(flavor, (size_t)(quote - flavor), "hits", 4))
