@@ -5,6 +5,9 @@
  * and not added again. The range of a branch is remembered only until another range is inserted,
  * because its bits are added to a single range, and the insertion may change which one.
  *
+ * There may be very many sets with few ranges each, so a set begins with a small chunk, and
+ * has a table to remember ranges only after many additions.
+ *
  * A chunk records which bits all its ranges have, and whether there is no gap between them. A walk
  * skips a chunk that has all the bits already, so that a hostile trace cannot cause thousands of
  * steps for each of its entries.
@@ -17,13 +20,14 @@
 #include "core/buffer.h"
 #include "coverage/block.h"
 
-enum { CHUNK = 256, LATELY = 1 << 15 };
+enum { FIRST_CHUNK = 4, CHUNK = 256, LATELY = 1 << 15, MANY = LATELY / 4 };
 
 struct chunk {
 	size_t count;
+	uint16_t cap;
 	uint8_t common; /* bits that all ranges are known to have */
 	bool dense;	/* true: there is no gap; false: not known */
-	struct tr_range items[CHUNK];
+	struct tr_range items[];
 };
 
 /* A range that was added. */
@@ -36,8 +40,9 @@ struct added {
 struct tr_ranges {
 	struct chunk **chunks; /* no chunk is empty */
 	size_t count, cap;
-	uint32_t inserted; /* ranges */
-	struct added lately[LATELY][2];
+	uint32_t inserted;	   /* ranges */
+	uint32_t added;		   /* ranges, until there is a table */
+	struct added (*lately)[2]; /* LATELY of them; NULL: there is no table yet */
 };
 
 struct tr_ranges *tr_ranges_new(void)
@@ -52,6 +57,7 @@ void tr_ranges_free(struct tr_ranges *ranges)
 	for (size_t i = 0; i < ranges->count; i++)
 		free(ranges->chunks[i]);
 	free(ranges->chunks);
+	free(ranges->lately);
 	free(ranges);
 }
 
@@ -81,22 +87,27 @@ static struct added *places_of(struct tr_ranges *ranges, uint64_t first, uint8_t
 
 void tr_ranges_expect(struct tr_ranges *ranges, uint64_t first, uint8_t op)
 {
-	__builtin_prefetch(places_of(ranges, first, op));
+	if (ranges->lately)
+		__builtin_prefetch(places_of(ranges, first, op));
 }
 
 /* True if the range was added recently. */
 static bool was_added(struct tr_ranges *ranges, const struct tr_range *range)
 {
+	if (!ranges->lately || !range->op)
+		return false;
 	const struct added *places = places_of(ranges, range->first, range->op);
-
-	return range->op &&
-	       (is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range));
+	return is_same(ranges, &places[0], range) || is_same(ranges, &places[1], range);
 }
 
+/* Remembers a range that was added. Without memory for a table, adding it again takes longer. */
 static void remember(struct tr_ranges *ranges, const struct tr_range *range)
 {
+	if (!ranges->lately && ++ranges->added >= MANY)
+		ranges->lately = calloc(LATELY, sizeof *ranges->lately);
+	if (!ranges->lately)
+		return;
 	struct added *places = places_of(ranges, range->first, range->op);
-
 	places[1] = places[0];
 	places[0] = (struct added){ range->first, range->last, range->op, ranges->inserted };
 }
@@ -132,12 +143,21 @@ static void step(const struct tr_ranges *ranges, struct tr_ranges_position *posi
 	}
 }
 
+/* Changes the room of a chunk; NULL: there was none. Returns NULL if memory is exhausted. */
+static struct chunk *resize_chunk(struct chunk *chunk, uint16_t cap)
+{
+	struct chunk *resized = realloc(chunk, sizeof *chunk + cap * sizeof *chunk->items);
+	if (resized)
+		resized->cap = cap;
+	return resized;
+}
+
 /* Adds an empty chunk before the one at `at`. NULL: memory is exhausted. */
 static struct chunk *add_chunk(struct tr_ranges *ranges, size_t at)
 {
 	if (!tr_array_room(ranges->chunks, ranges->count, ranges->cap))
 		return NULL;
-	struct chunk *chunk = malloc(sizeof *chunk);
+	struct chunk *chunk = resize_chunk(NULL, ranges->count ? CHUNK : FIRST_CHUNK);
 	if (!chunk)
 		return NULL;
 	memmove(ranges->chunks + at + 1, ranges->chunks + at,
@@ -170,6 +190,20 @@ static bool split_chunk(struct tr_ranges *ranges, struct tr_ranges_position *pos
 	return true;
 }
 
+/* Makes room for a range at the position. False: memory is exhausted. */
+static bool make_room(struct tr_ranges *ranges, struct tr_ranges_position *position)
+{
+	struct chunk **chunk = &ranges->chunks[position->chunk];
+	if ((*chunk)->count < (*chunk)->cap)
+		return true;
+	if ((*chunk)->cap == CHUNK)
+		return split_chunk(ranges, position);
+	struct chunk *grown = resize_chunk(*chunk, (uint16_t)((*chunk)->cap * 4));
+	if (grown)
+		*chunk = grown;
+	return grown;
+}
+
 /* Inserts the range at position. dense: no new gap is next to it. False: memory is exhausted. */
 static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position,
 		   struct tr_range range, bool dense)
@@ -180,7 +214,7 @@ static bool insert(struct tr_ranges *ranges, struct tr_ranges_position *position
 	}
 	if (ranges->count == 0 && !add_chunk(ranges, 0))
 		return false;
-	if (ranges->chunks[position->chunk]->count == CHUNK && !split_chunk(ranges, position))
+	if (!make_room(ranges, position))
 		return false;
 	struct chunk *chunk = ranges->chunks[position->chunk];
 	struct tr_range *place = chunk->items + position->item;
@@ -306,16 +340,14 @@ static bool add_to_same(struct tr_ranges *ranges, const struct tr_range *added)
 /* Adds a range that was not added recently. */
 static __attribute__((noinline)) bool add(struct tr_ranges *ranges, const struct tr_range *range)
 {
-	remember(ranges, range);
-	if (add_to_same(ranges, range))
-		return true;
-	bool added = covers(range) ? cut_before(ranges, range->first) &&
-					     (range->last == UINT64_MAX ||
-					      cut_before(ranges, range->last + 1)) &&
-					     cover(ranges, range)
-				   : add_branch(ranges, *range);
-	if (!added)
-		places_of(ranges, range->first, range->op)->op = 0; /* the caller may try again */
+	bool added = add_to_same(ranges, range) ||
+		     (covers(range) ? cut_before(ranges, range->first) &&
+					      (range->last == UINT64_MAX ||
+					       cut_before(ranges, range->last + 1)) &&
+					      cover(ranges, range)
+				    : add_branch(ranges, *range));
+	if (added)
+		remember(ranges, range);
 	return added;
 }
 

@@ -605,3 +605,16 @@ to_stream() {
 	done
 	run -2 tr-filter -o some.trace --minus=some.trace all.trace
 }
+
+@test "--minus and --common: many modules with a few blocks each take little memory" {
+	{
+		printf '%%trec\t1\tformat=drcov\n'
+		for id in {1..2000}; do
+			printf 'module\t0\t-\t-\t/m%d\tid=%d\tbase=0x1000\tend=0x2000\n' "$id" "$id"
+			printf 'block\t0\t-\t-\t0x0000000000001010\tsize=4\tmodule=%d\n' "$id"
+		done
+	} >modules.trec
+	run -0 bash -c '[ -n "$TREC_SANITIZED" ] || ulimit -v 200000
+		tr-filter -c --common=modules.trec modules.trec'
+	[ "$output" -eq 2000 ]
+}
