@@ -38,13 +38,13 @@ struct unit {
 	struct tr_text rest; /* other fields, spelled, with the TABs before them */
 	struct set sets[TR_UNIT_SETS];
 	uint64_t trace;	   /* the number of the trace in which it appeared first */
-	struct unit *same; /* the next one of this name */
 	struct unit *next; /* in the order of the output */
 };
 
 struct merge {
 	struct tr_arena arena;
 	struct tr_map by_name; /* to the first unit of a name */
+	struct tr_map by_key;  /* by name and obligations */
 	struct unit *first, **last;
 	uint64_t traces;
 	uint64_t version;		/* of the first trace, and of all that are merged */
@@ -64,6 +64,7 @@ static void discard(void *self)
 		for (int i = 0; i < TR_UNIT_SETS; i++)
 			free(unit->sets[i].list);
 	tr_map_free(&units->by_name);
+	tr_map_free(&units->by_key);
 	tr_arena_free(&units->arena);
 	tr_buffer_free(&units->header);
 	tr_buffer_free(&units->infos);
@@ -249,8 +250,8 @@ static enum tr_status compare(const struct unit *here, const struct unit *there,
 	return TR_OK;
 }
 
-/* Adds a copy of the unit at the end of the list. */
-static enum tr_status add_unit(struct merge *units, const struct unit *like, struct unit *same,
+/* Adds a copy of the unit at the end of the list; key is in the arena. */
+static enum tr_status add_unit(struct merge *units, const struct unit *like, struct tr_text key,
 			       struct tr_record *record, struct unit **added, struct tr_error *err)
 {
 	static const char *const skip[] = {
@@ -274,12 +275,10 @@ static enum tr_status add_unit(struct merge *units, const struct unit *like, str
 		unit->hashes[i] = tr_arena_copy(&units->arena, like->hashes[i]);
 		good &= unit->hashes[i].data != NULL;
 	}
-	if (!good || (!same && !tr_map_put(&units->by_name, unit->name, unit)))
+	bool first = !tr_map_get(&units->by_name, like->name);
+	if (!good || (first && !tr_map_put(&units->by_name, unit->name, unit)) ||
+	    !tr_map_put(&units->by_key, key, unit))
 		return tr_error_memory(err);
-	if (same) {
-		unit->same = same->same;
-		same->same = unit;
-	}
 	*units->last = unit;
 	units->last = &unit->next;
 	*added = unit;
@@ -290,21 +289,23 @@ static enum tr_status add_unit(struct merge *units, const struct unit *like, str
 static enum tr_status find_unit(struct merge *units, const struct unit *here,
 				struct tr_record *record, struct unit **found, struct tr_error *err)
 {
-	struct unit *first = tr_map_get(&units->by_name, here->name);
-
-	for (struct unit *unit = first; unit; unit = unit->same) {
-		if (!tr_text_equal(unit->hashes[0], here->hashes[0]))
-			continue;
-		*found = unit;
-		return compare(here, unit, err);
-	}
+	tr_buffer_reset(&units->text);
+	tr_cell_escape(here->name, false, &units->text);
+	tr_buffer_put_byte(&units->text, '\t');
+	tr_buffer_put_text(&units->text, here->hashes[0]);
+	if (units->text.failed)
+		return tr_error_memory(err);
+	*found = tr_map_get(&units->by_key, tr_buffer_text(&units->text));
+	if (*found)
+		return compare(here, *found, err);
 	/*
 	 * with the same name, units of one trace are different units; of two traces, two versions
 	 */
-	for (const struct unit *unit = first; unit; unit = unit->same)
-		if (unit->trace != units->traces)
-			return differs(tr_unit_hash_keys[0], here->hashes[0], unit->hashes[0], err);
-	return add_unit(units, here, first, record, found, err);
+	const struct unit *first = tr_map_get(&units->by_name, here->name);
+	if (first && first->trace != units->traces)
+		return differs(tr_unit_hash_keys[0], here->hashes[0], first->hashes[0], err);
+	struct tr_text key = tr_arena_copy(&units->arena, tr_buffer_text(&units->text));
+	return key.data ? add_unit(units, here, key, record, found, err) : tr_error_memory(err);
 }
 
 /*
