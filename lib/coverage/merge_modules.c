@@ -89,7 +89,8 @@ static enum tr_status begin(void *self, struct tr_record *header, struct tr_erro
 
 	free(merge->numbers);
 	merge->numbers = calloc(NO_MODULE, sizeof *merge->numbers);
-	if (!merge->numbers || !tr_module_list_begin(&merge->list, header))
+	/* what a table cannot hold is reported by the writer of one */
+	if (!merge->numbers || tr_module_list_begin(&merge->list, header, err) == TR_FATAL)
 		return tr_error_memory(err);
 	merge->left_out = merge->traces && merge->list.digits != merge->digits;
 	if (merge->traces++) {

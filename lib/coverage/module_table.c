@@ -204,6 +204,15 @@ static void write_number(enum tr_module_column kind, uint64_t n, unsigned digits
 	}
 }
 
+/* Appends a text. A table has no escapes, so what would end the cell becomes a blank. */
+static void write_text(struct tr_text text, bool last, struct tr_buffer *to)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		bool ends = text.data[i] == '\n' || (text.data[i] == ',' && !last);
+		tr_buffer_put_byte(to, ends ? ' ' : text.data[i]);
+	}
+}
+
 void tr_module_write(const struct tr_module_columns *columns, const struct tr_module *module,
 		     unsigned digits, struct tr_buffer *to)
 {
@@ -217,7 +226,7 @@ void tr_module_write(const struct tr_module_columns *columns, const struct tr_mo
 		if (kind == TR_MODULE_PATH && !legacy)
 			tr_buffer_put_byte(to, ' ');
 		if (kinds[kind].text || cell->type == TR_MODULE_TEXT)
-			tr_buffer_put_text(to, cell->text);
+			write_text(cell->text, i + 1 == columns->count, to);
 		else
 			write_number(kind, cell->type == TR_MODULE_NUMBER ? cell->number : 0,
 				     digits, to);
@@ -327,8 +336,9 @@ static enum tr_status read_cell(const struct tr_module_columns *columns, size_t 
 		cell->number = TR_MODULE_NO_ID;
 		return TR_OK;
 	}
-	if (value->type != TR_STRING) {
-		tr_error_set(err, TR_CAUSE_INPUT, "%s: neither a number nor a string", text);
+	if (value->type != TR_STRING || value->flags & TR_CUT) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: neither a number nor a complete string",
+			     text);
 		return TR_WARN;
 	}
 	cell->type = TR_MODULE_TEXT;
@@ -365,9 +375,15 @@ enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr
 						: read_cell(columns, i, record, cell, err);
 		if (status != TR_OK)
 			return status;
-		/* a line feed would end the row */
-		if (cell->type == TR_MODULE_TEXT && memchr(cell->text.data, '\n', cell->text.len)) {
+		struct tr_text text = cell->type == TR_MODULE_TEXT ? cell->text : TR_TEXT("");
+		bool last = i + 1 == columns->count;
+		if (memchr(text.data, '\n', text.len)) {
 			tr_error_set(err, TR_CAUSE_INPUT, "a table cannot contain a newline");
+			return TR_WARN;
+		}
+		if (!last && memchr(text.data, ',', text.len)) {
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "a table can contain a comma only in its last column");
 			return TR_WARN;
 		}
 	}
@@ -544,17 +560,24 @@ void tr_module_list_free(struct tr_module_list *list)
 	list->count = list->cap = 0;
 }
 
-/* Appends the bytes of a string. False: there is none. */
-static bool header_text(struct tr_record *header, const char *key, struct tr_buffer *to,
-			struct tr_error *err)
+/* Reads the flavor of a header. err is filled if there is one that a line cannot hold. */
+static void read_flavor(struct tr_record *header, struct tr_module_list *list, struct tr_error *err)
 {
-	struct tr_text bytes = tr_ask_string(header, key, err);
-	if (bytes.data)
-		tr_buffer_put_text(to, bytes);
-	return bytes.data != NULL;
+	struct tr_text flavor;
+	if (tr_field_string(header, "flavor", &flavor, err) != TR_OK || !flavor.data)
+		return;
+	if (memchr(flavor.data, '\n', flavor.len)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "flavor: a table cannot contain a newline");
+		return;
+	}
+	tr_buffer_put_text(&list->flavor, flavor);
+	list->head.flavor = tr_buffer_text(&list->flavor);
 }
 
-/* Reads the columns of a header. False: there are none, or they do not make a table. */
+/*
+ * Reads the columns of a header. False: there are none, or they do not make a table. err is filled
+ * if a column was left out because of its name.
+ */
 static bool header_columns(struct tr_record *header, struct tr_module_columns *columns,
 			   struct tr_error *err)
 {
@@ -566,6 +589,12 @@ static bool header_columns(struct tr_record *header, struct tr_module_columns *c
 		struct tr_text name = tr_string_bytes(list->as.items[i].text, header->arena);
 		if (!name.data)
 			tr_error_memory(err);
+		if (name.data &&
+		    (memchr(name.data, ',', name.len) || memchr(name.data, '\n', name.len))) {
+			tr_error_set(err, TR_CAUSE_INPUT,
+				     "columns: the name of one has a comma or a newline: left out");
+			continue;
+		}
 		if (!name.data || !module_columns_add(columns, name))
 			return false;
 	}
@@ -589,23 +618,27 @@ static void begin_usual(struct tr_module_list *list)
 }
 
 /* A header that does not describe a table is treated like a missing one. */
-bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header)
+enum tr_status tr_module_list_begin(struct tr_module_list *list, struct tr_record *header,
+				    struct tr_error *err)
 {
 	struct tr_module_columns columns;
-	struct tr_error err;
-	tr_error_clear(&err);
+	tr_error_clear(err);
 	begin_usual(list);
-	if (!header || !header_columns(header, &columns, &err))
-		return err.cause != TR_CAUSE_MEMORY;
+	if (!header || !header_columns(header, &columns, err))
+		return err->cause == TR_CAUSE_NONE ? TR_OK : tr_error_status(err);
 	list->head.columns = list->source = columns;
-	list->head.version = tr_ask_number(header, "version", 2, &err);
-	list->head.table = tr_ask_number(header, "table", 2, &err);
-	if (tr_ask_number(header, "bits", 64, &err) == 32)
+	list->head.version = tr_ask_number(header, "version", 2, err);
+	list->head.table = tr_ask_number(header, "table", 2, err);
+	if (tr_ask_number(header, "bits", 64, err) == 32)
 		list->digits = 8;
-	if (header_text(header, "flavor", &list->flavor, &err))
-		list->head.flavor = tr_buffer_text(&list->flavor);
-	header_text(header, ".head", &list->spelled, &err);
-	return err.cause != TR_CAUSE_MEMORY && !list->flavor.failed && !list->spelled.failed;
+	struct tr_text spelled = tr_ask_string(header, ".head", err);
+	if (spelled.data)
+		tr_buffer_put_text(&list->spelled, spelled);
+	if (!tr_error_is_memory(err))
+		read_flavor(header, list, err);
+	if (list->flavor.failed || list->spelled.failed)
+		return tr_error_memory(err);
+	return err->cause == TR_CAUSE_NONE ? TR_OK : tr_error_status(err);
 }
 
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table)

@@ -176,9 +176,11 @@ void tr_module_list_free(struct tr_module_list *list);
 
 /*
  * Clears the list and applies the header; NULL, or the header of another format, means version 2
- * with base, end, entry and path. False: memory is exhausted.
+ * with base, end, entry and path. TR_WARN: a part of the header is left out, because a table cannot
+ * hold it; TR_FATAL: memory is exhausted.
  */
-bool tr_module_list_begin(struct tr_module_list *list, struct tr_record *header);
+enum tr_status tr_module_list_begin(struct tr_module_list *list, struct tr_record *header,
+				    struct tr_error *err);
 
 /* Selects the version of the table, or of the blocks, to be written. 0: unchanged. */
 void tr_module_list_choose(struct tr_module_list *list, unsigned version, unsigned table);

@@ -389,7 +389,8 @@ static bool report_all(struct tr_stat *stat, struct tr_report *report)
 		tr_stat_files_report(&stat->used, report);
 	if (stat->calls.calls)
 		tr_stat_calls_report(&stat->calls, report);
-	if (stat->blocks.blocks && !tr_stat_blocks_report(&stat->blocks, report, top))
+	if ((stat->blocks.blocks || stat->blocks.beyond) &&
+	    !tr_stat_blocks_report(&stat->blocks, report, top))
 		return false;
 	const struct tr_sources *sources = stat->config.sources;
 	return !sources || !sources->count || tr_stat_lines_report(sources, report, top);

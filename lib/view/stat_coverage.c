@@ -57,6 +57,7 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 
 	if (!built) {
 		enum tr_status status = tr_block_read(record, &block, &err);
+		blocks->beyond += status == TR_WARN;
 		if (status != TR_OK)
 			return status != TR_FATAL;
 		built = &block;

@@ -82,7 +82,8 @@ struct tr_stat_blocks {
 	struct tr_id_map
 		placed; /* by module and address, where addresses are offsets in a module */
 	struct tr_arena arena;
-	uint64_t blocks, beyond; /* beyond: blocks that the maps have no room for */
+	uint64_t blocks;
+	uint64_t beyond; /* blocks that the maps have no room for, and those without a valid size */
 	uint64_t ops[256];
 };
 

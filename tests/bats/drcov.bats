@@ -127,6 +127,44 @@ setup() {
 	done
 }
 
+@test "a part of the header that a table cannot hold is left out" {
+	for change in 's/flavor="[^"]*"/&.../' 's/flavor="/&x\\nModule Table: 0/' 's/"id",/&"a,b",/' 's/"id",/&"a\\nb",/'; do
+		tr-parse good-v2 | sed "$change" >odd
+		run -2 --separate-stderr tr-repack -o less odd
+		[[ ${#stderr_lines[@]} -eq 1 && $stderr == "tr-repack: odd:1: "@(flavor|columns)": "* ]]
+		run -0 --separate-stderr tr-parse less
+		diff <(grep -v ^% <<<"$output") <(tr-parse good-v2 | grep -v ^%)
+		[[ ${lines[0]} == *$'\tcolumns=["id","base","end","entry","path"]\t'* ]]
+		# and through an execution trace
+		run -2 tr-repack -q -t gnatcov -o through odd
+		tr-repack -q -t drcov through | tr-parse | grep -q $'^module.*\tbase=0x400000'
+	done
+}
+
+@test "the path of a module is one line, whatever the program is called" {
+	printf '%s\n' $'section\t0\t-\t-\tINFO\tbits=64' $'info\t1\t-\t-\tEXEC_FILE_NAME\tdata="a\\nb,c"' \
+		$'section\t2\t-\t-\tFLAT\tbits=64' $'block\t3\t-\t-\t0x0000000000401000\tsize=4' >program
+	tr-repack -q -t drcov program | tr-parse | grep -q $'^module\t0\t-\t-\ta b,c\t'
+}
+
+@test "hit counts of more than 32 bits are written as the largest one, with a note" {
+	tr-parse good-hits | sed '0,/hits=[0-9]*$/s//hits=5000000000/' >many
+	grep -q hits=5000000000 many
+	run -0 --separate-stderr tr-repack -o most many
+	[ "$stderr" = 'tr-repack: many: note: hit counts above 4294967295, written as that number: 1' ]
+	tr-parse most | grep ^block | head -n 1 | grep -q hits=4294967295
+	run -0 --separate-stderr tr-repack -o fits good-hits
+	[ -z "$stderr" ]
+}
+
+@test "a start that is wider than the addresses is reported, and stays" {
+	tr-repack -O text=yes good-v4-32 | sed 's/^\(module\[ *0\]: 0x\)/\100000001/' >wide
+	run -2 --separate-stderr tr-parse wide
+	[[ $stderr == *": the start of a block has more than 32 bits: its address is truncated" ]]
+	tr-repack -q <<<"$output" | cmp - wide
+	[ "$(cut -f5-7 <<<"$output")" = "$(tr-parse good-v4-32 | cut -f5-7 | sed 's/value="binary"/value="text"/')" ]
+}
+
 # bad NAME PLACE MESSAGE BLOCKS: expects the message at that place, exit 2, and this many blocks
 bad() {
 	run -2 --separate-stderr tr-parse "$1"

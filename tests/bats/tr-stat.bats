@@ -211,6 +211,10 @@ END
 	json .blocks.bytes true.trace | grep -x "$(sort -u blocks | perl -lane '
 		$seen{hex($F[0]) + $_} = 1 for 0 .. $F[1] - 1; END { print scalar keys %seen }')"
 	diff <(tr-stat true.trace | tail -n +4) <(tr-parse true.trace | tr-stat | tail -n +4)
+	# one that is too long is not lost without a word
+	printf 'block\t%s\t-\t-\t0x00001000\tsize=%s\n' 0 70000 1 4 | json '.blocks | [.executed, .uncounted]' |
+		grep -x '\[1,1\]'
+	printf 'block\t0\t-\t-\t0x00001000\tsize=70000\n' | json '.blocks | [.executed, .uncounted]' | grep -x '\[0,1\]'
 }
 
 @test "a segment ends frames and calls, in a stream as in files" {

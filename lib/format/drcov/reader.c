@@ -384,7 +384,10 @@ static bool ends_table(struct tr_text line)
 	return tr_text_starts(line, TR_TEXT(TR_DRCOV_VERSION)) || tr_drcov_hits_line(line, &count);
 }
 
-/* Makes a record of a row of a text table. A line that is not a row is reported and counted. */
+/*
+ * Makes a record of a row of a text table. A line that is not a row is reported and counted. A
+ * start that is wider than the addresses is reported, and kept in .row.
+ */
 static enum tr_status read_text(struct reader *reader, struct tr_record **record,
 				struct tr_error *err)
 {
@@ -413,8 +416,16 @@ static enum tr_status read_text(struct reader *reader, struct tr_record **record
 	tr_drcov_row_write(&row, reader->list.digits, &usual);
 	put_odd(reader, ".row", line, &usual);
 	tr_buffer_free(&usual);
+	bool wide = reader->list.digits == 8 && row.start > UINT32_MAX;
+	if (wide) {
+		tr_error_say(
+			err, TR_CAUSE_INPUT,
+			"the start of a block has more than 32 bits: its address is truncated");
+		at_place(reader, err);
+	}
 	skip_line(reader, line);
-	return tr_reader_deliver(&reader->base, record, err);
+	return wide ? tr_reader_hold(&reader->base, TR_FLAW, err)
+		    : tr_reader_deliver(&reader->base, record, err);
 }
 
 /* Makes a record of the next block, up to the number that was announced. */
@@ -542,8 +553,8 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 {
 	struct reader *reader = tr_container(base, struct reader, base);
 	struct tr_text row = { "", 0 };
-	if (!tr_module_list_begin(&reader->list, NULL))
-		return tr_error_memory(err);
+	if (tr_module_list_begin(&reader->list, NULL, err) != TR_OK)
+		return TR_FATAL;
 	reader->list.head = (struct tr_drcov_head){ .has_version = false };
 	tr_buffer_reset(&reader->hits);
 	tr_buffer_reset(&reader->hits_line);

@@ -34,6 +34,7 @@ struct blocks {
 	bool absolute;	    /* starts are addresses, as in the source */
 	unsigned digits;    /* of an address */
 	uint64_t count;
+	uint64_t saturated;	/* hit counts that do not fit */
 	struct tr_buffer table; /* entries or rows */
 	struct tr_buffer hits;
 	struct tr_buffer lines, hits_line; /* the lines of the source; empty: as usual */
@@ -48,7 +49,7 @@ static void begin_blocks(struct blocks *blocks, unsigned digits)
 	tr_buffer_reset(&blocks->hits_line);
 	blocks->text = blocks->counted = blocks->absolute = false;
 	blocks->digits = digits;
-	blocks->count = 0;
+	blocks->count = blocks->saturated = 0;
 }
 
 /* Frees the tables. */
@@ -69,6 +70,9 @@ static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, ui
 {
 	struct tr_drcov_row same;
 	char entry[TR_DRCOV_BLOCK], hit[TR_DRCOV_HIT];
+	/* a row may have a start that is wider than the addresses */
+	uint64_t start_bits = blocks->absolute || blocks->digits == 8 ? UINT32_MAX : UINT64_MAX;
+	blocks->saturated += hits > UINT32_MAX;
 	tr_wire_put_u32(hit, false, hits > UINT32_MAX ? UINT32_MAX : (uint32_t)hits);
 	tr_buffer_put(&blocks->hits, hit, sizeof hit);
 	blocks->count++;
@@ -78,7 +82,7 @@ static bool blocks_add(struct blocks *blocks, const struct tr_drcov_row *row, ui
 		tr_buffer_put(&blocks->table, entry, sizeof entry);
 	} else if (spelled.len &&
 		   memchr(spelled.data, '\n', spelled.len) == spelled.data + spelled.len - 1 &&
-		   tr_drcov_row_parse(spelled, &same) && same.start == row->start &&
+		   tr_drcov_row_parse(spelled, &same) && (same.start & start_bits) == row->start &&
 		   same.size == row->size && same.module == row->module) {
 		tr_buffer_put_text(&blocks->table, spelled);
 	} else {
@@ -508,9 +512,10 @@ static bool foreign_list(struct foreign *foreign, const struct named *named, siz
 			 struct tr_module_list *list, unsigned version, unsigned table)
 {
 	enum tr_status own = TR_END;
+	struct tr_error err;
 	if (foreign->list.len)
 		own = tr_module_list_parse(list, tr_buffer_text(&foreign->list), version, table);
-	if (own == TR_FATAL || (own == TR_END && !tr_module_list_begin(list, NULL)))
+	if (own == TR_FATAL || (own == TR_END && tr_module_list_begin(list, NULL, &err) != TR_OK))
 		return false;
 	if (foreign->digits == 8)
 		list->digits = 8;
@@ -582,7 +587,7 @@ struct writer {
 	struct foreign foreign;
 
 	/* the whole file: reported at its end */
-	uint64_t dumps, too_far, empty;
+	uint64_t dumps, too_far, empty, saturated;
 	bool supplied; /* a header */
 };
 
@@ -617,6 +622,8 @@ static bool put_dump(struct writer *writer)
 	writer->dumps++;
 	writer->too_far += writer->foreign.too_far;
 	writer->empty += writer->foreign.empty;
+	if (writer->blocks.counted)
+		writer->saturated += writer->blocks.saturated;
 	return good;
 }
 
@@ -630,11 +637,12 @@ static enum tr_status end_dump(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
-/* Begins a dump; header NULL: the stream has none. False: memory is exhausted. */
-static bool begin_dump(struct writer *writer, struct tr_record *header)
+/* Begins a dump; header NULL: the stream has none. TR_WARN: a part of it is left out. */
+static enum tr_status begin_dump(struct writer *writer, struct tr_record *header,
+				 struct tr_error *err)
 {
 	struct tr_module_list *list = &writer->list;
-	bool good = tr_module_list_begin(list, header);
+	enum tr_status status = tr_module_list_begin(list, header, err);
 	writer->headed = true;
 	writer->own = header && tr_record_field(header, "columns");
 	if (writer->own)
@@ -642,7 +650,7 @@ static bool begin_dump(struct writer *writer, struct tr_record *header)
 	begin_blocks(&writer->blocks, list->digits);
 	writer->blocks.text = writer->text.data && tr_text_is(writer->text, "yes");
 	foreign_begin(&writer->foreign);
-	return good;
+	return status;
 }
 
 /* Begins a dump for each segment, as a drcov file may have several. */
@@ -650,7 +658,7 @@ static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *he
 				    struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	return begin_dump(writer, header) ? TR_OK : tr_error_memory(err);
+	return begin_dump(writer, header, err);
 }
 
 /* Takes the description of the source's tables of blocks. */
@@ -686,17 +694,19 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 				    struct tr_error *err)
 {
 	struct blocks *blocks = &writer->blocks;
-	uint64_t address, size, id, hits;
+	uint64_t address, size, id, hits = 1;
 	uint8_t digits;
 	size = tr_ask_number(record, "size", UINT64_MAX, err);
 	id = tr_ask_number(record, "module", UINT64_MAX, err);
-	hits = tr_ask_number(record, "hits", UINT64_MAX, err);
 	if (tr_error_is_memory(err))
 		return TR_FATAL;
 	if (!tr_address_read(&record->name, &address, &digits))
 		return misfit("a block whose name is not an address", err);
 	if (id > UINT32_MAX || size > UINT32_MAX)
 		return misfit("a block without a size or a module", err);
+	enum tr_status status = tr_field_number(record, "hits", UINT64_MAX, &hits, err);
+	if (status != TR_OK)
+		return status;
 	const struct tr_module_place *place = tr_module_list_id(&writer->list, id);
 	uint64_t start = address - (place ? place->origin : 0);
 	if (blocks->absolute)
@@ -706,12 +716,11 @@ static enum tr_status put_own_block(struct writer *writer, struct tr_record *rec
 	if (!blocks->text && (start > UINT32_MAX || size > UINT16_MAX || id > UINT16_MAX))
 		return misfit("a block that is too big, or too far from its module", err);
 	struct tr_drcov_row row = { start, (uint32_t)size, (uint32_t)id };
-	blocks->counted |= hits != UINT64_MAX;
+	blocks->counted |= tr_record_field(record, "hits") != NULL;
 	struct tr_text spelled = { NULL, 0 };
 	if (blocks->text)
 		spelled = tr_ask_string(record, ".row", err);
-	if (tr_error_is_memory(err) ||
-	    !blocks_add(blocks, &row, hits == UINT64_MAX ? 1 : hits, spelled))
+	if (tr_error_is_memory(err) || !blocks_add(blocks, &row, hits, spelled))
 		return tr_error_memory(err);
 	return TR_OK;
 }
@@ -736,8 +745,8 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	struct writer *writer = tr_container(base, struct writer, base);
 	if (!writer->headed) {
 		/* a stream without a header: its first record shows whether it was a drcov file */
-		if (!begin_dump(writer, NULL))
-			return tr_error_memory(err);
+		if (begin_dump(writer, NULL, err) != TR_OK)
+			return TR_FATAL;
 		writer->own =
 			tr_text_is(record->kind, "module") ||
 			(tr_text_is(record->kind, "block") && tr_record_field(record, "module"));
@@ -745,8 +754,10 @@ static enum tr_status put_record(struct tr_writer *base, struct tr_record *recor
 	}
 	/* a second list of modules begins another dump that was converted to the same trace */
 	bool next = !writer->own && writer->foreign.list.len && list_of(record, err).data;
-	if (tr_error_is_memory(err) || (next && (!put_dump(writer) || !begin_dump(writer, NULL))))
+	if (tr_error_is_memory(err) || (next && !put_dump(writer)))
 		return tr_error_memory(err);
+	if (next && begin_dump(writer, NULL, err) != TR_OK)
+		return TR_FATAL;
 	enum tr_status status = writer->own ? put_own(writer, record, err)
 					    : foreign_put(&writer->foreign, record, err);
 	writer->begun |= status != TR_END;
@@ -780,13 +791,21 @@ static enum tr_status note(const char *what, struct tr_error *err)
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	uint64_t too_far = writer->too_far, empty = writer->empty;
+	uint64_t too_far = writer->too_far, empty = writer->empty, saturated = writer->saturated;
 	if (too_far) {
 		writer->too_far = 0;
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "left out: %" PRIu64 " blocks farther than 4 GiB from every module "
 			     "(give their module with -O module=PATH@BASE)",
 			     too_far);
+		return TR_WARN;
+	}
+	if (saturated) {
+		writer->saturated = 0;
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "hit counts above %" PRIu32 ", written as that number: %" PRIu64,
+			     UINT32_MAX, saturated);
+		tr_error_is_note(err);
 		return TR_WARN;
 	}
 	if (empty) {

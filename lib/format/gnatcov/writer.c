@@ -529,9 +529,7 @@ static enum tr_status begin_drcov(struct writer *writer, struct tr_record *heade
 {
 	writer->drcov = true;
 	tr_buffer_reset(&writer->program);
-	if (tr_module_list_begin(&writer->modules, header))
-		return TR_OK;
-	return tr_error_memory(err);
+	return tr_module_list_begin(&writer->modules, header, err);
 }
 
 /* Begins the section of blocks, after all modules, which are known by then. */
