@@ -96,6 +96,19 @@ events() {
 	tr-tojson --as=compdb v4.json | sort | cmp - <(sort "$data/zlib.compile_commands.json")
 }
 
+@test "each event is written in the form of the version in which it was read" {
+	cat >mixed.json <<-'END'
+		{"note":"no event"}
+		{"pid":3,"execution":{"executable":"a","arguments":["a"],"working_dir":"/","environment":{}}}
+		{"rid":"2","started":{"execution":{"executable":"b","arguments":["b"],"working_dir":"/","environment":{}},"pid":4,"ppid":3}}
+		{"rid":"2","terminated":{"status":"0"}}
+	END
+	tr-parse -q -f bear mixed.json | tr-repack -q | cmp - mixed.json
+	# the first event decides nothing for the others
+	sed 1d mixed.json | tr-parse | tr-repack | cmp - <(sed 1d mixed.json)
+}
+
+
 @test "any line removed or truncated: all others are kept" {
 	for line in 1 2 100 176 352; do
 		sed "${line}d" bear.json | tr-parse -f bear >out

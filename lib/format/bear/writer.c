@@ -24,10 +24,9 @@ struct writer {
 	struct tr_writer base;
 	struct tr_buffer line; /* often in the output already: see tr_output_lend */
 	struct tr_buffer literal;
-	unsigned version_wanted; /* 0: the segment's own */
+	unsigned version; /* of -O; 0: each event has its own */
 
 	/* the segment */
-	unsigned version;
 	struct tr_follow follow;
 	struct tr_recent pids;		   /* pid of each execution, by seq */
 	struct tr_recent rids;		   /* rid of the execution that each pid runs */
@@ -366,6 +365,17 @@ static enum tr_status put_execution(struct writer *writer, const struct executio
 }
 
 /*
+ * Chooses the form: that of -O, or the one in which the event was read, which has neither rid nor
+ * ppid in version 4; else that of version 3.
+ */
+static bool has_version_4(const struct writer *writer, const struct execution *execution)
+{
+	if (writer->version)
+		return writer->version == 4;
+	return writer->base.faithful && !execution->fields[RID] && !execution->fields[PPID];
+}
+
+/*
  * Makes writer->line of an exec record, whose environment has been followed.
  * TR_WARN: a value that JSON cannot hold. TR_FATAL: memory.
  */
@@ -379,7 +389,7 @@ static enum tr_status spell_exec(struct writer *writer, struct tr_record *record
 	tr_output_lend(writer->base.out, line);
 	if (tr_cell_number(&record->seq, &seq) && !tr_recent_put(&writer->pids, seq, pid))
 		return tr_error_memory(err);
-	if (writer->version == 4) {
+	if (has_version_4(writer, execution)) {
 		tr_buffer_put_literal(line, "{\"pid\":");
 		tr_buffer_put_decimal(line, pid);
 		tr_buffer_put_byte(line, ',');
@@ -507,19 +517,6 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 	return TR_OK;
 }
 
-/* Chooses the version: the one of -O, or that of the trace if it came from Bear, else 3. */
-static enum tr_status begin_segment(struct tr_writer *base, struct tr_record *header,
-				    struct tr_error *err)
-{
-	struct writer *writer = tr_container(base, struct writer, base);
-
-	(void)err;
-	writer->version = writer->version_wanted ? writer->version_wanted
-			  : writer->base.faithful && tr_command_number(header, "version") == 4 ? 4
-											       : 3;
-	return TR_OK;
-}
-
 /* Writes the line if it is whole. */
 static enum tr_status finish_line(struct writer *writer, enum tr_status status,
 				  struct tr_error *err)
@@ -623,7 +620,6 @@ static void discard(struct tr_writer *base)
 
 static const struct tr_writer_steps steps = {
 	.format = "bear",
-	.begin = begin_segment,
 	.put = put_record,
 	.end = end_segment,
 	.report = report,
@@ -639,7 +635,6 @@ struct tr_writer *tr_bear_create(const struct tr_write_config *config, struct tr
 	if (!writer)
 		return NULL;
 	writer->next_rid = 1;
-	writer->version_wanted = tr_text_is(version, "4") ? 4 : tr_text_is(version, "3") ? 3 : 0;
-	writer->version = writer->version_wanted ? writer->version_wanted : 3;
+	writer->version = tr_text_is(version, "4") ? 4 : tr_text_is(version, "3") ? 3 : 0;
 	return &writer->base;
 }
