@@ -108,6 +108,24 @@ events() {
 	sed 1d mixed.json | tr-parse | tr-repack | cmp - <(sed 1d mixed.json)
 }
 
+@test "an end is read and written back as it is" {
+	cat >ends.json <<-'END'
+		{"rid":"1","terminated":{"status":"3"}}
+		{"rid":"1","terminated":{"status":"1.0"}}
+		{"rid":"1","signalled":{"number":9}}
+		{"rid":"1","terminated":{"status":"0"},"signalled":{"number":9}}
+		{"rid":"1","terminated":{"status":2}}
+		{"rid":"1","signalled":{"number":"9"}}
+		{"rid":"1","terminated":{}}
+	END
+	run -2 --separate-stderr tr-parse ends.json
+	[ "$(grep -c ^exit <<<"$output")" -eq 3 ]
+	[ "$(grep -c 'kept as a raw record' <<<"$stderr")" -eq 4 ]
+	[[ $stderr == *"ends.json:4: "* && ${lines[1]} == *$'\tstatus=3\t'* ]]
+	tr-repack -q <<<"$output" | cmp - ends.json
+	# other members are kept
+	printf '{"rid":"1","terminated":{"status":"0","usage":5}}\n' | tr-parse | grep -F $'\tstatus=0\trid="1"\textra={"usage":5}'
+}
 
 @test "any line removed or truncated: all others are kept" {
 	for line in 1 2 100 176 352; do

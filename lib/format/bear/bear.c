@@ -14,8 +14,10 @@
 
 /* An object and the members that matter; NULL: absent, or of another type. */
 struct event {
-	struct tr_json_object top, in_started, in_execution;
-	const struct tr_json_member *rid, *timestamp, *terminated, *signalled, *started;
+	struct tr_json_object top, in_started, in_execution, in_end;
+	const struct tr_json_member *rid, *timestamp, *started;
+	const struct tr_json_member *end; /* `terminated` or `signalled` */
+	const struct tr_json_member *status, *signal;
 	/* in started; at the top in version 4 */
 	const struct tr_json_member *execution, *pid, *ppid;
 	const struct tr_json_member *executable, *arguments, *working_dir, *environment;
@@ -62,11 +64,18 @@ static bool open_event(struct event *event, struct tr_text text,
 	event->arguments = tr_json_take(in, "arguments", TR_JSON_ARRAY);
 	event->working_dir = tr_json_take(in, "working_dir", TR_JSON_STRING);
 	event->environment = tr_json_take(in, "environment", TR_JSON_OBJECT);
-	/* an event that begins an execution does not end it */
-	if (!is_execution(event)) {
-		event->terminated = tr_json_take(top, "terminated", TR_JSON_OBJECT);
-		event->signalled = tr_json_take(top, "signalled", TR_JSON_OBJECT);
-	}
+	/* an event that begins an execution does not end it, and there is one reason for an end */
+	if (is_execution(event))
+		return true;
+	event->end = tr_json_take(top, "terminated", TR_JSON_OBJECT);
+	bool exits = event->end;
+	if (!exits)
+		event->end = tr_json_take(top, "signalled", TR_JSON_OBJECT);
+	open_member(&event->in_end, event->end);
+	if (exits)
+		event->status = tr_json_take(&event->in_end, "status", TR_JSON_STRING);
+	else
+		event->signal = tr_json_take(&event->in_end, "number", TR_JSON_NUMBER);
 	return true;
 }
 
@@ -259,7 +268,7 @@ static int bid(struct tr_input *in)
 		bits = 1;
 	else if (is_execution(&event) && event.pid)
 		bits = BITS;
-	else if (event.rid && (event.terminated || event.signalled || event.timestamp))
+	else if (event.rid && (event.end || event.timestamp))
 		bits = BITS;
 	/* an execution that is cut: no other format's object begins with a rid alone */
 	else if (event.rid && event.top.count == 1 && object.len > 0 &&
@@ -320,7 +329,8 @@ static bool put_extra(struct reader *reader, const struct event *event, struct t
 
 	tr_buffer_reset(extra);
 	if (!put_others(&event->top, extra, err) || !put_others(&event->in_started, extra, err) ||
-	    !put_others(&event->in_execution, extra, err))
+	    !put_others(&event->in_execution, extra, err) ||
+	    !put_others(&event->in_end, extra, err))
 		return false;
 	if (reader->odd_time) {
 		tr_buffer_put_literal(extra, ",\"timestamp\":");
@@ -445,35 +455,21 @@ static bool put_execution(struct reader *reader, const struct event *event, stru
 	return put_extra(reader, event, err);
 }
 
-/* Puts an integer, which version 3 writes as a string, as a number. */
-static bool put_number(const char *key, const struct tr_json_member *object, const char *member_key,
-		       struct reader *reader, struct tr_error *err)
-{
-	const struct tr_json_member *member =
-		tr_json_member_find(object->members, object->count, member_key);
-	if (!member)
-		return true;
-	struct tr_json_member number = *member;
-	if (member->type == TR_JSON_STRING && member->value.len > 2) {
-		struct tr_json json = { member->value.data + 1,
-					member->value.data + member->value.len - 1 };
-		struct tr_text text;
-		if (tr_json_next(&json, &text) == TR_JSON_NUMBER && json.pos == json.end)
-			number.value = text;
-	}
-	return tr_json_put_field(key, &number, &reader->base.line, err);
-}
-
-/* Puts the fields of an end. */
+/* Puts the fields of an end. The status is a number in a string. */
 static bool put_exit(struct reader *reader, const struct event *event, struct tr_error *err)
 {
-	tr_buffer_put_byte(&reader->base.line, '-');
-	if (event->terminated && !put_number("status", event->terminated, "status", reader, err))
+	struct tr_buffer *line = &reader->base.line;
+	uint64_t number;
+
+	tr_buffer_put_byte(line, '-');
+	if (event->status && number_of(body(event->status), &number)) {
+		tr_buffer_put_literal(line, "\tstatus=");
+		tr_buffer_put_decimal(line, number);
+	} else if (!tr_json_put_field("status", event->status, line, err)) {
 		return false;
-	if (event->signalled && !put_number("signal", event->signalled, "number", reader, err))
-		return false;
-	return tr_json_put_field("rid", event->rid, &reader->base.line, err) &&
-	       put_extra(reader, event, err);
+	}
+	return tr_json_put_field("signal", event->signal, line, err) &&
+	       tr_json_put_field("rid", event->rid, line, err) && put_extra(reader, event, err);
 }
 
 /* The object becomes a raw record, which the next call returns after this message. */
@@ -507,7 +503,7 @@ static enum tr_status make_record(struct reader *reader, struct tr_text object,
 		done = put_execution(reader, event, err);
 		if (done && !begin_process(reader, event, seq))
 			return tr_error_memory(err);
-	} else if (event->rid && (event->terminated || event->signalled)) {
+	} else if (event->rid && (event->status || event->signal)) {
 		if (!end_process(reader, event, &task))
 			return tr_error_memory(err);
 		put_columns(reader, "exit", event, task);
