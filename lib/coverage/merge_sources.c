@@ -9,23 +9,36 @@
 #include "coverage/sources.h"
 #include "record/literal.h"
 
+struct merge {
+	struct tr_sources sources;
+	bool reported_raw; /* raw records were reported */
+};
+
 /* Begins a trace. */
 static enum tr_status begin(void *self, struct tr_record *header, struct tr_error *err)
 {
-	struct tr_sources *sources = self;
+	struct merge *merge = self;
 
 	(void)header;
 	(void)err;
-	sources->last = NULL;
+	merge->sources.last = NULL;
 	return TR_OK;
 }
 
 /* Adds a record (struct tr_merge_form). */
 static enum tr_status put(void *self, struct tr_record *record, struct tr_error *err)
 {
-	enum tr_status status = tr_sources_put(self, record, err);
+	struct merge *merge = self;
+	enum tr_status status = tr_sources_put(&merge->sources, record, err);
 
-	return status == TR_END ? TR_OK : status;
+	if (status != TR_END)
+		return status;
+	if (merge->reported_raw || !tr_text_is(record->kind, "raw"))
+		return TR_OK;
+	merge->reported_raw = true;
+	tr_merge_left_out(err, "records of kind raw (conditions of MC/DC), which cannot be merged");
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
 /* Begins a line about the file. */
@@ -116,7 +129,8 @@ static void write_file(const struct tr_source_file *file, struct tr_merge_lines 
 /* Writes the merged trace. */
 static void write(void *self, struct tr_merge_lines *lines)
 {
-	struct tr_sources *sources = self;
+	struct merge *merge = self;
+	struct tr_sources *sources = &merge->sources;
 
 	tr_output_put_literal(lines->out, "%trec\t1\tformat=lcov\n");
 	tr_sources_sort(sources);
@@ -126,13 +140,15 @@ static void write(void *self, struct tr_merge_lines *lines)
 
 static void discard(void *self)
 {
-	tr_sources_free(self);
+	struct merge *merge = self;
+
+	tr_sources_free(&merge->sources);
 }
 
 const struct tr_merge_form tr_merge_sources = {
 	.format = "lcov",
 	.name = "coverage by source line (lcov)",
-	.size = sizeof(struct tr_sources),
+	.size = sizeof(struct merge),
 	.begin = begin,
 	.put = put,
 	.write = write,

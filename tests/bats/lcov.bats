@@ -433,6 +433,22 @@ END
 	[ "$(wc -l <again.info.figures)" -eq 3 ]
 }
 
+@test "functions of one name are told by their lines, and their counts by their order" {
+	functions() { tr-parse "$1" | sed -n 's/^srcfunction.*function=//p' | tr '\t\n' ' ;'; }
+	printf 'SF:/a.js\nFN:3,get\nFN:9,get\nFN:12,get\nFNDA:2,get\nFNDA:0,get\nFNDA:7,get\nend_of_record\n' >one
+	[ "$(functions one)" = '"get" line=3 hits=2;"get" line=9 hits=0;"get" line=12 hits=7;' ]
+	[ "$(tr-parse one | tr-repack | grep -e ^FN: -e ^FNDA:)" = "$(grep ^FN one)" ]
+	printf 'SF:/b.c\nFNL:0,3\nFNL:1,9\nFNA:0,1,f\nFNA:1,2,f\nend_of_record\n' >two
+	[ "$(functions two)" = '"f" line=3 hits=1;"f" line=9 hits=2;' ]
+	# counts of one function are added up, up to the most
+	printf 'SF:/c.c\nFN:3,f\nFNDA:2,f\nFN:3,f\nFNDA:5,f\nFNDA:18446744073709551610,g\nFNDA:9,g\nend_of_record\n' >three
+	[ "$(functions three)" = '"f" line=3 hits=7;"g" hits=18446744073709551615;' ]
+	# also those after other lines of the section
+	printf 'SF:/d.c\nFN:1,f\nDA:1,1\nFNDA:5,f\nFN:7,g\nFNDA:2,g\nend_of_record\n' >four
+	[ "$(functions four)" = '"f" line=1 hits=0;"f" line=1 hits=5;"g" line=7 hits=2;' ]
+	[ "$(tr-parse four | tr-repack | grep ^FN | tr '\n' ' ')" = 'FN:1,f FN:7,g FNDA:5,f FNDA:2,g FNF:2 FNH:2 ' ]
+}
+
 @test "records of a tracefile are selected, and make a tracefile" {
 	data=$top_srcdir/tests/data/lcov
 	tr-filter 'srcline and hits == 0' "$data/good-2.0.info" | tr-repack | diff - <(cat <<'END'
@@ -467,6 +483,9 @@ END
 	# counts do not overflow
 	printf 'SF:/a\nDA:1,18446744073709551615\nend_of_record\n' >most
 	tr-repack -t lcov most most | grep -qx DA:1,18446744073709551615
+	# what cannot be added up is noted once
+	run -0 --separate-stderr tr-filter --merge "$data/good-2.2.info" "$data/good-2.2.info"
+	[ "$(grep -c 'note: left out: records of kind raw (conditions of MC/DC), which cannot be merged$' <<<"$stderr")" -eq 1 ]
 	# blocks of a program and lines of a file go together
 	compile -no-pie
 	trace FLAT main | tr-repack -q -t lcov -O exe=a -o a.info
@@ -497,6 +516,12 @@ END
 	[ "$(tr-filter -c srcline long.4096)" -eq 1 ]
 	run -2 tr-filter -c srcline long.4097
 	[[ $output == *'long.4097:1: left out: a source file whose path is too long'* && $output == *$'\n0' ]]
+	# what belongs before the entries of a section
+	printf 'TN:a\nSF:/a.c\nDA:1,1\nVER:1\nTN:b\nend_of_record\nSF:/b.c\nVER:2\nDA:1,1\nend_of_record\n' >late
+	run -2 --separate-stderr tr-parse late
+	[ "$(grep ^source <<<"$output" | cut -f 6- | tr '\n' ' ')" = $'test="a" test="b"\tversion="2" ' ]
+	[[ $stderr == *'late:4: left out: a version (VER:) after the first entry of its section'* ]]
+	[[ $stderr == *'late:5: a test name (TN:) inside a section: it applies to the sections after it'* ]]
 	# wrong fields of a stream
 	run -2 tr-repack -t lcov <<<$'srcline\t0\t-\t-\t/a.c\tline="x"\thits=1'
 	[[ $output == *line* ]]

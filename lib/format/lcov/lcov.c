@@ -3,7 +3,11 @@
  * The lcov format: reads and writes tracefiles, which have a section for each source file and test.
  *
  * The reader makes records of lines and branches at once. A function is described by several lines
- * (FN and FNDA; FNL and FNA), so functions are pending until a line of another kind.
+ * (FN and FNDA; FNL and FNA), so functions are pending until a line of another kind. A function
+ * that is counted again after that has one more record.
+ *
+ * Functions of one name at several lines are several functions. FNDA does not have the line, so the
+ * counts belong to them in their order, as istanbul writes them.
  *
  *	line -> its key -> the function of the table -> record, or a pending function
  *
@@ -20,12 +24,15 @@
 
 /* The reader. */
 
-/* A pending function of this source file. */
+/* A function of this section. */
 struct function {
-	struct function *next;
+	struct function *next; /* pending */
 	struct tr_text name;
 	uint64_t hits;
 	uint32_t line, last_line; /* 0: unknown */
+	bool pending, counted;
+	struct function *alike;		     /* the next one of this name */
+	struct function *latest, *countable; /* of this name; only set in the first of them */
 };
 
 struct reader {
@@ -93,7 +100,7 @@ static enum tr_status put_source(struct reader *reader, struct tr_record **recor
 static enum tr_status put_function(struct reader *reader, struct tr_record **record,
 				   struct tr_error *err)
 {
-	const struct function *function = reader->first;
+	struct function *function = reader->first;
 	struct tr_buffer *to = begin(reader, "srcfunction");
 	tr_buffer_put_literal(to, "\tfunction=");
 	tr_string_quote(function->name, to);
@@ -102,7 +109,11 @@ static enum tr_status put_function(struct reader *reader, struct tr_record **rec
 	if (function->last_line)
 		tr_field_put_number("last_line", function->last_line, to);
 	tr_field_put_number("hits", function->hits, to);
+	function->pending = false;
+	function->hits = 0;
 	reader->first = function->next;
+	if (!reader->first)
+		reader->last = &reader->first;
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
@@ -117,21 +128,61 @@ static void forget_functions(struct reader *reader)
 	tr_arena_reset(&reader->names);
 }
 
-/* Returns the pending function of that name, which is added if it is new. NULL: memory. */
-static struct function *add_function(struct reader *reader, struct tr_text name)
+/* Makes the function pending, if it is not. */
+static void make_pending(struct reader *reader, struct function *function)
 {
-	struct function *function = tr_map_get(&reader->by_name, name);
-	if (function)
-		return function;
-	function = tr_arena_alloc(&reader->names, sizeof *function);
-	if (!function)
-		return NULL;
-	*function = (struct function){ .name = tr_arena_copy(&reader->names, name) };
-	if (!function->name.data || !tr_map_put(&reader->by_name, function->name, function))
-		return NULL;
+	if (function->pending)
+		return;
+	function->pending = true;
+	function->next = NULL;
 	*reader->last = function;
 	reader->last = &function->next;
+}
+
+/* Adds a pending function after others of that name; first NULL: there are none. NULL: memory. */
+static struct function *add_function(struct reader *reader, struct function *first,
+				     struct tr_text name)
+{
+	struct function *function = tr_arena_alloc(&reader->names, sizeof *function);
+	if (!function)
+		return NULL;
+	*function = (struct function){ .name = first ? first->name
+						     : tr_arena_copy(&reader->names, name) };
+	if (first) {
+		first->latest->alike = function;
+		first->latest = function;
+	} else {
+		function->latest = function->countable = function;
+		if (!function->name.data || !tr_map_put(&reader->by_name, function->name, function))
+			return NULL;
+	}
+	make_pending(reader, function);
 	return function;
+}
+
+/* Returns the function of that name and line, which is added if it is new. NULL: memory. */
+static struct function *find_function(struct reader *reader, struct tr_text name, uint64_t line,
+				      uint64_t last_line)
+{
+	struct function *first = tr_map_get(&reader->by_name, name);
+	struct function *function = first ? first->latest : NULL;
+	if (!function || (function->line && function->line != line))
+		function = add_function(reader, first, name);
+	if (!function)
+		return NULL;
+	make_pending(reader, function);
+	function->line = (uint32_t)line;
+	function->last_line = (uint32_t)last_line;
+	return function;
+}
+
+/* Adds to the count of a function. */
+static void count(struct reader *reader, struct function *function, uint64_t hits)
+{
+	make_pending(reader, function);
+	function->counted = true;
+	if (__builtin_add_overflow(function->hits, hits, &function->hits))
+		function->hits = UINT64_MAX;
 }
 
 /*
@@ -153,15 +204,10 @@ static enum tr_status read_fn(struct reader *reader, struct tr_text value,
 		last = 0;
 	if (!value.len)
 		return TR_WARN;
-	struct function *function = add_function(reader, value);
-	if (!function)
-		return tr_error_memory(err);
-	function->line = (uint32_t)line;
-	function->last_line = (uint32_t)last;
-	return TR_END;
+	return find_function(reader, value, line, last) ? TR_END : tr_error_memory(err);
 }
 
-/* FNDA:HITS,NAME */
+/* FNDA:HITS,NAME: the next function of that name without a count, or else the last one */
 static enum tr_status read_fnda(struct reader *reader, struct tr_text value,
 				struct tr_record **record, struct tr_error *err)
 {
@@ -169,10 +215,12 @@ static enum tr_status read_fnda(struct reader *reader, struct tr_text value,
 	(void)record;
 	if (!take_number(&value, UINT64_MAX, &hits) || !value.len)
 		return TR_WARN;
-	struct function *function = add_function(reader, value);
-	if (!function)
+	struct function *first = tr_map_get(&reader->by_name, value);
+	if (!first && !(first = add_function(reader, NULL, value)))
 		return tr_error_memory(err);
-	function->hits = hits;
+	if (first->countable->counted && first->countable->alike)
+		first->countable = first->countable->alike;
+	count(reader, first->countable, hits);
 	return TR_END;
 }
 
@@ -202,12 +250,11 @@ static enum tr_status read_fna(struct reader *reader, struct tr_text value,
 	    !value.len)
 		return TR_WARN;
 	const struct function *place = tr_id_map_get(&reader->by_index, index);
-	struct function *function = add_function(reader, value);
+	struct function *function =
+		find_function(reader, value, place ? place->line : 0, place ? place->last_line : 0);
 	if (!function)
 		return tr_error_memory(err);
-	function->hits = hits;
-	function->line = place ? place->line : 0;
-	function->last_line = place ? place->last_line : 0;
+	count(reader, function, hits);
 	return TR_END;
 }
 
@@ -367,7 +414,13 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 		if (value.len > LONGEST_TEST)
 			return wrong(reader, "the name of a test is too long", err);
 		set(&reader->test, value);
-		return TR_END;
+		if (!reader->open)
+			return TR_END;
+		tr_error_say(err, TR_CAUSE_INPUT,
+			     "a test name (TN:) inside a section: it applies to the sections "
+			     "after it");
+		tr_error_at_line(err, reader->base.lines);
+		return TR_WARN;
 	}
 	if (tr_text_skip(&value, TR_TEXT("SF:")) || tr_text_is(line, "end_of_record")) {
 		bool was_open = reader->open;
@@ -388,6 +441,8 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	}
 	if (!reader->open)
 		return wrong(reader, "a line outside of a section (SF: begins one)", err);
+	if (is_version && reader->delivered)
+		return wrong(reader, "a version (VER:) after the first entry of its section", err);
 	if (is_version) {
 		set(&reader->version, value);
 		return TR_END;
