@@ -475,12 +475,14 @@ static void drcov_head_supply(struct tr_drcov_head *head)
 		module_columns_of(&head->columns, head->table, false);
 }
 
-void tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
+bool tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
 {
+	bool good = text.len && text.data[text.len - 1] == '\n';
 	*head = (struct tr_drcov_head){ .has_version = false };
 	while (text.len)
-		(void)tr_drcov_head_line(head, tr_drcov_next_line(&text));
+		good &= tr_drcov_head_line(head, tr_drcov_next_line(&text)) || !head->table;
 	drcov_head_supply(head);
+	return good;
 }
 
 void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
@@ -804,8 +806,8 @@ void tr_module_list_write(const struct tr_module_list *list, struct tr_buffer *t
 {
 	struct tr_drcov_head head = list->head, spelled;
 	head.count = list->count;
-	tr_drcov_head_parse(&spelled, tr_buffer_text(&list->spelled));
-	if (list->spelled.len && drcov_head_equal(&head, &spelled))
+	if (tr_drcov_head_parse(&spelled, tr_buffer_text(&list->spelled)) &&
+	    drcov_head_equal(&head, &spelled))
 		tr_buffer_put_text(to, tr_buffer_text(&list->spelled));
 	else
 		tr_drcov_head_write(&head, to);

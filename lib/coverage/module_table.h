@@ -116,8 +116,11 @@ bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line);
 /* True if the head is complete; a table of version 2 or later has a line of columns. */
 bool tr_drcov_head_whole(const struct tr_drcov_head *head);
 
-/* Parses all lines of text. */
-void tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text);
+/*
+ * Parses all lines of text. False: it is not a head alone, as it has an unknown line after that of
+ * the table, or the last line has no end.
+ */
+bool tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text);
 
 void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to);
 

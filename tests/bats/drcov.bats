@@ -141,6 +141,16 @@ setup() {
 	done
 }
 
+@test "a .head is used only if it is nothing but a head" {
+	head=$(head -n 4 good-v2 | sed 's/, /,/g;s/$/\\\\n/' | tr -d '\n')
+	tr-parse good-v2 | sed "1s|\$|\t.head=\"$head\"|" | tr-repack | head -n 4 | cmp - <(head -n 4 good-v2 | sed 's/, /,/g')
+	for odd in "$head  9, 0x1, 0x2, 0x0,  /more\\\\n" "${head%???}"; do
+		tr-parse good-v2 | sed "1s|\$|\t.head=\"$odd\"|" >stream
+		tr-parse -q stream | grep -q '	\.head="DRCOV'
+		tr-repack stream | cmp - good-v2
+	done
+}
+
 @test "the path of a module is one line, whatever the program is called" {
 	printf '%s\n' $'section\t0\t-\t-\tINFO\tbits=64' $'info\t1\t-\t-\tEXEC_FILE_NAME\tdata="a\\nb,c"' \
 		$'section\t2\t-\t-\tFLAT\tbits=64' $'block\t3\t-\t-\t0x0000000000401000\tsize=4' >program

@@ -540,7 +540,7 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 		skip_line(reader, line);
 	}
 	/* the texts of head pointed into the window */
-	tr_drcov_head_parse(head, tr_buffer_text(text));
+	(void)tr_drcov_head_parse(head, tr_buffer_text(text));
 	reader->list.source = head->columns;
 	return TR_OK;
 }
