@@ -51,13 +51,15 @@ bool tr_brief_value(struct tr_record *record, struct tr_field *field, size_t lim
 
 void tr_brief_cell(const struct tr_cell *cell, struct tr_arena *arena, struct tr_buffer *to)
 {
-	const char *end = cell->text.data + cell->text.len;
 	struct tr_error err;
 
 	/* trec and JSON spell nearly all cells in the same way */
-	if (cell->type == TR_CELL_TEXT && tr_string_special(cell->text.data, end) == end) {
-		tr_buffer_put_quoted(to, cell->text);
-		return;
+	if (cell->type == TR_CELL_TEXT) {
+		const char *end = cell->text.data + cell->text.len;
+		if (tr_string_special(cell->text.data, end) == end) {
+			tr_buffer_put_quoted(to, cell->text);
+			return;
+		}
 	}
 	struct tr_text bytes = tr_ask_cell(cell, arena, &err);
 	if (bytes.data)

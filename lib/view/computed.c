@@ -420,10 +420,11 @@ static struct tr_value *get_end(struct tr_record *record, struct tr_error *err)
 static struct tr_value *seconds(struct tr_arena *arena, int64_t from, int64_t to,
 				struct tr_error *err)
 {
-	double real = (double)(to - from) / TR_INSTANT_SECOND;
+	int64_t duration = tr_instant_between(from, to);
+	double real = (double)duration / TR_INSTANT_SECOND;
 	uint64_t bits;
 
-	if (from == TR_INSTANT_NONE || to == TR_INSTANT_NONE || to < from)
+	if (duration == TR_INSTANT_NONE)
 		return NULL;
 	memcpy(&bits, &real, sizeof bits);
 	return number(arena, TR_REAL64, bits, err);

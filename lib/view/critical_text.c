@@ -130,7 +130,9 @@ static bool end_segment(struct tr_critical_text *text, struct tr_error *err)
 	for (size_t i = 0; fine && i < critical.count; i++)
 		fine = add_row(text, &critical.steps[i], err);
 	if (fine && critical.count) {
-		text->seconds += critical.steps[critical.count - 1].ended - critical.steps[0].began;
+		int64_t took = critical.steps[critical.count - 1].ended - critical.steps[0].began;
+		if (__builtin_add_overflow(text->seconds, took, &text->seconds))
+			text->seconds = INT64_MAX;
 		text->cut |= critical.cut;
 	}
 	text->has_files |= text->uses.following;

@@ -492,6 +492,16 @@ static bool add_lanes(struct tr_html *html, uint32_t count, uint32_t *first)
 }
 
 /*
+ * Adds to a time, up to TR_INSTANT_MAX: the difference of two times on the page has to fit, too.
+ */
+static int64_t shifted(int64_t time, int64_t shift)
+{
+	bool over = __builtin_add_overflow(time, shift, &time);
+
+	return over || time > TR_INSTANT_MAX ? TR_INSTANT_MAX : time;
+}
+
+/*
  * Sets the times of a span on the page. If only one of two successive segments has times, the
  * second one begins where the first one ended.
  */
@@ -504,8 +514,8 @@ static void set_times(const struct tr_html *html, const struct tr_lanes *lanes,
 		origin = lanes->timed ? html->forest.earliest : 0;
 		shift = html->latest;
 	}
-	span->begin = (from->begin - origin) * scale + shift;
-	span->end = (from->end - origin) * scale + shift;
+	span->begin = shifted((from->begin - origin) * scale, shift);
+	span->end = shifted((from->end - origin) * scale, shift);
 }
 
 /*

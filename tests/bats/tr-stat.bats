@@ -348,6 +348,9 @@ END
 	[ "$stderr" = 'tr-stat: note: the trace has no file calls: the path follows processes only' ]
 	# the paths of several traces follow each other
 	tr-stat -q --critical --json steps steps | jq -c '[.seconds + 0, .steps]' | grep -xF '[20,6]'
+	# the longest paths there are do not overflow
+	printf '%%trec\t1\nexec\t0\t-4611686018\t1\t/m\nexit\t1\t4611686018\t1\t-\n!end\t2\n' >far
+	tr-stat -q --critical far far | grep -x 'seconds *9223372036.854776'
 	# a truncated trace is reported, and one without ends or times has no path
 	sed '$d' steps | tr-stat -q --critical - | grep -x 'cut *yes'
 	sed '/exited/d' steps >open

@@ -129,6 +129,10 @@ END
 	# times of a segment without processes do not affect the next one
 	printf '%%trec\t1\nsys\t0\t1000\t1\topen\n!end\t1\n%%trec\t1\nexec\t0\t10\t1\t/b\nexec\t1\t11\t2\t/c\n!end\t2\n' |
 		tr-tohtml | part data - | jq -ce .dur | grep -xF '[1000000,0]'
+	# as far as time goes
+	far=4611686018.427387903
+	{ cat bare; printf '%%trec\t1\nexec\t0\t-%s\t1\t/b\nexec\t1\t%s\t2\t/c\n!end\t2\n' $far $far; } |
+		tr-tohtml | part data - | jq '.begin[2] > 4e15 and .dur[1] > 4e15' | grep -x true
 }
 
 @test "--limit, several segments, nothing to show" {

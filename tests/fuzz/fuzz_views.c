@@ -102,7 +102,10 @@ static void *make_srctrace_text(unsigned how, struct tr_output *out)
 
 static void *make_json(unsigned how, struct tr_output *out)
 {
-	struct tr_json_view_config config = { .array = how & 1, .pretty = how & 2 };
+	struct tr_json_view_config config = { .computed = how & 4,
+					      .call_kinds = tr_format_call_kinds,
+					      .array = how & 1,
+					      .pretty = how & 2 };
 	return tr_json_view_new(&config, out);
 }
 
