@@ -39,21 +39,15 @@ static uint32_t index_of(const struct tr_forest *forest, uint64_t number)
 		       : (uint32_t)(number - forest->base);
 }
 
-/* The index of the name of a signal, of which a trace has few. UINT64_MAX: memory is exhausted. */
+/* Returns the index of the name of a signal. UINT64_MAX: memory is exhausted. */
 static uint64_t add_signal(struct tr_forest *forest, const char *name)
 {
-	size_t i = 0;
-
-	while (i < forest->signal_count && strcmp(forest->signals[i], name) != 0)
-		i++;
-	if (i < forest->signal_count)
-		return i;
 	if (!tr_array_room(forest->signals, forest->signal_count, forest->signal_cap)) {
 		out_of_memory(forest);
 		return UINT64_MAX;
 	}
-	memcpy(forest->signals[forest->signal_count++], name, TR_RUN_SIGNAL);
-	return i;
+	memcpy(forest->signals[forest->signal_count], name, TR_RUN_SIGNAL);
+	return forest->signal_count++;
 }
 
 /* Stores the text of a program, as the view describes it. */

@@ -11,8 +11,8 @@
  * A parent may come after its child. A run is a root if its parent is not in the trace, or would be
  * a descendant of its own.
  *
- * Memory: 56 bytes for each run, and those of runs.h until it ends; the text that describes it goes
- * to a temporary file (core/spool.h). Not thread safe.
+ * Memory: 56 bytes for each run, 16 more if it was killed, and those of runs.h until it ends; the
+ * text that describes it goes to a temporary file (core/spool.h). Not thread safe.
  */
 #ifndef TR_PROCESS_FOREST_H
 #define TR_PROCESS_FOREST_H
@@ -57,7 +57,7 @@ struct tr_forest {
 	bool timed;		  /* it is known when some run began */
 	struct tr_runs runs;
 	uint64_t base;			/* number of the first run */
-	char (*signals)[TR_RUN_SIGNAL]; /* the different ones, NUL-terminated */
+	char (*signals)[TR_RUN_SIGNAL]; /* of each run that was killed, NUL-terminated */
 	size_t signal_count, signal_cap;
 
 	/* Appends what the view shows of a program. False: memory is exhausted. */

@@ -192,8 +192,9 @@ enum { LOAD_AHEAD = 1 << 16 };
 
 struct process {
 	struct process *parent;	     /* NULL: unknown; holds a reference */
+	struct process *above;	     /* some ancestor, NULL if there is none; see first_ancestor */
 	size_t references, children; /* children: those that are alive */
-	bool alive, is_parent;	     /* is_parent: it is the parent of another one */
+	bool alive;
 };
 
 static void release(struct process *process)
@@ -253,20 +254,29 @@ static bool add_event(struct tr_stat_load *load, struct process *process, int64_
 	return true;
 }
 
+/*
+ * Returns the first of the ancestors, or the process itself if it has none. A search halves the path
+ * for the next ones, so that long chains do not take quadratic time.
+ */
+static struct process *first_ancestor(struct process *process)
+{
+	while (process->above) {
+		if (process->above->above)
+			process->above = process->above->above;
+		process = process->above;
+	}
+	return process;
+}
+
 static void set_parent(struct tr_stat_load *load, struct process *process, uint64_t number)
 {
 	struct process *parent = tr_id_map_get(&load->processes, number);
 
-	if (process->parent || !parent || parent == process)
+	/* no process is its own ancestor, whatever a trace says */
+	if (process->parent || !parent || first_ancestor(parent) == process)
 		return;
-	/* no process is its own ancestor, whatever a trace says; one without children cannot be */
-	for (const struct process *above = parent; process->is_parent && above;
-	     above = above->parent)
-		if (above == process)
-			return;
-	parent->is_parent = true;
 	parent->references++;
-	process->parent = parent;
+	process->parent = process->above = parent;
 	if (process->alive)
 		count_child(load, parent, true);
 }

@@ -268,6 +268,13 @@ most() {
 		seq 100000 | awk '{ printf "exec\t%d\t%d.0\t%d\tsh\tparent=%d\targv=[]\n", $1, $1, $1, $1 - 1 }'
 	} >chain
 	[ "$(ulimit -t 4 && tr-stat -q --json chain | jq .processes.programs)" -eq 100000 ]
+	# forks that are printed late make a chain of processes that have children already
+	awk 'BEGIN { n = 100000
+		for (i = 1; i <= n; i++) printf "exec\t%d\t%d\t%d\tp\n", i, i, i
+		for (i = 1; i <= n; i++) printf "fork\t%d\t%d\t%d\t-\tchild=%d\n", n + i, n + i, i, n + i
+		for (i = 1; i < n; i++) printf "fork\t%d\t%d\t%d\t-\tchild=%d\n", 2 * n + i, 2 * n + i, i, i + 1
+		printf "exit\t%d\t%d\t1\t-\n", 3 * n, 3 * n }' >late
+	[ "$(ulimit -t 4 && most late)" = "200000 100000" ]
 }
 
 @test "how many processes live and how many of them run, by time" {

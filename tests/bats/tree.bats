@@ -76,6 +76,11 @@ END
 	[ "$(wc -c <got)" -lt 8000000 ]
 }
 
+@test "processes that were killed by as many signals take linear time" {
+	seq 100000 | sed 's/.*/exec\t&\t-\t&\tp\nexit\t&\t-\t&\t-\tsignal=SIG&/' >killed
+	(ulimit -t 4 && tr-totext --style=tree killed | grep -cw 'SIG[0-9]*') | grep -x 100000
+}
+
 @test "dot: Graphviz accepts the graph, with every process and its parent" {
 	tr-totext --style=dot build.trec >got
 	grep -F 'n3 [label="gcc -c b.c\n2.550 s, exit SIGKILL", tooltip="gcc -c b.c"' got
