@@ -593,7 +593,9 @@ static bool split_record(struct repack *r, const struct tr_trace_place *place,
 static bool end_trace(struct repack *r, const struct tr_trace_place *place)
 {
 	struct split *s = r->split;
-	bool good = close_part(r, place, NULL);
+	/* without records of its own, the first part has only what each part begins with */
+	bool due = !s->part && s->kept_count;
+	bool good = (!due || open_part(r, place)) && close_part(r, place, NULL);
 
 	if (s->large)
 		tr_cli_remark(&r->cli, NULL, TR_CAUSE_LIMIT, TR_NOTE,

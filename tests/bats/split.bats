@@ -282,6 +282,16 @@ parts/aXb/in-000002.trec" ]
 	tr-parse -q a.json b.json 2>messages | cmp - joined
 }
 
+@test "context of a trace without other records and without a trailer is a part" {
+	printf '%%trec\t1\tformat=klocwork\nmeta\t0\t-\t-\tversion\tvalue=101\n' >a.trec
+	printf 'meta\t0\t-\t-\tversion\tvalue=101\n' >b.trec
+	tr-repack -t trec --split=records=3 -o p/ a.trec b.trec
+	for trace in a b; do
+		tr-repack --join -t trec -o - p/$trace-* | grep -v '^%' >joined
+		{ grep ^meta $trace.trec; printf '!end\t1\n'; } | cmp - joined
+	done
+}
+
 @test "a part that is missing, twice, out of order or of another trace is an error that names it" {
 	zcat "$data/build/zlib.kw.json.gz" >a.json
 	tr-repack -t trec --split=records=40 -o p/ a.json
