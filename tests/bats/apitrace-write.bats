@@ -242,6 +242,15 @@ calls() {
 	[[ $stderr == *"cannot hold a map"* ]]
 	mangled "sed 's/count=3/count=[1,/'"
 	[ "$status" -eq 2 ]
+	open=$(printf '[%.0s' {1..60}) close=$(printf ']%.0s' {1..60})
+	mangled "sed 's/count=3/count=$open$close/'"
+	[ "$status" -eq 0 ]
+	grep -F "count=$open$close" <(tr-parse out)
+	for deeper in "[$open$close]" "$open{\"a\":1}$close"; do
+		mangled "sed 's/count=3/count=$deeper/'"
+		[ "$status" -eq 2 ]
+		[[ $stderr == *"more than 60 open brackets"* ]]
+	done
 	mangled "sed 's/\t0\tglClear/\tmain\tglClear/'"
 	[[ $stderr == *"the task is not a thread number"* ]]
 	[ "$(tr-parse out | grep -c ^call)" -eq 4 ]

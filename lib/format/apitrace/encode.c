@@ -739,15 +739,15 @@ static const char *structure(struct tr_encoder *encoder, const char *p, const ch
  */
 static const char *value(struct tr_encoder *encoder, const char *p, const char *end, unsigned depth)
 {
-	if (p == end || depth > TR_LITERAL_DEPTH)
+	if (p == end)
 		return NULL;
 	if (tr_is_digit(*p) || *p == '-')
 		return number(encoder, p, end);
 	if (*p == '"')
 		return string(encoder, p, end);
-	if (*p == '[')
+	if (*p == '[' && depth < TR_LITERAL_DEPTH)
 		return list(encoder, p, end, depth);
-	if (*p == '{')
+	if (*p == '{' && depth < TR_LITERAL_DEPTH)
 		return structure(encoder, p, end, depth);
 	if (is_word_start(*p) || *p == '?')
 		return word(encoder, p, end);
