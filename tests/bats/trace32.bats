@@ -25,6 +25,20 @@ block\t3\t-\t-\t0x0800021c\tsize=5\top=block
 	dd bs=1 if="$data/good-64.txt" 2>/dev/null | tr-parse -q | diff - <(tr-parse -q "$data/good-64.txt")
 }
 
+@test "all addresses of a section have its width" {
+	printf '%s\n' '###' '# Branch Flow trace file' '# target; caller' 'C:0x10; C:0x0' 'C:0x30; C:0x14' 'C:0x1234567890AB; C:0x34' \
+		'C:0x10; C:0x1234567890AD' 'C:0x20; C:0x18' >flow.txt
+	tr-parse -q flow.txt >trec
+	[ "$(cut -f1,5,6 trec | grep -v '^[%!]')" = $'section\tHISTORY\tbits=32
+block\t0x00000010\tsize=5
+section\tHISTORY\tbits=64
+block\t0x0000000000000030\tsize=5
+block\t0x00001234567890ab\tsize=3
+block\t0x0000000000000010\tsize=9' ]
+	tr-repack --strict -t gnatcov trec | tr-filter -c block | grep -x 4
+	tr-totext trec | grep ^00001234567890ab
+}
+
 @test "damage: the line is named, the rest is kept, and no code is guessed across it" {
 	run -2 --separate-stderr tr-parse -q "$data/bad-lines.txt"
 	[ "$(grep ^block <<<"$output" | cut -f5,6)" = $'0x00001000\tsize=17\n0x00001300\tsize=9\n0x00001600\tsize=5' ]

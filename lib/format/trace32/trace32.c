@@ -36,6 +36,7 @@ struct reader {
 	struct tr_id_map instructions; /* struct instruction, by address */
 	struct tr_arena memory;
 	bool begun;   /* the section is a record */
+	bool wide;    /* its addresses have 64 bits */
 	bool flows;   /* `from` is an address that was executed */
 	bool waiting; /* `entry` has blocks that are not records yet */
 	bool guessed; /* the end of a block was unknown */
@@ -156,7 +157,7 @@ static enum tr_status put_block(struct reader *reader, uint64_t address, uint64_
 	struct tr_buffer *to = &reader->base.line;
 	tr_reader_begin(&reader->base, "block");
 	tr_buffer_put_literal(to, "-\t-\t0x");
-	tr_buffer_put_hex(to, address, reader->entry.digits > 8 ? 16 : 8);
+	tr_buffer_put_hex(to, address, reader->wide ? 16 : 8);
 	tr_buffer_put_literal(to, "\tsize=");
 	tr_buffer_put_decimal(to, size);
 	tr_buffer_put_literal(to, "\top=block");
@@ -210,7 +211,7 @@ static enum tr_status put_next(struct reader *reader, struct tr_record **record,
 	return put_block(reader, at, size, outcome, record, err);
 }
 
-/* Delivers the section, before the first block. */
+/* Delivers the section, before the first block of its width. */
 static enum tr_status put_section(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
 {
@@ -219,7 +220,7 @@ static enum tr_status put_section(struct reader *reader, struct tr_record **reco
 	reader->base.source_line = reader->entry_line;
 	tr_reader_begin(&reader->base, "section");
 	tr_buffer_put_literal(to, "-\t-\tHISTORY\tbits=");
-	tr_buffer_put_decimal(to, reader->entry.digits > 8 ? 64 : 32);
+	tr_buffer_put_decimal(to, reader->wide ? 64 : 32);
 	return tr_reader_deliver(&reader->base, record, err);
 }
 
@@ -258,6 +259,10 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line, bool
 	}
 	reader->entry = entry;
 	reader->entry_line = reader->base.lines;
+	if (!reader->wide && (entry.digits > 8 || entry.caller_digits > 8)) {
+		reader->wide = true;
+		reader->begun = false;
+	}
 	if (reader->flows)
 		reader->waiting = true;
 	else
