@@ -87,6 +87,14 @@ short() {
 	[[ $output == *$'\tenv={"":"","":""}\trespfile={"":""}\t'* ]]
 }
 
+@test "each argument of a parameter file is a word, whatever blanks it has" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf '{"actions":[{"mnemonic":"X","arguments":["gcc","@p"],"paramFiles":[{"execPath":"p","arguments":%s}]}]}' \
+		'["-c","a.c","-DA=a\u000bb\fc\rd\te f\ng"]' >params
+	tr-repack -q -t compdb -O cwd=/b -O respfiles=inline -o - params >db
+	[ "$(jq -c '.[0].arguments[-1]' db)" = '"-DA=a\u000bb\fc\rd\te f\ng"' ]
+}
+
 @test "memory does not grow with the graph" {
 	{
 		printf '{"artifacts":['

@@ -237,9 +237,10 @@ static bool put_argument(struct tr_text argument, struct tr_arena *arena, struct
 	if (!bytes.len)
 		tr_buffer_put_literal(to, "\"\"");
 	for (size_t i = 0; i < bytes.len; i++) {
-		if (strchr(" \t\n\"'\\", bytes.data[i]) && bytes.data[i])
+		char c = bytes.data[i];
+		if (tr_is_space(c) || c == '"' || c == '\'' || c == '\\')
 			tr_buffer_put_byte(to, '\\');
-		tr_buffer_put_byte(to, bytes.data[i]);
+		tr_buffer_put_byte(to, c);
 	}
 	tr_buffer_put_byte(to, '\n');
 	return !to->failed;
