@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
-	data=${top_srcdir:?}/tests/data/bazel
+	data=${top_srcdir:?}/tests/data/bazel corpus=$top_srcdir/tests/fuzz/corpus/bazel
 }
 
 # short [ARG...]: the records without the fields extra and env, and without header and trailer
@@ -85,6 +85,14 @@ short() {
 	printf '{"actions":[{"mnemonic":"x","arguments":["a"],"environmentVariables":[1,"b",[{}],{"key":3},{}],"paramFiles":[{"arguments":[1,null]}]}]}' >types
 	run -0 tr-parse -q types
 	[[ $output == *$'\tenv={"":"","":""}\trespfile={"":""}\t'* ]]
+}
+
+@test "the end of a command is spelled as a real number of the stream, also with nanoseconds" {
+	tr-parse -q "$corpus/end-in-nanoseconds" | grep -F $'\t1795428000.123456789\t' |
+		grep -cF $'\tend=1795428001.1234567\t' | grep -x 1
+	# a time so small that it has an exponent
+	printf '{"commandArgs":["a"],"remotable":true,"metrics":{"startTime":"1970-01-01T00:00:00Z","executionWallTime":"0.000000001s"}}' >small
+	tr-parse -q small | grep -cF $'\tend=1e-9\t' | grep -x 1
 }
 
 @test "each argument of a parameter file is a word, whatever blanks it has" {

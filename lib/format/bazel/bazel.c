@@ -319,7 +319,7 @@ static bool read_times(struct reader *reader, const struct command *command, int
 	return true;
 }
 
-/* Appends seconds without zeros at the end, except for the first digit after the point. */
+/* Appends a time column: without zeros at the end, except for the first digit after the point. */
 static void put_seconds(int64_t instant, struct tr_buffer *to)
 {
 	unsigned digits = 9;
@@ -330,6 +330,21 @@ static void put_seconds(int64_t instant, struct tr_buffer *to)
 		digits--;
 	}
 	tr_instant_write(instant, digits, to);
+}
+
+/* Appends seconds as a value: the shortest number that is read as the same double. */
+static void put_real(int64_t instant, struct tr_buffer *to)
+{
+	size_t begin = to->len;
+	char spelled[TR_REAL_MAX];
+	uint64_t bits;
+
+	put_seconds(instant, to);
+	if (to->failed ||
+	    !tr_real64_read(tr_text_span(to->data + begin, to->data + to->len), &bits))
+		return;
+	to->len = begin;
+	tr_buffer_put(to, spelled, tr_real64_write(bits, spelled));
 }
 
 /* Puts the program, which is the first argument, as the name. */
@@ -362,7 +377,7 @@ static bool put_end(const struct command *command, int64_t end, struct tr_buffer
 		tr_buffer_put_literal(line, "\tstatus=0");
 	if (end != TR_INSTANT_NONE) {
 		tr_buffer_put_literal(line, "\tend=");
-		put_seconds(end, line);
+		put_real(end, line);
 	}
 	return true;
 }
