@@ -95,6 +95,22 @@ short() {
 	tr-parse -q small | grep -cF $'\tend=1e-9\t' | grep -x 1
 }
 
+@test "the form of the input does not depend on the blanks in it, nor on how they arrive" {
+	short "$corpus/blanks-before-graph" >want
+	grep -cF $'\targv=["gcc"]' want | grep -x 1
+	# before the object, before its first key, and around the colon of a list
+	local format
+	for format in '%5000s{"artifacts":[],%s"actions"%s:%s[%s' '%s{%5000s"artifacts":[],%s"actions"%s:[%s' \
+		'%s{"artifacts"%300s:%300s[],%s"actions":[%s' '%s{"artifacts":[],%5000s"actions"%300s:%300s[%s'; do
+		# shellcheck disable=SC2059
+		printf "$format"'{"mnemonic":"X","arguments":["gcc"]}]}\n' '' '' '' '' '' >blanks
+		diff want <(short -f bazel blanks)
+		diff want <({ head -c 4500 blanks; sleep 0.2; tail -c +4501 blanks; } | short -f bazel)
+	done
+	printf '%5000s{%5000s"commandArgs":["a"],"remotable":true}\n' '' '' >spawn
+	[ "$(short -f bazel spawn)" = $'exec\t0\t-\t0\ta\targv=["a"]\tstatus=0' ]
+}
+
 @test "each argument of a parameter file is a word, whatever blanks it has" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	printf '{"actions":[{"mnemonic":"X","arguments":["gcc","@p"],"paramFiles":[{"execPath":"p","arguments":%s}]}]}' \

@@ -474,23 +474,55 @@ static bool skip_separators(struct reader *reader)
 }
 
 /*
+ * Adds to *at, an offset in the window, the blanks there and the byte after them. False: it is
+ * another byte. The window grows as necessary, so the result is the same however the input arrives.
+ */
+static bool pass(struct reader *reader, char byte, size_t *at)
+{
+	struct tr_input *in = reader->base.in;
+
+	for (;; ++*at) {
+		tr_reader_look(&reader->base, *at + 1);
+		if (tr_input_available(in) <= *at)
+			return false;
+		if (!tr_is_blank(in->pos[*at]))
+			return in->pos[(*at)++] == byte;
+	}
+}
+
+/* As pass, for a key, which has at most LONGEST bytes with its quotes. */
+static bool pass_key(struct reader *reader, struct tr_text *key, size_t *at)
+{
+	enum { LONGEST = 256 };
+	struct tr_input *in = reader->base.in;
+
+	if (!pass(reader, '"', at))
+		return false;
+	size_t begin = *at - 1;
+	tr_reader_look(&reader->base, begin + LONGEST);
+	size_t len = tr_input_available(in) - begin;
+	struct tr_json json = { in->pos + begin,
+				in->pos + begin + (len < LONGEST ? len : LONGEST) };
+	if (tr_json_next(&json, key) != TR_JSON_STRING)
+		return false;
+	*at = (size_t)(json.pos - in->pos);
+	return true;
+}
+
+/*
  * Steps over the key of a list and its bracket. TR_WARN: something else is there, and what follows
  * is searched for objects.
  */
 static enum tr_status enter_list(struct reader *reader, struct tr_error *err)
 {
-	enum { LONGEST = 256 };
-	struct tr_input *in = reader->base.in;
-	struct tr_text key, text;
+	struct tr_text key;
+	size_t at = 0;
 
-	tr_reader_look(&reader->base, LONGEST);
-	struct tr_json json = { in->pos, in->end };
-	bool found = tr_json_next(&json, &key) == TR_JSON_STRING;
+	bool found = pass_key(reader, &key, &at);
 	bool actions = found && tr_text_is(key, "actions");
 	reader->where = LIST;
-	if (found && tr_json_next(&json, &text) == TR_JSON_COLON &&
-	    tr_json_next(&json, &text) == TR_JSON_ARRAY) {
-		tr_json_items_skip(&reader->items, (size_t)(json.pos - in->pos));
+	if (found && pass(reader, ':', &at) && pass(reader, '[', &at)) {
+		tr_json_items_skip(&reader->items, at);
 		reader->items.inside = true;
 		reader->actions = actions;
 		return TR_OK;
@@ -536,16 +568,16 @@ static void begin(struct reader *reader)
 	static const char *const lists[] = { "artifacts",	  "actions",	   "targets",
 					     "depSetOfFiles",	  "configuration", "ruleClasses",
 					     "aspectDescriptors", "pathFragments", NULL };
-	enum { PROBE = 4096 };
 	struct tr_input *in = reader->base.in;
 	struct tr_text key;
+	size_t at = 0;
 
 	if (tr_input_more(in, 3) && memcmp(in->pos, "\xef\xbb\xbf", 3) == 0)
 		tr_json_items_skip(&reader->items, 3);
-	tr_reader_look(&reader->base, PROBE);
-	struct tr_json json = { in->pos, in->end };
-	bool graph = tr_json_next(&json, &key) == TR_JSON_OBJECT &&
-		     tr_json_next(&json, &key) == TR_JSON_STRING && tr_text_is_among(key, lists);
+	while (tr_input_more(in, 1) && tr_is_blank(*in->pos))
+		tr_json_items_skip(&reader->items, 1);
+	bool graph = pass(reader, '{', &at) && pass_key(reader, &key, &at) &&
+		     tr_text_is_among(key, lists);
 	reader->where = graph ? TOP : SPAWNS;
 }
 
