@@ -82,7 +82,7 @@ short() {
 	run -2 --separate-stderr tr-parse log
 	[[ $stderr == *"log:2: an object that is not a command of Bazel"* ]]
 	[[ $output == *$'\ta\targv=["a"]'* && $output == *$'\tb\targv=["b",{"c":[]}]'* ]]
-	printf '{"actions":[{"mnemonic":"x","arguments":["a"],"environmentVariables":[1,"b",[{}],{"key":3},{}],"paramFiles":[{"arguments":[1,null]}]}]}' >types
+	printf '{"actions":[{"mnemonic":"x","arguments":["a"],"environmentVariables":[{"key":3},{}],"paramFiles":[{"arguments":[1,null]}]}]}' >types
 	run -0 tr-parse -q types
 	[[ $output == *$'\tenv={"":"","":""}\trespfile={"":""}\t'* ]]
 }
@@ -117,6 +117,12 @@ short() {
 		'["-c","a.c","-DA=a\u000bb\fc\rd\te f\ng"]' >params
 	tr-repack -q -t compdb -O cwd=/b -O respfiles=inline -o - params >db
 	[ "$(jq -c '.[0].arguments[-1]' db)" = '"-DA=a\u000bb\fc\rd\te f\ng"' ]
+}
+
+@test "a list with something that Bazel does not write in it is kept as it is" {
+	printf '{"actions":[{"mnemonic":"x","arguments":["a"],"environmentVariables":[{"key":"B","value":"c"},"A=B"],"paramFiles":[[]]}]}' >lists
+	run -0 tr-parse -q lists
+	[[ $output == *$'\targv=["a"]\tflagged=["planned"]\textra={"mnemonic":"x","environmentVariables":[{"key":"B","value":"c"},"A=B"],"paramFiles":[[]]}'* ]]
 }
 
 @test "memory does not grow with the graph" {

@@ -38,7 +38,7 @@
 /* An object, and its members that become fields; NULL: absent, or of another type. */
 struct command {
 	struct tr_json_object all;
-	const struct tr_json_member *arguments, *environment, *params, *status, *metrics;
+	const struct tr_json_member *arguments, *status, *metrics;
 	bool planned; /* of aquery */
 };
 
@@ -80,13 +80,8 @@ static bool open_command(struct command *command, struct tr_text text, struct tr
 	command->planned = !command->arguments;
 	if (command->planned)
 		command->arguments = tr_json_take(all, "arguments", TR_JSON_ARRAY);
-	if (!command->arguments)
+	if (!command->arguments || command->planned)
 		return true;
-	command->environment = tr_json_take(all, "environmentVariables", TR_JSON_ARRAY);
-	if (command->planned) {
-		command->params = tr_json_take(all, "paramFiles", TR_JSON_ARRAY);
-		return true;
-	}
 	command->status = tr_json_take(all, "exitCode", TR_JSON_NUMBER);
 	/* it stays in extra, because it has more than the times */
 	command->metrics = tr_json_member_find(all->members, all->count, "metrics");
@@ -162,15 +157,29 @@ static void close_reader(struct tr_reader *base)
 	tr_buffer_free(&reader->text);
 }
 
-/* Calls put with each object of a list. False: memory is exhausted, or put returned false. */
-static bool for_each(struct reader *reader, const struct tr_json_member *list,
+/*
+ * Puts a list of objects as a field of another name; put appends an object. A list that has anything
+ * else, which Bazel does not write, stays in extra. False: memory is exhausted, or put returned
+ * false.
+ */
+static bool put_list(struct reader *reader, struct command *command, const char *key,
+		     const char *field,
 		     bool (*put)(struct reader *reader, struct tr_json_member *members,
 				 size_t count, bool first))
 {
-	struct tr_json json = { list->value.data, list->value.data + list->value.len };
+	const struct tr_json_member *list =
+		tr_json_member_find(command->all.members, command->all.count, key);
+	struct tr_buffer *line = &reader->base.line;
+	size_t start = line->len;
 	struct tr_text text;
 	bool first = true;
 
+	if (!list || list->type != TR_JSON_ARRAY)
+		return true;
+	tr_buffer_put_byte(line, '\t');
+	tr_buffer_put_text(line, tr_text_from(field));
+	tr_buffer_put_literal(line, "={");
+	struct tr_json json = { list->value.data, list->value.data + list->value.len };
 	tr_json_next(&json, &text); /* [ */
 	for (;;) {
 		struct tr_json at = json, after = json;
@@ -182,22 +191,27 @@ static bool for_each(struct reader *reader, const struct tr_json_member *list,
 		}
 		if (token == TR_JSON_ARRAY_END || tr_json_skip(&after, &err) == TR_JSON_BAD ||
 		    after.pos == json.pos)
+			break;
+		if (token != TR_JSON_OBJECT) {
+			line->len = start;
 			return true;
+		}
 		struct tr_json_member *members;
 		size_t count;
 		const char *begin = at.pos - 1; /* { */
 		json = after;
-		if (token != TR_JSON_OBJECT)
-			continue;
 		if (!tr_json_members(tr_text_span(begin, after.pos), &reader->base.arena, &members,
 				     &count)) {
-			reader->base.line.failed = true;
+			line->failed = true;
 			return false;
 		}
 		if (!put(reader, members, count, first))
 			return false;
 		first = false;
 	}
+	tr_buffer_put_byte(line, '}');
+	tr_json_take(&command->all, key, TR_JSON_ARRAY);
+	return true;
 }
 
 /* Returns the string of that key; it is empty if Bazel left it out. */
@@ -383,7 +397,7 @@ static bool put_end(const struct command *command, int64_t end, struct tr_buffer
 }
 
 /* Puts the columns and fields. False: a value that no record can hold, or memory is exhausted. */
-static bool put_command(struct reader *reader, const struct command *command, struct tr_error *err)
+static bool put_command(struct reader *reader, struct command *command, struct tr_error *err)
 {
 	struct tr_buffer *line = &reader->base.line;
 	uint64_t task = reader->base.seq;
@@ -409,21 +423,15 @@ static bool put_command(struct reader *reader, const struct command *command, st
 	}
 	if (!tr_json_put_field("argv", command->arguments, line, err))
 		return false;
-	if (command->environment) {
-		tr_buffer_put_literal(line, "\tenv={");
-		if (!for_each(reader, command->environment, put_variable))
-			return false;
-		tr_buffer_put_byte(line, '}');
-	}
-	if (command->params) {
-		tr_buffer_put_literal(line, "\trespfile={");
-		if (!for_each(reader, command->params, put_params))
-			return false;
-		tr_buffer_put_byte(line, '}');
-	}
+	size_t taken = command->all.taken_count;
+	if (!put_list(reader, command, "environmentVariables", "env", put_variable))
+		return false;
+	bool has_environment = command->all.taken_count > taken;
+	if (command->planned && !put_list(reader, command, "paramFiles", "respfile", put_params))
+		return false;
 	if (!put_end(command, end, line, err))
 		return false;
-	if (command->planned && command->environment)
+	if (command->planned && has_environment)
 		tr_buffer_put_literal(line, "\tflagged=[\"planned\",\"env-trimmed\"]");
 	else if (command->planned)
 		tr_buffer_put_literal(line, "\tflagged=[\"planned\"]");
