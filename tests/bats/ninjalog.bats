@@ -39,6 +39,14 @@ setup() {
 	{ cat ninja_log; printf '# end of ninja log\n{"cpus":2}'; } | tr-parse --strict | cmp - trec
 }
 
+@test "the times of further outputs, which ninja -t restat makes different" {
+	printf '%s\n' '# ninja log v5' $'1\t2\t100\ta\tab' $'1\t2\t100\tb\tab' $'1\t2\t200\tc\tab' \
+		$'3\t4\t300\td\tab' $'3\t4\t300\te\tab' | tr-parse >trec
+	grep -F $'\textra={"mtime":"100","hash":"ab","outputs":["b","c"],"mtimes":["100","200"]}' trec
+	grep -F $'\textra={"mtime":"300","hash":"ab","outputs":["e"]}' trec
+	[ "$(grep -c ^exec trec)" -eq 2 ]
+}
+
 @test "damaged lines are reported and left out" {
 	printf '%s\n' '# ninja log v5' 'nothing' $'5\t1\t0\tend before start\tab' $'1\t5\t0\ta.o\tab' \
 		$'1\t5\t0\tb.o\txyz' $'1\t5\t0\t\tab' >ninja_log

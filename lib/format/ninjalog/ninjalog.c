@@ -8,9 +8,9 @@
  *
  * START and END are milliseconds since that ninja began, MTIME is a time of the output or of its
  * inputs, and HASH that of the command, which is not in the log. A command with several outputs
- * has a line for each, one after the other, with the same times and hash. Several builds are in one
- * log, one after the other, until ninja sorts it. Chromium's builds append "# end of ninja log" and
- * data of their own.
+ * has a line for each, one after the other, with the same START, END and HASH; only ninja -t restat
+ * gives them different MTIMEs. Several builds are in one log, one after the other, until ninja sorts
+ * it. Chromium's builds append "# end of ninja log" and data of their own.
  *
  * Path of the data: line -> fields (read_line) -> the record of the command, which is pending until
  * a line of another command comes (put_pending).
@@ -31,7 +31,10 @@ struct reader {
 	struct tr_reader base;
 	struct tr_buffer pending; /* the record of a command without its extra, from its time on */
 	struct tr_buffer extra;	  /* more of its outputs, as JSON strings */
-	struct tr_buffer key;	  /* its times and its hash */
+	struct tr_buffer mtime;	  /* that of its first output */
+	struct tr_buffer mtimes;  /* those of the others, as JSON strings */
+	bool mtimes_differ;
+	struct tr_buffer key; /* its start, end and hash */
 	struct tr_buffer next_key;
 	bool over; /* what follows is data of Chromium's */
 };
@@ -77,6 +80,10 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 
 	tr_buffer_reset(to);
 	tr_buffer_reset(&reader->extra);
+	tr_buffer_reset(&reader->mtimes);
+	tr_buffer_reset(&reader->mtime);
+	tr_buffer_put_text(&reader->mtime, fields[MTIME]);
+	reader->mtimes_differ = false;
 	tr_instant_write((int64_t)times[0] * MILLISECOND, 3, to);
 	tr_buffer_put_byte(to, '\t');
 	/* a task for each command, as each is a process of its own */
@@ -99,6 +106,18 @@ static void begin_command(struct reader *reader, const struct tr_text fields[FIE
 	reader->base.source_line = reader->base.lines;
 }
 
+/* Appends a further output to the pending command. */
+static void add_output(struct reader *reader, const struct tr_text fields[FIELDS])
+{
+	if (reader->extra.len) {
+		tr_buffer_put_byte(&reader->extra, ',');
+		tr_buffer_put_byte(&reader->mtimes, ',');
+	}
+	tr_string_quote(fields[OUTPUT], &reader->extra);
+	tr_string_quote(fields[MTIME], &reader->mtimes);
+	reader->mtimes_differ |= !tr_text_equal(fields[MTIME], tr_buffer_text(&reader->mtime));
+}
+
 /* Delivers the pending command. */
 static enum tr_status put_pending(struct reader *reader, struct tr_record **record,
 				  struct tr_error *err)
@@ -112,8 +131,14 @@ static enum tr_status put_pending(struct reader *reader, struct tr_record **reco
 		tr_buffer_put_text(to, tr_buffer_text(&reader->extra));
 		tr_buffer_put_byte(to, ']');
 	}
+	if (reader->mtimes_differ) {
+		tr_buffer_put_literal(to, ",\"mtimes\":[");
+		tr_buffer_put_text(to, tr_buffer_text(&reader->mtimes));
+		tr_buffer_put_byte(to, ']');
+	}
 	tr_buffer_put_byte(to, '}');
-	to->failed |= reader->pending.failed || reader->extra.failed || reader->key.failed;
+	to->failed |= reader->pending.failed || reader->extra.failed || reader->key.failed ||
+		      reader->mtime.failed || (reader->mtimes_differ && reader->mtimes.failed);
 	tr_buffer_reset(&reader->pending);
 	return tr_reader_deliver(&reader->base, record, err);
 }
@@ -152,9 +177,7 @@ static enum tr_status take_line(struct reader *reader, struct tr_text line,
 	make_key(&reader->next_key, fields);
 	if (reader->pending.len &&
 	    tr_text_equal(tr_buffer_text(&reader->key), tr_buffer_text(&reader->next_key))) {
-		if (reader->extra.len)
-			tr_buffer_put_byte(&reader->extra, ',');
-		tr_string_quote(fields[OUTPUT], &reader->extra);
+		add_output(reader, fields);
 		return TR_END;
 	}
 	if (reader->pending.len)
@@ -197,6 +220,8 @@ static void close_reader(struct tr_reader *base)
 
 	tr_buffer_free(&reader->pending);
 	tr_buffer_free(&reader->extra);
+	tr_buffer_free(&reader->mtime);
+	tr_buffer_free(&reader->mtimes);
 	tr_buffer_free(&reader->key);
 	tr_buffer_free(&reader->next_key);
 }
@@ -220,6 +245,7 @@ static struct tr_reader *open_reader(const struct tr_read_config *config, struct
 		return NULL;
 	tr_buffer_limit(&reader->base.line, reader->base.max_record);
 	tr_buffer_limit(&reader->extra, reader->base.max_record);
+	tr_buffer_limit(&reader->mtimes, reader->base.max_record);
 	return &reader->base;
 }
 
