@@ -511,6 +511,16 @@ END
 	tr-parse again.json | cmp - trec
 }
 
+@test "the content of a response file stays in an entry that was read, or replaces its name" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	echo '[{"directory":"/b","file":"a.c","arguments":["gcc","-c","a.c"],"respfile":"-DX","note":1},
+		{"directory":"/b","file":"b.c","arguments":["gcc","-c","@b","b.c"],"respfile":"-DX\n"}]' >db.json
+	tr-parse db.json >trec
+	tr-repack -O respfiles=keep trec | jq -S . | cmp - <(jq -S . db.json)
+	tr-repack trec | jq -c '.[] | [.arguments, .respfile]' >got
+	printf '%s\n' '[["gcc","-c","a.c"],"-DX"]' '[["gcc","-c","-DX","b.c"],null]' | cmp - got
+}
+
 @test "several databases become one" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	db=$data/zlib.compile_commands.json

@@ -302,6 +302,9 @@ bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_comma
 
 	if (tr_respfile_expand(*argv, *argc, rules, &source, arena, &expansion, &err) != TR_OK)
 		return false;
+	*left = expansion.left;
+	if (!expansion.files)
+		return true;
 	struct tr_text *words = tr_arena_alloc(arena, expansion.count * sizeof *words);
 	if (!words)
 		return false;
@@ -309,7 +312,6 @@ bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_comma
 		words[i] = expansion.words[i].text;
 	*argv = words;
 	*argc = expansion.count;
-	*left = expansion.left;
 	return true;
 }
 

@@ -245,8 +245,8 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 			   struct tr_tool_config **tools, struct tr_error *err);
 
 /*
- * Sets *argv and *argc to the words of a command with its response files expanded. *left: a
- * response file that could not be expanded. False: memory is exhausted.
+ * Sets *argv and *argc to the words of a command with its response files expanded; they stay as they
+ * are if none is. *left: a response file that could not be expanded. False: memory is exhausted.
  */
 bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
 		      const struct tr_respfile_rules *rules, struct tr_arena *arena,

@@ -276,6 +276,25 @@ static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *
 	return !style->for_clang || remove_unknown(entry, &invocation, arena);
 }
 
+/*
+ * Appends the content of a response file that stays on the command line, or is not named there, as
+ * a member. False: memory is exhausted.
+ */
+static bool put_respfile(const struct tr_value *content, struct tr_arena *arena,
+			 struct tr_buffer *extra)
+{
+	if (!content || content->type != TR_STRING)
+		return true;
+	struct tr_text bytes = tr_string_bytes(content->text, arena);
+	if (!bytes.data)
+		return false;
+	if (extra->len)
+		tr_buffer_put_byte(extra, ',');
+	tr_buffer_put_literal(extra, "\"respfile\":");
+	tr_json_string_from_wtf8(bytes, extra);
+	return !extra->failed;
+}
+
 /* Writes the entry of a record that was read from a database, here or by tr-parse. */
 static enum tr_status put_read_entry(struct writer *writer, struct tr_record *record,
 				     struct tr_text file, struct tr_error *err)
@@ -306,6 +325,9 @@ static enum tr_status put_read_entry(struct writer *writer, struct tr_record *re
 	}
 	if (status == TR_OK)
 		status = tr_compdb_extra(record, &extra, err);
+	if (status == TR_OK && entry.argv == command.argv &&
+	    !put_respfile(command.respfile, record->arena, &extra))
+		status = tr_error_memory(err);
 	if (status == TR_OK) {
 		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
 		tr_buffer_reset(&writer->entries);
