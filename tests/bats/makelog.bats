@@ -200,6 +200,17 @@ database() {
 	[ -z "$stderr" ]
 }
 
+@test "how far a log is read for the end of a command does not depend on how it arrives" {
+	{ printf "gcc -c 'a.c\n"; head -c 16368 /dev/zero | tr '\0' z; printf "\nb.c' -o q.o -DX"; } >log
+	[ "$(tail -n +2 log | wc -c)" -eq 16384 ]
+	local way
+	for way in 'tr-parse -O cwd=/b log' 'tr-parse -f makelog -O cwd=/b log' 'cat log | tr-parse -f makelog -O cwd=/b'; do
+		run -2 --separate-stderr bash -c "$way"
+		[[ $stderr == *': the last line has no newline: its command may be truncated' ]]
+		[[ $output == *'"-o","q.o","-DX"]'* ]]
+	done
+}
+
 @test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

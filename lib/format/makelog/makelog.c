@@ -295,7 +295,8 @@ static size_t look_ahead(struct reader *reader, bool tools, size_t *ends, size_t
 	struct tr_input *in = reader->base.in;
 	size_t count = 0;
 
-	tr_reader_look(&reader->base, AHEAD);
+	/* one byte more shows whether the log ends there */
+	tr_reader_look(&reader->base, AHEAD + 1);
 	bool whole = in->end - in->pos <= AHEAD;
 	const char *p = in->pos, *end = whole ? in->end : in->pos + AHEAD, *lf;
 	while (count < most && p < end) {
