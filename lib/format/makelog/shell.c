@@ -1037,7 +1037,8 @@ static struct tr_text find_delimiter(const struct tr_makelog_shell *shell, const
 /* Skips the here-documents that begin after a line. Their lines are data, except for a shell. */
 static void skip_heres(struct tr_makelog_shell *shell)
 {
-	for (size_t i = 0; i < shell->here_count; i++) {
+	/* after one without end no other is searched for, or long texts would take quadratic time */
+	for (size_t i = 0; i < shell->here_count && !shell->endless; i++) {
 		struct tr_text last = find_delimiter(shell, &shell->heres[i]);
 		if (!last.data) {
 			shell->endless = true;

@@ -267,6 +267,7 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 	size_t prompt = skip_prompt(names, text);
 	struct tr_text line = skip_blanks(without(text, prompt)), script = script_of_cmd(line);
 	bool windows = prompt || script.data, more = true;
+	bool link = false; /* the current command is in the arguments of cmake */
 
 	if (prompt)
 		directory = (struct tr_text){ text.data, prompt - 1 };
@@ -281,10 +282,12 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 		    memmem(arguments.data, end, " vs_link_", 9)) {
 			/* cmake -E vs_link_exe OPTION... -- link.exe ARGUMENT... */
 			const char *dashes = memmem(arguments.data, end, " -- ", 4);
-			text = dashes ? tr_text_span(dashes + 4, text.data + text.len)
-				      : without(programs.rest, end);
-			if (dashes)
+			/* once, because each time the rest is searched for its end */
+			if (dashes && !link) {
+				link = true;
+				text = tr_text_span(dashes + 4, text.data + text.len);
 				continue;
+			}
 		} else if (script.data && is_program(programs.list[0], "cd")) {
 			change(&directory, arguments, &joined);
 		} else if (programs.tool != TR_TOOL_NONE &&
@@ -292,6 +295,7 @@ bool tr_makelog_windows_parse(struct tr_makelog_names *names, struct tr_text tex
 			*failed = true;
 			break;
 		}
+		link = false;
 		text = without(programs.rest, end);
 		more = text.len && (*text.data == '&' || *text.data == '|');
 		while (text.len && (*text.data == '&' || *text.data == '|' || *text.data == ' '))
