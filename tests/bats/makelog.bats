@@ -211,6 +211,13 @@ database() {
 	done
 }
 
+@test "joined lines without a command are read one by one, also after one that cannot be read" {
+	printf '%s\n' 'foo \' "gcc -c 'a.c \\" 'gcc -c b.c' >log
+	run -2 --separate-stderr tr-parse -f makelog -O cwd=/b log
+	[ "$stderr" = "tr-parse: log:1: a command with an unclosed quote or bracket: left out" ]
+	[[ $output == *'["gcc","-c","b.c"]'*$'\terrors=1' ]]
+}
+
 @test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

@@ -432,7 +432,7 @@ static bool is_continued(struct tr_text line)
 
 /*
  * Parses lines that backslashes join. If they contain no command, each of them is parsed alone,
- * because text can end in a backslash, too.
+ * because text can end in a backslash, too. TR_WARN: err reports the last one that cannot be read.
  */
 static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 {
@@ -443,11 +443,12 @@ static enum tr_status parse_logical(struct reader *reader, struct tr_error *err)
 		return status;
 	size_t budget = reader->budget;
 	reader->budget = 0; /* none of them continues after the last one */
-	for (const char *p = text.data, *end = p + text.len; p < end && status == TR_OK;) {
+	for (const char *p = text.data, *end = p + text.len; p < end && status != TR_FATAL;) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));
 		struct tr_text line = tr_text_span(p, lf ? lf : end);
 		line.len -= lf && line.len;
-		status = parse(reader, tr_makelog_command(line), err);
+		enum tr_status one = parse(reader, tr_makelog_command(line), err);
+		status = one == TR_OK ? status : one;
 		p = lf ? lf + 1 : end;
 	}
 	reader->budget = budget;
