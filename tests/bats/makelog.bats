@@ -200,6 +200,23 @@ database() {
 	[ -z "$stderr" ]
 }
 
+@test "a log that ends after a backslash is truncated, and its command has no argument for it" {
+	local end
+	for end in 'cc -c b.c \' 'cc -c b.c\' $'cc \\\n-c b.c \\' 'cl -c b.c \'; do
+		for newline in $'\n' ''; do
+			printf 'cc -c a.c\n%s%s' "$end" "$newline" >log
+			run -2 --separate-stderr tr-parse -f makelog -O cwd=/b log
+			[ "$stderr" = 'tr-parse: log:2: the last line ends with a backslash: its command may be truncated' ]
+			[[ $output == *'","-c","b.c"]'*$'\terrors=1\ttruncated=true' ]]
+		done
+	done
+	# text is not truncated, and at the end of a script a shell keeps the backslash
+	printf '%s\n' "sh -c 'cc -c a.c \\'" 'a folder, C:\b, or \' >log
+	run -0 --separate-stderr tr-parse -q -f makelog log
+	[ -z "$stderr" ]
+	[[ $output == *'["cc","-c","a.c","\\"]'* ]]
+}
+
 @test "how far a log is read for the end of a command does not depend on how it arrives" {
 	{ printf "gcc -c 'a.c\n"; head -c 16368 /dev/zero | tr '\0' z; printf "\nb.c' -o q.o -DX"; } >log
 	[ "$(tail -n +2 log | wc -c)" -eq 16384 ]

@@ -29,6 +29,7 @@ struct reader {
 	struct tr_makelog_shell *shells[DEPTH]; /* of lines; of sh -c in them; and so on */
 	size_t depth;				/* which of them is at work */
 	const char *left_out; /* why a part of the line is left out; NULL: none is */
+	const char *cut;      /* why the line may be truncated; NULL: it is whole */
 	struct tr_makelog_names names;
 	struct tr_makelog_where where;
 	uint64_t next_cr, next_escape;	 /* offsets before which the rest of the log has none */
@@ -39,7 +40,6 @@ struct reader {
 	size_t budget;			 /* bytes that may be searched for the end of a command */
 	struct tr_text line;		 /* not examined for a time yet; data NULL: it was */
 	bool stamped;			 /* a time is in front of it */
-	bool cut;			 /* it, or one that belongs to it, has no newline */
 	struct tr_buffer queue;		 /* the records of a line, each with LF */
 	size_t delivered;		 /* bytes of the queue */
 	struct tr_buffer cwd, cwd_field; /* a directory, and its field in a record */
@@ -227,7 +227,9 @@ static enum tr_status take_line(struct reader *reader, struct tr_text *line, str
 	bool ended;
 	enum tr_status status = tr_reader_line(&reader->base, line, &ended, err);
 
-	reader->cut = status == TR_OK && !ended;
+	reader->cut = status == TR_OK && !ended
+			      ? "the last line has no newline: its command may be truncated"
+			      : NULL;
 	return status;
 }
 
@@ -467,8 +469,14 @@ static enum tr_status join(struct reader *reader, struct tr_text line, struct tr
 	tr_buffer_put_text(logical, line);
 	while (more) {
 		status = take_line(reader, &line, err);
+		if (status == TR_END) {
+			logical->len--;
+			reader->cut = "the last line ends with a backslash: its command may be "
+				      "truncated";
+			return TR_OK;
+		}
 		if (status != TR_OK)
-			return status == TR_END ? TR_OK : status;
+			return status;
 		line = tr_makelog_plain(line, &reader->plain);
 		size_t stamp = reader->stamped ? tr_makelog_stamp(line) : 0;
 		line = (struct tr_text){ line.data + stamp, line.len - stamp };
@@ -582,8 +590,7 @@ static enum tr_status read_line(struct reader *reader, struct tr_error *err)
 	}
 	reader->texts += !reader->queue.len && status == TR_OK && !message;
 	if (reader->cut && status == TR_OK && reader->queue.len) {
-		tr_error_set(err, TR_CAUSE_CUT,
-			     "the last line has no newline: its command may be truncated");
+		tr_error_say(err, TR_CAUSE_CUT, reader->cut);
 		status = TR_WARN;
 	} else if (reader->cut && status == TR_WARN && err->cause == TR_CAUSE_INPUT) {
 		err->cause = TR_CAUSE_CUT;

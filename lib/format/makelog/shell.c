@@ -464,11 +464,13 @@ static void take_double(struct tr_makelog_shell *shell)
 		shell->pos++;
 }
 
-/* Takes the byte after a backslash outside of quotes. */
+/* Takes the byte after a backslash outside of quotes. At the end of a script, sh keeps it. */
 static void take_backslash(struct tr_makelog_shell *shell)
 {
-	if (shell->pos == shell->end)
+	if (shell->pos == shell->end) {
+		tr_buffer_put_byte(&shell->bytes, '\\');
 		return;
+	}
 	if (*shell->pos == '\n') {
 		shell->pos++;
 		return;
