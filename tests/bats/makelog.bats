@@ -235,6 +235,14 @@ database() {
 	[[ $output == *'["gcc","-c","b.c"]'*$'\terrors=1' ]]
 }
 
+@test "a command with a bracket that no shell accepts is reported, and text with brackets is not" {
+	printf '%s\n' 'cc -DX=(1) -c a.c' "sh -c 'cc -DX=(1) -c b.c'" 'cc -c c.c' 'cc (a compiler) 1.0' 'no -c (option)' >log
+	run -2 --separate-stderr tr-parse -q -f makelog log
+	[ "$(grep -o 'log:.*' <<<"$stderr")" = "log:1: a command with an unquoted or unmatched bracket: left out
+log:2: a command with an unquoted or unmatched bracket: left out" ]
+	[ "$(grep -c ^exec <<<"$output")" -eq 1 ]
+}
+
 @test "what is counted, and what a log does not contain" {
 	run -0 --separate-stderr tr-parse --verbose "$data/ninja.log.gz"
 	[[ $stderr == *"note: commands whose directory is not in the log: 4; -O cwd=DIR says where the build began"* ]]

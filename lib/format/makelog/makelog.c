@@ -56,7 +56,7 @@ struct reader {
 
 static const char *const reasons[] = {
 	[TR_MAKELOG_UNCLOSED] = "a command with an unclosed quote or bracket: left out",
-	[TR_MAKELOG_UNBALANCED] = "a command with an unmatched bracket: left out",
+	[TR_MAKELOG_UNBALANCED] = "a command with an unquoted or unmatched bracket: left out",
 	[TR_MAKELOG_TOO_DEEP] =
 		"a command with more than 1000 nested subshells or substitutions: left out",
 	[TR_MAKELOG_TOO_LONG] = "a command with more than 1000000 words: left out",
@@ -71,7 +71,7 @@ static bool is_broken_command(struct reader *reader, struct tr_text text,
 {
 	if (parsed->syntax >= TR_MAKELOG_TOO_DEEP)
 		return true;
-	if (!parsed->words || parsed->syntax != TR_MAKELOG_UNCLOSED)
+	if (!parsed->words)
 		return false;
 	if (tr_text_is(parsed->program, "eval"))
 		return true;
