@@ -180,6 +180,15 @@ executions() {
 	[ "$(timeout 10 tr-parse -f strace angles.strace | grep -c $'\ta1=3\t')" -eq 1 ]
 }
 
+@test "flags of a call take linear time" {
+	{
+		printf '1 unshare('
+		printf 'A|%.0s' {1..200000}
+		echo 'CLONE_FS) = 0'
+	} >flags.strace
+	[ "$(timeout 10 tr-parse -f strace flags.strace | grep -c '|CLONE_FS"*'$'\t->\t')" -eq 1 ]
+}
+
 @test "-ff: more files than may be open" {
 	mkdir many
 	for i in {1001..1300}; do

@@ -391,8 +391,8 @@ uint64_t tr_strace_clone_flags(struct tr_text name, struct tr_text arguments)
 	end = tr_strace_item_end(p, end);
 	while (p < end) {
 		const char *bar = memchr(p, '|', (size_t)(end - p));
-		const char *comment = memmem(p, (size_t)(end - p), "/*", 2);
-		if (comment && bar && comment < bar) { /* with bars of its own */
+		const char *comment = bar ? memmem(p, (size_t)(bar - p), "/*", 2) : NULL;
+		if (comment) { /* with bars of its own */
 			const char *close = memmem(comment, (size_t)(end - comment), "*/", 2);
 			bar = close ? memchr(close, '|', (size_t)(end - close)) : NULL;
 		}
