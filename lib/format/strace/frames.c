@@ -19,17 +19,9 @@
 /* How many frames are remembered; after that, all are forgotten and get new ids. */
 enum { FRAMES = 1 << 16 };
 
-/* Returns where a frame has its '>'. In the files of -ff, the pid is before each line. */
-static const char *mark_of(const char *p, const char *end)
-{
-	return tr_strace_skip(tr_skip_digits(p, end), end);
-}
-
 bool tr_strace_may_have_frames(const struct tr_strace_reader *reader)
 {
-	const char *end = reader->base.in->end, *p = mark_of(reader->base.in->pos, end);
-
-	return p == end || *p == '>';
+	return tr_strace_frame_mark(reader->base.in->pos, reader->base.in->end);
 }
 
 void tr_strace_keep_line(struct tr_strace_reader *reader, struct tr_text line)
@@ -163,11 +155,7 @@ bool tr_strace_add_frame(struct tr_strace_reader *reader, struct tr_text text)
 {
 	struct tr_strace_stack *stack = &reader->stack;
 	struct tr_strace_line line;
-	const char *end = text.data + text.len, *p = mark_of(text.data, end);
 
-	/* whether a line is kept depends on the bytes at hand, so it must not make a difference */
-	if (p == end || *p != '>')
-		return false;
 	tr_strace_line_read(text, &line);
 	if (line.type != TR_STRACE_FRAME || !line.arguments.len)
 		return false;

@@ -475,14 +475,25 @@ static bool take_own_name(const char **p, const char *end)
 	return true;
 }
 
+const char *tr_strace_frame_mark(const char *p, const char *end)
+{
+	const char *begin = tr_skip_digits(p, end);
+
+	begin += begin > p && begin < end && *begin == ' ';
+	p = tr_strace_skip(begin, end);
+	return p == end || (*p == '>' && p > begin) ? p : NULL;
+}
+
 /*
  * Takes the mark of a line that -k prints below a call; old versions print an empty line at the
- * end.
+ * end. *p: the body of the line.
  */
-static bool take_frame(const char **p, const char *end)
+static bool take_frame(struct tr_text line, const char **p)
 {
+	const char *end = line.data + line.len, *mark = tr_strace_frame_mark(line.data, end);
+
 	*p = tr_strace_skip(*p, end);
-	return *p == end || tr_strace_take(p, end, TR_TEXT("> "));
+	return *p == end || (mark == *p && tr_strace_take(p, end, TR_TEXT("> ")));
 }
 
 /* Returns the next word of a line; it is empty at the end. */
@@ -554,7 +565,7 @@ void tr_strace_line_read(struct tr_text text, struct tr_strace_line *line)
 		read_message(p, end, line);
 	} else if (is_table(p, end)) {
 		line->type = TR_STRACE_TABLE;
-	} else if (take_frame(&p, end)) {
+	} else if (take_frame(text, &p)) {
 		line->type = TR_STRACE_FRAME;
 		line->arguments = tr_text_span(p, end);
 	}

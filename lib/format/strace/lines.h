@@ -98,6 +98,12 @@ static inline bool tr_strace_succeeded(const struct tr_strace_result *result)
 	return result && result->value.data && !result->error.data;
 }
 
+/*
+ * Returns where a line has the '>' of a stack frame, which has a blank before it; in the files of
+ * -ff, a pid and a blank are before that. end: no more bytes are there. NULL: the line has none.
+ */
+const char *tr_strace_frame_mark(const char *p, const char *end);
+
 /* True if the line is a row of a table of -c: numbers and the name of a call. */
 bool tr_strace_is_row(struct tr_text line);
 
