@@ -655,13 +655,12 @@ static void take_second_half(struct tr_strace_reader *reader, struct tr_task *ta
 
 	if (!tr_strace_body_finish(line->arguments, line)) {
 		tr_strace_put_raw(reader, text, "an incomplete call");
-	} else if (!tr_strace_is_exec(call.syscall)) {
-		call.arguments = line->arguments;
-		call.result = line->broken ? NULL : &line->result;
-		call_done(reader, task, &call);
-	} else if (line->result.value.data) {
-		exec_done(reader, task, &call);
+		return;
 	}
+	if (!tr_strace_is_exec(call.syscall))
+		call.arguments = line->arguments;
+	call.result = line->broken ? NULL : &line->result;
+	call_done(reader, task, &call);
 }
 
 /*

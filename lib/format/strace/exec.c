@@ -392,15 +392,18 @@ static void put_environment(struct cursor *at, struct tr_strace_exec *exec)
 /*
  * Puts the path of the file as the name of the record. A relative one needs the directory, which
  * may not be known yet: then its bytes are kept, and pending.c puts it. A path that strace cut is
- * unknown.
+ * unknown, and so is one that is not a string: an address, or a string with a context after it.
  */
 static void put_path(struct cursor *at, struct tr_strace_exec *exec)
 {
 	struct tr_text item = take_item(at), body;
 	bool cut;
 
-	if (!tr_strace_is_string(item, &body, &cut))
+	if (!tr_strace_is_string(item, &body, &cut)) {
+		if (item.len && !tr_text_is(item, "NULL"))
+			exec->flags |= TR_STRACE_FLAG_CUT;
 		return;
+	}
 	tr_strace_bytes(body, &exec->path);
 	bool absolute = exec->path.len && *exec->path.data == '/';
 	exec->named = !cut && (absolute || exec->path.len <= TR_DIRECTORY_MAX);

@@ -172,7 +172,8 @@ static struct tr_text take_parenthesis(const char **p, const char *end)
 
 /*
  * Reads what follows the value: an error and its description, other text, and the duration. False:
- * something else follows, so this is no result.
+ * something else follows, so this is no result. Other text in several parentheses, which -e inject
+ * causes, keeps them: "(flags FD_CLOEXEC) (INJECTED)".
  */
 static bool read_tail(const char *p, const char *end, struct tr_strace_result *result)
 {
@@ -183,9 +184,15 @@ static bool read_tail(const char *p, const char *end, struct tr_strace_result *r
 		p = tr_strace_skip(q, end);
 		if (p < end && *p == '(')
 			take_parenthesis(&p, end); /* a description of the error */
+	} else if (tr_text_starts(tr_text_span(p, end), TR_TEXT("(errno "))) {
+		/* -1 (errno 123): a number that strace has no name for */
+		result->error = take_parenthesis(&p, end);
 	}
-	while ((p = tr_strace_skip(p, end)) < end && *p == '(')
-		result->info = take_parenthesis(&p, end);
+	const char *first = p = tr_strace_skip(p, end);
+	for (; p < end && *p == '('; p = tr_strace_skip(p, end)) {
+		struct tr_text text = take_parenthesis(&p, end);
+		result->info = result->info.data ? tr_text_span(first, p) : text;
+	}
 	if (p < end && *p == '<' && end[-1] == '>') {
 		result->time = tr_text_span(p + 1, end - 1);
 		return true;
@@ -258,14 +265,8 @@ static bool read_result(struct tr_text text, struct tr_strace_result *result)
 	take_outer_pid(&p, end, result);
 	if (!read_tail(p, end, result))
 		return false;
-	/* -1 (errno 123): a number that strace has no name for */
-	bool numbered = result->info.data && tr_text_starts(result->info, TR_TEXT("errno "));
-	if (result->error.data || numbered)
+	if (result->error.data)
 		result->value.data = NULL;
-	if (!result->error.data && numbered) {
-		result->error = result->info;
-		result->info.data = NULL;
-	}
 	return true;
 }
 
@@ -386,13 +387,16 @@ static void read_resumed(const char *p, const char *end, struct tr_strace_line *
 	line->name = tr_text_span(p, q);
 	if (q == p || !tr_strace_take(&q, end, TR_TEXT(" resumed>")))
 		return;
-	line->type = TR_STRACE_RESUMED;
 	rest = tr_text_span(q, end);
 	q = tr_strace_skip(q, end);
 	if (tr_strace_take(&q, end, TR_TEXT("<unfinished ...>"))) {
-		line->type = TR_STRACE_LEFT;
+		/* nothing but ") = ?" follows */
+		rest = tr_text_span(q, end);
+		if (!rest.len || (tr_strace_body_close(rest, line) && !line->result.value.data))
+			line->type = TR_STRACE_LEFT;
 		return;
 	}
+	line->type = TR_STRACE_RESUMED;
 	/* old ones have a blank in front of the parenthesis */
 	if (q < end && *q == ')')
 		rest = tr_text_span(q, end);
@@ -438,7 +442,7 @@ static void read_end(struct tr_text text, struct tr_strace_line *line)
 		if (q == end && tr_strace_is_signal(line->name))
 			line->type = TR_STRACE_KILLED;
 	} else if (tr_strace_take(&p, end, TR_TEXT("superseded by execve in pid "))) {
-		if (tr_strace_digits(&p, end, &number))
+		if (tr_strace_digits(&p, end, &number) && p == end)
 			line->type = TR_STRACE_SUPERSEDED;
 	}
 	line->number = number;

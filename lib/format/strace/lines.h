@@ -57,7 +57,7 @@ enum tr_strace_type {
 struct tr_strace_result {
 	struct tr_text value; /* as printed, with the note of -y; data NULL: "?" or none */
 	struct tr_text error; /* ENOENT; data NULL: none */
-	struct tr_text info;  /* other text in parentheses; data NULL: none */
+	struct tr_text info;  /* in parentheses; with them if there are several; data NULL: none */
 	struct tr_text time;  /* -T; data NULL: none */
 };
 

@@ -365,6 +365,9 @@ int main(void)
 		      "exec\t3\t-\t2\t/c\targv=[\"c\"]\tenv={}\terror=EACCES\ttgid=1\n");
 	check_setting("failed=yes", "1 execve(\"/a\", [\"a\"], []) = -1 ENOENT (No such file)\n",
 		      "exec\t0\t-\t1\t/a\targv=[\"a\"]\tenv={}\terror=ENOENT\n");
+	check_setting(
+		"failed=yes", "1 <... execve resumed>) = -1 ENOENT (No such file)\n",
+		"exec\t0\t-\t1\t-\terror=ENOENT\tflagged=[\"env-unknown\",\"missing:begin\"]\n");
 	check_look_ahead(1023, 0, false);
 	check_look_ahead(1024, 0, true);
 	/* both records together have 78 bytes without the long string */
