@@ -171,6 +171,24 @@ again() {
 	again one.out | diff <(LC_ALL=C sort one.out) -
 }
 
+@test "lines that mean nothing here are written again, too" {
+	printf '%s\n' 'version;107' 'config;gcc;-e;gnu' 'compile;/d;/opt/mycc;/d/b.o;/d/b.c;-DA' \
+		'compile;/d;../gcc;a.o;@a.c;-foo;-include' 'compile;/d;gcc;/d/c.o;-;-J;-Jx' 'compile;/d;as;/d/c.o;c.s' \
+		'compile;/d;cc1;/d/c.o;c.c;-O2' 'compile;/d;ld;/d/c.o;c.c;-o' 'compile;C:\d;cl.exe;C:\d\b.obj;b.c;/W4;-include' \
+		'link;/d;/d/l.a' 'link;/d;/d/x' 'link;/d;/d/y;/d/a.o;-lfoo;b.c' >spec
+	tr-parse --strict spec | tr-repack --strict -t kwspec | diff spec -
+	# a file has one version
+	tr-repack -q -t kwspec spec "$top_srcdir/tests/data/kwspec/good-lines.out" | grep -c '^version;107$' | grep -x 1
+}
+
+@test "a jconfig line that was kept applies until the next one" {
+	printf '%b' 'exec\t0\t-\t1\tjavac\tcwd="/d"\targv=["javac","-cp","B","A.java"]\n' \
+		'meta\t1\t-\t-\tjconfig\tvalue="javac;-classpath;A"\n' \
+		'exec\t2\t-\t2\tjavac\tcwd="/d"\targv=["javac","-cp","B","C.java"]\n' |
+		tr-repack -q -t kwspec | grep ^jconfig >got
+	printf 'jconfig;javac;-classpath;%s\n' B A B | diff - got
+}
+
 @test "the records of a specification" {
 	tr-parse "$top_srcdir/tests/data/kwspec/good-lines.out" >trec
 	grep -F $'meta\t0\t-\t-\tversion\tvalue="108"' trec

@@ -13,7 +13,7 @@
  *
  * Path of the data: record -> call (process/call.h) -> lines (append_lines) -> call filter
  * (process/call_filter.h), which decides which calls are written -> bytes. reader.c goes the other
- * way: line -> fields -> command -> record.
+ * way: line -> fields -> command -> record; such a command becomes its line again (put_again).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -520,6 +520,83 @@ static enum tr_status append_lines(const struct tr_call *call, struct tr_text pr
 }
 
 /*
+ * The lines of commands that reader.c made of a specification. They are the reverse of what it does
+ * there, because a compiler may be unknown, and a flag or an input have no meaning here.
+ */
+
+/* Appends a flag, which may be two words. Returns the index of its last word. */
+static size_t put_flag_again(struct tr_buffer *to, const struct tr_text *argv, size_t i, size_t end,
+			     bool cl)
+{
+	struct tr_text flag = argv[i];
+	const char *lead = "";
+
+	if (!cl && tr_text_is(flag, "-isystem") && i + 1 < end) {
+		lead = "-J";
+		flag = argv[++i];
+	} else if (cl && tr_text_skip(&flag, TR_TEXT("/external:I"))) {
+		lead = "-J";
+	} else if (cl && tr_text_skip(&flag, TR_TEXT("/std:"))) {
+		lead = "-std=";
+	} else if (cl && tr_text_skip(&flag, TR_TEXT("/FI"))) {
+		lead = "-include;";
+	}
+	tr_buffer_put_byte(to, ';');
+	tr_buffer_put_text(to, tr_text_from(lead));
+	put_bytes(to, flag);
+	return i;
+}
+
+/* Appends a compile line. False: the words are not as reader.c has them. */
+static bool put_compile_again(struct tr_buffer *to, const struct tr_command *command)
+{
+	static const char *const stops[] = { "-c", "-S", NULL };
+	static const char *const languages[] = { "c", "c++", NULL };
+	const struct tr_text *argv = command->argv;
+	size_t end = command->argc;
+
+	if (end < 4)
+		return false;
+	struct tr_text object = argv[end - 1];
+	bool cl = !tr_text_is(argv[end - 2], "-o");
+	if (cl && !tr_text_skip(&object, TR_TEXT("/Fo")))
+		return false;
+	end -= cl ? 1 : 2;
+	struct tr_text source = argv[--end];
+	if (cl)
+		tr_text_skip(&source, TR_TEXT("/Tp"));
+	if (end > 3 && tr_text_is(argv[end - 2], "-x") &&
+	    tr_text_is_among(argv[end - 1], languages) && tr_text_is_among(argv[end - 3], stops))
+		end -= 2;
+	if (end > 1 && tr_text_is_among(argv[end - 1], stops))
+		end--;
+	tr_buffer_put_literal(to, "compile");
+	tr_kwspec_put_field(to, command->directory);
+	tr_kwspec_put_field(to, argv[0]);
+	tr_kwspec_put_field(to, object);
+	tr_kwspec_put_field(to, source);
+	for (size_t i = 1; i < end; i++)
+		i = put_flag_again(to, argv, i, end, cl);
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+enum { PRODUCT = 2 }; /* the first two words of a link are the program and its option */
+
+/* As put_compile_again, for a link line. */
+static bool put_link_again(struct tr_buffer *to, const struct tr_command *command)
+{
+	if (command->argc <= PRODUCT)
+		return false;
+	tr_buffer_put_literal(to, "link");
+	tr_kwspec_put_field(to, command->directory);
+	for (size_t i = PRODUCT; i < command->argc; i++)
+		tr_kwspec_put_field(to, command->argv[i]);
+	tr_buffer_put_byte(to, '\n');
+	return true;
+}
+
+/*
  * Lines "config;COMPILER;OPTION;..." have the macros that a compiler predefines and the directories
  * that it searches. Only the compiler knows them, so they come from a specification that kwinject
  * made where it could run the compiler.
@@ -582,13 +659,17 @@ struct writer {
 	bool begun;
 };
 
+static const struct tr_text own_version = TR_TEXT("108");
+
 /* A specification begins with its version, even an empty one. */
-static void begin(struct writer *writer)
+static void begin(struct writer *writer, struct tr_text version)
 {
 	if (writer->begun)
 		return;
 	writer->begun = true;
-	tr_output_put_literal(writer->base.out, "version;108\n");
+	tr_output_put_literal(writer->base.out, "version;");
+	tr_output_put_text(writer->base.out, version);
+	tr_output_put_literal(writer->base.out, "\n");
 	tr_output_put_text(writer->base.out, tr_buffer_text(&writer->config));
 }
 
@@ -597,7 +678,7 @@ static bool emit(void *context, struct tr_text lines)
 {
 	struct writer *writer = context;
 
-	begin(writer);
+	begin(writer, own_version);
 	writer->base.entries = writer->base.entries || lines.len;
 	if (tr_text_starts(lines, TR_TEXT("jconfig"))) {
 		const char *end = lines.data + lines.len;
@@ -642,7 +723,7 @@ static bool probe(struct writer *writer, const struct tr_call *call)
 	const char *reason = fine ? tr_kwspec_probe(*own, &line) : NULL;
 	fine &= !line.failed;
 	if (fine && !reason) {
-		begin(writer);
+		begin(writer, own_version);
 		tr_output_put_text(writer->base.out, tr_buffer_text(&line));
 	} else if (fine && !writer->failed_probes++) {
 		writer->first_failed = *own;
@@ -666,6 +747,31 @@ static enum tr_status put_jar(struct writer *writer, struct tr_record *record,
 }
 
 /*
+ * Writes the line of a command that was read from a specification. A link waits for the end, as
+ * those of linkers without a parent do. TR_END: the command is another one.
+ */
+static enum tr_status put_again(struct writer *writer, struct tr_record *record,
+				struct tr_error *err)
+{
+	bool links = tr_record_field(record, "flagged"); /* its program was guessed */
+	struct tr_text product = { NULL, 0 };
+	struct tr_command command;
+	enum tr_status status = tr_command_read(record, &command, err);
+
+	if (status != TR_OK || !tr_command_is_whole(&command))
+		return status == TR_FATAL ? status : TR_END;
+	tr_buffer_reset(&writer->lines);
+	if (!(links ? put_link_again : put_compile_again)(&writer->lines, &command))
+		return TR_END;
+	if (links && tr_text_is(command.argv[0], "ld"))
+		product = command.argv[PRODUCT];
+	enum tr_call_verdict verdict = tr_call_filter_put(
+		&writer->filter, record, product.data ? TR_STAGE_LINKER : TR_STAGE_TOOL, product,
+		tr_buffer_text(&writer->lines), emit, writer);
+	return writer->lines.failed || verdict == TR_CALL_FAILED ? tr_error_memory(err) : TR_OK;
+}
+
+/*
  * Makes the lines of a call and passes them to the filter, which decides whether the call is part
  * of another one. Missing information is reported only for calls that would have a line.
  */
@@ -682,6 +788,12 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	if (status != TR_OK)
 		return status;
 	bool whole = tr_command_is_whole(&call.command);
+	if (whole && !probe(writer, &call))
+		return tr_error_memory(err);
+	status = writer->base.faithful ? put_again(writer, record, err) : TR_END;
+	if (status != TR_END)
+		return status;
+	status = TR_OK;
 	tr_buffer_reset(&writer->lines);
 	struct tr_text product = { NULL, 0 };
 	if (call.tool != TR_TOOL_NONE && !tr_call_product(&call, record->arena, &product))
@@ -692,8 +804,6 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 		status = put_jar(writer, record, &call.command, err);
 	if (status == TR_FATAL)
 		return status;
-	if (whole && !probe(writer, &call))
-		return tr_error_memory(err);
 	enum tr_call_verdict verdict =
 		tr_call_filter_put(&writer->filter, record, call.stage, product,
 				   tr_buffer_text(&writer->lines), emit, writer);
@@ -708,17 +818,26 @@ static enum tr_status put_exec(struct writer *writer, struct tr_record *record,
 	return tr_command_left_out(&call.command, err);
 }
 
-/* Writes a line that the reader kept unchanged. False: the record is another one. */
+/*
+ * Writes a line that the reader kept unchanged. False: the record is another one. A file has one
+ * version, that of the first specification.
+ */
 static bool put_kept(struct writer *writer, struct tr_record *record)
 {
-	if (!tr_text_is(record->kind, "meta") || record->name.type != TR_CELL_TEXT ||
-	    !tr_kwspec_is_kept(record->name.text))
+	if (!tr_text_is(record->kind, "meta") || record->name.type != TR_CELL_TEXT)
 		return false;
-	struct tr_text value = tr_command_string(record, "value");
-	if (!value.data || memchr(value.data, '\n', value.len))
+	struct tr_text word = record->name.text, value = tr_command_string(record, "value");
+	bool version = writer->base.faithful && !writer->begun && tr_text_is(word, "version");
+	if (!(version || tr_kwspec_is_kept(word)) || !value.data ||
+	    memchr(value.data, '\n', value.len))
 		return false;
-	begin(writer);
-	tr_output_put_text(writer->base.out, record->name.text);
+	begin(writer, version ? value : own_version);
+	if (version)
+		return true;
+	/* it applies to the lines that follow, in place of the last one */
+	if (tr_text_is(word, "jconfig"))
+		tr_buffer_reset(&writer->java);
+	tr_output_put_text(writer->base.out, word);
 	tr_output_put_literal(writer->base.out, ";");
 	tr_output_put_text(writer->base.out, value);
 	tr_output_put_literal(writer->base.out, "\n");
@@ -749,7 +868,7 @@ static enum tr_status end_segment(struct tr_writer *base, struct tr_error *err)
 static enum tr_status close_specification(struct tr_writer *base, struct tr_error *err)
 {
 	(void)err;
-	begin(tr_container(base, struct writer, base));
+	begin(tr_container(base, struct writer, base), own_version);
 	return TR_OK;
 }
 
