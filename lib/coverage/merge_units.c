@@ -206,13 +206,12 @@ static enum tr_status read_unit(struct tr_record *record, struct unit *unit, str
 		if (err->cause == TR_CAUSE_MEMORY)
 			return TR_FATAL;
 		/* version 2 of srctrace has no fingerprint of annotations */
-		if (!unit->hashes[i].data && i == TR_UNIT_SETS - 1 &&
-		    !tr_record_field(record, tr_unit_hash_keys[i])) {
+		if (i == TR_UNIT_SETS - 1 && !tr_record_field(record, tr_unit_hash_keys[i])) {
 			unit->hashes[i] = TR_TEXT("");
 			tr_error_clear(err);
-		}
-		if (!unit->hashes[i].data)
+		} else if (!unit->hashes[i].len) {
 			return wrong(err, tr_unit_hash_keys[i], "the fingerprint is missing");
+		}
 		if (unit->sets[i].bits > UINT32_MAX)
 			return wrong(err, tr_unit_bits_keys[i], "the number of bits is missing");
 	}
