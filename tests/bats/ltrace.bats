@@ -146,6 +146,18 @@ logs() {
 	grep -F $'#0=<"1000000000000000019884624838656.000000";1e30>' trec
 }
 
+@test "results and lists without an end take linear time" {
+	{
+		printf 'f('
+		printf ') = x%.0s' {1..100000}
+		echo '>'
+		printf 'f('
+		printf "[ $(printf 'a%.0s' {1..10000}), %.0s" {1..40}
+		echo 'b) = 1'
+	} >log
+	[ "$(timeout 5 tr-parse -f ltrace log | grep -c ^call)" -eq 1 ]
+}
+
 @test "names of C++, of libraries and without a name" {
 	cat >log <<-'END'
 		std::ostream::operator<<(std::ostream& (*)(std::ostream&))(0x55, 0x7f) = 0x55

@@ -271,18 +271,19 @@ static bool is_result(struct tr_text text)
 /* Removes ` <SECONDS>` of -T from the end of a result. */
 static void chop_duration(struct tr_text *result, struct line *line)
 {
+	enum { FRACTION = 7, MOST = 9 + FRACTION /* which a double keeps */ };
 	struct tr_text text = *result;
-	const char *p, *stop;
 
 	if (!chop(&text, TR_TEXT(">")))
 		return;
-	for (p = text.data + text.len; p > text.data && p[-1] != '<';)
+	const char *end = text.data + text.len, *p = end;
+	while (p > text.data && end - p < MOST && p[-1] != '<')
 		p--;
-	stop = tr_skip_digits(p, text.data + text.len);
-	if (p - text.data < 2 || p[-2] != ' ' || !is_canonical(p, stop) ||
-	    !is_fraction(stop, text.data + text.len) || stop + 7 != text.data + text.len)
+	const char *stop = tr_skip_digits(p, end);
+	if (p - text.data < 2 || p[-1] != '<' || p[-2] != ' ' || !is_canonical(p, stop) ||
+	    !is_fraction(stop, end) || stop + FRACTION != end)
 		return;
-	line->duration = tr_text_span(p, text.data + text.len);
+	line->duration = tr_text_span(p, end);
 	*result = tr_text_span(text.data, p - 2);
 }
 

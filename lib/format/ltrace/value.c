@@ -257,7 +257,10 @@ static bool put_number(struct spelling *s, struct tr_text text)
 	return true;
 }
 
-/* A value that is no string, list or structure. Most are numbers that the stream spells alike. */
+/*
+ * A value that is no string, list or structure. Most are numbers that the stream spells alike. The
+ * word of an unclosed bracket is long, and needed again for each bracket before it.
+ */
 static const char *spell_word(struct spelling *s, const char *p, const char *end)
 {
 	enum { DIGITS = 18 }; /* that fit into 64 bits */
@@ -266,6 +269,7 @@ static const char *spell_word(struct spelling *s, const char *p, const char *end
 	while (q < end && !plain && ((*q != ',' && *q != ' ' && *q != '.') || !is_end(q, end)))
 		q++;
 	struct tr_text text = tr_text_span(p, q);
+	spend(s, text.len);
 	if (plain)
 		tr_buffer_put_text(s->to, text);
 	else if (tr_text_is(text, "nil"))
