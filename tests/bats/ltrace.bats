@@ -146,6 +146,31 @@ logs() {
 	grep -F $'#0=<"1000000000000000019884624838656.000000";1e30>' trec
 }
 
+@test "clocks in one log: relative times are counted apart from others" {
+	cat >log <<-'END'
+		1700000000.000001 f(1)      = 2
+		  5.000000 f(1)             = 2
+		23:59:59 f(1)               = 2
+		  0.500000 f(1)             = 2
+		1700000009.000000 f(1)      = 2
+		  0.000001 f(1)             = 2
+		23:59:59.999999 f(1)        = 2
+	END
+	tr-parse --strict log | tr-repack | cmp - log
+}
+
+@test "as many blanks as are written are read" {
+	local line max=65536
+	for line in "$(printf '%*sf(1) = 2' $max '')" "$(printf 'f(1)%*s= 2' $max '')"; do
+		printf '%s\n' 'f() = 1' "$line" >log
+		tr-parse --strict -f ltrace log | tr-repack | cmp - log
+		printf '%s\n' 'f() = 1' "${line/ /  }" >log
+		run -2 --separate-stderr tr-parse -f ltrace -o trec log
+		[ "$stderr" = "tr-parse: log:2: not a line of ltrace: kept as a raw record" ]
+		tr-repack -q trec | cmp - log
+	done
+}
+
 @test "results and lists without an end take linear time" {
 	{
 		printf 'f('

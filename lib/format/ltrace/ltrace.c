@@ -114,7 +114,13 @@ static bool is_day_time(const char *p, const char *end)
 /* Takes the time and the blank after it, if there is one. */
 static void take_time(const char **p, const char *end, struct line *line)
 {
-	enum { DAY_TIME = 8, FRACTION = 7, RELATIVE_WIDTH = 3, EPOCH_DIGITS = 9 };
+	enum {
+		DAY_TIME = 8,
+		FRACTION = 7,
+		RELATIVE_WIDTH = 3,
+		EPOCH_DIGITS = 9,
+		MOST_DIGITS = 13, /* whose microseconds fit into 64 bits */
+	};
 	const char *at = *p, *stop;
 	unsigned clock;
 
@@ -125,7 +131,7 @@ static void take_time(const char **p, const char *end, struct line *line)
 		while (at < end && *at == ' ')
 			at++;
 		stop = tr_skip_digits(at, end);
-		if (!is_canonical(at, stop) || !is_fraction(stop, end))
+		if (!is_canonical(at, stop) || stop - at > MOST_DIGITS || !is_fraction(stop, end))
 			return;
 		clock = stop - at >= EPOCH_DIGITS ? TR_LTRACE_TTT : TR_LTRACE_R;
 		/* only relative times have blanks before them, up to their width */
@@ -342,7 +348,9 @@ static enum body read_resumed(const char *begin, const char *p, const char *end,
 		return OTHER;
 	p = resumed + 10;
 	line->continued = take(&p, end, TR_TEXT(", "));
-	return read_result(begin, p, end, line) ? RESUMED : OTHER;
+	return read_result(begin, p, end, line) && (!line->continued || line->arguments.len)
+		       ? RESUMED
+		       : OTHER;
 }
 
 /* Reads a signal or an exec, after "--- ". */
@@ -402,6 +410,9 @@ static void read_line(struct tr_text text, struct line *line)
 		line->body = SUMMARY;
 	else
 		line->body = read_call(text.data, p, end, line);
+	/* the writer has this limit */
+	if (line->indent > TR_LTRACE_BLANKS_MAX || line->pad > TR_LTRACE_BLANKS_MAX)
+		line->body = OTHER;
 }
 
 /* Records. */

@@ -32,7 +32,11 @@
 
 #include "format/format.h"
 
-enum { TR_LTRACE_ALIGN = 50 };
+enum {
+	TR_LTRACE_ALIGN = 50,
+	/* blanks before a call or a result; no log has more, and they take memory */
+	TR_LTRACE_BLANKS_MAX = 1 << 16,
+};
 
 /*
  * The forms in which lines begin. The names are those in the stream, in the order of the enums; the

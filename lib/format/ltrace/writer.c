@@ -9,18 +9,14 @@
 #include "format/writer_base.h"
 #include "record/ask.h"
 
-enum {
-	MICRO = 1000000,
-	MOST_BLANKS =
-		1 << 16, /* before a result or a call; no log has more, and they take memory */
-};
+enum { MICRO = 1000000 };
 
 struct printer {
 	struct tr_output *out;
 	unsigned pids, clock; /* as the lines of the segment begin */
 	size_t align;	      /* column of the results */
 	bool faithful;	      /* the segment was a log of ltrace */
-	uint64_t last;	      /* time of the line before, in microseconds, for -r */
+	uint64_t last;	      /* time of the last line of -r, in microseconds */
 	struct tr_buffer line;
 	struct tr_record *record; /* of that line, and its first error */
 	struct tr_error *err;
@@ -64,7 +60,7 @@ static void begin(struct printer *p, struct tr_record *header, struct tr_error *
 	p->pids = number_of(text_of(header, "pids", err), tr_ltrace_pids, p->pids);
 	p->clock = number_of(text_of(header, "clock", err), tr_ltrace_clocks, p->clock);
 	p->align = tr_ask_number(header, "align", TR_LTRACE_ALIGN, err);
-	if (p->align > MOST_BLANKS)
+	if (p->align > TR_LTRACE_BLANKS_MAX)
 		p->align = TR_LTRACE_ALIGN;
 }
 
@@ -105,22 +101,23 @@ static void put_padded(const char *before, uint64_t number, unsigned width, char
 
 /*
  * Appends the time in the form of the log; nothing if it has none or the record lacks it. Relative
- * times need that of the line before.
+ * times need the last one, which counts from the beginning as they do: others have their own epoch.
  */
 static void put_time(struct printer *p, unsigned clock)
 {
 	struct tr_buffer *to = &p->line;
-	uint64_t micro, last = p->last;
+	uint64_t micro;
 
 	if (clock == TR_LTRACE_NO_CLOCK || !read_time(&p->record->time, &micro))
 		return;
 	uint64_t seconds = micro / MICRO;
-	p->last = micro;
 	if (clock == TR_LTRACE_T || clock == TR_LTRACE_TT) {
 		put_padded("", seconds / 3600 % 24, 2, '0', ":", to);
 		put_padded("", seconds / 60 % 60, 2, '0', ":", to);
 		put_padded("", seconds % 60, 2, '0', "", to);
 	} else if (clock == TR_LTRACE_R) {
+		uint64_t last = p->last;
+		p->last = micro;
 		micro = micro > last ? micro - last : 0;
 		put_padded("", micro / MICRO, 3, ' ', "", to);
 	} else {
@@ -134,7 +131,7 @@ static void put_time(struct printer *p, unsigned clock)
 /* Appends blanks, up to a limit: the count comes from the input. */
 static void put_blanks(uint64_t count, struct tr_buffer *to)
 {
-	for (uint64_t i = 0; i < count && i < MOST_BLANKS; i++)
+	for (uint64_t i = 0; i < count && i < TR_LTRACE_BLANKS_MAX; i++)
 		tr_buffer_put_byte(to, ' ');
 }
 
