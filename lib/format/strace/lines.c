@@ -392,7 +392,8 @@ static void read_resumed(const char *p, const char *end, struct tr_strace_line *
 	if (tr_strace_take(&q, end, TR_TEXT("<unfinished ...>"))) {
 		/* nothing but ") = ?" follows */
 		rest = tr_text_span(q, end);
-		if (!rest.len || (tr_strace_body_close(rest, line) && !line->result.value.data))
+		if (!rest.len || (tr_strace_body_close(rest, line) && !line->result.value.data &&
+				  !line->result.error.data))
 			line->type = TR_STRACE_LEFT;
 		return;
 	}
