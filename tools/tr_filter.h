@@ -31,7 +31,7 @@
 /* --tree: a task and its descendants. */
 struct tr_task_tree {
 	struct tr_map tasks; /* the live ones */
-	struct tr_map seqs;  /* of the exec record that is current in each of them */
+	struct tr_map seqs;  /* of all their exec records */
 	struct tr_map
 		ended;	 /* a bounded number of tasks whose fork may be printed after their exit */
 	uint64_t missed; /* exit records that came before the fork that puts their task inside */

@@ -12,9 +12,15 @@
 #include "record/vocabulary.h"
 #include "record/literal.h"
 
+/* An exec record of a task that is inside. */
+struct task_exec {
+	struct task_exec *next;
+	struct tr_text seq; /* in the memory after it; key of tree->seqs */
+};
+
 struct task {
-	struct tr_text seq; /* of its current exec record; owned, key of tree->seqs; NULL: none */
-	bool forked;	    /* a fork put it inside, not the parent that its exec names */
+	struct task_exec *execs; /* all of them: a child may name one before the last */
+	bool forked;		 /* a fork put it inside, not the parent that its exec names */
 };
 
 /* The exit of a task whose fork has not been seen. */
@@ -51,34 +57,35 @@ static struct task *add_task(struct tr_task_tree *tree, struct tr_text name)
 	return task ? task : add_named(&tree->tasks, name, sizeof *task);
 }
 
-/* The task has no current exec record any more. */
-static void forget_seq(struct tr_task_tree *tree, struct task *task)
+/*
+ * Adds an exec record that children may name as their parent. A repeated number (in a mangled
+ * stream) stays with its first task. False: memory is exhausted.
+ */
+static bool add_exec(struct tr_task_tree *tree, struct task *task, struct tr_text seq)
 {
-	if (!task->seq.data)
-		return;
-	tr_map_take(&tree->seqs, task->seq);
-	free((char *)task->seq.data);
-	task->seq.data = NULL;
-}
+	struct task_exec *exec;
 
-/* Sets the current exec record of the task, which children name as their parent. */
-static bool set_seq(struct tr_task_tree *tree, struct task *task, struct tr_text seq)
-{
-	forget_seq(tree, task);
-	/* a repeated number (in a mangled stream) stays with its first task */
 	if (tr_map_get(&tree->seqs, seq))
 		return true;
-	char *copy = malloc(seq.len + 1);
-	if (!copy)
+	exec = add_named(&tree->seqs, seq, sizeof *exec);
+	if (!exec)
 		return false;
-	memcpy(copy, seq.data, seq.len);
-	seq.data = copy;
-	if (!tr_map_put(&tree->seqs, seq, task)) {
-		free(copy);
-		return false;
-	}
-	task->seq = seq;
+	*exec = (struct task_exec){ task->execs, { (char *)(exec + 1), seq.len } };
+	task->execs = exec;
 	return true;
+}
+
+/* Frees a task that is not in the tree any more, and its exec records. */
+static void free_task(struct tr_task_tree *tree, struct task *task)
+{
+	struct task_exec *next;
+
+	for (struct task_exec *exec = task->execs; exec; exec = next) {
+		next = exec->next;
+		tr_map_take(&tree->seqs, exec->seq);
+		free(exec);
+	}
+	free(task);
 }
 
 /* Takes a task out of the tree: its id may be given to another task. */
@@ -86,10 +93,8 @@ static void remove_task(struct tr_task_tree *tree, struct tr_text name)
 {
 	struct task *task = tr_map_take(&tree->tasks, name);
 
-	if (!task)
-		return;
-	forget_seq(tree, task);
-	free(task);
+	if (task)
+		free_task(tree, task);
 }
 
 /* Sets *inside if the parent of a program is in the tree. False: memory is exhausted. */
@@ -107,8 +112,8 @@ static bool has_parent(struct tr_task_tree *tree, struct tr_record *record, bool
 }
 
 /*
- * An exec record puts its task inside if its parent is inside, and becomes the one that children
- * name. False: memory is exhausted.
+ * An exec record puts its task inside if its parent is inside, and children may name it. False:
+ * memory is exhausted.
  */
 static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, struct tr_text task,
 			bool *inside)
@@ -121,7 +126,7 @@ static bool follow_exec(struct tr_task_tree *tree, struct tr_record *record, str
 		return true;
 	struct task *added = add_task(tree, task);
 	return added && tr_parent_cell(record, &record->seq, &seq) &&
-	       (!seq.data || set_seq(tree, added, seq));
+	       (!seq.data || add_exec(tree, added, seq));
 }
 
 /* Forgets all exits whose fork has not been seen. */
@@ -211,10 +216,8 @@ static void free_tree(struct tr_task_tree *tree)
 	size_t position = 0;
 	struct task *task;
 
-	while ((task = tr_map_next(&tree->tasks, &position))) {
-		free((char *)task->seq.data);
-		free(task);
-	}
+	while ((task = tr_map_next(&tree->tasks, &position)))
+		free_task(tree, task);
 	tr_map_free(&tree->tasks);
 	tr_map_free(&tree->seqs);
 	forget_ended(tree);

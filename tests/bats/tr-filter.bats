@@ -264,6 +264,11 @@ column() {
 	run -1 tr-filter --tree=77 p.trec
 	stream q.trec '%trec>1' 'exec>0>->"x">/a' 'exec>1>->"y">/b>ppid="x"' '!end>2'
 	[ "$(tr-filter --tree=x -c q.trec)" = 2 ]
+	# children may name any exec record of a task that has not ended: it was called before another one, or failed
+	stream again.trec '%trec>1' 'exec>0>->1>/init' 'exec>1>->2>/a>parent=0' 'exec>2>->2>/b>parent=0' \
+		'exec>3>->2>/missing>parent=0>error=ENOENT' 'exec>4>->3>/c>parent=1' 'exec>5>->4>/d>parent=2' \
+		'exit>6>->2>->status=0' 'exec>7>->5>/e>parent=4' 'exec>8>->6>/f>parent=0' '!end>9'
+	[ "$(tr-filter --tree=2 again.trec | column 2)" = "1 2 3 4 5 6 7 " ]
 }
 
 @test "--tree: a task whose exit is printed before its fork is no task afterwards" {
