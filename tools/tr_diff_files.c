@@ -37,6 +37,8 @@ struct tr_diff_files {
 		struct tr_id_map numbers;     /* 1 + the number of an exec record, by its seq */
 		struct tr_id_map commands;    /* by the number of their exec record */
 		struct tr_deps_command *last; /* the last one in `commands` */
+		struct tr_id_map writers;     /* those that writer_of has found, by version */
+		const struct tr_deps_command *marked; /* it and its ancestors are chosen */
 		struct tr_normal normal;
 		uint64_t calls; /* that concern files */
 	} sides[2];
@@ -157,11 +159,20 @@ static struct tr_text label_of(const struct tr_deps_command *step)
 	return word;
 }
 
-/* Marks or unmarks a program and its ancestors. */
-static void mark(const struct tr_deps_command *program, bool set)
+/*
+ * Marks a program and its ancestors instead of those of the last program. Ancestors of both are left
+ * as they are, because processes can be nested deeply.
+ */
+static void mark(struct file_side *side, const struct tr_deps_command *program)
 {
-	for (struct tr_deps_command *at = (struct tr_deps_command *)program; at; at = at->parent)
-		at->chosen = set;
+	struct tr_deps_command *at = (struct tr_deps_command *)program;
+	struct tr_deps_command *last = (struct tr_deps_command *)side->marked;
+
+	for (; at && !at->chosen; at = at->parent)
+		at->chosen = true;
+	for (; last != at; last = last->parent)
+		last->chosen = false;
+	side->marked = program;
 }
 
 /* Returns the step of a writer. The ancestors of the reader are marked. */
@@ -175,17 +186,39 @@ static const struct tr_deps_command *step_of(const struct tr_deps_command *write
 	return step;
 }
 
-/* Returns the writer of a version or else of an older one; NULL: it is not in the trace. */
-static const struct tr_deps_command *writer_of(const struct tr_deps_version *version)
+/* Finds the writer of a version or else of an older one; NULL: it is not in the trace. */
+static const struct tr_deps_command *find_writer(const struct tr_deps_version *version)
 {
 	for (; version; version = version->older) {
-		for (const struct tr_deps_use *use = version->uses; use;
-		     use = use->next_of_version) {
+		const struct tr_deps_use *use = version->written ? version->uses : NULL;
+		for (; use; use = use->next_of_version) {
 			if (tr_deps_is_writer(use))
 				return use->command;
 		}
 	}
 	return NULL;
+}
+
+/*
+ * Sets *writer to what find_writer returns. Each version is searched once, because it can have many
+ * readers. False: memory is exhausted.
+ */
+static bool writer_of(struct file_side *side, const struct tr_deps_version *version,
+		      const struct tr_deps_command **writer)
+{
+	uintptr_t id = (uintptr_t)version;
+	const void *known = tr_id_map_get(&side->writers, id);
+
+	*writer = NULL;
+	if (!known) {
+		*writer = find_writer(version);
+		/* a version without a writer has itself in the map */
+		return tr_id_map_put(&side->writers, id,
+				     *writer ? (void *)*writer : (void *)version);
+	}
+	if (known != version)
+		*writer = known;
+	return true;
 }
 
 /* Copies the normal text of a string to the arena. data NULL: memory is exhausted. */
@@ -255,12 +288,13 @@ static int by_path(const void *left, const void *right)
 static bool list_items(struct tr_diff_files *files, unsigned which,
 		       const struct tr_deps_command *program, bool read)
 {
-	const struct tr_deps_command *part = program;
+	struct file_side *side = &files->sides[which];
+	const struct tr_deps_command *part = program, *writer = NULL;
 	bool fine = true;
 
 	tr_arena_reset(&files->arena);
 	files->count = 0;
-	mark(program, true);
+	mark(side, program);
 	for (; fine && part; part = next_part(program, part)) {
 		/* the newest use comes first */
 		for (const struct tr_deps_use *use = part->uses; fine && use;
@@ -270,15 +304,13 @@ static bool list_items(struct tr_diff_files *files, unsigned which,
 			    use->version->file->pipe ||
 			    !(read ? tr_deps_is_reader(use) : tr_deps_is_writer(use)))
 				continue;
-			const struct tr_deps_command *writer = writer_of(use->version);
-			const struct tr_deps_command *step =
-				read && writer ? step_of(writer) : NULL;
+			fine = !read || writer_of(side, use->version, &writer);
+			const struct tr_deps_command *step = writer ? step_of(writer) : NULL;
 			/* a file that it wrote itself is not an input */
-			if (step != program)
+			if (fine && step != program)
 				fine = add_item(files, which, path, step);
 		}
 	}
-	mark(program, false);
 	if (files->count)
 		qsort(files->items, files->count, sizeof *files->items, by_path);
 	size_t kept = 0;
@@ -492,6 +524,7 @@ void tr_diff_files_free(struct tr_diff_files *files)
 		tr_deps_graph_free(&side->graph);
 		tr_id_map_free(&side->numbers);
 		tr_id_map_free(&side->commands);
+		tr_id_map_free(&side->writers);
 		tr_normal_free(&side->normal);
 		tr_buffer_free(&files->texts[i]);
 	}
