@@ -20,6 +20,7 @@ struct tr_script_text {
 	bool nested;
 	bool begun;   /* the head is written */
 	bool has_top; /* top() sets the first environment of this segment */
+	bool has_bash; /* $bash is the path of bash */
 	struct tr_runs runs;
 	/* of commands that the script runs, and of their children */
 	struct tr_id_map run_numbers, run_seqs;
@@ -263,22 +264,35 @@ static struct tr_text last_part(struct tr_text path)
 	return path;
 }
 
-/* Puts a command. Only the exec of bash can set an argv[0] that is not the name of the program. */
+/* True if argv[0] is not the name of the program, which only the exec of bash can do. */
+static bool is_renamed(const struct tr_command *command)
+{
+	return command->argc &&
+	       !tr_text_equal(last_part(command->argv[0]), last_part(tr_command_program(command)));
+}
+
+/* Sets $bash, once: env(1) would look for bash in the PATH of the command. */
+static void put_bash(struct tr_script_text *script)
+{
+	if (!script->has_bash)
+		tr_buffer_put_literal(&script->line, "bash=$(command -v bash || echo bash)\n");
+	script->has_bash = true;
+}
+
+/* Puts a command, and before it the shell that runs it if env(1) cannot. */
 static void put_command(struct tr_script_text *script, const struct tr_command *command)
 {
 	struct tr_text program = tr_command_program(command);
-	struct tr_text name = command->argc ? command->argv[0] : program;
-	bool renamed = !tr_text_equal(last_part(name), last_part(program));
 
-	if (renamed) {
-		put_word(script, TR_TEXT("bash"));
+	if (is_renamed(command)) {
+		tr_buffer_put_literal(&script->line, " \"$bash\"");
 		put_word(script, TR_TEXT("-c"));
 		put_word(script, TR_TEXT("exec -a \"$0\" -- \"$@\""));
-		put_word(script, name);
+		put_word(script, command->argv[0]);
 	} else if (memchr(program.data, '=', program.len) ||
 		   tr_text_starts(program, TR_TEXT("-"))) {
 		/* env(1) and exec would take this name for a variable or an option */
-		put_word(script, TR_TEXT("sh"));
+		put_word(script, TR_TEXT("/bin/sh"));
 		put_word(script, TR_TEXT("-c"));
 		put_word(script, TR_TEXT("\"$0\" \"$@\""));
 	}
@@ -347,6 +361,8 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	tr_error_memory(err);
 	if (known && !script->has_top && !put_top(script, exec, record->arena))
 		return TR_FATAL;
+	if (is_renamed(&command))
+		put_bash(script);
 	tr_buffer_put_literal(&script->line, "run");
 	if (!put_number(script, record))
 		return TR_FATAL;

@@ -103,6 +103,19 @@ END
 	grep -F 'command 4: exit status 127' err
 }
 
+@test "the shells of the script are not looked up in the PATH of a command" {
+	command -v bash >/dev/null || skip "bash is not installed"
+	cp /bin/echo a=b
+	cat >path.trec <<END
+env	0	-	-	-	vars={"PATH":"/usr/bin:/bin"}
+exec	1	-	1	$PWD/a\\x3db	cwd="/"	argv=["$PWD/a=b","sh"]	envtop={"PATH":"."}
+exec	2	-	2	/bin/sh	cwd="/"	argv=["other-name","-c","echo \$0"]	envtop={"PATH":"."}
+exec	3	-	3	/bin/sh	cwd="/"	argv=["third-name","-c","echo \$0"]	envtop={"PATH":"."}
+END
+	tr-totext --style=script path.trec | sh >got
+	printf '%s\n' sh other-name third-name | cmp - got
+}
+
 @test "nothing in a trace is taken for a part of the script" {
 	cat >tricks.trec <<END
 env	0	-	-	-	vars={"-S":"touch made","A":"1"}
