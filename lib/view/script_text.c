@@ -18,8 +18,8 @@
 struct tr_script_text {
 	struct tr_output *out;
 	bool nested;
-	bool begun;   /* the head is written */
-	bool has_top; /* top() sets the first environment of this segment */
+	bool begun;    /* the head is written */
+	bool has_top;  /* top() sets the first environment of this segment */
 	bool has_bash; /* $bash is the path of bash */
 	struct tr_runs runs;
 	/* of commands that the script runs, and of their children */
