@@ -60,6 +60,8 @@ struct tr_deps {
 	bool too_long;				    /* of earlier segments, as in graph.paths */
 	uint64_t unwatched;			    /* programs whose files are not in the trace */
 	uint32_t sets;
+	uint64_t rules; /* the least number that is free for the next rule of ninja */
+	bool left_out;	/* a path that no rule can contain was reported */
 	struct tr_buffer text, line;
 	struct tr_arena arena;
 };

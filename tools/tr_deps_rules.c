@@ -63,27 +63,67 @@ static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recip
 	tr_buffer_free(&line);
 }
 
-/* Appends a path; special bytes are preceded by escape, and "$" is doubled. */
-static void put_path(struct tr_deps *deps, const struct tr_deps_path *path, const char *special,
-		     char escape, struct tr_buffer *to)
+/* How a path is written in a rule; "$" is doubled. */
+struct spelling {
+	const char *special; /* bytes that are preceded by escape */
+	char escape;
+	char other; /* a byte that cannot be escaped, and what expands to it */
+	const char *expands;
+	const char *never; /* bytes that cannot be written */
+};
+
+/* make expands wildcards of a target, too, but it removes a backslash only if the file exists */
+static const struct spelling make_target = { " #:%", '\\', '=', "$(strip =)", "\t\n\v\f\r;\\*?[" };
+static const struct spelling make_need = { " #:*?[|", '\\', '=', "$(strip =)", "\t\n\v\f\r;\\" };
+static const struct spelling ninja = { " :", '$', '|', "${bar}", "\n\r" };
+static const struct spelling dot = { "", '\\', '\0', "", "\n" };
+
+static void put_path(struct tr_deps *deps, const struct tr_deps_path *path,
+		     const struct spelling *spelling, struct tr_buffer *to)
 {
 	struct tr_text text = tr_deps_text(deps, path);
 
 	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == spelling->other) {
+			tr_buffer_put_text(to, tr_text_from(spelling->expands));
+			continue;
+		}
 		if (text.data[i] == '$')
 			tr_buffer_put_byte(to, '$');
-		else if (strchr(special, text.data[i]))
-			tr_buffer_put_byte(to, escape);
+		else if (strchr(spelling->special, text.data[i]))
+			tr_buffer_put_byte(to, spelling->escape);
 		tr_buffer_put_byte(to, text.data[i]);
 	}
 }
 
-static bool has_line_end(const struct tr_deps_path *path)
+static bool is_target(const struct tr_deps *deps, const struct tr_deps_path *path)
 {
-	for (; path; path = path->parent)
-		if (path->name.len && memchr(path->name.data, '\n', path->name.len))
-			return true;
-	return false;
+	return tr_deps_was_written(path) && tr_deps_in_project(deps, path);
+}
+
+/* Returns whether the path can be written. The first one that cannot be is reported. */
+static bool can_write(struct tr_deps *deps, const struct tr_deps_path *path)
+{
+	const struct spelling *spelling = deps->as == AS_DOT	  ? &dot
+					  : deps->as == AS_NINJA  ? &ninja
+					  : is_target(deps, path) ? &make_target
+								  : &make_need;
+	struct tr_text text = tr_deps_text(deps, path);
+	char last = text.len ? text.data[text.len - 1] : '/';
+	/* make drops spaces at the end of a line, and takes a(b) for a member of an archive */
+	bool fine = deps->as != AS_MAKE ||
+		    (last != ' ' && !(last == ')' && memchr(text.data, '(', text.len)));
+
+	for (size_t i = 0; i < text.len && fine; i++)
+		fine = !strchr(spelling->never, text.data[i]);
+	if (!fine && !deps->left_out)
+		tr_cli_fail(&deps->cli, "paths that %s cannot read are left out, such as '%.*s'",
+			    deps->as == AS_DOT	   ? "dot"
+			    : deps->as == AS_NINJA ? "ninja"
+						   : "make",
+			    (int)text.len, text.data);
+	deps->left_out |= !fine;
+	return fine;
 }
 
 static void put_doubled(struct tr_text text, struct tr_buffer *to)
@@ -118,7 +158,7 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 			if (group[i].needs.paths[k]->set != own.id &&
 			    group[i].needs.paths[k]
 				    ->file && /* no rule can make a file that is gone */
-			    !has_line_end(group[i].needs.paths[k]))
+			    can_write(deps, group[i].needs.paths[k]))
 				tr_deps_set_add(deps, needs, group[i].needs.paths[k]);
 	tr_deps_set_sort(needs);
 }
@@ -126,17 +166,16 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 static void put_make(struct tr_deps *deps, struct target *group, size_t count,
 		     const struct tr_deps_set *needs, struct tr_buffer *to)
 {
-	static const char special[] = " \t#:%*?[]~\\";
 	struct tr_buffer recipe = TR_BUFFER_INIT;
 
 	for (size_t i = 0; i < count; i++) {
-		put_path(deps, group[i].path, special, '\\', to);
+		put_path(deps, group[i].path, &make_target, to);
 		tr_buffer_put_literal(to, " ");
 	}
 	tr_buffer_put_text(to, count > 1 ? TR_TEXT("&:") : TR_TEXT(":"));
 	for (size_t i = 0; i < needs->count; i++) {
 		tr_buffer_put_literal(to, " \\\n  ");
-		put_path(deps, needs->paths[i], special, '\\', to);
+		put_path(deps, needs->paths[i], &make_need, to);
 	}
 	tr_buffer_put_literal(to, "\n\t");
 	put_recipe(deps, group->recipe, &recipe);
@@ -150,23 +189,31 @@ static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
 		      const struct tr_deps_set *needs, struct tr_buffer *to)
 {
 	struct tr_buffer recipe = TR_BUFFER_INIT;
+	uint64_t number = group->recipe->seq;
+	size_t begin;
 
+	if (number == TR_DEPS_NO_SEQ || number < deps->rules) /* another segment may repeat a seq */
+		number = deps->rules;
+	deps->rules = number + 1;
 	tr_buffer_put_literal(to, "rule command_");
-	tr_buffer_put_decimal(to, group->recipe->seq);
+	tr_buffer_put_decimal(to, number);
 	tr_buffer_put_literal(to, "\n  command = ");
 	put_recipe(deps, group->recipe, &recipe);
 	put_doubled(tr_buffer_text(&recipe), to);
 	tr_buffer_put_literal(to, "\nbuild");
+	begin = to->len;
 	for (size_t i = 0; i < count; i++) {
 		tr_buffer_put_literal(to, " ");
-		put_path(deps, group[i].path, " :", '$', to);
+		put_path(deps, group[i].path, &ninja, to);
 	}
 	tr_buffer_put_literal(to, ": command_");
-	tr_buffer_put_decimal(to, group->recipe->seq);
+	tr_buffer_put_decimal(to, number);
 	for (size_t i = 0; i < needs->count; i++) {
 		tr_buffer_put_literal(to, " $\n  ");
-		put_path(deps, needs->paths[i], " :", '$', to);
+		put_path(deps, needs->paths[i], &ninja, to);
 	}
+	if (!to->failed && memmem(to->data + begin, to->len - begin, "${bar}", 6))
+		tr_buffer_put_literal(to, "\n  bar = |");
 	tr_buffer_put_literal(to, "\n\n");
 	to->failed |= recipe.failed;
 	tr_buffer_free(&recipe);
@@ -230,12 +277,8 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 
 	for (size_t i = 0; fine && i < files->count; i++) {
 		struct tr_deps_path *path = files->paths[i];
-		if (!tr_deps_was_written(path) || !tr_deps_in_project(deps, path))
+		if (!is_target(deps, path) || !can_write(deps, path))
 			continue;
-		if (has_line_end(path)) {
-			tr_cli_fail(&deps->cli, "a path that contains a newline is left out");
-			continue;
-		}
 		struct target *target = &targets[count];
 		*target = (struct target){ path, find_recipe(path), tr_deps_set_new(deps) };
 		if (!target->recipe)
@@ -252,7 +295,7 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 		tr_buffer_put_literal(&to, "all:");
 		for (size_t i = 0; i < count; i++) {
 			tr_buffer_put_literal(&to, " \\\n  ");
-			put_path(deps, targets[i].path, " \t#:%*?[]~\\", '\\', &to);
+			put_path(deps, targets[i].path, &make_need, &to);
 		}
 		tr_buffer_put_literal(&to, "\n.PHONY: all\n\n");
 	}

@@ -199,6 +199,60 @@ declared() {
 	fi
 }
 
+# copies LOG PID NAME...: cp copies each file to "to NAME", and this to "last NAME"
+copies() {
+	local log=$1 pid=$2 name from to
+	shift 2
+	for name; do
+		for from in "$name" "to $name"; do
+			to="to $name"
+			[ "$from" = "$name" ] || to="last $name"
+			pid=$((pid + 1))
+			printf '1 vfork() = %d\n%d execve("/bin/cp", ["cp", "%s", "%s"], 0x1) = 0\n' $pid $pid \
+				"$PWD/w/${from//\\/\\\\}" "$PWD/w/${to//\\/\\\\}"
+			printf '%d openat(AT_FDCWD, "%s", O_RDONLY) = 3\n' $pid "$PWD/w/${from//\\/\\\\}"
+			printf '%d openat(AT_FDCWD, "%s", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4\n' $pid \
+				"$PWD/w/${to//\\/\\\\}"
+			echo "$pid +++ exited with 0 +++"
+		done
+	done >>"$log"
+}
+
+@test "rules spell each path so that make and ninja read it, or leave it out" {
+	local tool name names=('a=b' '1%' 'p|q' 'n:m' 'o p' '#q' '$(r)s' '@t' 'u&') bad=('v;w' 'v(w)' 'v*w' 'v\w')
+	echo '1 execve("/bin/sh", ["sh"], 0x1) = 0' | tee good >mixed
+	copies good 1 "${names[@]}"
+	copies mixed 1 z "${bad[@]}"
+	for tool in make ninja; do
+		command -v $tool >/dev/null || continue
+		mkdir w
+		for name in "${names[@]}"; do
+			echo "$name" >"w/$name"
+		done
+		tr-deps --as=$tool good >rules
+		$tool -f rules
+		for name in "${names[@]}"; do
+			cmp "w/$name" "w/last $name"
+		done
+		rm -r w
+	done
+	run -2 --separate-stderr tr-deps --as=make mixed
+	[[ $stderr == "tr-deps: paths that make cannot read are left out, such as '$PWD/w/last v"*"'" ]]
+	[[ $output != *w/*v*w* ]]
+	if command -v make >/dev/null; then
+		mkdir w
+		touch w/z
+		make -f - <<<"$output"
+		[ -f "w/last z" ]
+	fi
+	# the records of each segment count from the first
+	echo '1 execve("/bin/sh", ["sh"], 0x1) = 0' >second
+	copies second 1 y
+	run -0 tr-deps --as=ninja mixed second
+	[ -z "$(grep '^rule' <<<"$output" | sort | uniq -d)" ]
+	[ "$(grep -c '^rule' <<<"$output")" = 12 ]
+}
+
 @test "documents have what CycloneDX and SPDX require" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	project
