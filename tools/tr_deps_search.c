@@ -83,7 +83,8 @@ struct tr_deps_path *tr_deps_next_path(struct tr_deps *deps, struct tr_deps_path
 
 bool tr_deps_is_shown(const struct tr_deps *deps, const struct tr_deps_path *path)
 {
-	return path && (deps->special || (!path->directory && !path->special));
+	return path &&
+	       (deps->special || (!path->directory && !path->was_directory && !path->special));
 }
 
 bool tr_deps_in_project(const struct tr_deps *deps, const struct tr_deps_path *path)

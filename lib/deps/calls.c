@@ -290,6 +290,13 @@ static bool has_type(const struct tr_deps_path *path)
 	return path->special && !(path->parent && (!path->parent->parent || path->parent->special));
 }
 
+/* A directory loses its name. The name stays hidden, unless it has also been that of a file. */
+static void leave_directory(struct tr_deps_path *path)
+{
+	path->was_directory = !path->last || path->last == path->file;
+	path->directory = false;
+}
+
 /* Moves the file, link or directory that a path names to its new path. */
 static void move_one(struct effect *e, struct tr_deps_path *from, struct tr_deps_path *to)
 {
@@ -301,7 +308,8 @@ static void move_one(struct effect *e, struct tr_deps_path *from, struct tr_deps
 		from->special = false;
 	}
 	to->directory |= from->directory;
-	from->directory = false;
+	if (from->directory)
+		leave_directory(from);
 	if (from->link.data) {
 		if (to->file)
 			to->file->replaced = true;
@@ -345,7 +353,7 @@ static void move_below(struct effect *e, struct tr_deps_path *from, struct tr_de
 		move_one(e, path, there);
 	}
 	to->directory |= from->directory;
-	from->directory = false;
+	leave_directory(from);
 }
 
 static void move_held(struct effect *e, struct tr_deps_path **held, const struct tr_deps_path *from,
@@ -442,8 +450,9 @@ static void put_delete(struct effect *e)
 		touch(e, NULL, path, TR_DOES_DELETE);
 		return;
 	}
-	if (path->directory) {
-		path->directory = false;
+	if (path->directory || e->call->flags & TR_FILE_DIRECTORY) {
+		leave_directory(path);
+		tr_deps_unbind(path); /* open(2) need not show that it opened a directory */
 		touch(e, NULL, path, TR_DOES_DELETE);
 		return;
 	}

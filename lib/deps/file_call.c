@@ -143,7 +143,7 @@ static const struct row {
 	BY_PATH("mknod", MKNOD, TR_FILE_NOFOLLOW),
 	BY_FD("mmap2", MAP, 0),
 	BY_FD("readv", READ, 0),
-	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW),
+	BY_PATH("rmdir", DELETE, TR_FILE_NOFOLLOW | TR_FILE_DIRECTORY),
 	AT("statx", STAT, 0),
 	BY_PATH("utime", STAT, 0),
 	AT("openat", OPEN, 0),

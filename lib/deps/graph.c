@@ -106,6 +106,7 @@ void tr_deps_bind(struct tr_deps_path *path, struct tr_deps_file *file)
 	name->other_name = path->other_name->previous_name = path;
 	path->file = path->last = file;
 	path->moved = false;
+	path->was_directory = false;
 	path->exists = true;
 	path->link.data = NULL;
 	file->path = path;

@@ -228,6 +228,7 @@ struct tr_deps_path *tr_deps_paths_detached(struct tr_deps_paths *paths)
 bool tr_deps_paths_set_link(struct tr_deps_paths *paths, struct tr_deps_path *path,
 			    struct tr_text target)
 {
+	path->was_directory = false;
 	if (path->link.data && tr_text_equal(path->link, target))
 		return true;
 	paths->links++;

@@ -40,6 +40,7 @@ struct tr_deps_path {
 	struct tr_deps_path *other_name, *previous_name; /* of file: a ring of all its names */
 	struct tr_deps_use *missed; /* uses without a file: graph.h; the newest first */
 	bool directory;		    /* a call showed that it is one */
+	bool was_directory;	    /* and it is gone, and no file has had the name */
 	/* below /proc, /sys or /dev (except /dev/shm), or a call showed a device or socket */
 	bool special;
 	bool moved;    /* the last file with this name was renamed */

@@ -24,6 +24,7 @@ answer() {
 		return
 		;;
 	direct) option="$option --direct --of=$1" ;;
+	list) option="$option --as=list" ;;
 	of | from | who-writes | who-reads) option="$option --$question=$1" ;;
 	*) option="$option --$question" ;;
 	esac
