@@ -838,6 +838,7 @@ static bool prepare(struct tool_diff *t)
 		t->computed[i] = tr_computed_new(tr_format_call_kinds, t->diff.compilers);
 		if (!t->computed[i])
 			return false;
+		tr_computed_set_joined(t->computed[i]);
 	}
 	if (t->compare_files) {
 		t->diff.add_fields = add_fields;

@@ -102,8 +102,8 @@ struct tr_diff_frames {
 };
 
 /*
- * Takes an API call. name: a hash of its kind and name, or 0; count: of the records of its side up
- * to this one. False: memory is exhausted.
+ * Takes an API call; an enter is one that never returned. name: a hash of its kind and name, or 0;
+ * count: of the records of its side up to this one. False: memory is exhausted.
  */
 bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 			   const struct tr_record *record, uint64_t name, size_t count);

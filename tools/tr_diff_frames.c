@@ -17,7 +17,7 @@ bool tr_diff_follow_frames(struct tr_diff_frames *frames, unsigned side,
 
 	if (name && *other == name)
 		return true;
-	if (tr_text_is(record->kind, "enter") || record->name.type != TR_CELL_TEXT ||
+	if (record->name.type != TR_CELL_TEXT ||
 	    !(tr_call_kinds_of(&frames->kinds, record->name.text) & TR_CALL_END_FRAME)) {
 		*other = name;
 		return true;

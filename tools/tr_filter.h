@@ -181,7 +181,7 @@ bool tr_filter_look_at(struct tr_filter *filter, struct tr_record *record, enum 
 enum tr_match tr_filter_judge(struct tr_filter *filter, struct tr_record *record,
 			      struct tr_record *leave, bool open, bool in_tree);
 
-/* The kinds of a call that the sets need; 0: none. */
+/* The kinds of a call that the sets or computed fields need; 0: none. */
 unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record);
 
 /* Counts a call that has returned. True: it ended a frame, and that may decide open calls. */

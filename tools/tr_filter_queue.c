@@ -31,7 +31,7 @@ struct queued {
 /* An enter without its leave. */
 struct tr_call {
 	struct tr_call *before, *after; /* in the order of the enters */
-	unsigned kinds;			/* calls.h, if a set needs them */
+	unsigned kinds;			/* calls.h, of tr_filter_call_kinds */
 	enum tr_match match;
 	bool awaited;		      /* the leave may still come */
 	bool kept;		      /* written or counted: the leave follows */
@@ -606,16 +606,36 @@ static bool decide_call(struct tr_filter *filter, struct tr_call *call, struct t
 	return fine;
 }
 
+/* A call has ended and was judged: decides the open calls that a new frame number decides. */
+static bool end_frame(struct tr_filter *filter, unsigned kinds)
+{
+	if (!tr_filter_ends_frame(filter, kinds))
+		return true;
+	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
+		if (call->match == TR_MATCH_OPEN && !decide_call(filter, call, NULL, true))
+			return false;
+	}
+	return drain(filter, &filter->queue);
+}
+
+/* Ends a call whose leave is missing, as if it returned now. */
+static bool lose_call(struct tr_filter *filter, struct tr_call *call)
+{
+	bool fine = call->match != TR_MATCH_OPEN || decide_call(filter, call, NULL, false);
+
+	if (filter->computed)
+		tr_computed_end_call(filter->computed, call->kinds & TR_CALL_END_FRAME);
+	return fine && end_frame(filter, call->kinds);
+}
+
 /* Decides an enter without its leave, which belongs to a later enter of the same key. */
 static bool give_up(struct tr_filter *filter, struct tr_text key)
 {
 	struct tr_call *call = take_call(filter, key);
-	bool fine = true;
 
 	if (!call)
 		return true;
-	if (call->match == TR_MATCH_OPEN)
-		fine = decide_call(filter, call, NULL, false);
+	bool fine = lose_call(filter, call);
 	end_call(call);
 	return fine;
 }
@@ -663,21 +683,9 @@ bool tr_filter_enter(struct tr_filter *filter, struct tr_record *record, bool in
 	return !filter->cli->stop;
 }
 
-/* A call has returned and was judged: decides the open calls that a new frame number decides. */
-static bool end_frame(struct tr_filter *filter, unsigned kinds)
-{
-	if (!tr_filter_ends_frame(filter, kinds))
-		return true;
-	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
-		if (call->match == TR_MATCH_OPEN && !decide_call(filter, call, NULL, true))
-			return false;
-	}
-	return drain(filter, &filter->queue);
-}
-
 bool tr_filter_whole(struct tr_filter *filter, struct tr_record *record, bool in_tree)
 {
-	unsigned kinds = tr_filter_call_kinds(filter, record);
+	unsigned kinds = filter->sets.has_frames ? tr_filter_call_kinds(filter, record) : 0;
 	bool selected = !has_enough(filter) &&
 			tr_filter_judge(filter, record, NULL, false, in_tree) == TR_MATCH_YES;
 
@@ -720,9 +728,7 @@ bool tr_filter_end_calls(struct tr_filter *filter)
 	for (struct tr_call *call = filter->calls.first; call; call = call->after) {
 		/* no leave comes any more, so each call is judged as it is */
 		call->awaited = false;
-		if (fine && call->match == TR_MATCH_OPEN)
-			fine = decide_call(filter, call, NULL, false);
-		fine = fine && end_frame(filter, call->kinds);
+		fine = fine && lose_call(filter, call);
 		/* after an error an item may be undecided; it must not block those after it */
 		if (call->item)
 			call->item->pending = false;

@@ -261,7 +261,7 @@ bool tr_filter_add_set(struct tr_filter *filter, bool frames, const char *text)
 unsigned tr_filter_call_kinds(struct tr_filter *filter, const struct tr_record *record)
 {
 	struct tr_call_sets *sets = &filter->sets;
-	bool matters = sets->has_frames || sets->calls.filtered.count;
+	bool matters = sets->has_frames || sets->calls.filtered.count || filter->computed;
 
 	return matters && record->name.type == TR_CELL_TEXT
 		       ? tr_call_kinds_of(&sets->kinds, record->name.text)

@@ -230,6 +230,8 @@ static bool begin_computed(struct tool_stat *t)
 	if (!used)
 		return true;
 	t->computed = tr_computed_new(tr_format_call_kinds, t->config.compilers);
+	if (t->computed && t->join)
+		tr_computed_set_joined(t->computed);
 	if (t->computed && has_programs)
 		tr_computed_set_programs(t->computed, &t->coverage.programs);
 	if (t->computed)

@@ -68,6 +68,7 @@ struct tr_computed {
 	struct tr_compilers *compilers; /* NULL: those that are built in */
 	uint64_t frame;			/* the frame of a call that returns now */
 	bool frame_ends;		/* with the last record */
+	bool joined;			/* an enter is a call that never returns */
 	bool has_records;
 	bool ended;	/* the next line begins a segment; until then, open calls have values */
 	int64_t serial; /* counts the records and trailers of the stream */
@@ -144,6 +145,11 @@ void tr_computed_free(struct tr_computed *c)
 void tr_computed_set_programs(struct tr_computed *c, struct tr_programs *programs)
 {
 	c->programs = programs;
+}
+
+void tr_computed_set_joined(struct tr_computed *c)
+{
+	c->joined = true;
 }
 
 struct tr_computed_fields *tr_computed_fields(struct tr_computed *c)
@@ -295,6 +301,21 @@ static bool follow_programs(struct tr_computed *c, struct tr_record *record)
 	       tr_programs_put(c->programs, record, &ignored) != TR_FATAL;
 }
 
+/* True if a call ends with the record, and a frame with the call. */
+static bool ends_frame(struct tr_computed *c, const struct tr_record *record)
+{
+	return tr_kind_is_call(record->kind) && (c->joined || !tr_text_is(record->kind, "enter")) &&
+	       record->name.type == TR_CELL_TEXT &&
+	       (tr_call_kinds_of(&c->call_kinds, record->name.text) & TR_CALL_END_FRAME);
+}
+
+void tr_computed_end_call(struct tr_computed *c, bool ends)
+{
+	/* a call that ends a frame belongs to it, so the number rises only now */
+	c->frame += c->frame_ends;
+	c->frame_ends = ends;
+}
+
 bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 {
 	if (c->ended)
@@ -321,11 +342,7 @@ bool tr_computed_follow(struct tr_computed *c, struct tr_record *record)
 	c->has_records = true;
 	c->defined = false;
 	c->serial++;
-	/* a call that ends a frame belongs to it, so the number rises only now */
-	c->frame += c->frame_ends;
-	c->frame_ends = tr_kind_is_call(record->kind) && !tr_text_is(record->kind, "enter") &&
-			record->name.type == TR_CELL_TEXT &&
-			(tr_call_kinds_of(&c->call_kinds, record->name.text) & TR_CALL_END_FRAME);
+	tr_computed_end_call(c, ends_frame(c, record));
 	return follow_time(c, record);
 }
 
@@ -358,8 +375,8 @@ static struct tr_value *get_frame(const struct tr_computed *c, struct tr_record 
 {
 	if (!tr_kind_is_call(record->kind))
 		return NULL;
-	/* a call that never returns belongs to the last frame */
-	bool later = !leave && tr_text_is(record->kind, "enter") && c->frame_ends;
+	/* an enter is asked for before its call ends: see tr_computed_end_call */
+	bool later = !c->joined && !leave && tr_text_is(record->kind, "enter") && c->frame_ends;
 	return number(record->arena, TR_UINT, c->frame + later, err);
 }
 

@@ -3,7 +3,7 @@
  * Computed fields (record/record.h):
  *
  *	frame      of call, enter and leave: the number of the frame, from 0 in each trace, in
- *	           which the call returns
+ *	           which the call returns; one that never does ends after all others
  *	backtrace  of records with .bt: a list of what their %frame lines define, as maps: module,
  *	           function, file, line, offset, file_offset
  *	end        of block: the address after its last byte
@@ -57,6 +57,18 @@ void tr_computed_set_programs(struct tr_computed *computed, struct tr_programs *
 
 /* The interface through which expressions get the values. */
 struct tr_computed_fields *tr_computed_fields(struct tr_computed *computed);
+
+/*
+ * The stream is joined (record/join.h): its enters are the calls that never return, at the place
+ * where they end.
+ */
+void tr_computed_set_joined(struct tr_computed *computed);
+
+/*
+ * Without a join: a call ends whose leave is missing. They end in the order of their enters, at the
+ * end of the trace or when it is clear that the leave is lost.
+ */
+void tr_computed_end_call(struct tr_computed *computed, bool ends_frame);
 
 /*
  * Takes every line of the stream, in order, before its values are read. False: memory is

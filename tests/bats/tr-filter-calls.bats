@@ -137,6 +137,29 @@ calls() {
 	[ "$(calls --frames=1 u.trec)" = '2 ' ]
 }
 
+@test "--frames, the field frame and tr-stat agree on calls that never return" {
+	stream end.trec '%trec>1>format=apitrace>version=6' 'call>0>->0>glClear' 'enter>1>->1>glXSwapBuffers' \
+		'enter>2>->0>glDraw' 'enter>3>->2>glXSwapBuffers' 'call>4>->3>glFlush' 'enter>5>->4>glFinish' '!end>6'
+	cat end.trec end.trec >twice.trec
+	# the second enter of a call shows that the first one is lost
+	stream lost.trec 'enter>0>->1>glXSwapBuffers' 'call>2>->0>glClear' 'enter>0>->1>glXSwapBuffers' \
+		'call>1>->0>glFlush' 'leave>0>->1>glXSwapBuffers' 'enter>3>->1>glXSwapBuffers' 'enter>4>->0>glFinish'
+	while read -r file frames rows; do
+		[ "$(tr-filter --fields=frame,name call "$file" | sort | tr '\n\t' ' :')" = "$rows " ]
+		for n in 0 1 2 3; do
+			[ "$(calls --frames=$n "$file" || true)" = "$(calls "frame == $n" "$file" || true)" ]
+		done
+		tr-stat --by=frame,name --json --top=0 "$file" |
+			jq -r '.by[] | range(.count) as $i | .frame + ":" + .name' | sort | tr '\n' ' ' |
+			diff - <(echo -n "$rows ")
+		[ "$(tr-stat --json "$file" | jq .calls.frames)" = "$frames" ]
+	done <<-'END'
+		end.trec 2 0:glClear 0:glFlush 0:glXSwapBuffers 1:glDraw 1:glXSwapBuffers 2:glFinish
+		twice.trec 4 0:glClear 0:glClear 0:glFlush 0:glFlush 0:glXSwapBuffers 0:glXSwapBuffers 1:glDraw 1:glDraw 1:glXSwapBuffers 1:glXSwapBuffers 2:glFinish 2:glFinish
+		lost.trec 3 0:glClear 0:glXSwapBuffers 1:glFlush 1:glXSwapBuffers 2:glXSwapBuffers 3:glFinish
+	END
+}
+
 @test "--frames: records keep their order though a call is decided late" {
 	tr-filter --frames=1- t.trec >out
 	grep -vE $'^(!end|call\t[02]\t)' t.trec >expected
