@@ -104,6 +104,9 @@ static bool visit_version(struct tr_deps_search *search, struct tr_deps_version 
 	version->mark = search->mark;
 	if (next && (!search->forward || next->older == version) && !push(search, next, NULL, 0))
 		return false;
+	/* each of many searches may reach the same library, which many commands have read */
+	if (!(search->forward ? version->read : version->written))
+		return true;
 	for (struct tr_deps_use *use = version->uses; use; use = use->next_of_version) {
 		if (search->forward ? !tr_deps_is_reader(use) : !tr_deps_is_writer(use))
 			continue;
