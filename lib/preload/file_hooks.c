@@ -81,14 +81,16 @@ static void put(struct tr_call_record *record, const char *first, const char *se
 
 static void report_objects(void);
 
-/* Whether the strings can be read. With most errors the kernel has read them. */
+/*
+ * Whether the strings can be read. With most errors the kernel has read the first one, but it may
+ * have looked that up before it read the second one.
+ */
 static bool can_read(int error, const char *first, const char *second)
 {
 	struct tr_journal_pages pages = { 0 };
+	bool has_read = error != EINVAL && error != EPERM && error != ENOSYS && error != EBADF;
 
-	if (error != EINVAL && error != EPERM && error != ENOSYS && error != EBADF)
-		return true;
-	return (!first || tr_journal_can_read_string(&pages, first)) &&
+	return (!first || has_read || tr_journal_can_read_string(&pages, first)) &&
 	       (!second || tr_journal_can_read_string(&pages, second));
 }
 
@@ -488,8 +490,10 @@ HOOK DIR *opendir(const char *path)
 
 HOOK int closedir(DIR *directory)
 {
-	if (on)
-		note_close(dirfd(directory));
+	DIR *volatile given = directory; /* may be NULL, though the header says that it is not */
+
+	if (on && given)
+		note_close(dirfd(given));
 	return REAL(closedir)(directory);
 }
 

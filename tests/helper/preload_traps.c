@@ -246,7 +246,7 @@ static int addresses(void)
 	memset(end, 'x', 4096);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addchdir_np(&actions, "/");
-	for (int call = 0; call < 28; call++) {
+	for (int call = 0; call < 30; call++) {
 		long result = 0;
 		errno = 0;
 		switch (call) {
@@ -337,6 +337,12 @@ static int addresses(void)
 			break;
 		case 26:
 			result = fexecve(STDIN_FILENO, no_list, environ);
+			break;
+		case 27:
+			result = closedir((DIR *)none);
+			break;
+		case 28: /* the first path is looked up before the second one is read */
+			result = link("missing", wrong);
 			break;
 		default:
 			result = syscall(SYS_memfd_create, NULL, -1);
