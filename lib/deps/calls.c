@@ -303,6 +303,8 @@ static void move_one(struct effect *e, struct tr_deps_path *from, struct tr_deps
 	struct tr_deps_file *file = from->file;
 	bool type = has_type(from);
 
+	to->exists |= from->exists;
+	from->exists = false;
 	if (type || has_type(to)) {
 		to->special = type;
 		from->special = false;
@@ -328,7 +330,7 @@ static void move_one(struct effect *e, struct tr_deps_path *from, struct tr_deps
 /* Returns the first of these siblings that has something to move. */
 static struct tr_deps_path *movable(struct tr_deps_path *path)
 {
-	while (path && !path->file && !path->children && !path->link.data)
+	while (path && !path->file && !path->children && !path->link.data && !path->exists)
 		path = path->next;
 	return path;
 }
@@ -352,7 +354,7 @@ static void move_below(struct effect *e, struct tr_deps_path *from, struct tr_de
 			return;
 		move_one(e, path, there);
 	}
-	to->directory |= from->directory;
+	to->directory = true;
 	leave_directory(from);
 }
 
@@ -399,10 +401,19 @@ static void move_holders(struct effect *e, const struct tr_deps_path *from, stru
 	}
 }
 
+static bool is_directory(const struct tr_deps_path *path)
+{
+	const struct tr_deps_path *child = path->children;
+
+	while (child && !child->exists)
+		child = child->next;
+	return path->directory || child;
+}
+
 /* Moves a name and, if it is a directory, everything below it. */
 static void move(struct effect *e, struct tr_deps_path *from, struct tr_deps_path *to)
 {
-	if (!from->directory || from->file) {
+	if (from->file || !is_directory(from)) {
 		if (!from->link.data)
 			tr_deps_file_at(e->graph, from);
 		move_one(e, from, to);
