@@ -163,6 +163,7 @@ static bool read_code(struct reader *reader, struct tr_text line)
 			reader->open = tr_arena_alloc(&reader->memory, sizeof *reader->open);
 			if (!reader->open || !tr_id_map_put(&reader->blocks, address, reader->open))
 				return false;
+			reader->open->has_target = false;
 		}
 		reader->first = address;
 	}
