@@ -776,7 +776,7 @@ static void take_spawn(struct tr_decode *decode, const struct item *item, struct
 	struct announced *program = tr_id_map_get(&decode->announced, token_of(head));
 
 	if (!program || !head->child)
-		return; /* popen does not know its child: that reports itself, and pclose follows */
+		return;
 	if (!program->started && !program->child) {
 		struct tr_decode_process *process = replace(decode, head->child, out);
 		program->child = head->child;

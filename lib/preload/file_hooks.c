@@ -46,7 +46,7 @@ int __xmknodat(int version, int directory, const char *path, mode_t mode, dev_t 
 #define REPLACED(X) \
 	X(open) X(open64) X(openat) X(openat64) X(__open) X(__open64) X(__open_2) X(__open64_2) \
 	X(__openat_2) X(__openat64_2) X(creat) X(creat64) X(fopen) X(fopen64) X(freopen) \
-	X(freopen64) X(fclose) X(opendir) X(closedir) X(tmpfile) X(tmpfile64) X(mkstemp) \
+	X(freopen64) X(opendir) X(closedir) X(tmpfile) X(tmpfile64) X(mkstemp) \
 	X(mkstemp64) X(mkostemp) X(mkostemp64) X(mkstemps) X(mkstemps64) X(mkostemps) \
 	X(mkostemps64) X(mkdtemp) X(shm_open) X(shm_unlink) X(memfd_create) X(close) X(__close) \
 	X(close_range) X(closefrom) X(dup) X(dup2) X(__dup2) X(dup3) X(fcntl) X(fcntl64) \
@@ -462,20 +462,10 @@ static void note_close(int fd)
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
-HOOK int fclose(FILE *stream)
+void tr_files_closed(FILE *stream)
 {
 	if (on)
 		note_close(descriptor_of(stream));
-	return REAL(fclose)(stream);
-}
-
-void tr_files_closed(int fd)
-{
-	int saved = errno;
-
-	if (on)
-		note_close(fd);
-	errno = saved;
 }
 
 HOOK DIR *opendir(const char *path)
@@ -1063,41 +1053,6 @@ void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actio
 	for (int i = 0; i < actions->__used; i++)
 		put_action(&action[i], token_of(launch));
 	errno = saved;
-}
-
-/*
- * Records the pipe before popen makes it, because the process has its end before the program
- * begins. Its ends will get the lowest numbers that are free.
- */
-struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode)
-{
-	struct tr_files_pipe made = { -1, -1 };
-	int ends[2], saved = errno, fd = 0;
-
-	if (!on || !launch->announced)
-		return made;
-	for (int i = 0; i < 2; i++, fd++) {
-		while (tr_journal_syscall(SYS_fcntl, fd, F_GETFD, 0) >= 0)
-			fd++;
-		ends[i] = fd;
-	}
-	bool reads = strchr(mode, 'r');
-	made = (struct tr_files_pipe){ ends[!reads], ends[reads] };
-	put(&CALL(PIPE2, .fd = ends[0], .other = ends[1], .flags = O_CLOEXEC), NULL, NULL);
-	put(&CALL(DUP2, .fd = made.other, .other = reads, .result = reads,
-		  .token = token_of(launch)),
-	    NULL, NULL);
-	errno = saved;
-	return made;
-}
-
-void tr_files_popened(const struct tr_files_pipe *pipe, bool good)
-{
-	if (!on || pipe->own < 0)
-		return;
-	tr_files_closed(pipe->other);
-	if (!good)
-		tr_files_closed(pipe->own);
 }
 
 /* Calls by number. */

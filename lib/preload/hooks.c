@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -49,8 +50,8 @@ __attribute__((visibility("hidden"))) void *__dso_handle;
 /* clang-format off */
 #define REPLACED(X) \
 	X(execve) X(execvpe) X(execveat) X(fexecve) X(posix_spawn) X(posix_spawnp) X(system) \
-	X(popen) X(pclose) X(_exit) X(quick_exit) X(wait4) X(waitid) X(chdir) X(fchdir) X(syscall) \
-	X(fork) X(daemon) X(prctl)
+	X(popen) X(pclose) X(fclose) X(_exit) X(quick_exit) X(wait4) X(waitid) X(chdir) X(fchdir) \
+	X(syscall) X(fork) X(daemon) X(prctl)
 /* clang-format on */
 
 REPLACED(DECLARE_REAL)
@@ -408,147 +409,256 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
 }
 
 /*
- * system and popen pass on environ, so it points to an environment with our variables while they
- * start the shell.
+ * system and popen pass environ on to the shell. Those of libc cannot be used, because environ would
+ * have to point to an environment with our variables, which other threads could see and change. If
+ * the shell cannot be started, libc is called after all, and returns its own error.
  */
-static char **lend_environment(struct tr_launch *launch, const char *command)
-{
-	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
-	char **own = environ;
 
-	tr_launch_begin(launch, &session,
-			&(struct tr_launch_program){ AT_FDCWD, "/bin/sh", false, false, argv, own,
-						     TR_JOURNAL_IN_CHILD | TR_JOURNAL_SHELL });
-	environ = (char **)launch->env;
-	return own;
+/* A lock, as libc takes one there; recursive, as that of popen is for a signal handler. */
+static pthread_mutex_t shells = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+/* As posix_spawn, with the arguments that libc gives to the shell. */
+static int spawn_shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attributes)
+{
+	bool newer = strverscmp(gnu_get_libc_version(), "2.38") >= 0;
+	char *argv[] = { (char *)"sh", (char *)"-c", newer ? (char *)"--" : (char *)command,
+			 newer ? (char *)command : NULL, NULL };
+
+	return spawn(pid, "/bin/sh", false, actions, attributes, argv, environ);
 }
 
-static void restore_environment(struct tr_launch *launch, char **own)
+static int wait_for(pid_t pid)
 {
-	if (environ == (char **)launch->env)
-		environ = own;
-	tr_launch_end(launch);
+	int status = -1;
+
+	while (wait4(pid, &status, 0, NULL) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status;
+}
+
+/* The threads that are in system, and what two signals did before the first of them. */
+static unsigned waiting;
+static struct sigaction interrupt, quit;
+
+static void ignore_signals(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	pthread_mutex_lock(&shells);
+	if (!waiting++) {
+		sigaction(SIGINT, &ignore, &interrupt);
+		sigaction(SIGQUIT, &ignore, &quit);
+	}
+	pthread_mutex_unlock(&shells);
+}
+
+static void restore_signals(void)
+{
+	pthread_mutex_lock(&shells);
+	if (!--waiting) {
+		sigaction(SIGINT, &interrupt, NULL);
+		sigaction(SIGQUIT, &quit, NULL);
+	}
+	pthread_mutex_unlock(&shells);
+}
+
+/* A thread is cancelled while it waits: as in libc, the shell ends with it. */
+static void end_shell(void *data)
+{
+	pid_t pid = *(const pid_t *)data;
+
+	kill(pid, SIGKILL);
+	wait_for(pid);
+	restore_signals();
+}
+
+/* glibc before 2.34 has it in the library of threads: without that no thread is cancelled. */
+#pragma weak __pthread_register_cancel
+#pragma weak __pthread_unregister_cancel
+
+static __attribute__((noinline)) int wait_for_shell(pid_t pid)
+{
+	int status;
+
+	if (!__pthread_register_cancel)
+		return wait_for(pid);
+	pthread_cleanup_push(end_shell, &pid);
+	status = wait_for(pid);
+	pthread_cleanup_pop(0);
+	return status;
 }
 
 HOOK int system(const char *command)
 {
-	struct tr_launch launch;
+	posix_spawnattr_t attributes;
+	sigset_t child, before, defaults;
+	pid_t pid;
 
 	if (!recording || !command)
 		return REAL(system)(command);
-	char **own = lend_environment(&launch, command);
-	long before = faults_of_children();
-	int status = REAL(system)(command), saved = errno;
-	accounted += faults_of_children() - before;
-	restore_environment(&launch, own);
-	struct tr_journal_record record = launch.record;
-	record.kind = TR_JOURNAL_WAIT;
-	record.value = status;
-	if (status == -1)
-		tr_launch_failed(&launch, saved);
-	else if (launch.announced)
-		append(record, NULL);
-	errno = saved;
+	ignore_signals();
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &before);
+	sigemptyset(&defaults);
+	if (interrupt.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGINT);
+	if (quit.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGQUIT);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &before);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	bool started = spawn_shell(&pid, command, NULL, &attributes) == 0;
+	posix_spawnattr_destroy(&attributes);
+	int status = started ? wait_for_shell(pid) : 0;
+	restore_signals();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!started) {
+		long faults = faults_of_children();
+		status = REAL(system)(command);
+		accounted += faults_of_children() - faults;
+	}
 	return status;
 }
 
-/* Returns the newest child of this thread; 0: it is unknown. */
-static int newest_child(void)
-{
-	char text[256];
-	int child = 0;
-	long n = 1, fd = tr_journal_syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/children",
-					    O_RDONLY | O_CLOEXEC, 0);
+/* A stream of popen, which fclose or pclose closes before it waits for the shell. */
+struct stream {
+	struct stream *next;
+	FILE *stream;
+	int fd;
+	pid_t pid;
+};
+static struct stream *volatile streams;
 
-	for (int number = 0; fd >= 0 && n > 0;) {
-		n = tr_journal_syscall(SYS_read, (int)fd, text, sizeof text);
-		for (long i = 0; i < n; i++) {
-			if (text[i] >= '0' && text[i] <= '9') {
-				number = number * 10 + text[i] - '0';
-			} else if (number) {
-				child = number;
-				number = 0;
-			}
-		}
+/* Starts the shell of a stream, without the other streams. False: that failed. */
+static bool start_stream(struct stream *stream, const char *command, int from, int to)
+{
+	posix_spawn_file_actions_t actions;
+
+	posix_spawn_file_actions_init(&actions);
+	bool good = posix_spawn_file_actions_adddup2(&actions, from, to) == 0;
+	pthread_mutex_lock(&shells);
+	for (struct stream *p = streams; p; p = p->next)
+		if (p->fd != to)
+			good &= posix_spawn_file_actions_addclose(&actions, p->fd) == 0;
+	good = good && spawn_shell(&stream->pid, command, &actions, NULL) == 0;
+	if (good) {
+		stream->next = streams;
+		streams = stream;
 	}
-	if (fd >= 0)
-		tr_journal_syscall(SYS_close, (int)fd);
-	return child;
+	pthread_mutex_unlock(&shells);
+	posix_spawn_file_actions_destroy(&actions);
+	return good;
 }
 
-/* Streams of popen; pclose waits for their shells. */
-enum { STREAMS = 64 };
-static struct stream {
-	FILE *_Atomic stream;
-	struct tr_journal_record record;
-} * _Atomic streams; /* memory that is borrowed by the first popen, and kept */
-
-static void keep_stream(FILE *stream, const struct tr_journal_record *record)
+static FILE *open_stream(const char *command, bool writes, bool stays_open)
 {
-	struct stream *kept = streams, *none = NULL;
+	struct stream *made = tr_journal_borrow(sizeof *made);
+	int ends[2], to = writes ? STDIN_FILENO : STDOUT_FILENO;
 
-	if (!kept) {
-		kept = tr_journal_borrow(STREAMS * sizeof *kept);
-		if (kept && !atomic_compare_exchange_strong(&streams, &none, kept)) {
-			tr_journal_return(kept, STREAMS * sizeof *kept);
-			kept = none;
-		}
+	if (!made || pipe2(ends, O_CLOEXEC) != 0) {
+		tr_journal_return(made, sizeof *made);
+		return NULL;
 	}
-	for (size_t i = 0; kept && i < STREAMS; i++) {
-		FILE *unused = NULL;
-		if (!atomic_compare_exchange_strong(&kept[i].stream, &unused, stream))
-			continue;
-		kept[i].record = *record;
-		break;
+	int own = ends[writes], other = ends[!writes];
+	if (other == to) { /* dup2 to the same number would not leave it open */
+		other = fcntl(to, F_DUPFD_CLOEXEC, 0);
+		close(to);
 	}
+	FILE *stream = other < 0 ? NULL : fdopen(own, writes ? "w" : "r");
+	made->stream = stream;
+	made->fd = own;
+	bool good = stream && start_stream(made, command, other, to);
+	if (other >= 0)
+		close(other);
+	if (good) {
+		if (stays_open)
+			fcntl(own, F_SETFD, 0);
+		return stream;
+	}
+	if (stream)
+		fclose(stream);
+	else
+		close(own);
+	tr_journal_return(made, sizeof *made);
+	return NULL;
 }
 
 HOOK FILE *popen(const char *command, const char *mode)
 {
-	struct tr_launch launch;
+	bool writes = recording && strchr(mode, 'w');
+	int saved = errno, state;
 
-	if (!recording)
-		return REAL(popen)(command, mode);
-	char **own = lend_environment(&launch, command);
-	struct tr_files_pipe ends = tr_files_popen(&launch, mode);
-	FILE *stream = REAL(popen)(command, mode);
-	int saved = errno;
-	restore_environment(&launch, own);
-	if (!stream) {
-		tr_launch_failed(&launch, saved);
-	} else if (launch.announced) {
-		launch.record.child = (uint32_t)newest_child();
-		tr_launch_spawned(&launch, (int)launch.record.child);
-	}
-	tr_files_popened(&ends, stream);
-	if (stream && launch.announced)
-		keep_stream(stream, &launch.record);
+	if (!recording || mode[strspn(mode, "rwe")] || writes == !!strchr(mode, 'r'))
+		return REAL(popen)(command, mode); /* libc rejects such a mode */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	FILE *stream = open_stream(command, writes, !strchr(mode, 'e'));
+	pthread_setcancelstate(state, NULL);
 	errno = saved;
+	if (!stream) {
+		long faults = faults_of_children();
+		stream = REAL(popen)(command, mode);
+		accounted += faults_of_children() - faults;
+	}
 	return stream;
+}
+
+/* Takes a stream from the list. NULL: it is another one. */
+static struct stream *take_stream(const FILE *stream)
+{
+	struct stream *taken = NULL;
+
+	if (!streams)
+		return NULL;
+	pthread_mutex_lock(&shells);
+	for (struct stream *volatile *p = &streams; *p; p = &(*p)->next)
+		if ((*p)->stream == stream) {
+			taken = *p;
+			*p = taken->next;
+			break;
+		}
+	pthread_mutex_unlock(&shells);
+	return taken;
+}
+
+/* libc does not wait if the descriptor is closed already. */
+static int end_stream(struct stream *taken)
+{
+	pid_t pid = taken->pid;
+	bool open = tr_journal_syscall(SYS_fcntl, fileno(taken->stream), F_GETFD, 0) >= 0;
+	int written = REAL(fclose)(taken->stream), state;
+
+	tr_journal_return(taken, sizeof *taken);
+	if (!open)
+		return written;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	int status = wait_for(pid);
+	pthread_setcancelstate(state, NULL);
+	return status ? status : written;
 }
 
 HOOK int pclose(FILE *stream)
 {
-	struct tr_journal_record record = { 0 };
-	struct stream *kept = streams;
+	struct stream *taken = take_stream(stream);
 
-	for (size_t i = 0; kept && i < STREAMS; i++) {
-		if (kept[i].stream != stream)
-			continue;
-		record = kept[i].record;
-		kept[i].stream = NULL;
-		break;
-	}
-	if (recording)
-		tr_files_closed(fileno(stream));
+	tr_files_closed(stream);
+	if (taken)
+		return end_stream(taken);
 	long before = faults_of_children();
 	int status = REAL(pclose)(stream);
 	accounted += faults_of_children() - before;
-	record.kind = TR_JOURNAL_WAIT;
-	record.value = status;
-	if (recording && record.token_pid && status != -1)
-		append(record, NULL);
 	return status;
+}
+
+HOOK int fclose(FILE *stream)
+{
+	struct stream *taken = take_stream(stream);
+
+	tr_files_closed(stream);
+	return taken ? end_stream(taken) : REAL(fclose)(stream);
 }
 
 /* The end of a process. */
@@ -770,6 +880,7 @@ static void begin_child(void)
 	struct tr_journal_record record = record_of(TR_JOURNAL_FORK, 0);
 
 	tr_files_forked();
+	shells = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	if (tr_journal_is_outside(&session, record.pid, record.ppid)) {
 		if (recording) /* the process that forked may be there, too */
 			report_outside(record.ppid == 0 ? forking_pid : session.pid);
@@ -853,9 +964,8 @@ static void report_program(const struct tr_launch_token *token, bool bypass, cha
 	record.token = token->number;
 	record.flags = (uint16_t)(token->flags & ~(unsigned)TR_JOURNAL_BYPASS) |
 		       (same ? TR_JOURNAL_SAME : 0) | (bypass ? TR_JOURNAL_BYPASS : 0);
-	bool announced =
-		same && process == token->pid &&
-		!(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_SHELL | TR_JOURNAL_BYPASS));
+	bool announced = same && process == token->pid &&
+			 !(token->flags & (TR_JOURNAL_STATIC | TR_JOURNAL_BYPASS));
 	if (announced)
 		record.kind = TR_JOURNAL_LOADED;
 	struct tr_journal_text text = { .cwd = tr_journal_cwd(&cwd) };

@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "preload/launch.h"
 
@@ -47,11 +48,6 @@ struct tr_spawn_action {
 	};
 };
 
-/* The pipe that popen is about to make for the program. */
-struct tr_files_pipe {
-	int own, other; /* own -1: none is recorded */
-};
-
 /*
  * file_hooks.c is in the library of --files alone: without it there are no further hooks, which
  * cost time when a program begins.
@@ -73,11 +69,8 @@ void tr_files_continue(void);
 void tr_files_loaded(void);
 /* Records what libc does with descriptors in the process that it creates for the program. */
 void tr_files_spawn(const struct tr_launch *launch, const posix_spawn_file_actions_t *actions);
-/* As tr_files_spawn, before and after a call of popen. */
-struct tr_files_pipe tr_files_popen(const struct tr_launch *launch, const char *mode);
-void tr_files_popened(const struct tr_files_pipe *pipe, bool good);
-/* A descriptor is closed by libc itself. */
-void tr_files_closed(int fd);
+/* A stream is about to be closed. */
+void tr_files_closed(FILE *stream);
 /* Makes the call if it is one that concerns files. False: it is not. */
 bool tr_files_syscall(long number, const long *a, long *result);
 
@@ -89,9 +82,7 @@ bool tr_files_syscall(long number, const long *a, long *result);
 #define tr_files_continue() ((void)0)
 #define tr_files_loaded() ((void)0)
 #define tr_files_spawn(launch, actions) ((void)(actions))
-#define tr_files_popen(launch, mode) ((struct tr_files_pipe){ -1, -1 })
-#define tr_files_popened(pipe, good) ((void)(pipe))
-#define tr_files_closed(fd) ((void)(fd))
+#define tr_files_closed(stream) ((void)(stream))
 #define tr_files_syscall(number, a, result) (*(result) = 0, false)
 
 #endif

@@ -15,7 +15,8 @@
  * The code that runs in other people's programs (journal.c, lanes.c, launch.c, hooks.c, real.c,
  * file_hooks.c) uses no malloc, no stdio, no lock and little stack, keeps no descriptor, does not
  * wait, and preserves errno: it may run in a signal handler, in the child of a vfork, or on a stack
- * of 8 KiB, more than half of which the kernel and libc need.
+ * of 8 KiB, more than half of which the kernel and libc need. Only system, popen and their like do
+ * what those of libc do.
  */
 #ifndef TR_PRELOAD_JOURNAL_H
 #define TR_PRELOAD_JOURNAL_H
@@ -55,7 +56,7 @@ enum tr_journal_kind {
 	/* a program has begun that was not announced: as TR_JOURNAL_EXEC */
 	TR_JOURNAL_FOREIGN,
 	TR_JOURNAL_FAILED,  /* the exec with that token failed; value: errno */
-	TR_JOURNAL_SPAWNED, /* the announced program runs as child (0: unknown) */
+	TR_JOURNAL_SPAWNED, /* the announced program runs as child */
 	TR_JOURNAL_FORK,    /* pid was created by a fork of ppid */
 	TR_JOURNAL_FORKED,  /* pid created child: the same, from the parent, which may end first */
 	TR_JOURNAL_EXIT,    /* pid ends; value: exit status */
@@ -77,7 +78,6 @@ enum {
 	TR_JOURNAL_STATIC = 2,	 /* the program does not load the library, but has the variables */
 	TR_JOURNAL_CLOSED = 4,	 /* the program cannot load the library, and gets no variables */
 	TR_JOURNAL_SAME = 8,	 /* the path of a program that began is the announced one */
-	TR_JOURNAL_SHELL = 16,	 /* libc chooses the arguments: the program reports them itself */
 	TR_JOURNAL_BYPASS = 32,	 /* the program makes system calls itself; programs that it starts
 				  * may inherit the variables */
 	TR_JOURNAL_SECOND = 64,	 /* the program needs the second library */

@@ -35,7 +35,7 @@ struct tr_launch_program {
 	bool search;			/* path is searched in PATH as by execvp */
 	bool enters;			/* libc changes to the directory first */
 	char *const *argv, *const *env; /* either may be NULL */
-	unsigned flags;			/* TR_JOURNAL_IN_CHILD, TR_JOURNAL_SHELL */
+	unsigned flags;			/* TR_JOURNAL_IN_CHILD or 0 */
 };
 
 /* Announces the exec of the program, if its file exists and the caller's memory is readable. */
@@ -43,7 +43,7 @@ void tr_launch_begin(struct tr_launch *launch, const struct tr_journal *journal,
 		     const struct tr_launch_program *program);
 /* Reports that the exec failed, ends the launch, and sets errno to error. */
 void tr_launch_failed(struct tr_launch *launch, int error);
-/* Reports that the program runs as this process (0: unknown, and it may have ended). */
+/* Reports that the program runs as this process. */
 void tr_launch_spawned(struct tr_launch *launch, int pid);
 /* Frees the memory. */
 void tr_launch_end(struct tr_launch *launch);

@@ -460,6 +460,29 @@ END
 	done
 }
 
+@test "system and popen do what those of libc do" {
+	local option shells=$top_builddir/tests/helper/preload_shells
+	"$shells" >bare
+	grep -qx 'cancelled 1, at once 1' bare
+	for option in '' --files; do
+		run -0 --separate-stderr tr-record --backend=preload $option -o out.trec "$shells"
+		diff bare - <<<"$output"
+		[ -z "$stderr" ]
+	done
+	[ "$(tr-filter -c 'exec and name == "/bin/sh"' out.trec)" -eq 18 ]
+}
+
+@test "threads that call system and popen: every command is recorded, environ does not change" {
+	local option
+	for option in '' --files; do
+		run -0 tr-record --backend=preload $option -o out.trec \
+			"$top_builddir/tests/helper/preload_shells" threads
+		[ "$output" = $'seen 0\nsignals: 0 0 0 0' ]
+		[ "$(tr-filter -c 'exec and name == "/bin/sh"' out.trec)" -eq 120 ]
+		[ "$(tr-filter -c 'exec and name $= "/sleep"' out.trec)" -eq 60 ]
+	done
+}
+
 @test "long argument lists, many variables, closed descriptors, limited files" {
 	# shellcheck disable=SC2046 # many words
 	record "$(type -P true)" $(seq 20000)
