@@ -27,6 +27,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "preload/hooks.h"
 
@@ -417,6 +418,25 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
 /* A lock, as libc takes one there; recursive, as that of popen is for a signal handler. */
 static pthread_mutex_t shells = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+/*
+ * A child of vfork, of _Fork, or whose handlers of pthread_atfork run before begin_child takes no
+ * lock, because a thread of its parent may hold it. False: it was not taken.
+ */
+static bool lock_shells(void)
+{
+	bool own = session.pid == (uint32_t)tr_journal_getpid();
+
+	if (own)
+		pthread_mutex_lock(&shells);
+	return own;
+}
+
+static void unlock_shells(bool locked)
+{
+	if (locked)
+		pthread_mutex_unlock(&shells);
+}
+
 /* As posix_spawn, with the arguments that libc gives to the shell. */
 static int spawn_shell(pid_t *pid, const char *command, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attributes)
@@ -446,25 +466,26 @@ static void ignore_signals(void)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	pthread_mutex_lock(&shells);
+	bool locked = lock_shells();
 	if (!waiting++) {
 		sigaction(SIGINT, &ignore, &interrupt);
 		sigaction(SIGQUIT, &ignore, &quit);
 	}
-	pthread_mutex_unlock(&shells);
+	unlock_shells(locked);
 }
 
 static void restore_signals(void)
 {
-	pthread_mutex_lock(&shells);
+	bool locked = lock_shells();
+
 	if (!--waiting) {
 		sigaction(SIGINT, &interrupt, NULL);
 		sigaction(SIGQUIT, &quit, NULL);
 	}
-	pthread_mutex_unlock(&shells);
+	unlock_shells(locked);
 }
 
-/* A thread is cancelled while it waits: as in libc, the shell ends with it. */
+/* A thread is cancelled while it waits, or leaves by longjmp: as in libc, the shell ends with it. */
 static void end_shell(void *data)
 {
 	pid_t pid = *(const pid_t *)data;
@@ -474,19 +495,25 @@ static void end_shell(void *data)
 	restore_signals();
 }
 
-/* glibc before 2.34 has it in the library of threads: without that no thread is cancelled. */
-#pragma weak __pthread_register_cancel
-#pragma weak __pthread_unregister_cancel
+/*
+ * What libc itself uses there: longjmp runs these handlers, unlike those of pthread_cleanup_push.
+ * glibc before 2.34 has them in the library of threads; without that, no thread is cancelled.
+ */
+void _pthread_cleanup_push(struct _pthread_cleanup_buffer *buffer, void (*handler)(void *),
+			   void *data);
+void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *buffer, int run);
+#pragma weak _pthread_cleanup_push
+#pragma weak _pthread_cleanup_pop
 
-static __attribute__((noinline)) int wait_for_shell(pid_t pid)
+static int wait_for_shell(pid_t pid)
 {
-	int status;
+	struct _pthread_cleanup_buffer buffer;
 
-	if (!__pthread_register_cancel)
+	if (!_pthread_cleanup_push)
 		return wait_for(pid);
-	pthread_cleanup_push(end_shell, &pid);
-	status = wait_for(pid);
-	pthread_cleanup_pop(0);
+	_pthread_cleanup_push(&buffer, end_shell, &pid);
+	int status = wait_for(pid);
+	_pthread_cleanup_pop(&buffer, 0);
 	return status;
 }
 
@@ -540,7 +567,7 @@ static bool start_stream(struct stream *stream, const char *command, int from, i
 
 	posix_spawn_file_actions_init(&actions);
 	bool good = posix_spawn_file_actions_adddup2(&actions, from, to) == 0;
-	pthread_mutex_lock(&shells);
+	bool locked = lock_shells();
 	for (struct stream *p = streams; p; p = p->next)
 		if (p->fd != to)
 			good &= posix_spawn_file_actions_addclose(&actions, p->fd) == 0;
@@ -549,7 +576,7 @@ static bool start_stream(struct stream *stream, const char *command, int from, i
 		stream->next = streams;
 		streams = stream;
 	}
-	pthread_mutex_unlock(&shells);
+	unlock_shells(locked);
 	posix_spawn_file_actions_destroy(&actions);
 	return good;
 }
@@ -569,6 +596,8 @@ static FILE *open_stream(const char *command, bool writes, bool stays_open)
 		close(to);
 	}
 	FILE *stream = other < 0 ? NULL : fdopen(own, writes ? "w" : "r");
+	if (stream)
+		fwide(stream, -1); /* bytes, as in libc */
 	made->stream = stream;
 	made->fd = own;
 	bool good = stream && start_stream(made, command, other, to);
@@ -606,21 +635,25 @@ HOOK FILE *popen(const char *command, const char *mode)
 	return stream;
 }
 
-/* Takes a stream from the list. NULL: it is another one. */
-static struct stream *take_stream(const FILE *stream)
+/*
+ * Takes a stream from the list. NULL: it is another one. Shells that start from now on do not get its
+ * descriptor, although closing it may still have to wait until all is written.
+ */
+static struct stream *take_stream(FILE *stream)
 {
 	struct stream *taken = NULL;
 
 	if (!streams)
 		return NULL;
-	pthread_mutex_lock(&shells);
+	bool locked = lock_shells();
 	for (struct stream *volatile *p = &streams; *p; p = &(*p)->next)
 		if ((*p)->stream == stream) {
 			taken = *p;
+			tr_journal_syscall(SYS_fcntl, fileno(stream), F_SETFD, FD_CLOEXEC);
 			*p = taken->next;
 			break;
 		}
-	pthread_mutex_unlock(&shells);
+	unlock_shells(locked);
 	return taken;
 }
 
@@ -656,8 +689,14 @@ HOOK int pclose(FILE *stream)
 HOOK int fclose(FILE *stream)
 {
 	struct stream *taken = take_stream(stream);
+	struct stat status;
 
 	tr_files_closed(stream);
+	/* something else may have closed a stream of popen, and this one is at the same address */
+	if (taken && fstat(fileno(stream), &status) == 0 && !S_ISFIFO(status.st_mode)) {
+		tr_journal_return(taken, sizeof *taken);
+		taken = NULL;
+	}
 	return taken ? end_stream(taken) : REAL(fclose)(stream);
 }
 

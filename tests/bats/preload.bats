@@ -469,7 +469,7 @@ END
 		diff bare - <<<"$output"
 		[ -z "$stderr" ]
 	done
-	[ "$(tr-filter -c 'exec and name == "/bin/sh"' out.trec)" -eq 18 ]
+	[ "$(tr-filter -c 'exec and name == "/bin/sh"' out.trec)" -eq 20 ]
 }
 
 @test "threads that call system and popen: every command is recorded, environ does not change" {

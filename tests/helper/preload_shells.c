@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -99,6 +101,36 @@ static void by_cancelled(void)
 	show_signals("cancelled");
 	errno = 0;
 	show("child", (int)wait(NULL));
+}
+
+static sigjmp_buf before;
+
+static void leave(int number)
+{
+	siglongjmp(before, number);
+}
+
+static void by_longjmp(void)
+{
+	signal(SIGALRM, leave);
+	if (sigsetjmp(before, 1) == 0) {
+		alarm(1);
+		show("not left", system("exec sleep 60"));
+	}
+	show_signals("left");
+	errno = 0;
+	show("child", (int)wait(NULL));
+	signal(SIGALRM, SIG_DFL);
+}
+
+/* A function of libc closes a stream of popen; a file may get its address. */
+static void by_libc(void)
+{
+	FILE *stream = popen("exit 4", "r");
+
+	endmntent(stream);
+	stream = open_file("/dev/null", "r");
+	show("another file", close_file(stream));
 }
 
 static void by_popen(void)
@@ -203,7 +235,9 @@ int main(int argc, char **argv)
 	} else {
 		by_system();
 		by_cancelled();
+		by_longjmp();
 		by_popen();
+		by_libc();
 	}
 	return 0;
 }
