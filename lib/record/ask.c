@@ -150,18 +150,24 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 	return field && !*value ? tr_error_status(err) : TR_OK;
 }
 
+/* As tr_field_need, for a field that may be missing: *value is then NULL. */
+static enum tr_status find_of_type(struct tr_record *record, const char *key, enum tr_type type,
+				   const struct tr_value **value, struct tr_error *err)
+{
+	*value = NULL;
+	if (tr_record_split(record, err) == TR_FATAL)
+		return TR_FATAL;
+	return tr_record_field(record, key) ? tr_field_need(record, key, type, value, err) : TR_OK;
+}
+
 enum tr_status tr_field_string(struct tr_record *record, const char *key, struct tr_text *bytes,
 			       struct tr_error *err)
 {
 	const struct tr_value *value;
+	enum tr_status status = find_of_type(record, key, TR_STRING, &value, err);
 
 	*bytes = (struct tr_text){ NULL, 0 };
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	if (!tr_record_field(record, key))
-		return TR_OK;
-	enum tr_status status = tr_field_need(record, key, TR_STRING, &value, err);
-	if (status != TR_OK)
+	if (!value)
 		return status;
 	*bytes = tr_value_bytes(value, record->arena);
 	return bytes->data ? TR_OK : tr_error_memory(err);
@@ -171,13 +177,9 @@ enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64
 			       uint64_t *number, struct tr_error *err)
 {
 	const struct tr_value *value;
+	enum tr_status status = find_of_type(record, key, TR_UINT, &value, err);
 
-	if (tr_record_split(record, err) == TR_FATAL)
-		return TR_FATAL;
-	if (!tr_record_field(record, key))
-		return TR_OK;
-	enum tr_status status = tr_field_need(record, key, TR_UINT, &value, err);
-	if (status != TR_OK)
+	if (!value)
 		return status;
 	if (value->as.number > most) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: at most %" PRIu64, key, most);

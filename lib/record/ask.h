@@ -72,7 +72,10 @@ enum tr_status tr_field_find(struct tr_record *record, const char *key,
 enum tr_status tr_field_string(struct tr_record *record, const char *key, struct tr_text *bytes,
 			       struct tr_error *err);
 
-/* The same for a number of at most `most`; *number is unchanged if there is none. */
+/*
+ * Sets *number to an unsigned number that may be missing: *number is then unchanged. A number above
+ * the limit `most` is TR_WARN, too. Otherwise as tr_field_need.
+ */
 enum tr_status tr_field_number(struct tr_record *record, const char *key, uint64_t most,
 			       uint64_t *number, struct tr_error *err);
 

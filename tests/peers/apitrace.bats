@@ -15,11 +15,10 @@ make_trace() {
 	"${top_builddir:?}/tests/helper/apitrace_make" <"$data/$1.recipe" | gzip >"$1.trace"
 }
 
-# ours COMMAND...: apitrace reports neither leaves without enters nor the end of a trace whose program was killed while it wrote;
-# our tools exit with 2
+# ours COMMAND...: apitrace does not report leaves without enters, while our tools exit with 2
 ours() {
 	"$@" 2>messages || [ $? -eq 2 ]
-	[ ! -s messages ] || grep -qE 'leave of a call that was not entered|upstream|damage|truncated' messages
+	[ ! -s messages ] || grep -qE 'leave of a call that was not entered|upstream|damage'"${stopped:+|truncated}" messages
 }
 
 # same FILE THEIRS OURS: apitrace dump with THEIRS is tr-totext with OURS, for words in both
@@ -127,7 +126,10 @@ every() {
 	cp "$data/record.sh" "$data/glx.c" .
 	./record.sh "$PWD/work" >messages 2>&1 || skip "recording does not work here: $(tail -n 1 messages)"
 	for trace in *.trace; do
+		# this program was stopped, which may be while it wrote; apitrace does not report that
+		[ "$trace" != gears.trace ] || stopped=yes
 		every "$trace"
+		stopped=
 	done
 	# they interleave, and one was killed in a call
 	tr-parse threads.trace | grep -q ^leave

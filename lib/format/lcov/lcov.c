@@ -160,7 +160,10 @@ static struct function *add_function(struct reader *reader, struct function *fir
 	return function;
 }
 
-/* Returns the function of that name and line, which is added if it is new. NULL: memory. */
+/*
+ * Returns the latest function of that name if it is at that line, or at none so far; otherwise a new
+ * one. NULL: memory.
+ */
 static struct function *find_function(struct reader *reader, struct tr_text name, uint64_t line,
 				      uint64_t last_line)
 {
