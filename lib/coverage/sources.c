@@ -409,6 +409,23 @@ void tr_sources_free(struct tr_sources *sources)
 	*sources = (struct tr_sources){ .count = 0 };
 }
 
+uint64_t tr_sources_lone_branches(const struct tr_sources *sources)
+{
+	uint64_t lone = 0;
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct tr_source_lines *lines = &sources->list[i]->lines;
+		const struct tr_source_branches *branches = &sources->list[i]->branches;
+		size_t at = 0;
+		for (size_t j = 0; j < branches->count; j++) {
+			while (at < lines->count && lines->list[at].line < branches->list[j].line)
+				at++;
+			lone += at == lines->count ||
+				lines->list[at].line != branches->list[j].line;
+		}
+	}
+	return lone;
+}
+
 void tr_source_file_count(const struct tr_source_file *file, struct tr_source_shares *shares)
 {
 	shares->lines.all += file->lines.count;

@@ -110,6 +110,15 @@ void tr_sources_sort(struct tr_sources *sources);
  */
 bool tr_source_file_has(const struct tr_source_file *file, const struct tr_source_file *other);
 
+/* True if a file has a line, a function or a branch. */
+static inline bool tr_source_file_any(const struct tr_source_file *file)
+{
+	return file->lines.count || file->functions.count || file->branches.count;
+}
+
+/* Returns how many branches of sorted files are in lines that have no count. */
+uint64_t tr_sources_lone_branches(const struct tr_sources *sources);
+
 void tr_sources_free(struct tr_sources *sources);
 
 /* The number of all items of a kind, and of those that were executed. */

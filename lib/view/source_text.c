@@ -264,6 +264,15 @@ static void begin_page(struct tr_source_text *view)
 	write_out(view);
 }
 
+/* Returns the number of the next line that has a count or branches; UINT64_MAX: there is none. */
+static uint64_t next_number(const struct tr_source_file *file, size_t line, size_t branch)
+{
+	uint64_t counted = line < file->lines.count ? file->lines.list[line].line : UINT64_MAX;
+	uint64_t branched =
+		branch < file->branches.count ? file->branches.list[branch].line : UINT64_MAX;
+	return counted < branched ? counted : branched;
+}
+
 /* Writes a source file. */
 static void list_file(struct tr_source_text *view, const struct tr_source_file *file)
 {
@@ -278,23 +287,25 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 	else
 		begin_file(view, file);
 	const char *p = view->source.data, *end = p + view->source.len;
-	for (uint64_t number = 1; (p && p < end) || next < lines->count; number++) {
+	/* gcov and lcov give line 0 to code without a line */
+	uint64_t number = next_number(file, next, branch) > 0;
+	for (; (p && p < end) || next_number(file, next, branch) != UINT64_MAX; number++) {
 		struct tr_text text = TR_TEXT("");
-		if (p && p < end) {
+		if (number && p && p < end) {
 			const char *lf = memchr(p, '\n', (size_t)(end - p));
 			text = tr_text_span(p, lf ? lf : end);
 			p = lf ? lf + 1 : end;
 			all++;
 		} else {
 			/* the file has no such line, or cannot be read */
-			number = lines->list[next].line;
+			number = next_number(file, next, branch);
 		}
 		bool code = next < lines->count && lines->list[next].line == number;
 		put_line(view, code ? &lines->list[next] : NULL, number, text);
 		next += code;
 		branch = put_branches(view, &file->branches, branch, number);
 	}
-	if (read && lines->list[lines->count - 1].line > all) {
+	if (read && lines->count && lines->list[lines->count - 1].line > all) {
 		struct tr_error err;
 		tr_error_set(&err, TR_CAUSE_INPUT,
 			     "line %" PRIu64 " has code, and the file has %" PRIu64
@@ -309,10 +320,14 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 
 bool tr_source_text_any(const struct tr_source_text *view)
 {
-	return view->coverage.sources.count > 0;
+	const struct tr_sources *sources = &view->coverage.sources;
+	for (size_t i = 0; i < sources->count; i++)
+		if (tr_source_file_any(sources->list[i]))
+			return true;
+	return false;
 }
 
-/* Writes all source files that have lines. */
+/* Writes all source files that have anything. */
 static enum tr_status write_files(struct tr_source_text *view, struct tr_error *err)
 {
 	const struct tr_sources *sources = &view->coverage.sources;
@@ -322,7 +337,7 @@ static enum tr_status write_files(struct tr_source_text *view, struct tr_error *
 	if (view->config.page)
 		begin_page(view);
 	for (size_t i = 0; i < sources->count && !view->line.failed; i++)
-		if (sources->list[i]->lines.count)
+		if (tr_source_file_any(sources->list[i]))
 			list_file(view, sources->list[i]);
 	if (view->config.page)
 		tr_output_put_literal(view->out, "</body></html>\n");

@@ -665,3 +665,23 @@ END
 	run -2 tr-tohtml run.trec
 	[[ $output == *'no processes or API calls here, only other records: 2 block'* ]]
 }
+
+@test "a file that has only branches, and line 0, are shown and written" {
+	printf 'int a;\nint b;\nint c;\n' >s.c
+	printf 'TN:\nSF:%s\nDA:0,5\nDA:1,2\nDA:3,0\nend_of_record\n' "$PWD/s.c" | tr-totext |
+		tail -n +2 | diff - <(printf '%9s:%5s:%s\n' 5 0 '' 2 1 'int a;' - 2 'int b;' '#####' 3 'int c;')
+	# an outcome in a line without a count, in a source that cannot be read and in one that ends before it
+	for source in "$PWD/none.c" "$PWD/s.c"; do
+		printf 'SF:%s\nDA:1,2\nBRDA:2,0,0,1\nBRDA:9,0,1,4\nend_of_record\n' "$source" >in.info
+		[ "$(tr-totext -q -O branches=yes in.info | grep -c '^branch  0 [01] taken [14]$')" -eq 2 ]
+	done
+	printf 'SF:/x.c\nBRDA:1,0,0,1\nBRDA:1,0,1,0\nend_of_record\n' >only.info
+	tr-parse only.info | tr-repack -t lcov | grep '^[SB]' | diff - <(printf '%s\n' SF:/x.c BRDA:1,0,0,1 BRDA:1,0,1,0 BRF:2 BRH:1)
+	tr-totext -q -O branches=yes only.info | grep -qx 'branch  0 0 taken 1'
+	# formats that have branches in lines say what they leave out
+	for format in cobertura gcovjson; do
+		run -0 --separate-stderr tr-repack -t $format only.info
+		[[ $output == *x.c* && $stderr == *"note: 2 outcomes of branches are left out: $format has"* ]]
+	done
+	printf 'SF:/x.c\nend_of_record\n' | tr-tohtml 2>&1 >/dev/null | grep -F 'no lines of source files to show'
+}

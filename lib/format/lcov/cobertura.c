@@ -288,7 +288,7 @@ static bool write_packages(const struct tr_sources *files, const struct tr_setti
 	return good;
 }
 
-/* Writes all files that have lines or functions. */
+/* Writes all files that have anything. */
 static bool write_files(const struct tr_sources *sources, const struct tr_settings *settings,
 			struct tr_output *out)
 {
@@ -297,7 +297,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 	if (!files.list)
 		return false;
 	for (size_t i = 0; i < sources->count; i++)
-		if (sources->list[i]->lines.count || sources->list[i]->functions.count)
+		if (tr_source_file_any(sources->list[i]))
 			files.list[files.count++] = sources->list[i];
 	qsort(files.list, files.count, sizeof(void *), by_directory);
 	bool good = write_packages(&files, settings, out);
@@ -308,6 +308,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 static const struct tr_lcov_form form = {
 	.format = "cobertura",
 	.one_test = true,
+	.branches_in_lines = true,
 	.write = write_files,
 };
 

@@ -88,7 +88,7 @@ static void put_lines(const struct tr_source_file *file, struct tr_buffer *to)
 	tr_buffer_put_byte(to, ']');
 }
 
-/* Writes all files. */
+/* Writes all files that have anything. */
 static bool write_files(const struct tr_sources *sources, const struct tr_settings *settings,
 			struct tr_output *out)
 {
@@ -99,7 +99,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 	tr_output_put_literal(out, "{\"format_version\":\"1\",\"files\":[");
 	for (size_t i = 0; i < sources->count && good; i++) {
 		const struct tr_source_file *file = sources->list[i];
-		if (!file->lines.count && !file->functions.count)
+		if (!tr_source_file_any(file))
 			continue;
 		tr_buffer_reset(&text);
 		tr_buffer_put_text(&text, tr_text_from(before));
@@ -120,6 +120,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 static const struct tr_lcov_form form = {
 	.format = "gcovjson",
 	.one_test = true,
+	.branches_in_lines = true,
 	.write = write_files,
 };
 

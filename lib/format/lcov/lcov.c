@@ -646,7 +646,7 @@ static bool put_file(const struct tr_source_file *file, struct tr_buffer *to, st
 	return true;
 }
 
-/* Writes all files that have lines or functions. False: memory is exhausted. */
+/* Writes all files that have anything. False: memory is exhausted. */
 static bool write_files(const struct tr_sources *sources, const struct tr_settings *settings,
 			struct tr_output *out)
 {
@@ -654,7 +654,7 @@ static bool write_files(const struct tr_sources *sources, const struct tr_settin
 	bool good = true;
 	(void)settings;
 	for (size_t i = 0; i < sources->count && good; i++)
-		if (sources->list[i]->lines.count || sources->list[i]->functions.count)
+		if (tr_source_file_any(sources->list[i]))
 			good = put_file(sources->list[i], &text, out);
 	tr_buffer_free(&text);
 	return good;

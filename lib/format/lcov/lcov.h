@@ -36,8 +36,9 @@
 
 /* A format that writes coverage by source line: what distinguishes it from the others. */
 struct tr_lcov_form {
-	const char *format; /* its name */
-	bool one_test;	    /* files of all tests are added up */
+	const char *format;	/* its name */
+	bool one_test;		/* files of all tests are added up */
+	bool branches_in_lines; /* a line without a count cannot have branches */
 	/* Writes all files, which are sorted. False: memory is exhausted. */
 	bool (*write)(const struct tr_sources *sources, const struct tr_settings *settings,
 		      struct tr_output *out);

@@ -8,6 +8,8 @@
  */
 #include "format/lcov/lcov.h"
 
+#include <inttypes.h>
+
 #include "coverage/coverage.h"
 #include "format/writer_base.h"
 
@@ -17,6 +19,7 @@ struct writer {
 	const struct tr_lcov_form *form;
 	struct tr_settings settings;
 	struct tr_coverage coverage;
+	bool remarked; /* on branches without a line */
 };
 
 /* Begins a segment. */
@@ -60,11 +63,24 @@ static enum tr_status close_files(struct tr_writer *base, struct tr_error *err)
 	return good ? TR_OK : tr_error_memory(err);
 }
 
-/* Returns the next remark on the programs. TR_OK: there is no other. */
+/* Returns the next remark on the programs or the lines. TR_OK: there is no other. */
 static enum tr_status report(struct tr_writer *base, struct tr_error *err)
 {
 	struct writer *writer = tr_container(base, struct writer, base);
-	return tr_coverage_remark(&writer->coverage, err) ? TR_WARN : TR_OK;
+	if (tr_coverage_remark(&writer->coverage, err))
+		return TR_WARN;
+	if (!writer->form->branches_in_lines || writer->remarked)
+		return TR_OK;
+	writer->remarked = true;
+	uint64_t lone = tr_sources_lone_branches(&writer->coverage.sources);
+	if (!lone)
+		return TR_OK;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "%" PRIu64 " outcomes of branches are left out: %s has them in lines with a "
+		     "count",
+		     lone, writer->form->format);
+	tr_error_is_note(err);
+	return TR_WARN;
 }
 
 static void discard(struct tr_writer *base)
