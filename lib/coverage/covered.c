@@ -351,6 +351,18 @@ static bool begin_record(struct tr_covered *covered, const struct tr_record *rec
 	return record->type == TR_RECORD;
 }
 
+/*
+ * Adds a block. The outcome of its branch belongs to its last byte, where no other block can divide
+ * it. False: memory is exhausted.
+ */
+static bool add_block(struct tr_ranges *ranges, const struct tr_range *block)
+{
+	struct tr_range bytes = { block->first, block->last, TR_EXEC_BLOCK };
+	struct tr_range branch = { block->last, block->last, block->op | TR_EXEC_BLOCK };
+	return tr_ranges_add(ranges, &bytes) &&
+	       (!(block->op & (TR_EXEC_BR0 | TR_EXEC_BR1)) || tr_ranges_add(ranges, &branch));
+}
+
 enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *record,
 			      struct tr_error *err)
 {
@@ -361,7 +373,7 @@ enum tr_status tr_covered_add(struct tr_covered *covered, struct tr_record *reco
 	if (tr_text_is(record->kind, "block")) {
 		enum tr_status status = place_block(covered, record, &object, &range, err);
 		covered->any[CODE] |= status == TR_OK;
-		if (status == TR_OK && object && !tr_ranges_add(object->ranges, &range))
+		if (status == TR_OK && object && !add_block(object->ranges, &range))
 			return tr_error_memory(err);
 		return status;
 	}

@@ -579,6 +579,23 @@ to_stream() {
 	[ "$count" -eq 8 ]
 }
 
+@test "--minus and --common: entries of a history that overlap, in any order" {
+	entry() {
+		printf 'block\t0\t-\t-\t0x%08x\tsize=%d\top=%s\n' "$1" "$2" "$3"
+	}
+	section=$'section\t0\t-\t-\tHISTORY\tbits=32\tendian=little\tmachine=EM_ARM(40)'
+	entries=("$(entry 4101 5 br1)" "$(entry 4096 10 br0)" "$(entry 4096 4 br1)" "$(entry 4100 2 block)")
+	for order in '0 1 2 3' '3 2 1 0' '1 0 3 2' '2 3 1 0'; do
+		{ echo "$section"; for i in $order; do echo "${entries[$i]}"; done; } >history
+		run -1 --separate-stderr tr-filter -c --minus=history -e block history
+		[ "$(tr-filter -c --common=history -e block history)" -eq 4 ]
+		# the outcome belongs to the instruction at the end
+		{ echo "$section"; entry 4096 4 br0; entry 4096 6 br1; entry 4096 10 br1; entry 4096 12 block; } >other
+		tr-filter --minus=history -e block other | grep ^block | cut -f 5-7 |
+			diff - <(printf '%s\n' $'0x00001000\tsize=4\top=br0' $'0x00001000\tsize=6\top=br1' $'0x00001000\tsize=12\top=block')
+	done
+}
+
 @test "--minus and --common: with expressions, merged, several files, and no coverage" {
 	gzip -dc "$data/gnatcov/true_flat.trace.gz" >all.trace
 	tr-filter 'op has br0' all.trace | tr-repack -o some.trace
