@@ -17,6 +17,7 @@
 #include "core/map.h"
 #include "coverage/block.h"
 #include "coverage/layout.h"
+#include "coverage/module_table.h"
 #include "coverage/ranges.h"
 #include "coverage/sources.h"
 #include "coverage/unit.h"
@@ -115,23 +116,19 @@ static enum tr_status put_module(struct tr_covered *covered, struct tr_record *r
 				 struct tr_error *err)
 {
 	struct module *module = tr_arena_alloc(&covered->memory, sizeof *module);
-	uint64_t id = tr_ask_number(record, "id", UINT64_MAX, err);
-	uint64_t containing = tr_ask_number(record, "containing_id", id, err);
-	const struct tr_value *start = tr_ask(record, "base", TR_POINTER, err);
-	if (!start)
-		start = tr_ask(record, "start", TR_POINTER, err);
-	struct tr_text path = tr_ask_cell(&record->name, record->arena, err);
-	if (tr_error_is_memory(err) || !module)
+	struct tr_module_fact fact;
+	if (!module || tr_module_ask(record, &fact, err) == TR_FATAL)
 		return tr_error_memory(err);
-	if (id == UINT64_MAX)
+	if (fact.id == TR_MODULE_NO_ID)
 		return TR_OK;
 	/* a segment has the base of the module that contains it */
-	const struct module *whole =
-		containing != id ? tr_id_map_get(&covered->modules, containing) : NULL;
-	*module = (struct module){ find_object(covered, path), start ? start->as.number : 0 };
+	const struct module *whole = fact.containing != fact.id
+					     ? tr_id_map_get(&covered->modules, fact.containing)
+					     : NULL;
+	*module = (struct module){ find_object(covered, fact.path), fact.base };
 	if (whole && whole->object == module->object)
 		module->base = whole->base;
-	if (!module->object || !tr_id_map_put(&covered->modules, id, module))
+	if (!module->object || !tr_id_map_put(&covered->modules, fact.id, module))
 		return tr_error_memory(err);
 	return TR_OK;
 }

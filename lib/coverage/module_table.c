@@ -294,6 +294,20 @@ static void put_value(enum tr_module_column kind, const struct tr_module_cell *c
 	}
 }
 
+enum tr_status tr_module_ask(struct tr_record *record, struct tr_module_fact *fact,
+			     struct tr_error *err)
+{
+	tr_error_clear(err);
+	fact->id = tr_ask_number(record, "id", TR_MODULE_NO_ID, err);
+	fact->containing = tr_ask_number(record, "containing_id", fact->id, err);
+	const struct tr_value *base = tr_ask(record, "base", TR_POINTER, err);
+	if (!base)
+		base = tr_ask(record, "start", TR_POINTER, err);
+	fact->base = base ? base->as.number : 0;
+	fact->path = tr_ask_cell(&record->name, record->arena, err);
+	return tr_error_is_memory(err) ? TR_FATAL : TR_OK;
+}
+
 void tr_module_line(const struct tr_module_columns *columns, const struct tr_module *module,
 		    uint64_t seq, struct tr_buffer *line)
 {

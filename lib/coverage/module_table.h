@@ -95,6 +95,18 @@ uint64_t tr_module_number(const struct tr_module_columns *columns, const struct 
 enum tr_status tr_module_read(const struct tr_module_columns *columns, struct tr_record *record,
 			      struct tr_module *module, struct tr_error *err);
 
+/* Where a module is loaded, according to a record of kind module. */
+struct tr_module_fact {
+	uint64_t id;	     /* TR_MODULE_NO_ID: it has none, and no block can name it */
+	uint64_t containing; /* the module of which it is a segment; its own id: it is complete */
+	uint64_t base;
+	struct tr_text path; /* its bytes, in the arena of the record */
+};
+
+/* TR_OK; TR_FATAL: memory is exhausted. What is malformed counts as absent. */
+enum tr_status tr_module_ask(struct tr_record *record, struct tr_module_fact *fact,
+			     struct tr_error *err);
+
 /* Appends the line of a record with the columns as fields, without its line feed. */
 void tr_module_line(const struct tr_module_columns *columns, const struct tr_module *module,
 		    uint64_t seq, struct tr_buffer *line);

@@ -146,6 +146,9 @@ static bool put_record(struct tr_stat *stat, struct tr_record *record, struct tr
 		return tr_stat_blocks_put(&stat->blocks, record);
 	if ((sort == CALL || sort == LEAVE) && !tr_stat_calls_put(&stat->calls, record, entry))
 		return false;
+	if (sort == CONTEXT && tr_text_is(record->kind, "module") &&
+	    !tr_stat_blocks_module(&stat->blocks, record))
+		return false;
 	bool outcome = (sort == SYS || sort == EXEC) && may_have_outcome(record);
 	if (outcome)
 		count_error(stat, record);
@@ -182,6 +185,7 @@ bool tr_stat_put(struct tr_stat *stat, struct tr_record *record, struct tr_text 
 		/* without headers, calls end with their file: tr_stat_file */
 		if (record->type == TR_HEADER && !tr_stat_calls_end(&stat->calls, 0))
 			return false;
+		tr_stat_blocks_end(&stat->blocks);
 		if (!tr_stat_runs_put(&stat->runs, record, TR_TALLY_NONE) ||
 		    !tr_stat_files_end(&stat->used))
 			return false;

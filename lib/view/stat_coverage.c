@@ -10,29 +10,84 @@
 #include "core/text.h"
 #include "coverage/block.h"
 #include "coverage/coverage.h"
+#include "coverage/module_table.h"
 
 enum {
 	DISTINCT_MAX = 1 << 22,
 	ADDRESS_BITS = 48, /* of an address whose key contains its module */
 };
 
+/* A module of the current trace. */
+struct tr_stat_module {
+	uint64_t number; /* of its path: traces give the same module other ids and addresses */
+	uint64_t base;
+};
+
 struct tr_stat_block {
-	uint64_t module, address, count; /* module: TR_RUN_NONE without one */
+	uint64_t module;	/* number of its path; TR_RUN_NONE: it has none */
+	uint64_t offset, count; /* offset: from the base of the module */
+	uint64_t id, address;	/* as the first trace has them */
 	uint32_t size;
 	uint8_t digits;
 };
 
 /* The map and the key of a block. NULL: its numbers are too large for a key. */
-static struct tr_id_map *place_of(struct tr_stat_blocks *blocks, uint64_t module, uint64_t address,
+static struct tr_id_map *place_of(struct tr_stat_blocks *blocks, const struct tr_stat_block *block,
 				  uint64_t *key)
 {
-	*key = address;
-	if (module == TR_RUN_NONE)
+	*key = block->offset;
+	if (block->module == TR_RUN_NONE)
 		return &blocks->plain;
-	if (module >> (64 - ADDRESS_BITS) || address >> ADDRESS_BITS)
+	if (block->module >> (64 - ADDRESS_BITS) || block->offset >> ADDRESS_BITS)
 		return NULL;
-	*key |= module << ADDRESS_BITS;
+	*key |= block->module << ADDRESS_BITS;
 	return &blocks->placed;
+}
+
+/* Adds a module to this segment. NULL: memory is exhausted. */
+static struct tr_stat_module *add_module(struct tr_stat_blocks *blocks, uint64_t id, uint64_t base,
+					 struct tr_text path)
+{
+	struct tr_stat_module *module = tr_arena_alloc(&blocks->segment, sizeof *module);
+	uint64_t *number = tr_map_get(&blocks->paths, path);
+
+	if (!number) {
+		struct tr_text copy = tr_arena_copy(&blocks->arena, path);
+		number = tr_arena_alloc(&blocks->arena, sizeof *number);
+		if (!number || !copy.data || !tr_map_put(&blocks->paths, copy, number))
+			return NULL;
+		*number = blocks->paths.count - 1;
+	}
+	if (!module || !tr_id_map_put(&blocks->modules, id, module))
+		return NULL;
+	*module = (struct tr_stat_module){ *number, base };
+	return module;
+}
+
+bool tr_stat_blocks_module(struct tr_stat_blocks *blocks, struct tr_record *record)
+{
+	struct tr_module_fact fact;
+	struct tr_error err;
+
+	if (tr_module_ask(record, &fact, &err) == TR_FATAL)
+		return false;
+	if (fact.id == TR_MODULE_NO_ID)
+		return true;
+	/* a segment has the base of the module that contains it */
+	const struct tr_stat_module *whole =
+		fact.containing != fact.id ? tr_id_map_get(&blocks->modules, fact.containing)
+					   : NULL;
+	struct tr_stat_module *module = add_module(blocks, fact.id, fact.base, fact.path);
+	if (module && whole && whole->number == module->number)
+		module->base = whole->base;
+	return module;
+}
+
+void tr_stat_blocks_end(struct tr_stat_blocks *blocks)
+{
+	tr_id_map_free(&blocks->modules);
+	blocks->modules = (struct tr_id_map)TR_ID_MAP_INIT;
+	tr_arena_reset(&blocks->segment);
 }
 
 /* The module of a block; only lines have one. */
@@ -66,8 +121,19 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 	blocks->ops[built->op]++;
 	if (record->line.data && tr_record_split(record, NULL) == TR_FATAL)
 		return false;
-	uint64_t module = module_of(record);
-	struct tr_id_map *map = place_of(blocks, module, built->address, &key);
+	struct tr_stat_block added = { TR_RUN_NONE,	  built->address, 1,
+				       module_of(record), built->address, built->size,
+				       built->digits };
+	if (added.id != TR_RUN_NONE) {
+		const struct tr_stat_module *module = tr_id_map_get(&blocks->modules, added.id);
+		if (!module)
+			module = add_module(blocks, added.id, 0, TR_TEXT(""));
+		if (!module)
+			return false;
+		added.module = module->number;
+		added.offset -= module->base;
+	}
+	struct tr_id_map *map = place_of(blocks, &added, &key);
 	known = map ? tr_id_map_get(map, key) : NULL;
 	if (known) {
 		known->count++;
@@ -81,7 +147,7 @@ bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record)
 	known = tr_arena_alloc(&blocks->arena, sizeof *known);
 	if (!known)
 		return false;
-	*known = (struct tr_stat_block){ module, built->address, 1, built->size, built->digits };
+	*known = added;
 	return tr_id_map_put(map, key, known);
 }
 
@@ -92,7 +158,7 @@ static int by_place(const void *a, const void *b)
 
 	if (x->module != y->module)
 		return x->module < y->module ? -1 : 1;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 static int by_count(const void *a, const void *b)
@@ -111,7 +177,7 @@ static uint64_t covered(struct tr_stat_block *const *list, size_t count)
 	uint64_t bytes = 0, end = 0, module = TR_RUN_NONE;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t first = list[i]->address, size = list[i]->size;
+		uint64_t first = list[i]->offset, size = list[i]->size;
 		if (i == 0 || list[i]->module != module)
 			end = 0;
 		module = list[i]->module;
@@ -154,8 +220,8 @@ static void report_busiest(const struct tr_stat_blocks *blocks, struct tr_stat_b
 		tr_report_cell_share(report, list[i]->count, blocks->blocks);
 		tr_report_cell_number(report, list[i]->size);
 		name.len = 0;
-		if (list[i]->module != TR_RUN_NONE) {
-			tr_buffer_put_decimal(&name, list[i]->module);
+		if (list[i]->id != TR_RUN_NONE) {
+			tr_buffer_put_decimal(&name, list[i]->id);
 			tr_buffer_put_byte(&name, ':');
 		}
 		tr_buffer_put_literal(&name, "0x");
@@ -198,6 +264,9 @@ void tr_stat_blocks_free(struct tr_stat_blocks *blocks)
 {
 	tr_id_map_free(&blocks->plain);
 	tr_id_map_free(&blocks->placed);
+	tr_map_free(&blocks->paths);
+	tr_id_map_free(&blocks->modules);
+	tr_arena_free(&blocks->segment);
 	tr_arena_free(&blocks->arena);
 }
 

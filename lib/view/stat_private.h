@@ -78,9 +78,11 @@ struct tr_sources;
 struct tr_stat_block;
 
 struct tr_stat_blocks {
-	struct tr_id_map plain; /* struct tr_stat_block by address */
-	struct tr_id_map
-		placed; /* by module and address, where addresses are offsets in a module */
+	struct tr_id_map plain;	  /* struct tr_stat_block by address */
+	struct tr_id_map placed;  /* by the number of a module and the offset in it */
+	struct tr_map paths;	  /* numbers of modules, over all traces, by their paths */
+	struct tr_id_map modules; /* struct tr_stat_module of this segment, by their ids */
+	struct tr_arena segment;  /* of modules */
 	struct tr_arena arena;
 	uint64_t blocks;
 	uint64_t beyond; /* blocks that the maps have no room for, and those without a valid size */
@@ -88,6 +90,10 @@ struct tr_stat_blocks {
 };
 
 bool tr_stat_blocks_put(struct tr_stat_blocks *blocks, struct tr_record *record);
+/* Takes a record of kind module. */
+bool tr_stat_blocks_module(struct tr_stat_blocks *blocks, struct tr_record *record);
+/* Ends a segment: its modules are forgotten. */
+void tr_stat_blocks_end(struct tr_stat_blocks *blocks);
 bool tr_stat_blocks_report(const struct tr_stat_blocks *blocks, struct tr_report *report,
 			   size_t top);
 void tr_stat_blocks_free(struct tr_stat_blocks *blocks);

@@ -478,3 +478,17 @@ END
 		json 'del(.files)' records --by="$by" --top=0 | diff - <(json 'del(.files)' "$log" --by="$by" --top=0)
 	done
 }
+
+@test "blocks of several traces are told apart by the path of their module, and by the offset in it" {
+	# block MODULE BASE: a trace in which 4 bytes at the offset 16 were executed
+	block() {
+		printf '%%trec\t1\tformat=drcov\nmodule\t0\t-\t-\t%s\tid=0\tbase=%#x\tend=%#x\n' "$1" "$2" $(($2 + 4096))
+		printf 'block\t1\t-\t-\t0x%016x\tsize=4\tmodule=0\n!end\t2\n' $(($2 + 16))
+	}
+	for case in '/p 4096 /p 20480 1 4' '/p 4096 /q 4096 2 8' '/p 4096 /q 20480 2 8' '/p 4096 /p 4096 1 4'; do
+		read -r path base other_path other_base distinct bytes <<<"$case"
+		block "$path" "$base" >one
+		block "$other_path" "$other_base" >two
+		json '.blocks | [.executed, .distinct, .bytes]' one two | grep -xF "[2,$distinct,$bytes]"
+	done
+}
