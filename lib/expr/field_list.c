@@ -104,9 +104,9 @@ void tr_field_list_set_computed(struct tr_field_list *list, struct tr_computed_f
 }
 
 /*
- * Follows indexes and members, up to basename() or len(); *steps is what is left. Of
- * <human;machine> the human form is shown, or the machine form if only that has the member. NULL:
- * there is none.
+ * Follows indexes and members, up to basename() or len(), or to a list whose elements have the
+ * member; *steps is what is left. Of <human;machine> the human form is shown, or the machine form
+ * if only that has the member. NULL: there is none.
  */
 static const struct tr_value *follow(const struct tr_value *value, const struct tr_step **steps,
 				     struct tr_arena *arena)
@@ -119,6 +119,14 @@ static const struct tr_value *follow(const struct tr_value *value, const struct 
 	}
 	if (!step || step->type == TR_STEP_BASENAME || step->type == TR_STEP_LEN)
 		return value;
+	if (step->type == TR_STEP_MEMBER && value->type == TR_LIST) {
+		for (size_t i = 0; i < value->count; i++) {
+			const struct tr_step *rest = step;
+			if (follow(&value->as.items[i], &rest, arena))
+				return value;
+		}
+		return NULL;
+	}
 	found = tr_walk_step(value, step, arena);
 	if (!found)
 		return NULL;
@@ -206,6 +214,28 @@ static bool copy_side(const struct tr_value *from, enum tr_field_side side, stru
 	return done;
 }
 
+static bool write_value(const struct tr_value *value, const struct tr_step *steps, bool raw,
+			struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err);
+
+/* Writes the list of what the steps reach from the elements. False: it would be empty. */
+static bool write_items(const struct tr_value *list, const struct tr_step *steps,
+			struct tr_arena *arena, struct tr_buffer *to, struct tr_error *err)
+{
+	size_t begin = to->len;
+	for (size_t i = 0; i < list->count; i++) {
+		size_t before = to->len;
+		tr_buffer_put_byte(to, before == begin ? '[' : ',');
+		if (!write_value(&list->as.items[i], steps, false, arena, to, err))
+			to->len = before;
+	}
+	if (to->len == begin || tr_error_is_memory(err))
+		return false;
+	tr_buffer_put_byte(to, ']');
+	if (list->flags & TR_CUT)
+		tr_buffer_put_literal(to, "...");
+	return true;
+}
+
 /*
  * Writes what the steps reach from a value. raw is possible only for values that have bytes;
  * others are written as trec spells them. False: there is nothing, or err is filled.
@@ -222,6 +252,10 @@ static bool write_value(const struct tr_value *value, const struct tr_step *step
 		tr_buffer_put_decimal(to, count);
 		return true;
 	}
+	/* as in expressions, these apply to every element */
+	if (value->type == TR_LIST && steps &&
+	    (steps->type == TR_STEP_MEMBER || steps->type == TR_STEP_BASENAME))
+		return write_items(value, steps, arena, to, err);
 	/* a value is written as it is, with its type */
 	if (!steps && !raw) {
 		tr_literal_write(value, to);

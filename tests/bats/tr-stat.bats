@@ -492,3 +492,11 @@ END
 		json '.blocks | [.executed, .distinct, .bytes]' one two | grep -xF "[2,$distinct,$bytes]"
 	done
 }
+
+@test "--by counts the members of a list as a list, as --fields prints them" {
+	printf 'exec\t0\t-\t1\tgcc\tcwd="/"\targv=["gcc","-c","d/a.c","d/b.c"]\n' >two
+	tr-filter --fields='basename(source)' exec two | grep -xF '["a.c","b.c"]'
+	tr-stat --by='basename(source)' two | tail -n 1 | grep -F '["a.c","b.c"]'
+	printf 'call\t0\t-\t1\tf\tp=[{a=1,b="x/y"},{c=2},{a=[{a=3}]}]...\n' >list
+	tr-filter --fields=p.a,p.b,p.z,'basename(p.b)',p.a.a call list | diff - <(printf '[1,[{a=3}]]...\t["x/y"]...\t-\t["y"]...\t[[3]]...\n')
+}
