@@ -18,9 +18,11 @@
 struct tr_script_text {
 	struct tr_output *out;
 	bool nested;
-	bool begun;    /* the head is written */
-	bool has_top;  /* top() sets the first environment of this segment */
-	bool has_bash; /* $bash is the path of bash */
+	bool begun;	   /* the head is written */
+	bool has_top;	   /* top() sets the first environment of this segment */
+	bool has_bash;	   /* $bash is the path of bash */
+	bool has_env;	   /* $env is the path of env */
+	const char *doubt; /* why the environment of this command differs; NULL: it does not */
 	struct tr_runs runs;
 	/* of commands that the script runs, and of their children */
 	struct tr_id_map run_numbers, run_seqs;
@@ -139,7 +141,7 @@ static void put_word(struct tr_script_text *script, struct tr_text bytes)
 	tr_shell_quote(bytes, &script->line);
 }
 
-/* Puts NAME=VALUE, or -u NAME; skips names that env(1) cannot take. */
+/* Puts NAME=VALUE, or -u NAME; leaves out what env(1) cannot take, and says so in doubt. */
 static bool put_variable(struct tr_script_text *script, const struct tr_member *member,
 			 struct tr_arena *arena)
 {
@@ -147,15 +149,21 @@ static bool put_variable(struct tr_script_text *script, const struct tr_member *
 	struct tr_text name = tr_string_bytes(member->key, arena);
 	struct tr_text value = { "", 0 };
 	bool is_set = member->value->type != TR_NULL;
+	bool known = !is_set || member->value->type == TR_STRING;
 
 	if (!name.data)
 		return false;
-	if (member->value->type == TR_STRING)
+	if (is_set && known)
 		value = tr_string_bytes(member->value->text, arena);
 	if (!value.data)
 		return false;
-	if (!name.len || memchr(name.data, '=', name.len) || has_nul(name) || has_nul(value))
+	if (is_set && (member->value->flags & TR_CUT))
+		script->doubt = "a variable was cut by the tracer, and is set to what is left";
+	if (!known || !name.len || memchr(name.data, '=', name.len) || has_nul(name) ||
+	    has_nul(value)) {
+		script->doubt = "a variable is left out, as env(1) cannot set it";
 		return true;
+	}
 	if (is_set) {
 		tr_buffer_put_text(&word, name);
 		tr_buffer_put_byte(&word, '=');
@@ -211,9 +219,13 @@ static bool put_top(struct tr_script_text *script, struct tr_exec_env *exec, str
 	if (!tr_environment_write(tr_env_tracker_pool(script->tracker),
 				  tr_env_tracker_top(script->tracker), &script->map))
 		return false;
+	/* the second env would be searched in the PATH that the first one sets */
+	if (!script->has_env)
+		tr_buffer_put_literal(&script->line, "env=$(command -v env || echo env)\n");
+	script->has_env = true;
 	tr_buffer_put_literal(&script->line, "top() { env -i");
 	bool fine = put_variables(script, arena);
-	tr_buffer_put_literal(&script->line, " env \"$@\"; }\n");
+	tr_buffer_put_literal(&script->line, " \"$env\" \"$@\"; }\n");
 	script->has_top = true;
 	return fine;
 }
@@ -359,6 +371,7 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 	/* only a whole environment can be the base of others */
 	bool known = exec && !exec->pending && tr_environment_is_whole(exec->own);
 	tr_error_memory(err);
+	script->doubt = NULL;
 	if (known && !script->has_top && !put_top(script, exec, record->arena))
 		return TR_FATAL;
 	if (is_renamed(&command))
@@ -380,7 +393,10 @@ static enum tr_status put_run(struct tr_script_text *script, struct tr_record *r
 		return TR_FATAL;
 	tr_output_put_text(script->out, tr_buffer_text(&script->line));
 	tr_output_record_end(script->out);
-	return status;
+	if (!script->doubt)
+		return status;
+	tr_error_set(err, TR_CAUSE_INPUT, "%s", script->doubt);
+	return TR_WARN;
 }
 
 /* Follows a record, and writes its command if the script runs it. */

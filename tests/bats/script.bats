@@ -145,3 +145,19 @@ END
 		printf "run 4 / env A=1 /bin/e\nrun 6 ./'d d' /bin/g\n")
 	[[ $stderr == *'directory is unknown'*'cut by the tracer'*'NUL'*'no argv'*'note: the environment'* ]]
 }
+
+@test "env is not looked up in the PATH that it sets" {
+	cat >path.trec <<'END2'
+exec	1	-	1	/bin/echo	cwd="/"	argv=["echo","hi"]	env={"PATH":"/nowhere"}
+END2
+	tr-totext --style=script path.trec | sh | grep -x hi
+}
+
+@test "a variable that was cut, or that env cannot set, is reported" {
+	for map in '{"A":"abc"...}' '{"A":"abc","N":5}' '{"A":"abc","":"x"}' '{"A":"abc","N":"\u0000"}'; do
+		printf 'exec\t1\t-\t1\t/bin/env\tcwd="/"\targv=["env"]\tenv=%s\n' "$map" >changed.trec
+		run -2 --separate-stderr tr-totext --style=script changed.trec
+		[[ $stderr == *'changed.trec:1: a variable '* ]]
+		[ "$(sh <<<"$output")" = A=abc ]
+	done
+}
