@@ -863,9 +863,13 @@ static void read_symbols(struct extraction *x, Dwfl_Module *module)
 		struct tr_code_function *in = function_at(to, known, address);
 		if (in && thumb)
 			in->flags |= TR_FUNCTION_THUMB;
-		/* lambdas have no linkage name, and all have the same name */
+		/*
+		 * Lambdas, and functions that are static or in a namespace without a name, have no
+		 * linkage name in the debug information, and may all have the same name.
+		 */
 		if (in && in->first == address && in->linkage == in->name &&
-		    strcmp(to->strings.data + in->name, "operator()") == 0)
+		    (strncmp(name, "_Z", 2) == 0 ||
+		     strcmp(to->strings.data + in->name, "operator()") == 0))
 			in->linkage = put_name(x, name);
 		if (in || address + sym.st_size < address || !section_of(x, address))
 			continue;

@@ -319,3 +319,24 @@ END
 	run -0 jq -r 'select(.kind == "block") | [.what, .fields.function[0], .fields.line[0]] | join(" ")' <<<"$output"
 	[ "$output" = "removed main 12" ]
 }
+
+@test "functions that are static, or in a namespace without a name, have their linker names" {
+	cat >same.cc <<'END2'
+volatile int v; // otherwise a call may be replaced by its result
+namespace a { static __attribute__((noinline)) int f(int x) { return v + x; } }
+namespace b { static __attribute__((noinline)) int f(double x) { return v + (int)x; } }
+static __attribute__((noinline)) int f(const char *s) { return v + *s; }
+namespace { __attribute__((noinline)) int f() { return v; } }
+extern "C" { static __attribute__((noinline)) int plain(int x) { return v - x; } }
+int main(int argc, char **argv) { return a::f(argc) + b::f(argc) + f(argv[0]) + f() + plain(argc); }
+END2
+	for compiler in g++ clang++; do
+		$compiler -g -O1 -o same same.cc
+		printf 'block\t0\t-\t-\t0x00000000\tsize=1\n' | tr-repack -q -t lcov -O exe=same | sed -n 's/^FN:[0-9]*,//p' | sort >got
+		# the symbol table is the other witness
+		nm same | awk '$2 ~ /[tT]/ && ($3 ~ /^_Z/ || $3 ~ /^(main|plain)$/) { print $3 }' | sort | diff - got
+		[ "$(wc -l <got)" -eq 6 ]
+	done
+	printf 'block\t0\t-\t-\t0x00000000\tsize=1\n' | tr-repack -q -t lcov -O exe=same -O demangle=yes |
+		grep -xF 'FN:5,(anonymous namespace)::f()'
+}
