@@ -538,8 +538,9 @@ static struct tr_text string_bytes(struct tr_mask *mask, struct tr_text string, 
 
 	if (!memchr(string.data, '\\', string.len))
 		return string;
-	if (wide)
-		return memmem(string.data, string.len, "\\u", 2) ? none : string;
+	/* the unit of a wide string may be no character */
+	if (wide && memmem(string.data, string.len, "\\u", 2))
+		return none;
 	if (tr_literal_check(quoted, NULL, NULL) == TR_MALFORMED)
 		return none;
 	return tr_string_bytes(string, &mask->arena);

@@ -463,6 +463,12 @@ END
 	tr-envdiff --mask=TOKEN word.trec | grep -F '"x; TOKEN=*** make; TOKEN=*** make"'
 }
 
+@test "--mask: the rest of a wide string stays as it is" {
+	printf 'exec\t0\t-\t1\ta\targv=["a"]\tenv={"TOKEN":"s3\\"cr3tValue9"}\n' >wide.trec
+	printf 'call\t1\t-\t1\tf\tw=L"a\\tb s3\\"cr3tValue9\\n"\n' >>wide.trec
+	tr-envdiff --mask=TOKEN wide.trec | cut -f 6 | grep -xF 'w=L"a\tb ***\n"'
+}
+
 @test "--mask: a record is left out if its environment cannot be read, as it may hold values" {
 	for env in '{"TOKEN":"tok-EN_1234"' '["TOKEN=tok-EN_1234"]' '"TOKEN=tok-EN_1234"'; do
 		stream cut.trec "exec>1>->1>a>argv=[\"tok-EN_1234\"]>env=$env" 'exec>2>->1>b>argv=["b"]'
