@@ -277,7 +277,8 @@ struct tr_cli_jobs {
 
 	/* In the parent, for each place: its begin, each message of work, its end. */
 	void (*begin)(void *context, const struct tr_trace_place *place);
-	void (*take)(void *context, const struct tr_trace_place *place, struct tr_text message);
+	/* take: false: the message is not one of work, and the place is lost. */
+	bool (*take)(void *context, const struct tr_trace_place *place, struct tr_text message);
 	/* complete: false if the child crashed. */
 	void (*end)(void *context, const struct tr_trace_place *place, bool complete);
 
@@ -288,7 +289,10 @@ struct tr_cli_jobs {
 };
 void tr_cli_jobs_run(struct tr_cli *cli, struct tr_cli_jobs *jobs, void *context);
 
-/* Sends a message to take of the parent, in two parts. Ends the process if that is not possible. */
+/*
+ * Sends a message to take of the parent, which gets both parts as one text. The text is in memory
+ * there, so large data are sent in pieces. Ends the process if that is not possible.
+ */
 void tr_cli_job_send(struct tr_cli *cli, struct tr_text head, struct tr_text body);
 
 /*

@@ -40,7 +40,6 @@ enum {
 	GAUGED = 256 << 10,	 /* weight after which the cost is measured again */
 	GAUGED_FIRST = 64 << 10, /* the same for the first time */
 	PLACE_WEIGHT = 16 << 10, /* the fixed cost of a place, as a number of bytes */
-	FRAME_MAX = 256 << 10,	 /* bytes of a message of the tool, after which it is cut */
 	RESULT_BUFFER = 1 << 20, /* bytes that a worker keeps before it writes them */
 	MAX_JOBS = 256,		 /* of -j */
 	STATUS_ERRNO = 100,	 /* exit status of a worker that cannot write: this, and errno */
@@ -53,7 +52,8 @@ enum frame_kind { FRAME_MESSAGE, FRAME_MESSAGE_NOWHERE, FRAME_TOOL, FRAME_END };
 
 /* The head of each frame in the file. It is read by the same program. */
 struct frame {
-	uint32_t kind, len;
+	enum frame_kind kind;
+	size_t len;
 };
 
 /* The content of FRAME_END. */
@@ -159,7 +159,7 @@ static void put_frame(struct tr_cli *cli, enum frame_kind kind, struct tr_text h
 		      struct tr_text body)
 {
 	struct tr_cli_child *child = cli->private->child;
-	struct frame frame = { kind, (uint32_t)(head.len + body.len) };
+	struct frame frame = { kind, head.len + body.len };
 
 	tr_buffer_put(&child->frames, (const char *)&frame, sizeof frame);
 	tr_buffer_put_text(&child->frames, head);
@@ -170,12 +170,7 @@ static void put_frame(struct tr_cli *cli, enum frame_kind kind, struct tr_text h
 
 void tr_cli_job_send(struct tr_cli *cli, struct tr_text head, struct tr_text body)
 {
-	do {
-		struct tr_text part = { body.data, body.len < FRAME_MAX ? body.len : FRAME_MAX };
-		put_frame(cli, FRAME_TOOL, head, part);
-		body.data += part.len;
-		body.len -= part.len;
-	} while (body.len);
+	put_frame(cli, FRAME_TOOL, head, body);
 }
 
 /* The text of a message is short, so only that much of it is sent. */
@@ -429,72 +424,101 @@ static bool wait_for(struct run *run, const struct batch *batch)
 
 /* The parent: takes the results in the order of the input. */
 
-/* The next frame; its content is valid until the next call. False: there is none. */
-static bool next_frame(struct tr_input *in, struct frame *frame, struct tr_text *content)
+/*
+ * A frame is not what a worker sends if another process has changed the file. Its lengths are
+ * checked, so that nothing beyond it is read.
+ */
+
+/* The next frame; its content is at the beginning of the window. False: there is none. */
+static bool next_frame(struct tr_input *in, struct frame *frame)
 {
 	if (!tr_input_more(in, sizeof *frame))
 		return false;
 	memcpy(frame, in->pos, sizeof *frame);
-	if (!tr_input_more(in, sizeof *frame + frame->len))
-		return false;
-	*content = (struct tr_text){ in->pos + sizeof *frame, frame->len };
-	return true;
+	tr_input_skip(in, sizeof *frame);
+	return tr_input_more(in, frame->len);
 }
 
-static void take_message(struct run *run, const struct tr_trace_place *place,
+/* False: the content is not a message. */
+static bool take_message(struct run *run, const struct tr_trace_place *place,
 			 struct tr_text content)
 {
 	struct tr_error err;
 
-	if (run->jobs->muted)
-		return;
-	memcpy(&err, content.data, content.len < sizeof err ? content.len : sizeof err);
-	tr_cli_message_of(run->cli, place, &err);
+	if (content.len <= offsetof(struct tr_error, text) || content.len > sizeof err ||
+	    content.data[content.len - 1] != '\0')
+		return false;
+	memcpy(&err, content.data, content.len);
+	if (!run->jobs->muted)
+		tr_cli_message_of(run->cli, place, &err);
+	return true;
 }
 
-static void take_ending(struct run *run, const struct tr_trace_place *place, struct tr_text content)
+/* False: the content is not an ending. */
+static bool take_ending(struct run *run, const struct tr_trace_place *place, struct tr_text content)
 {
 	struct tr_cli_private *p = run->cli->private;
 	struct ending ending;
 
+	if (content.len != sizeof ending)
+		return false;
 	memcpy(&ending, content.data, sizeof ending);
 	p->settings_taken |= ending.settings_taken;
 	run->jobs->end(run->context, place, true);
 	tr_cli_log_place(run->cli, place, &ending.seen, ending.damaged);
-	if (!ending.stop || run->cli->stop)
-		return;
-	run->cli->stop = true;
-	p->discard = p->discard || ending.discard;
+	if (ending.stop && !run->cli->stop) {
+		run->cli->stop = true;
+		p->discard = p->discard || ending.discard;
+	}
+	return true;
 }
 
-/* Takes the frames of a place. False: its worker has died. */
+/* False: it is not a frame that a worker sends. */
+static bool take_frame(struct run *run, const struct tr_trace_place *place, enum frame_kind kind,
+		       struct tr_text content)
+{
+	switch (kind) {
+	case FRAME_MESSAGE:
+		return take_message(run, place, content);
+	case FRAME_MESSAGE_NOWHERE:
+		return take_message(run, NULL, content);
+	case FRAME_TOOL:
+		return run->jobs->take(run->context, place, content);
+	case FRAME_END:
+		return take_ending(run, place, content);
+	}
+	return false;
+}
+
+/* Takes the frames of a place. False: they end early, because the worker has died, or are wrong. */
 static bool take_frames(struct run *run, const struct tr_trace_place *place, struct tr_input *in)
 {
 	struct frame frame;
-	struct tr_text content;
 
-	while (next_frame(in, &frame, &content)) {
-		if (frame.kind == FRAME_TOOL)
-			run->jobs->take(run->context, place, content);
-		else if (frame.kind == FRAME_END)
-			take_ending(run, place, content);
-		else
-			take_message(run, frame.kind == FRAME_MESSAGE ? place : NULL, content);
-		tr_input_skip(in, sizeof frame + frame.len);
+	while (next_frame(in, &frame)) {
+		struct tr_text content = { in->pos, frame.len };
+		if (!take_frame(run, place, frame.kind, content))
+			return false;
+		tr_input_skip(in, frame.len);
 		if (frame.kind == FRAME_END)
 			return true;
 	}
 	return false;
 }
 
+/* A window on frames, which takes over the source. NULL: memory is exhausted. */
+static struct tr_input *frames_of(struct tr_source *source)
+{
+	/* the longest frame has a name of the input, which the worker has limited */
+	static const struct tr_limits limits = { .max_record = SIZE_MAX };
+
+	return source ? tr_input_new(source, &limits, 0) : NULL;
+}
+
 /* A window on the frames of a file, from an offset on. NULL: memory is exhausted. */
 static struct tr_input *open_frames(int fd, uint64_t begin)
 {
-	const struct tr_limits limits = TR_LIMITS_DEFAULT;
-	struct tr_source *source =
-		lseek(fd, (off_t)begin, SEEK_SET) >= 0 ? tr_source_fd(fd, false) : NULL;
-
-	return source ? tr_input_new(source, &limits, 0) : NULL;
+	return frames_of(lseek(fd, (off_t)begin, SEEK_SET) >= 0 ? tr_source_fd(fd, false) : NULL);
 }
 
 /* True if the worker has ended because it could not store its results. */
@@ -509,7 +533,6 @@ static bool had_no_room(const struct batch *batch)
  */
 static struct tr_input *open_direct(struct run *run, struct batch *batch)
 {
-	const struct tr_limits limits = TR_LIMITS_DEFAULT;
 	int ends[2];
 
 	/* the results may have taken the room that other processes, or an archive, need */
@@ -530,8 +553,7 @@ static struct tr_input *open_direct(struct run *run, struct batch *batch)
 		close(ends[0]);
 		return NULL;
 	}
-	struct tr_source *source = tr_source_fd(ends[0], true);
-	return source ? tr_input_new(source, &limits, 0) : NULL;
+	return frames_of(tr_source_fd(ends[0], true));
 }
 
 /* Ends the child of a pipe. One that has ended itself, or was killed, says so all the same. */
@@ -559,6 +581,9 @@ static void report_crash(struct run *run, const struct tr_trace_place *place, st
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
 			     "left out: the process converting it was killed by signal %d (%s)",
 			     WTERMSIG(death), strsignal(WTERMSIG(death)));
+	else if (!death)
+		tr_error_say(&err, TR_CAUSE_SYSTEM,
+			     "left out: the result of the process converting it cannot be read");
 	else
 		tr_error_set(&err, TR_CAUSE_SYSTEM,
 			     "left out: the process converting it cannot store its result: %s",

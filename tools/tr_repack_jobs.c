@@ -11,6 +11,8 @@
 
 #include "tr_repack.h"
 
+enum { DATA_MAX = 256 << 10 }; /* bytes of an output in a message */
+
 /* A message of a child about an output. */
 enum step { OPEN, DATA, FINISH, DROP };
 
@@ -46,7 +48,12 @@ static bool remote_write(struct tr_sink *sink, const char *data, size_t len, str
 	struct remote *remote = tr_container(sink, struct remote, base);
 
 	(void)err;
-	tell(remote->r, &(struct head){ .step = DATA }, (struct tr_text){ data, len });
+	while (len) {
+		size_t part = len < DATA_MAX ? len : DATA_MAX;
+		tell(remote->r, &(struct head){ .step = DATA }, (struct tr_text){ data, part });
+		data += part;
+		len -= part;
+	}
 	return true;
 }
 
@@ -144,38 +151,50 @@ struct tr_sink *repack_job_sink(struct repack *r, struct tr_sink *sink,
 	return NULL;
 }
 
-/* Opens an output for a child. */
-static void open_for_child(struct repack *r, const struct tr_trace_place *place,
+/* Takes the first len bytes off the text. False: it is shorter. */
+static bool take_text(struct tr_text *from, size_t len, struct tr_text *text)
+{
+	if (len > from->len)
+		return false;
+	*text = (struct tr_text){ from->data, len };
+	*from = (struct tr_text){ from->data + len, from->len - len };
+	return true;
+}
+
+/* Opens an output for a child. False: the texts are not those of the head. */
+static bool open_for_child(struct repack *r, const struct tr_trace_place *place,
 			   const struct head *head, struct tr_text texts)
 {
-	struct repack_name name = { .stem = { texts.data, head->stem },
-				    .extension = { texts.data + head->stem, head->extension },
-				    .codec = { texts.data + head->stem + head->extension,
-					       head->coded },
-				    .noted = head->noted };
+	struct repack_name name = { .noted = head->noted };
 
+	if (!take_text(&texts, head->stem, &name.stem) ||
+	    !take_text(&texts, head->extension, &name.extension) ||
+	    !take_text(&texts, head->coded, &name.codec))
+		return false;
 	r->made = false;
 	bool opened = r->open_as(r, &name, place, head->codec);
 	/* as without -j, input for an output that is not written is not read */
 	r->job->base.muted = opened ? r->made : !head->more;
+	return true;
 }
 
 /* tr_cli_jobs.take */
-static void take(void *context, const struct tr_trace_place *place, struct tr_text message)
+static bool take(void *context, const struct tr_trace_place *place, struct tr_text message)
 {
 	struct repack *r = context;
 	struct head head;
+	struct tr_text start;
 
-	memcpy(&head, message.data, sizeof head);
-	struct tr_text body = { message.data + sizeof head, message.len - sizeof head };
-	if (head.step != OPEN && !r->cli.out)
-		return;
+	if (!take_text(&message, sizeof head, &start))
+		return false;
+	memcpy(&head, start.data, sizeof head);
+	if (head.step == OPEN)
+		return open_for_child(r, place, &head, message);
+	if (!r->cli.out)
+		return true;
 	switch (head.step) {
-	case OPEN:
-		open_for_child(r, place, &head, body);
-		break;
 	case DATA:
-		tr_output_put_text(r->cli.out, body);
+		tr_output_put_text(r->cli.out, message);
 		/* as without -j, nothing more is read for an output that has failed */
 		r->job->base.muted |= r->cli.out->failed;
 		break;
@@ -189,6 +208,7 @@ static void take(void *context, const struct tr_trace_place *place, struct tr_te
 		r->cli.out = NULL;
 		break;
 	}
+	return true;
 }
 
 /* tr_cli_jobs.end */

@@ -147,6 +147,57 @@ workers() {
 	grep -q '"name":"slow.json".*"result":"damaged"' report
 }
 
+@test "a name of any length is the same name, and where it cannot be written the others are" {
+	for length in 300 300000 20000000; do
+		{
+			printf '%%trec\t1\tformat=klocwork\tmember="'
+			head -c $length /dev/zero | tr '\0' x
+			printf '.json"\nexec\t1\t-\t1\tgcc\targv=["gcc"]\n!end\t1\n'
+		} >name.trec
+		for out in d/ out.tar out.zip out.7z; do
+			same $length.${out%/} -z zstd -t json -o $out ../../name.trec ../../z.json
+			grep -q '"name":"../../z.json".*"result":"ok"' "$length.${out%/}/3/report"
+		done
+	done
+}
+
+@test "a result that another process has changed loses its trace, and nothing beyond it is read" {
+	for name in a b c d; do cat z.json z.json z.json >$name.json; done
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	convert() {
+		status=0
+		strace -qq -e trace=read -o reads "${@:3}" tr-repack -j 2 -t trec -z gzip -o "$1" ?.json 2>"$2" || status=$?
+	}
+	convert expected/ messages -e inject=read:poke_exit=@arg2=00:when=9999
+	if [ $status -ne 0 ] || [ -s messages ]; then
+		skip "strace cannot change what a program reads"
+	fi
+	reads=$(grep -c ^read reads)
+	zero=00000000 huge=ffffffff lost=0
+	# a kind and a length: beyond the end, and too short for a message of the tool, another one, and the end; too
+	# long for a message; no kind; a name that is longer than its message. Results are read last
+	for bytes in 02000000$zero$huge$huge 02000000${zero}03000000$zero 00000000${zero}03000000$zero \
+		03000000${zero}03000000$zero 00000000${zero}00100000$zero 09000000 \
+		02000000${zero}49000000$zero$zero$zero$huge$huge; do
+		for ((nth = reads - 2; nth <= reads; nth++)); do
+			rm -rf out
+			convert out/ messages -e "inject=read:poke_exit=@arg2=$bytes:when=$nth"
+			diff -r expected out >differences || true
+			echo "read $nth of $reads, $bytes: status $status"
+			cat messages differences
+			if [ $status -ne 0 ]; then
+				[ $status -eq 2 ]
+				[[ $(<messages) == "tr-repack: "?".json: left out: the result of the process converting it cannot be read"* ]]
+				[[ $(<differences) == "Only in expected: "?.trec.gz ]]
+				lost=$((lost + 1))
+			else
+				[ ! -s differences ]
+			fi
+		done
+	done
+	[ $lost -gt 0 ]
+}
+
 @test "without processes, and without room for results" {
 	# more places than the first one, which is read without a process
 	for name in a b c; do cat z.json z.json z.json >$name.json; done
