@@ -145,25 +145,26 @@ static const char *file_path(struct tr_blob_dir *dir, const char *name)
 	return dir->path.data;
 }
 
-bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
-		     struct tr_error *err)
+/* Opens the file of a blob. -1: errno contains the reason. */
+static int open_blob(struct tr_blob_dir *dir, const char *path)
+{
+	/* these flags neither wait on a pipe of this name nor follow a link */
+	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW };
+
+	if (dir->fd < 0) {
+		char *directory = strndup(path, dir->prefix);
+		dir->fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		free(directory);
+	}
+	return dir->fd < 0 ? -1 : openat(dir->fd, path + dir->prefix, FLAGS);
+}
+
+/* True for a regular file of this length. */
+static bool has_length(int fd, uint64_t length)
 {
 	struct stat st;
 
-	tr_sha256_hex(bytes, name);
-	const char *path = file_path(dir, name), *base = path + dir->prefix;
-	/* a link or a file of another size was put there by another program and is replaced */
-	if (fstatat(dir->fd, base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	    (uint64_t)st.st_size == bytes.len)
-		return true;
-	if (tr_file_group_is_full(&dir->written) && tr_blob_dir_sync(dir, err) != TR_END)
-		return false;
-	struct tr_sink *sink = tr_sink_file_at(dir->fd, base, path, &dir->written, err);
-	if (!sink)
-		return false;
-	bool written = sink->write(sink, bytes.data, bytes.len, err) && sink->finish(sink, err);
-	sink->close(sink);
-	return written;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == length;
 }
 
 /* Reads until buf is full or the file ends. -1: errno contains the reason. */
@@ -185,6 +186,45 @@ static ssize_t read_all(int fd, char *buf, size_t len)
 }
 
 /*
+ * True if the file has these bytes. A name and a size are not enough: names are given before the
+ * content is on the disk, so a crash of the system can leave a file of zeros.
+ */
+static bool is_stored(struct tr_blob_dir *dir, const char *path, struct tr_text bytes)
+{
+	char piece[1 << 15];
+	int fd = open_blob(dir, path);
+
+	if (fd < 0)
+		return false;
+	bool same = has_length(fd, bytes.len);
+	for (size_t at = 0, len; same && at < bytes.len; at += len) {
+		len = bytes.len - at < sizeof piece ? bytes.len - at : sizeof piece;
+		same = read_all(fd, piece, len) == (ssize_t)len &&
+		       memcmp(piece, bytes.data + at, len) == 0;
+	}
+	close(fd);
+	return same;
+}
+
+bool tr_blob_dir_put(struct tr_blob_dir *dir, struct tr_text bytes, char *name,
+		     struct tr_error *err)
+{
+	tr_sha256_hex(bytes, name);
+	const char *path = file_path(dir, name), *base = path + dir->prefix;
+	/* a link or another file is replaced */
+	if (is_stored(dir, path, bytes))
+		return true;
+	if (tr_file_group_is_full(&dir->written) && tr_blob_dir_sync(dir, err) != TR_END)
+		return false;
+	struct tr_sink *sink = tr_sink_file_at(dir->fd, base, path, &dir->written, err);
+	if (!sink)
+		return false;
+	bool written = sink->write(sink, bytes.data, bytes.len, err) && sink->finish(sink, err);
+	sink->close(sink);
+	return written;
+}
+
+/*
  * Reads a file and checks its contents against its name, because the directory may have been
  * changed. TR_WARN: it is another file.
  */
@@ -194,9 +234,8 @@ static enum tr_status read_blob(const struct tr_blob_dir *dir, int fd, struct tr
 {
 	const char *path = dir->path.data;
 	char sum[TR_SHA256_HEX];
-	struct stat st;
 
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != length) {
+	if (!has_length(fd, length)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s does not contain the %llu bytes of the blob",
 			     path, (unsigned long long)length);
 		return TR_WARN;
@@ -228,20 +267,6 @@ static bool is_name(struct tr_text name)
 			return false;
 	}
 	return name.len == TR_SHA256_HEX;
-}
-
-/* Opens the file of a blob. -1: errno contains the reason. */
-static int open_blob(struct tr_blob_dir *dir, const char *path)
-{
-	/* these flags neither wait on a pipe of this name nor follow a link */
-	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW };
-
-	if (dir->fd < 0) {
-		char *directory = strndup(path, dir->prefix);
-		dir->fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-		free(directory);
-	}
-	return dir->fd < 0 ? -1 : openat(dir->fd, path + dir->prefix, FLAGS);
 }
 
 /* The name and the length come from the record, so both are checked before a file is opened. */

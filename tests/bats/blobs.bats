@@ -44,6 +44,32 @@ setup() {
 	diff -r one many
 }
 
+@test "--blob-dir: a file of the right size with other content is replaced" {
+	{
+		printf '%%trec\t1\tformat=trec\n'
+		# longer than what is compared at once
+		printf 'call\t0\t-\t0\tf\tdata=b64:%s\t->\n!end\t1\n' "$(seq 20000 | base64 -w0)"
+	} >long.trec
+	tr-parse --blob-dir=blobs long.trec >out
+	name=$(seq 20000 | sha256sum | cut -d' ' -f1)
+	size=$(wc -c <"blobs/$name")
+	[ "$size" -gt 100000 ]
+	# a crash of the system leaves zeros
+	head -c "$size" /dev/zero >"blobs/$name"
+	tr-parse --blob-dir=blobs long.trec | cmp - out
+	seq 20000 | cmp - "blobs/$name"
+	for at in 0 40000 $((size - 1)); do
+		printf x | dd of="blobs/$name" bs=1 seek=$at conv=notrunc status=none
+		tr-parse --blob-dir=blobs long.trec | cmp - out
+		seq 20000 | cmp - "blobs/$name"
+	done
+	# a pipe is not waited for
+	rm "blobs/$name"
+	mkfifo "blobs/$name"
+	timeout 60 tr-parse --blob-dir=blobs long.trec | cmp - out
+	seq 20000 | cmp - "blobs/$name"
+}
+
 @test "--blob-dir: missing and wrong files" {
 	tr-parse --blob-dir=blobs t.trec >out
 	name=$(head -c1000 /dev/zero | sha256sum | cut -d' ' -f1)
