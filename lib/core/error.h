@@ -60,7 +60,7 @@ struct tr_error {
 	uint64_t offset;	  /* TR_NO_POSITION where not known */
 	uint64_t record;	  /* TR_NO_POSITION where not known */
 	const char *pattern;	  /* the constant format string, which messages of one kind share */
-	char text[TR_ERROR_TEXT]; /* the message, NUL-terminated, truncated to fit */
+	char text[TR_ERROR_TEXT]; /* the message, NUL-terminated, cut in its middle to fit */
 };
 
 /* Clears err: no cause, no position. err may be NULL in all these functions. */
@@ -73,7 +73,8 @@ void tr_error_clear(struct tr_error *err);
 /*
  * Fills cause, text and pattern, sets the severity to TR_DAMAGE, and clears the positions. format
  * must be a string constant, because it identifies the kind of message. Never allocates, never
- * fails. Quote input with "%.*s" and TR_SHOWN; control bytes are escaped when the message is
+ * fails. A text that is too long loses its middle: the end of a path distinguishes files, and a
+ * reason comes last. Quote input with "%.*s" and TR_SHOWN; control bytes are escaped when the message is
  * printed.
  */
 void tr_error_set(struct tr_error *err, enum tr_cause cause, const char *format, ...)

@@ -192,6 +192,15 @@ synced() {
 	[[ $stderr == *"tr-repack: out/before: cannot write: Input/output error"* ]]
 	[ "${stderr##*$'\n'}" = "tr-repack: 2 files and members: 2 with trouble" ]
 	[ -z "$(ls -A out)" ]
+	# the message shows which file of a directory it is, however long its path is
+	deep=$PWD/$(printf '%060d' {1..3})
+	deep=$deep/$deep
+	run -2 --separate-stderr strace -qq -o log -e trace=fsync -e inject=fsync:error=EIO:when=2 \
+		tr-repack -q -t trec --report=report -o "$deep/" trace.trec before
+	for text in "$stderr" "$(grep '"type":"trouble"' report)"; do
+		[[ $text == *"000003/trace.trec: cannot write: Input/output error"* ||
+			$text == *"000003/before: cannot write: Input/output error"* ]]
+	done
 	strace -qq -o /dev/null -e trace=fsync -e inject=fsync:error=EINVAL tr-parse -o new trace.trec
 	cmp new trace.trec
 	tr-parse -o /dev/null trace.trec
