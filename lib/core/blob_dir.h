@@ -7,7 +7,8 @@
  *
  * Several processes may write and read one directory at the same time: a file is either complete
  * or absent, and is never changed. One with other content, which only another program or a crash of
- * the system can leave, is replaced. One struct tr_blob_dir is not thread safe.
+ * the system can leave, is replaced, and one that could not be written to the disk is removed. One
+ * struct tr_blob_dir is not thread safe.
  */
 #ifndef TR_CORE_BLOB_DIR_H
 #define TR_CORE_BLOB_DIR_H

@@ -196,6 +196,9 @@ enum tr_status tr_file_group_complete(struct tr_file_group *group, struct tr_err
 		bool completed = complete(file, err);
 		if (!completed)
 			tr_error_name(err, tr_text_from(file->path));
+		/* its content may be lost in a crash, and the name must not promise it */
+		if (!completed && group->named_at_once)
+			unlinkat(file->dir, file->name, 0);
 		drop(file);
 		if (!completed)
 			return TR_WARN;

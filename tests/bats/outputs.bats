@@ -207,6 +207,29 @@ synced() {
 	tr-parse -o /dev/stdout trace.trec | cmp - trace.trec
 }
 
+@test "if the sync of a blob fails, this is reported and its name is taken back" {
+	synced true 2>/dev/null || skip "strace cannot watch programs here"
+	# LeakSanitizer cannot work in a program that is watched
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	{
+		printf '%%trec\t1\n'
+		for i in {0..39}; do printf 'call\t%d\t-\t0\tf\tx=b64:%s\t->\n' "$i" "$(printf %02d "$i" | base64)"; done
+		printf '!end\t40\n'
+	} >blobs.trec
+	tr-parse --blob-dir=expected blobs.trec >out
+	for nth in 1 32 40; do
+		run -2 --separate-stderr strace -qq -o log -e trace=fsync -e inject=fsync:error=EIO:when=$nth \
+			tr-parse --blob-dir=blobs blobs.trec
+		name=${stderr%%: cannot write: Input/output error*}
+		[ -e "expected/${name##*/}" ]
+		[ ! -e "blobs/${name##*/}" ]
+		# the next run stores it, and what the end of this one has left out
+		tr-parse --blob-dir=blobs blobs.trec | cmp - out
+		diff -r expected blobs
+		rm -r blobs
+	done
+}
+
 @test "a signal removes all files that are not complete" {
 	mkdir many
 	for i in 1 2 3; do
