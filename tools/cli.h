@@ -218,10 +218,7 @@ bool tr_cli_finish_output(struct tr_cli *cli, const struct tr_trace_place *place
 /* Gives the files of tr_cli_sink_at that were finished their names. Returns how many failed so far. */
 uint64_t tr_cli_complete_files(struct tr_cli *cli);
 
-/*
- * Completes the files of tr_cli_sink_at that were finished, and prints the name of one and a NUL.
- * False: reported.
- */
+/* Prints the name of a file that is complete, and a NUL. False: reported. */
 bool tr_cli_list_file(struct tr_cli *cli, const char *path);
 
 /*

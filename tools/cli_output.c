@@ -406,7 +406,6 @@ bool tr_cli_list_file(struct tr_cli *cli, const char *path)
 {
 	struct tr_error err;
 
-	tr_cli_complete_files(cli);
 	if (tr_fd_write(STDOUT_FILENO, path, strlen(path) + 1, &err))
 		return true;
 	if (err.cause != TR_CAUSE_PIPE)

@@ -438,10 +438,12 @@ static bool close_part(struct repack *r, const struct tr_trace_place *place,
 				: put_line(r, tr_buffer_text(&text), false);
 	tr_buffer_free(&text);
 	s->open = false;
+	uint64_t unwritten = s->list ? tr_cli_complete_files(&r->cli) : 0;
 	/* a part of which nothing can be written is reported, and the next one is begun */
 	good = repack_finish_writer(r) && good;
 	good = repack_finish_output(r, place) && good;
-	if (good && s->list)
+	/* a part that did not get its name is not listed: a file of this name is an older one */
+	if (good && s->list && tr_cli_complete_files(&r->cli) == unwritten)
 		tr_cli_list_file(&r->cli, r->path.data);
 	return !r->cli.stop;
 }

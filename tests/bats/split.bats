@@ -272,6 +272,27 @@ parts/aXb/in-000002.trec" ]
 	run -0 bash -c 'tr-repack -t trec --split=records=10 --list0 -o few/ $'"'a\nb/in.json'"' | head -c 1'
 }
 
+@test "--list0 does not print the name of a part that could not be written" {
+	strace -qq -o log true 2>/dev/null || skip "strace cannot watch programs here"
+	# LeakSanitizer cannot work in a program that is watched
+	export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	{
+		printf '%%trec\t1\tformat=klocwork\n'
+		for i in {1..9}; do printf 'exec\t%d\t-\t1\tgcc\targv=["gcc"]\n' "$i"; done
+		printf '!end\t9\n'
+	} >in.trec
+	for call in renameat fsync; do
+		for nth in 1 2 3; do
+			rm -rf parts
+			run -2 --separate-stderr strace -qq -o log -e trace=$call -e inject=$call:error=EIO:when=$nth \
+				bash -c 'exec tr-repack -q -t trec --split=records=3 --list0 -o parts/ in.trec >names'
+			[[ $stderr == "tr-repack: parts/in-00000$nth.trec: cannot "* ]]
+			[ "$(xargs -0 -n 1 <names)" = "$(printf '%s\n' parts/*)" ]
+			[ "$(ls parts | wc -l)" -eq 2 ]
+		done
+	done
+}
+
 @test "damage is in the last part, and several traces have their own" {
 	zcat "$data/build/zlib.kw.json.gz" >a.json
 	{ head -50 a.json; echo '{"bad'; tail -n +51 a.json; } >b.json
