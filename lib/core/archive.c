@@ -199,12 +199,14 @@ struct tr_archive {
 	size_t lent; /* bytes at the start of the window that libarchive has received */
 	bool opened; /* libarchive has read the start */
 	bool newc;   /* a cpio with headers of hexadecimal digits */
-	bool tar;
-	bool in_header; /* libarchive looks for the next header */
-	bool in_member; /* libarchive has read a header, and not skipped its data */
-	bool end_mark;	/* libarchive has read something after the last member */
-	bool failed;	/* the input failed: error contains the reason */
-	bool broken;	/* libarchive returns no more */
+	bool tar, cpio;
+	bool in_header;	 /* libarchive looks for the next header */
+	bool in_member;	 /* libarchive has read a header, and not skipped its data */
+	bool held;	 /* a header was read, and only the damage before or in it was reported */
+	int held_result; /* what libarchive returned with that header */
+	bool end_mark;	 /* libarchive has read something after the last member */
+	bool failed;	 /* the input failed: error contains the reason */
+	bool broken;	 /* libarchive returns no more */
 	struct tr_error error;
 
 	char *name;    /* name of the current member */
@@ -380,7 +382,8 @@ static bool open_reader(struct tr_archive *archive, struct tr_error *err)
 	const struct libarchive *lib = &archive->lib;
 	archive->begin = archive->in->offset;
 	archive->lent = 0;
-	archive->opened = archive->failed = archive->broken = archive->in_member = false;
+	archive->opened = archive->failed = archive->broken = archive->in_member = archive->held =
+		false;
 	archive->reader = lib->archive_read_new();
 	if (!archive->reader ||
 	    kind_find(lib, archive->format).support(archive->reader) <= ARCHIVE_FAILED ||
@@ -457,7 +460,8 @@ static bool spool_7z(struct tr_archive *archive, struct tr_error *err)
 static bool begin(struct tr_archive *archive, const char *format, struct tr_error *err)
 {
 	archive->format = format;
-	archive->newc = strcmp(format, "cpio") == 0 && tr_input_more(archive->in, 6) &&
+	archive->cpio = strcmp(format, "cpio") == 0;
+	archive->newc = archive->cpio && tr_input_more(archive->in, 6) &&
 			(memcmp(archive->in->pos, "070701", 6) == 0 ||
 			 memcmp(archive->in->pos, "070702", 6) == 0);
 	archive->tar = strcmp(format, "tar") == 0;
@@ -528,45 +532,101 @@ struct entry {
 	bool regular;
 };
 
-/* Steps to the next entry and skips the rest of the last one. TR_WARN: it cannot be read. */
-static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry,
-				 struct tr_error *err)
+static const char *entry_name(const struct tr_archive *archive)
+{
+	const char *name = archive->lib.archive_entry_pathname(archive->entry);
+	if (!name)
+		name = archive->lib.archive_entry_pathname_utf8(archive->entry);
+	return name ? name : "";
+}
+
+/*
+ * True if a warning of libarchive about a header concerns only what is not used here (a name that
+ * cannot be converted is read as bytes). Any other warning about a cpio is about damage: bytes
+ * before the header were skipped, which may be a member.
+ */
+static bool is_harmless(const char *warning)
+{
+	static const char *const unused[] = { "convert", "ACL", "acl.", "xattr", "selinux" };
+	for (size_t i = 0; warning && i < sizeof unused / sizeof *unused; i++)
+		if (strstr(warning, unused[i]))
+			return true;
+	return false;
+}
+
+/* Checks how libarchive has read a header or the end. False: err is filled with damage. */
+static bool check_header(struct tr_archive *archive, int result, int64_t len, struct tr_error *err)
+{
+	enum { NEWC_END = 124, ODC_END = 87 }; /* the last header of a cpio, with its name */
+	const char *warning = archive->lib.archive_error_string(archive->reader);
+	if (archive->cpio && result == ARCHIVE_WARN && !is_harmless(warning)) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: damaged: %s", archive->format,
+			     warning ? warning : "a header");
+		return false;
+	}
+	/* libarchive has skipped bytes before the end, without a warning */
+	if (result == ARCHIVE_EOF && archive->cpio && len > (archive->newc ? NEWC_END : ODC_END)) {
+		tr_error_set(err, TR_CAUSE_INPUT,
+			     "cpio: damaged: skipped bytes before the end; members may be missing");
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Skips the rest of the last entry and reads the next header. Returns a result of libarchive.
+ * ARCHIVE_WARN: libarchive recovered from the damage in err; the next call returns what it read.
+ */
+static int read_header(struct tr_archive *archive, struct tr_error *err)
 {
 	const struct libarchive *lib = &archive->lib;
-	locale_t before = uselocale(archive->locale);
 	int result = archive->broken ? ARCHIVE_FATAL : ARCHIVE_OK;
+	if (archive->held) {
+		archive->held = false;
+		return archive->held_result;
+	}
 	if (!archive->opened && result == ARCHIVE_OK)
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
 	/* libarchive is then at the header */
-	if ((archive->newc || archive->tar) && archive->in_member && result == ARCHIVE_OK)
+	if ((archive->cpio || archive->tar) && archive->in_member && result == ARCHIVE_OK)
 		result = lib->archive_read_data_skip(archive->reader);
 	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
 		result = ARCHIVE_OK;
 	if (archive->newc && result == ARCHIVE_OK && skip_used(archive) &&
 	    !cpio_name_is_short(archive))
 		result = ARCHIVE_FATAL;
-	archive->in_header = true;
 	int64_t after_member = lib->archive_filter_bytes(archive->reader, -1);
+	archive->in_header = true;
 	if (result == ARCHIVE_OK)
 		result = lib->archive_read_next_header2(archive->reader, archive->entry);
 	archive->in_header = false;
-	archive->end_mark = lib->archive_filter_bytes(archive->reader, -1) != after_member;
+	int64_t header_end = lib->archive_filter_bytes(archive->reader, -1);
+	archive->end_mark = header_end != after_member;
+	bool good = check_header(archive, result, header_end - after_member, err);
 	if (result == ARCHIVE_WARN)
-		result = ARCHIVE_OK; /* the warning is about an attribute that is not used here */
+		result = ARCHIVE_OK;
 	archive->in_member = result == ARCHIVE_OK;
+	archive->held = !good && (result == ARCHIVE_OK || result == ARCHIVE_EOF);
+	archive->held_result = result;
+	return archive->held ? ARCHIVE_WARN : result;
+}
+
+/* Steps to the next entry and skips the rest of the last one. TR_WARN: it cannot be read. */
+static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry,
+				 struct tr_error *err)
+{
+	const struct libarchive *lib = &archive->lib;
+	locale_t before = uselocale(archive->locale);
+	int result = read_header(archive, err);
 	if (result == ARCHIVE_OK) {
-		entry->name = lib->archive_entry_pathname(archive->entry);
-		if (!entry->name)
-			entry->name = lib->archive_entry_pathname_utf8(archive->entry);
-		if (!entry->name)
-			entry->name = "";
+		entry->name = entry_name(archive);
 		entry->hard_link = lib->archive_entry_hardlink(archive->entry);
 		entry->regular =
 			entry->hard_link || lib->archive_entry_filetype(archive->entry) == AE_IFREG;
 	}
 	uselocale(before);
-	return convert_result(archive, result, err);
+	return result == ARCHIVE_WARN ? TR_WARN : convert_result(archive, result, err);
 }
 
 /* True if members may follow: libarchive stops at damage, but members of a zip are independent. */

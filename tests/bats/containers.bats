@@ -266,6 +266,45 @@ cut_anywhere() {
 	done
 }
 
+# put FILE OFFSET: writes standard input there
+put() {
+	dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# offset FILE TEXT: the first byte of it
+offset() {
+	LC_ALL=C grep -abo -e "$2" "$1" | head -n 1 | cut -d: -f1
+}
+
+# listed FILE NAME...: it is reported as damaged, and these members are found nevertheless
+listed() {
+	run -2 --separate-stderr tr-parse --list "$1"
+	[[ $stderr == *": damaged: "* ]]
+	[ "$(cut -f1 <<<"$output" | paste -sd' ')" = "${*:2}" ]
+}
+
+@test "cpio: a damaged header is an error, and the members after it are read" {
+	local dialect header
+	need cpio
+	cp one.trec three.trec
+	while read -r dialect header; do
+		for name in two.trec three.trec; do
+			printf '%s\n' one.trec two.trec three.trec | cpio -o --quiet -H "$dialect" >a.cpio
+			printf X | put a.cpio $(($(offset a.cpio $name) - header))
+			[ $name = two.trec ] || listed a.cpio one.trec two.trec
+			[ $name = three.trec ] || listed a.cpio one.trec three.trec
+		done
+	done <<-'END'
+		newc 110
+		crc 110
+		odc 76
+	END
+	# a size that leaves the last bytes of the last member before the end
+	printf '%s\n' one.trec two.trec | cpio -o --quiet -H odc >a.cpio
+	printf %011o $(($(stat -c %s two.trec) - 4)) | put a.cpio $(($(offset a.cpio two.trec) - 11))
+	listed a.cpio one.trec two.trec
+}
+
 @test "tar, in all its dialects" {
 	for dialect in v7 oldgnu gnu ustar pax; do
 		tar -cf a.tar --format=$dialect one.trec two.trec
