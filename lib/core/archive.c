@@ -542,8 +542,8 @@ static const char *entry_name(const struct tr_archive *archive)
 
 /*
  * True if a warning of libarchive about a header concerns only what is not used here (a name that
- * cannot be converted is read as bytes). Any other warning about a cpio is about damage: bytes
- * before the header were skipped, which may be a member.
+ * cannot be converted is read as bytes). Any other warning is about damage: bytes before the header
+ * were skipped, which may be a member, or attributes were ignored, which may be the name or the size.
  */
 static bool is_harmless(const char *warning)
 {
@@ -559,7 +559,7 @@ static bool check_header(struct tr_archive *archive, int result, int64_t len, st
 {
 	enum { NEWC_END = 124, ODC_END = 87 }; /* the last header of a cpio, with its name */
 	const char *warning = archive->lib.archive_error_string(archive->reader);
-	if (archive->cpio && result == ARCHIVE_WARN && !is_harmless(warning)) {
+	if (result == ARCHIVE_WARN && !is_harmless(warning)) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: damaged: %s", archive->format,
 			     warning ? warning : "a header");
 		return false;

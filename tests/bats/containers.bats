@@ -305,6 +305,22 @@ listed() {
 	listed a.cpio one.trec two.trec
 }
 
+@test "tar: a damaged extended header is an error, and its member is read" {
+	local long
+	long=$(printf 'x%.0s' {1..120})
+	cp one.trec "$long"
+	tar -cf a.tar --format=pax "$long" two.trec
+	run -0 tr-parse a.tar
+	# the length that is before each attribute
+	printf X | put a.tar $(($(offset a.tar ' path=x') - 1))
+	listed a.tar "${long:0:100}" two.trec
+	# what is not UTF-8 is not damage
+	cp one.trec $'b\xe4d.trec'
+	tar -cf a.tar --format=pax b*.trec two.trec
+	run -0 --separate-stderr tr-parse a.tar
+	[ -z "$stderr" ]
+}
+
 @test "tar, in all its dialects" {
 	for dialect in v7 oldgnu gnu ustar pax; do
 		tar -cf a.tar --format=$dialect one.trec two.trec
