@@ -199,9 +199,10 @@ struct tr_archive {
 	size_t lent; /* bytes at the start of the window that libarchive has received */
 	bool opened; /* libarchive has read the start */
 	bool newc;   /* a cpio with headers of hexadecimal digits */
-	bool tar, cpio;
-	bool in_header;	 /* libarchive looks for the next header */
-	bool in_member;	 /* libarchive has read a header, and not skipped its data */
+	bool tar, cpio, zip;
+	bool in_header;	    /* libarchive looks for the next header */
+	bool in_member;	    /* libarchive has read a header, and not skipped its data */
+	int64_t data_begin; /* of the entry: offset in the archive */
 	bool held;	 /* a header was read, and only the damage before or in it was reported */
 	int held_result; /* what libarchive returned with that header */
 	bool end_mark;	 /* libarchive has read something after the last member */
@@ -465,6 +466,7 @@ static bool begin(struct tr_archive *archive, const char *format, struct tr_erro
 			(memcmp(archive->in->pos, "070701", 6) == 0 ||
 			 memcmp(archive->in->pos, "070702", 6) == 0);
 	archive->tar = strcmp(format, "tar") == 0;
+	archive->zip = strcmp(format, "zip") == 0;
 	archive->any_lost = false;
 	archive->seen = 0;
 	return (strcmp(format, "7z") != 0 || spool_7z(archive, err)) && open_reader(archive, err);
@@ -554,6 +556,27 @@ static bool is_harmless(const char *warning)
 	return false;
 }
 
+/*
+ * Checks that a header, or the directory, follows a member of a zip for which libarchive has read
+ * no data. libarchive skips anything else, and compares sizes only with data that it has read.
+ * False: err is filled.
+ */
+static bool is_at_zip_header(struct tr_archive *archive, struct tr_error *err)
+{
+	static const char magic[] = { 'P', 'K' };
+	struct tr_input *in = archive->in;
+	/* the window must not move while libarchive uses it */
+	if (archive->lent == 0)
+		(void)tr_input_more(in, sizeof magic);
+	size_t len = tr_input_available(in);
+	if (memcmp(in->pos, magic, len < sizeof magic ? len : sizeof magic) == 0)
+		return true;
+	tr_error_set(err, TR_CAUSE_INPUT,
+		     "%s: zip: damaged: its header states no data, but data follows",
+		     entry_name(archive));
+	return false;
+}
+
 /* Checks how libarchive has read a header or the end. False: err is filled with damage. */
 static bool check_header(struct tr_archive *archive, int result, int64_t len, struct tr_error *err)
 {
@@ -589,7 +612,7 @@ static int read_header(struct tr_archive *archive, struct tr_error *err)
 		result = lib->archive_read_open1(archive->reader);
 	archive->opened = true;
 	/* libarchive is then at the header */
-	if ((archive->cpio || archive->tar) && archive->in_member && result == ARCHIVE_OK)
+	if (archive->in_member && result == ARCHIVE_OK)
 		result = lib->archive_read_data_skip(archive->reader);
 	if (result == ARCHIVE_EOF || result == ARCHIVE_WARN)
 		result = ARCHIVE_OK;
@@ -597,13 +620,17 @@ static int read_header(struct tr_archive *archive, struct tr_error *err)
 	    !cpio_name_is_short(archive))
 		result = ARCHIVE_FATAL;
 	int64_t after_member = lib->archive_filter_bytes(archive->reader, -1);
+	bool good = true;
+	if (archive->zip && archive->in_member && after_member == archive->data_begin &&
+	    result == ARCHIVE_OK && skip_used(archive))
+		good = is_at_zip_header(archive, err);
 	archive->in_header = true;
 	if (result == ARCHIVE_OK)
 		result = lib->archive_read_next_header2(archive->reader, archive->entry);
 	archive->in_header = false;
-	int64_t header_end = lib->archive_filter_bytes(archive->reader, -1);
-	archive->end_mark = header_end != after_member;
-	bool good = check_header(archive, result, header_end - after_member, err);
+	archive->data_begin = lib->archive_filter_bytes(archive->reader, -1);
+	archive->end_mark = archive->data_begin != after_member;
+	good = good && check_header(archive, result, archive->data_begin - after_member, err);
 	if (result == ARCHIVE_WARN)
 		result = ARCHIVE_OK;
 	archive->in_member = result == ARCHIVE_OK;
@@ -632,8 +659,7 @@ static enum tr_status next_entry(struct tr_archive *archive, struct entry *entry
 /* True if members may follow: libarchive stops at damage, but members of a zip are independent. */
 static bool may_continue(const struct tr_archive *archive, const struct tr_error *err)
 {
-	return strcmp(archive->format, "zip") == 0 && !archive->in->damaged &&
-	       err->cause == TR_CAUSE_INPUT;
+	return archive->zip && !archive->in->damaged && err->cause == TR_CAUSE_INPUT;
 }
 
 /* Finds the next member after damage. TR_END: there is none. */
@@ -737,7 +763,7 @@ static enum tr_status after_end(struct tr_archive *archive, struct tr_error *err
 		return end_of_spool(archive, err);
 	bool exact = leave_reader(archive);
 	enum tr_status status = TR_OK;
-	if (strcmp(archive->format, "zip") == 0)
+	if (archive->zip)
 		status = end_of_zip(archive, err);
 	/* every program that writes a tar ends it with zeros */
 	if (archive->tar && !archive->end_mark) {

@@ -321,6 +321,26 @@ listed() {
 	[ -z "$stderr" ]
 }
 
+@test "zip: a header without the sizes of its data is an error, and the other members are read" {
+	local at
+	need zip
+	: >empty
+	mkdir dir
+	for option in -0 -9; do
+		zip -q $option a.zip one.trec empty dir two.trec
+		run -0 tr-parse a.zip
+		# the compressed size and the size have four bytes each
+		for size in 4 8; do
+			at=$(($(offset a.zip one.trec) - 30))
+			cat a.zip >bad.zip
+			head -c $size /dev/zero | put bad.zip $((at + 18))
+			listed bad.zip one.trec empty two.trec
+			[[ $stderr == *": one.trec: zip: damaged: its header states no data, but data follows"* ]]
+		done
+		rm a.zip
+	done
+}
+
 @test "tar, in all its dialects" {
 	for dialect in v7 oldgnu gnu ustar pax; do
 		tar -cf a.tar --format=$dialect one.trec two.trec
