@@ -34,6 +34,7 @@
 	F(archive_entry_is_encrypted) \
 	F(archive_entry_mtime) \
 	F(archive_entry_new) \
+	F(archive_entry_nlink) \
 	F(archive_entry_pathname) \
 	F(archive_entry_pathname_utf8) \
 	F(archive_entry_set_filetype) \
@@ -811,6 +812,13 @@ enum tr_status tr_archive_next(struct tr_archive *archive, struct tr_archive_mem
 	if (entry.hard_link && size <= 0) {
 		tr_error_set(err, TR_CAUSE_INPUT, "%s: the same file as %s, skipped", entry.name,
 			     entry.hard_link);
+		tr_error_is_note(err);
+		return TR_WARN;
+	}
+	if (archive->newc && !entry.hard_link && size == 0 &&
+	    lib->archive_entry_nlink(archive->entry) > 1) {
+		tr_error_set(err, TR_CAUSE_INPUT, "%s: a hard link without data, skipped",
+			     entry.name);
 		tr_error_is_note(err);
 		return TR_WARN;
 	}

@@ -305,6 +305,19 @@ listed() {
 	listed a.cpio one.trec two.trec
 }
 
+@test "cpio: of several links to a file, one without data is not an empty file" {
+	need cpio
+	ln one.trec first.trec
+	: >empty1 && ln empty1 empty2
+	for dialect in newc crc; do
+		printf '%s\n' first.trec one.trec two.trec empty1 empty2 | cpio -o --quiet -H $dialect >a.cpio
+		tr-repack -t trec -o $dialect/ a.cpio 2>err
+		cat $dialect/* | cmp - both
+		[ "$(ls $dialect | wc -l)" -eq 2 ]
+		[ "$(grep -c 'note: .*: a hard link without data, skipped$' err)" -eq 2 ]
+	done
+}
+
 @test "tar: a damaged extended header is an error, and its member is read" {
 	local long
 	long=$(printf 'x%.0s' {1..120})
