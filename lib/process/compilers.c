@@ -274,6 +274,8 @@ static inline bool joins(const struct tr_option_name *option, char c)
 	switch (option->place) {
 	case TR_PLACE_ALONE:
 	case TR_PLACE_NEXT:
+	case TR_PLACE_TWO:
+	case TR_PLACE_THREE:
 		return false;
 	case TR_PLACE_EQUAL:
 		return c == '=';

@@ -85,6 +85,9 @@ enum tr_value_place {
 	TR_PLACE_NEXT,	 /* in the next word; a longer word is a different option */
 	TR_PLACE_EQUAL,	 /* after "=", or in the next word */
 	TR_PLACE_PAREN,	 /* in parentheses */
+	TR_PLACE_BOTH,	 /* a part in the same word, and the value in the next word */
+	TR_PLACE_TWO,	 /* two values in the next two words */
+	TR_PLACE_THREE,	 /* three values in the next three words */
 };
 
 /* The forms in which options are written; the head of compilers.txt explains each. */

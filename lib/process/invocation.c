@@ -13,11 +13,30 @@
 /* The meaning of an option, and the place of its value. */
 struct option {
 	enum tr_role role;
-	bool takes_next;      /* its value is the next word */
+	size_t takes_next;    /* how many of the next words are its values */
 	enum tr_mode mode;    /* if role is TR_ROLE_MODE */
 	struct tr_text value; /* the value in the same word, borrowed; data NULL: none */
 	const struct tr_option_name *known; /* NULL: it is not in the table */
 };
+
+/* Returns the number of words after an option that are its values. whole: its name is the word. */
+static size_t count_next(const struct tr_option_name *known, bool whole)
+{
+	switch (known->place) {
+	case TR_PLACE_BOTH:
+		return 1;
+	case TR_PLACE_EITHER:
+	case TR_PLACE_NEXT:
+	case TR_PLACE_EQUAL:
+		return whole;
+	case TR_PLACE_TWO:
+		return 2;
+	case TR_PLACE_THREE:
+		return 3;
+	default:
+		return 0;
+	}
+}
 
 /* Applies an option (NULL: unknown) to a word without its prefix. */
 static struct option describe(const struct tr_option_name *known, struct tr_text word)
@@ -30,9 +49,7 @@ static struct option describe(const struct tr_option_name *known, struct tr_text
 	bool whole = word.len == len;
 	option.role = (enum tr_role)known->role;
 	option.mode = (enum tr_mode)known->mode;
-	option.takes_next =
-		whole && (known->place == TR_PLACE_EITHER || known->place == TR_PLACE_NEXT ||
-			  known->place == TR_PLACE_EQUAL);
+	option.takes_next = count_next(known, whole);
 	if (option.takes_next || known->place == TR_PLACE_ALONE || known->role == TR_ROLE_MODE)
 		return option;
 	/* "--name=value", "NAME(value)" */
@@ -388,15 +405,15 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 	/* -E and -M have precedence over -c in any order, and queries over everything */
 	if (option.role == TR_ROLE_MODE && option.mode > result->mode)
 		result->mode = option.mode;
-	bool takes_next = option.takes_next && left > 1;
+	size_t takes_next = option.takes_next < left ? option.takes_next : left - 1;
 	struct tr_part *named = takes_next ? &part[1] : part;
 	struct tr_text value = takes_next ? named->text : option.value;
-	if (takes_next) {
-		named->role = part->role;
-		named->value = true;
-	} else {
-		part->file = option.value;
+	for (size_t i = 1; i <= takes_next; i++) {
+		part[i].role = part->role;
+		part[i].value = true;
 	}
+	if (!takes_next)
+		part->file = option.value;
 	if (option.role != TR_ROLE_SOURCE) {
 		if (value.data || option.role == TR_ROLE_LANGUAGE)
 			use_value(parser, &option, value);

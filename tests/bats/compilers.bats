@@ -111,6 +111,8 @@ sources() {
 		dialect joined --lang=
 		source next -src
 		other next -cpu
+		other three -ranges
+		other both -for-
 
 		[mine driver]
 		names mycc
@@ -131,6 +133,7 @@ sources() {
 		owncc -k -def:N=1 -undef:M --dir=inc --dir inc2 a.c -out a.o|owncc -DN=1 -UM -Iinc -Iinc2 a.c
 		owncc -k -cpu x -pre p.h -sys /s --lang=c1x a.c|owncc --include=p.h -isystem/s a.c
 		owncc -k -def:X -src b.c|owncc -DX b.c
+		owncc -k -ranges 1 2 3 -for-x y -def:X b.c|owncc -DX b.c
 		mycc -O2 -myflag -mycpu x -mydef A=1 -Iinc -c a.c -o a.o|mycc -O2 -DA=1 -Iinc -c a.c -o a.o
 	END
 	# without a table of the user, and for others, they stay

@@ -244,7 +244,9 @@ bool tr_compdb_replace_for_clang(const struct tr_part *part, const struct tr_par
 				arena);
 	else
 		return true;
-	*replaced = has_value ? 2 : 1;
+	*replaced = 1;
+	while (has_value && part + *replaced < end && part[*replaced].value)
+		++*replaced;
 	return word->data != NULL;
 }
 
