@@ -348,27 +348,51 @@ bool tr_call_product(const struct tr_call *call, struct tr_arena *arena, struct 
 	return product->data;
 }
 
-/* ar [-]OPERATION[MODIFIERS] [relpos] [count] ARCHIVE FILE...; armar --create ARCHIVE FILE... */
+/*
+ * ar OPTION... [-]OPERATION[MODIFIERS] OPTION... [relpos] [count] ARCHIVE FILE...; letters may be
+ * words of their own (-r -c). armar --create OPTION... ARCHIVE FILE...
+ */
 size_t tr_call_archive(const struct tr_call *call)
 {
+	static const char *const valued[] = { "--plugin", "--target",
+					      "--output", "--record-libdeps",
+					      "--format", "--rsp-quoting",
+					      NULL };
 	const struct tr_word *words = call->expansion.words;
 	size_t count = call->expansion.count, i = 1;
-	bool adds = false;
+	size_t places = 0; /* words that come before the archive, for the letters so far */
+	bool adds = false, begun = false;
 
 	if (!has_ar_notation(call))
 		return count;
-	for (; i < count && tr_text_starts(words[i].text, TR_TEXT("--")); i++) {
-		adds |= tr_text_is(words[i].text, "--create");
-		i += tr_text_is(words[i].text, "--plugin") || tr_text_is(words[i].text, "--target");
+	for (; i < count; i++) {
+		struct tr_text word = words[i].text;
+		bool option = word.len > 1 && *word.data == '-';
+		if (begun && !option && !places)
+			break;
+		if (begun && !option) {
+			places--;
+			continue;
+		}
+		if (tr_text_is(word, "--") && begun) {
+			i++;
+			break;
+		}
+		if (option && word.data[1] == '-') {
+			bool create = tr_text_is(word, "--create");
+			adds |= create;
+			begun |= create;
+			i += tr_text_is_among(word, valued);
+			continue;
+		}
+		begun = true;
+		for (size_t k = 0; k < word.len; k++) {
+			adds |= memchr("rq", word.data[k], 2) != NULL;
+			places += memchr("abiN", word.data[k], 4) != NULL;
+		}
 	}
-	if (adds || i >= count)
-		return i < count ? i : count;
-	struct tr_text operation = words[i].text;
-	for (size_t k = 0; k < operation.len; k++) {
-		adds |= operation.data[k] == 'r' || operation.data[k] == 'q';
-		i += memchr("abiN", operation.data[k], 4) != NULL;
-	}
-	return adds && i + 1 < count ? i + 1 : count;
+	i += places;
+	return adds && i < count ? i : count;
 }
 
 /* Finds the file that a call makes; see tr_call_makes. False: out of memory. */

@@ -46,6 +46,7 @@ call() {
 	[ "$(call ar '"ar","rcs","l.a","x.o","/y.o"')" = 'link;/b;/b/l.a;/b/x.o;/y.o' ]
 	[ "$(call ar '"ar","--plugin","p.so","-q","l.a","x.o"')" = 'link;/b;/b/l.a;/b/x.o' ]
 	[ "$(call gcc-ar-12 '"ar","ra","old.o","l.a","x.o"')" = 'link;/b;/b/l.a;/b/x.o' ]
+	[ "$(call ar '"ar","-r","-c","-s","l.a","x.o"')" = 'link;/b;/b/l.a;/b/x.o' ]
 	[ -z "$(call ar '"ar","t","l.a"')" ]
 	[ -z "$(call ar '"ar","r"')" ]
 	[ -z "$(call ar '"ar"')" ]
