@@ -175,12 +175,8 @@ static const struct tr_respfile_rules *rules_of(const struct tr_program *program
 	return rules;
 }
 
-/*
- * Finds the program after the launchers, and sets its tool and rules (NULL: out of memory). Returns
- * its index.
- */
-static size_t find_program(struct tr_call *call, const struct tr_call_config *config,
-			   struct tr_arena *arena)
+size_t tr_call_find_program(struct tr_call *call, const struct tr_call_config *config,
+			    struct tr_arena *arena)
 {
 	const struct tr_command *command = &call->command;
 	const struct tr_compilers *table = config->compilers;
@@ -245,9 +241,8 @@ static bool add_options(struct tr_call *call, size_t at, const struct tr_call_co
 	return true;
 }
 
-/* Expands the response files of the program and its arguments. */
-static enum tr_status expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
-			     struct tr_arena *arena, struct tr_error *err)
+enum tr_status tr_call_expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
+			      struct tr_arena *arena, struct tr_error *err)
 {
 	const struct tr_command *command = &call->command;
 	struct tr_text directory = command->directory.data ? command->directory : TR_TEXT("");
@@ -273,7 +268,7 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 		return status;
 	if (status == TR_WARN && !call->command.executable.data)
 		return TR_OK; /* the program is unknown */
-	size_t at = find_program(call, config, record->arena);
+	size_t at = tr_call_find_program(call, config, record->arena);
 	if (!call->rules)
 		return tr_error_memory(err);
 	if (call->tool == TR_TOOL_NONE || at >= call->command.argc)
@@ -283,7 +278,7 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 		return call->tool == TR_TOOL_NONE ? TR_OK : status;
 	if (!add_options(call, at, config, record->arena))
 		return tr_error_memory(err);
-	status = expand(call, at, config, record->arena, err);
+	status = tr_call_expand(call, at, config, record->arena, err);
 	if (status != TR_OK)
 		return status;
 	if (!tr_invocation_parse(&call->program, call->expansion.words, call->expansion.count,

@@ -67,6 +67,21 @@ enum tr_status tr_call_read(struct tr_record *record, const struct tr_call_confi
 			    struct tr_call *call, struct tr_error *err);
 
 /*
+ * Two steps of tr_call_read, for commands that are known to be calls of build tools. The first finds
+ * the program of call->command after all launchers, and sets the members from tool to rules (NULL:
+ * out of memory). Returns its index; argc: no program follows.
+ */
+size_t tr_call_find_program(struct tr_call *call, const struct tr_call_config *config,
+			    struct tr_arena *arena);
+
+/*
+ * The second expands the response files in the words from the program on. TR_OK, or TR_FATAL: out of
+ * memory.
+ */
+enum tr_status tr_call_expand(struct tr_call *call, size_t at, const struct tr_call_config *config,
+			      struct tr_arena *arena, struct tr_error *err);
+
+/*
  * Finds the absolute path of the file that the call links. It is empty if a response file that
  * could not be expanded may name it; data NULL: the call links nothing. False: out of memory.
  */

@@ -894,3 +894,39 @@ unit() {
 	[ -z "$stderr" ]
 	[ "$(grep '"file"' <<<"$output")" = '    "file": "/b/a.c"' ]
 }
+
+# entry FILE COMMAND [MEMBERS]: a database with that entry
+entry() {
+	printf '[{"directory":"/b","file":"%s","command":"%s"%s}]\n' "$1" "$2" "${3:+,$3}"
+}
+
+@test "an entry that was read is that of the program after its launchers" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	words() { jq -r '.[].arguments | join(" ")' "$@"; }
+	# different outputs are different entries
+	entry x.cc 'ccache g++ -o a/x.o -c x.cc' >a.json
+	entry x.cc 'distcc ccache g++ -c x.cc -oa/x.o' >a2.json
+	entry x.cc 'ccache g++ -o b/x.o -c x.cc' >b.json
+	[ "$(tr-repack -t compdb -o - a.json b.json a2.json | words)" = $'ccache g++ -o a/x.o -c x.cc\nccache g++ -o b/x.o -c x.cc' ]
+	# equal outputs replace each other
+	for command in 'cl /c d.c /Fod.obj' 'gcc -S d.c'; do
+		entry d.c "ccache $command" >old.json
+		echo "$command -DNEW" |
+			tr-repack -q -f makelog -O cwd=/b -t compdb -O append=old.json -o - - | words >got
+		[ "$(cat got)" = "$command -DNEW" ]
+	done
+	# the words before the program stay
+	entry a.c 'xcrun -sdk macosx gcc -c a.c -fconserve-stack --param foo=1 -Wall' |
+		tr-repack -t compdb -O for=clangd | words >got
+	[ "$(cat got)" = 'xcrun -sdk macosx gcc -Wno-unknown-warning-option -c a.c -Wall' ]
+	# the program decides how response files are quoted
+	entry e.c 'ccache cl /c e.c @e.rsp' '"respfile":"/Ic:\\inc"' >e.json
+	[ "$(tr-parse e.json | tr-repack -t compdb | words)" = 'ccache cl /c e.c /Ic:\inc' ]
+	jq 'del(.[].file)' e.json | tr-parse | tr-repack -t buildspec -O respfiles=inline | words >got
+	[ "$(cat got)" = 'ccache cl /c e.c /Ic:\inc' ]
+	# no program, or no words at all
+	for words in '"ccache"' '"xcrun","-sdk"' ''; do
+		echo "[{\"directory\":\"/b\",\"file\":\"a.c\",\"arguments\":[$words]}]" >none.json
+		[ "$(tr-parse none.json | tr-repack --strict -t compdb -O for=clangd | jq -c '.[].arguments')" = "[$words]" ]
+	done
+}

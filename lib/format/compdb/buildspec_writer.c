@@ -106,23 +106,28 @@ static bool attach(struct writer *writer, const struct tr_command *command, stru
 	return item->respfile.data || err->cause != TR_CAUSE_MEMORY;
 }
 
-/* Writes the item of a command into writer->item. */
+/*
+ * Writes the item of a call, whose program is the word `at`, into writer->item. skipped: the number
+ * of words before it that are left out.
+ */
 static enum tr_status make_item(struct writer *writer, struct tr_record *record,
-				const struct tr_command *command, size_t launchers,
-				const struct tr_respfile_rules *rules, struct item *item,
-				struct tr_error *err)
+				const struct tr_call *call, size_t at, size_t skipped,
+				struct item *item, struct tr_error *err)
 {
+	const struct tr_command *command = &call->command;
 	struct tr_buffer extra = TR_BUFFER_INIT;
 	bool done;
 
 	*item = (struct item){ .directory = command->directory,
-			       .argv = command->argv + launchers,
-			       .argc = command->argc - launchers };
-	if (writer->respfiles == INLINE)
-		done = tr_compdb_inline(&writer->calls, command, rules, record->arena, &item->argv,
-					&item->argc, &item->left);
-	else
-		done = attach(writer, command, item, rules, record->arena, err);
+			       .argv = command->argv + skipped,
+			       .argc = command->argc - skipped };
+	if (writer->respfiles == INLINE) {
+		item->left = call->expansion.left;
+		done = tr_compdb_inline(&call->expansion, at - skipped, record->arena, &item->argv,
+					&item->argc);
+	} else {
+		done = attach(writer, command, item, call->rules, record->arena, err);
+	}
 	if (!done)
 		return tr_error_memory(err);
 	enum tr_status status = TR_OK;
@@ -159,18 +164,21 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 static enum tr_status put_chosen(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
-	struct tr_command command;
+	struct tr_call call = { .tool = TR_TOOL_NONE };
 	struct item item;
-	enum tr_status status = tr_command_read(record, &command, err);
+	enum tr_status status = tr_command_read(record, &call.command, err);
+	size_t at;
 
 	if (status != TR_OK)
 		return status;
-	const struct tr_respfile_rules *rules = chosen(writer, &command);
+	const struct tr_respfile_rules *rules = chosen(writer, &call.command);
 	if (!rules)
 		return TR_OK;
-	if (!tr_command_is_whole(&command))
-		return tr_command_left_out(&command, err);
-	status = make_item(writer, record, &command, 0, rules, &item, err);
+	if (!tr_command_is_whole(&call.command))
+		return tr_command_left_out(&call.command, err);
+	status = tr_compdb_expand(&writer->calls, rules, record->arena, &call, &at, err);
+	if (status == TR_OK)
+		status = make_item(writer, record, &call, at, 0, &item, err);
 	if (status != TR_OK)
 		return status;
 	emit(writer, tr_buffer_text(&writer->item));
@@ -190,8 +198,8 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	bool wanted = call.stage != TR_STAGE_OTHER;
 	bool whole = tr_command_is_whole(&call.command);
 	if (wanted && whole)
-		status = make_item(writer, record, &call.command, call.invocation.launchers,
-				   call.rules, &item, err);
+		status = make_item(writer, record, &call, call.invocation.launchers,
+				   call.invocation.launchers, &item, err);
 	if (status != TR_OK)
 		return status;
 	struct tr_text product = { NULL, 0 };

@@ -285,33 +285,34 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 	return *tools != NULL;
 }
 
-bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
-		      const struct tr_respfile_rules *rules, struct tr_arena *arena,
-		      const struct tr_text **argv, size_t *argc, struct tr_respfile_left *left)
+enum tr_status tr_compdb_expand(const struct tr_call_config *config,
+				const struct tr_respfile_rules *rules, struct tr_arena *arena,
+				struct tr_call *call, size_t *at, struct tr_error *err)
 {
-	struct tr_program program = { .section = NULL };
+	*at = tr_call_find_program(call, config, arena);
+	if (*at >= call->command.argc)
+		*at = 0;
+	if (!call->rules)
+		return tr_error_memory(err);
+	if (rules)
+		call->rules = rules;
+	return tr_call_expand(call, *at, config, arena, err);
+}
 
-	if (*argc)
-		program = tr_program_find(config->compilers, **argv, *argv + 1, *argc - 1);
-	struct tr_respfile_source source = { command->directory, command->respfile, &config->roots,
-					     tr_call_quoting(config, program.section,
-							     command->directory),
-					     program.section && program.section->comments };
-	struct tr_expansion expansion;
-	struct tr_error err;
-
-	if (tr_respfile_expand(*argv, *argc, rules, &source, arena, &expansion, &err) != TR_OK)
-		return false;
-	*left = expansion.left;
-	if (!expansion.files)
+bool tr_compdb_inline(const struct tr_expansion *expansion, size_t first, struct tr_arena *arena,
+		      const struct tr_text **argv, size_t *argc)
+{
+	if (!expansion->files)
 		return true;
-	struct tr_text *words = tr_arena_alloc(arena, expansion.count * sizeof *words);
+	struct tr_text *words = tr_arena_alloc(arena, (first + expansion->count) * sizeof *words);
 	if (!words)
 		return false;
-	for (size_t i = 0; i < expansion.count; i++)
-		words[i] = expansion.words[i].text;
+	for (size_t i = 0; i < first; i++)
+		words[i] = (*argv)[i];
+	for (size_t i = 0; i < expansion->count; i++)
+		words[first + i] = expansion->words[i].text;
 	*argv = words;
-	*argc = expansion.count;
+	*argc = first + expansion->count;
 	return true;
 }
 

@@ -245,12 +245,20 @@ bool tr_compdb_call_config(const struct tr_settings *settings, struct tr_call_co
 			   struct tr_tool_config **tools, struct tr_error *err);
 
 /*
- * Sets *argv and *argc to the words of a command with its response files expanded; they stay as they
- * are if none is. *left: a response file that could not be expanded. False: memory is exhausted.
+ * Finds the program of call->command after all launchers, at the index *at, and expands the response
+ * files in the words from there on. If no program follows, the first word is one. rules: NULL for
+ * those of the program. TR_OK, or TR_FATAL: memory is exhausted.
  */
-bool tr_compdb_inline(const struct tr_call_config *config, const struct tr_command *command,
-		      const struct tr_respfile_rules *rules, struct tr_arena *arena,
-		      const struct tr_text **argv, size_t *argc, struct tr_respfile_left *left);
+enum tr_status tr_compdb_expand(const struct tr_call_config *config,
+				const struct tr_respfile_rules *rules, struct tr_arena *arena,
+				struct tr_call *call, size_t *at, struct tr_error *err);
+
+/*
+ * Puts the words of an expansion in the place of those of a command, of which the first ones stay.
+ * *argv and *argc stay as they are if no response file was expanded. False: memory is exhausted.
+ */
+bool tr_compdb_inline(const struct tr_expansion *expansion, size_t first, struct tr_arena *arena,
+		      const struct tr_text **argv, size_t *argc);
 
 /* Appends the field extra as members of compact JSON. TR_WARN: JSON cannot hold it. */
 enum tr_status tr_compdb_extra(struct tr_record *record, struct tr_buffer *to,

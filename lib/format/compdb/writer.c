@@ -197,39 +197,30 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 	return tr_respfile_report(&call->expansion.left, &writer->calls.roots, err);
 }
 
-/* Parses the command line of an entry that was read. False: memory is exhausted. */
-static bool parse_entry(const struct tr_compilers *compilers, const struct tr_compdb_entry *entry,
-			struct tr_arena *arena, struct tr_invocation *invocation)
-{
-	struct tr_word *words = tr_arena_alloc(arena, entry->argc * sizeof *words);
-
-	if (!words)
-		return false;
-	for (size_t i = 0; i < entry->argc; i++)
-		words[i] = (struct tr_word){ entry->argv[i], i, false };
-	struct tr_program program = tr_program_usual(compilers, TR_TOOL_NONE);
-	if (entry->argc)
-		program = tr_program_find(compilers, entry->argv[0], entry->argv + 1,
-					  entry->argc - 1);
-	return tr_invocation_parse(&program, words, entry->argc, arena, invocation);
-}
-
-/* Removes options that Clang does not accept. False: memory is exhausted. */
+/*
+ * Removes options that Clang does not accept. The invocation begins at the word `at`, after
+ * launchers. False: memory is exhausted.
+ */
 static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invocation *invocation,
-			   struct tr_arena *arena)
+			   size_t at, struct tr_arena *arena)
 {
-	const struct tr_part *parts = invocation->parts, *end = parts + invocation->count;
+	const struct tr_part *part = invocation->parts, *end = part + invocation->count;
 	bool warns = tr_compdb_has_warnings(invocation);
-	struct tr_text *argv;
+	struct tr_text *argv, *options;
 	size_t argc = 0;
 
-	if (!entry->argc || !tr_compdb_has_gcc_options(invocation, entry->argv[0]))
+	if (part == end || !tr_compdb_has_gcc_options(invocation, part->text))
 		return true;
 	argv = tr_arena_alloc(arena, (entry->argc + 1) * sizeof *argv);
 	if (!argv)
 		return false;
-	argv[argc++] = parts->text;
-	for (const struct tr_part *part = parts + 1; part < end; part++) {
+	while (argc < at) {
+		argv[argc] = entry->argv[argc];
+		argc++;
+	}
+	argv[argc++] = part++->text;
+	options = argv + argc;
+	for (; part < end; part++) {
 		struct tr_text word;
 		size_t replaced;
 		if (!tr_compdb_replace_for_clang(part, end, arena, &word, &replaced))
@@ -245,8 +236,8 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 		argv[argc++] = part->text;
 	}
 	if (warns) {
-		memmove(argv + 2, argv + 1, (argc - 1) * sizeof *argv);
-		argv[1] = tr_text_from(tr_compdb_clang_word);
+		memmove(options + 1, options, (size_t)(argv + argc - options) * sizeof *options);
+		*options = tr_text_from(tr_compdb_clang_word);
 		argc++;
 	}
 	entry->argv = argv;
@@ -255,25 +246,26 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 }
 
 /*
- * Completes an entry that was read: sets its implied output, and removes options for -O for=clangd.
- * False: memory is exhausted.
+ * Completes an entry that was read, whose program is the word `at` of the call: sets its implied
+ * output, and removes options for -O for=clangd. False: memory is exhausted.
  */
 static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *entry,
-			   struct tr_arena *arena)
+			   const struct tr_call *call, size_t at, struct tr_arena *arena)
 {
 	const struct tr_compdb_style *style = &writer->style;
 	struct tr_invocation invocation;
 
 	if (entry->output.data && !style->for_clang)
 		return true;
-	if (!parse_entry(writer->calls.compilers, entry, arena, &invocation))
+	if (!tr_invocation_parse(&call->program, call->expansion.words, call->expansion.count,
+				 arena, &invocation))
 		return false;
 	if (!entry->output.data) {
 		entry->implied = invocation.output;
 		if (!entry->implied.data && invocation.mode < TR_MODE_SYNTAX)
 			entry->implied = tr_invocation_object(&invocation, entry->file, arena);
 	}
-	return !style->for_clang || remove_unknown(entry, &invocation, arena);
+	return !style->for_clang || remove_unknown(entry, &invocation, at, arena);
 }
 
 /*
@@ -299,45 +291,51 @@ static bool put_respfile(const struct tr_value *content, struct tr_arena *arena,
 static enum tr_status put_read_entry(struct writer *writer, struct tr_record *record,
 				     struct tr_text file, struct tr_error *err)
 {
-	struct tr_command command;
-	struct tr_respfile_left left = { 0 };
+	static const struct tr_respfile_rules none = { NULL, 0 };
+	struct tr_call call = { .tool = TR_TOOL_NONE };
+	const struct tr_command *command = &call.command;
 	struct tr_buffer extra = TR_BUFFER_INIT;
-	enum tr_status status = tr_command_read(record, &command, err);
+	enum tr_status status = tr_command_read(record, &call.command, err);
+	size_t at;
 
 	if (status != TR_OK)
 		return status;
-	if (!command.directory.data || command.cut) {
+	if (!tr_command_is_whole(command)) {
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "its directory or an argument is unknown: no entry");
 		return TR_WARN;
 	}
-	struct tr_compdb_entry entry = { .directory = command.directory,
+	struct tr_compdb_entry entry = { .directory = command->directory,
 					 .file = file,
 					 .output = tr_command_string(record, "output"),
-					 .argv = command.argv,
-					 .argc = command.argc };
-	if (writer->inlined && command.argc) {
-		const struct tr_respfile_rules *rules =
-			writer->tools ? tr_tool_config_find(writer->tools, command.argv[0]) : NULL;
-		if (!tr_compdb_inline(&writer->calls, &command, rules ? rules : &tr_respfile_usual,
-				      record->arena, &entry.argv, &entry.argc, &left))
-			return tr_error_memory(err);
-	}
+					 .argv = command->argv,
+					 .argc = command->argc };
+	const struct tr_respfile_rules *rules = &none;
+	if (writer->inlined)
+		rules = writer->tools && entry.argc
+				? tr_tool_config_find(writer->tools, *entry.argv)
+				: NULL;
+	if (writer->inlined && !rules)
+		rules = &tr_respfile_usual;
+	status = tr_compdb_expand(&writer->calls, rules, record->arena, &call, &at, err);
+	if (status == TR_OK && !tr_compdb_inline(&call.expansion, at, record->arena, &entry.argv,
+						 &entry.argc))
+		status = tr_error_memory(err);
 	if (status == TR_OK)
 		status = tr_compdb_extra(record, &extra, err);
-	if (status == TR_OK && entry.argv == command.argv &&
-	    !put_respfile(command.respfile, record->arena, &extra))
+	if (status == TR_OK && entry.argv == command->argv &&
+	    !put_respfile(command->respfile, record->arena, &extra))
 		status = tr_error_memory(err);
 	if (status == TR_OK) {
 		entry.extra = extra.len ? tr_buffer_text(&extra) : (struct tr_text){ NULL, 0 };
 		tr_buffer_reset(&writer->entries);
-		if (!complete_entry(writer, &entry, record->arena) ||
+		if (!complete_entry(writer, &entry, &call, at, record->arena) ||
 		    !tr_compdb_entry_append(&entry, &writer->style, false, record->arena,
 					    &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
 		else
-			status = tr_respfile_report(&left, &writer->calls.roots, err);
+			status = tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
 	}
 	tr_buffer_free(&extra);
 	return status;
