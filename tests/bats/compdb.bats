@@ -521,6 +521,29 @@ END
 	printf '%s\n' '[["gcc","-c","a.c"],"-DX"]' '[["gcc","-c","-DX","b.c"],null]' | cmp - got
 }
 
+@test "the program of an entry that was read decides how it names response files" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	words() { jq -r '.[].arguments | join(" ")' "$@"; }
+	echo -DX >sub/x
+	printf '[{"directory":"%s","file":"a.cu","command":"%s"%s}]\n' "$PWD/sub" 'nvcc --options-file x -c a.cu' '' >nvcc.json
+	printf '[{"directory":"%s","file":"a.c","command":"%s"%s}]\n' /b 'ccache armcc --via=x -c a.c' ',"respfile":"-DY"' >armcc.json
+	tr-repack -t compdb -O respfile-root=sub -o - nvcc.json armcc.json | words >got
+	printf '%s\n' 'nvcc -DX -c a.cu' 'ccache armcc -DY -c a.c' | cmp - got
+	run -0 --separate-stderr tr-repack -t compdb -o out nvcc.json armcc.json
+	[[ $stderr == *"response file 'x' is not expanded"* ]]
+	tr-repack -t compdb -O respfile-root=sub -O respfiles=keep -o - nvcc.json armcc.json | words >got
+	printf '%s\n' 'nvcc --options-file x -c a.cu' 'ccache armcc --via=x -c a.c' | cmp - got
+	# with tools, only their rules count
+	echo '[{"binary":"nvcc","responseFileArgs":[{"argument":"-f","argFormat":["space"]}]}]' >tools.json
+	tr-parse nvcc.json | tr-repack -t compdb -O respfile-root=sub -O tools=tools.json | words | grep -Fx 'nvcc --options-file x -c a.cu'
+	# items of a build specification, too
+	jq -s 'add | [.[] | del(.file)]' nvcc.json armcc.json | tr-parse >items
+	tr-repack -t buildspec -O respfile-root=sub -O respfiles=inline items | words >got
+	printf '%s\n' 'nvcc -DX -c a.cu' 'ccache armcc -DY -c a.c' | cmp - got
+	tr-repack -t buildspec -O respfile-root=sub -O respfiles=attach items | jq -c '[.[].respfile]' >got
+	echo '["-DX\n","-DY"]' | cmp - got
+}
+
 @test "several databases become one" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	db=$data/zlib.compile_commands.json

@@ -151,8 +151,6 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 {
 	const struct tr_respfile_rules *rules = NULL;
 
-	if (!writer->tools)
-		return writer->base.faithful ? &tr_respfile_usual : NULL;
 	if (command->executable.data)
 		rules = tr_tool_config_find(writer->tools, command->executable);
 	if (!rules && command->argc)
@@ -160,7 +158,7 @@ static const struct tr_respfile_rules *chosen(const struct writer *writer,
 	return rules;
 }
 
-/* Writes the call of a chosen program, whatever its parent is. */
+/* Writes the call of a chosen program or an item that was read, whatever its parent is. */
 static enum tr_status put_chosen(struct writer *writer, struct tr_record *record,
 				 struct tr_error *err)
 {
@@ -171,8 +169,9 @@ static enum tr_status put_chosen(struct writer *writer, struct tr_record *record
 
 	if (status != TR_OK)
 		return status;
-	const struct tr_respfile_rules *rules = chosen(writer, &call.command);
-	if (!rules)
+	const struct tr_respfile_rules *rules =
+		writer->tools ? chosen(writer, &call.command) : NULL;
+	if (writer->tools && !rules)
 		return TR_OK;
 	if (!tr_command_is_whole(&call.command))
 		return tr_command_left_out(&call.command, err);

@@ -310,16 +310,10 @@ static enum tr_status put_read_entry(struct writer *writer, struct tr_record *re
 					 .output = tr_command_string(record, "output"),
 					 .argv = command->argv,
 					 .argc = command->argc };
-	const struct tr_respfile_rules *rules = &none;
-	if (writer->inlined)
-		rules = writer->tools && entry.argc
-				? tr_tool_config_find(writer->tools, *entry.argv)
-				: NULL;
-	if (writer->inlined && !rules)
-		rules = &tr_respfile_usual;
-	status = tr_compdb_expand(&writer->calls, rules, record->arena, &call, &at, err);
-	if (status == TR_OK && !tr_compdb_inline(&call.expansion, at, record->arena, &entry.argv,
-						 &entry.argc))
+	status = tr_compdb_expand(&writer->calls, writer->inlined ? NULL : &none, record->arena,
+				  &call, &at, err);
+	if (status == TR_OK &&
+	    !tr_compdb_inline(&call.expansion, at, record->arena, &entry.argv, &entry.argc))
 		status = tr_error_memory(err);
 	if (status == TR_OK)
 		status = tr_compdb_extra(record, &extra, err);
@@ -335,7 +329,8 @@ static enum tr_status put_read_entry(struct writer *writer, struct tr_record *re
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
 		else
-			status = tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
+			status =
+				tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
 	}
 	tr_buffer_free(&extra);
 	return status;
