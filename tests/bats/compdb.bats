@@ -953,3 +953,24 @@ entry() {
 		[ "$(tr-parse none.json | tr-repack --strict -t compdb -O for=clangd | jq -c '.[].arguments')" = "[$words]" ]
 	done
 }
+
+@test "an option for the directory of objects is a part of the output" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	read_log() { tr-repack -q -f makelog -O cwd=/b -t compdb -O append="$1" -o - -; }
+	words() { jq -r '.[].arguments | join(" ")' "$@"; }
+	for command in 'cl /c e.c /Foobj/' 'armcc -c e.c --output_dir=obj' 'nvcc -c e.c -odir obj/'; do
+		entry e.c "$command -DOLD" >old.json
+		entry e.c "${command/obj/other} -DOLD" >other.json
+		echo "$command -DNEW" | read_log old.json | words >got
+		[ "$(cat got)" = "$command -DNEW" ]
+		echo "$command -DNEW" | read_log other.json | words >got
+		[ "$(cat got)" = "$command -DNEW"$'\n'"${command/obj/other} -DOLD" ]
+		# entries without a member output, and those of a trace
+		[ "$(tr-repack -t compdb -o - old.json other.json old.json | jq length)" -eq 2 ]
+		printf '%s\n' "$command" "${command/obj/other}" "$command" | read_log none | jq -r '.[].output' >got
+		[ "$(sed 's/[.]obj$/.o/' got)" = $'/b/obj/e.o\n/b/other/e.o' ]
+	done
+	# each source has an object of its own; an output that is named is the only one
+	[ "$(echo 'armcc -c a.c b.c --output_dir=z' | read_log none | jq -r '.[].output')" = $'/b/z/a.o\n/b/z/b.o' ]
+	[ "$(echo 'armcc -c a.c -o x.o --output_dir=z' | read_log none | jq -r '.[].output')" = /b/x.o ]
+}

@@ -75,7 +75,7 @@ void tr_compdb_style_free(struct tr_compdb_style *style);
 struct tr_compdb_entry {
 	bool made;				/* from a call; false: read from a database */
 	struct tr_text directory, file, output; /* output, data NULL: the command names none */
-	struct tr_text implied; /* the default output of the command, if it names none */
+	struct tr_text implied; /* the output according to the command, if output has none */
 	const struct tr_text *argv;
 	size_t argc;
 	/* the members without a field, as compact JSON without braces; data NULL: none */
@@ -86,6 +86,14 @@ struct tr_compdb_entry {
 struct tr_compdb_hash {
 	uint64_t id, rest; /* rest is not 0 */
 };
+
+/*
+ * Finds the output of the entry of a source: the one that the command gives (if it also links, the
+ * program, as in Bear's entries), or else the implied one. data NULL: none. False: memory is
+ * exhausted.
+ */
+bool tr_compdb_find_output(const struct tr_invocation *invocation, struct tr_text source,
+			   struct tr_arena *arena, struct tr_text *given, struct tr_text *implied);
 
 /*
  * A buffer of entries holds for each of them this head, its JSON, and perhaps the seed of entries

@@ -411,13 +411,19 @@ static size_t spell_line(struct line *line, const struct source *source,
 	return (size_t)(to - line->argv);
 }
 
-/* The output of the entry. If the call also links, it is the program, as in Bear's entries. */
-static struct tr_text output_of(const struct tr_invocation *invocation, struct tr_text source,
-				struct tr_arena *arena, bool *failed)
+bool tr_compdb_find_output(const struct tr_invocation *invocation, struct tr_text source,
+			   struct tr_arena *arena, struct tr_text *given, struct tr_text *implied)
 {
-	if (invocation->tool == TR_TOOL_DRIVER_CL)
-		return tr_invocation_output(invocation, source, arena, failed);
-	return invocation->output;
+	bool failed = false;
+
+	*given = invocation->output;
+	*implied = (struct tr_text){ NULL, 0 };
+	if (invocation->tool == TR_TOOL_DRIVER_CL || !given->data)
+		*given = tr_invocation_output(invocation, source, arena, &failed);
+	if (failed || given->data || invocation->mode >= TR_MODE_SYNTAX)
+		return !failed;
+	*implied = tr_invocation_object(invocation, source, arena);
+	return implied->data;
 }
 
 /* Appends the seed of entries for headers to the entry at `begin`. */
@@ -458,15 +464,13 @@ static bool put_source(struct tr_record *record, const struct tr_call *call, str
 		.made = true,
 		.directory = call->command.directory,
 		.file = file,
-		.output = output_of(invocation, file, record->arena, &failed),
 		.argc = spell_line(line, source, &more, record->arena),
 	};
 	entry.argv = line->argv;
-	if (!entry.output.data && invocation->mode != TR_MODE_SYNTAX) {
-		entry.implied = tr_invocation_object(invocation, file, record->arena);
-		failed |= !entry.implied.data;
-	}
-	return !failed && entry.argc &&
+	return !failed &&
+	       tr_compdb_find_output(invocation, file, record->arena, &entry.output,
+				     &entry.implied) &&
+	       entry.argc &&
 	       tr_compdb_entry_append(&entry, style, call->libtool, record->arena, to) &&
 	       (!seeds || to->len == begin ||
 		append_seed(record, call, line, source, &more, begin, to));

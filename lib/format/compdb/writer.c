@@ -260,11 +260,10 @@ static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *
 	if (!tr_invocation_parse(&call->program, call->expansion.words, call->expansion.count,
 				 arena, &invocation))
 		return false;
-	if (!entry->output.data) {
-		entry->implied = invocation.output;
-		if (!entry->implied.data && invocation.mode < TR_MODE_SYNTAX)
-			entry->implied = tr_invocation_object(&invocation, entry->file, arena);
-	}
+	struct tr_text given, implied;
+	if (!tr_compdb_find_output(&invocation, entry->file, arena, &given, &implied))
+		return false;
+	entry->implied = given.data ? given : implied;
 	return !style->for_clang || remove_unknown(entry, &invocation, at, arena);
 }
 
