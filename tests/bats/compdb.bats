@@ -868,6 +868,31 @@ unit() {
 	run ! clang-check -p . sub/a.c
 }
 
+@test "directories of the environment come before --, after which there are no options" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	words() { tr-repack -q -t compdb -O env-includes=yes "$@" | jq -r '.[].arguments | join(" ")'; }
+	cat >log <<-'END'
+		1 execve("/bin/sh", ["sh"], []) = 0
+		1 chdir("/b") = 0
+		1 fork() = 2
+		2 execve("/usr/bin/clang-cl", ["clang-cl", "/c", "/MD", "--", "f.c"], ["INCLUDE=/i;/j"]) = 0
+		2 openat(AT_FDCWD, "f.c", O_RDONLY) = 3
+		2 openat(AT_FDCWD, "f.h", O_RDONLY) = 3
+		1 fork() = 3
+		3 execve("/usr/bin/gcc", ["gcc", "-c", "-O2", "--", "g.c"], ["CPATH=/i:/j"]) = 0
+		1 fork() = 4
+		4 execve("/usr/bin/cl", ["cl", "h.c", "/MD", "/link", "/x"], ["INCLUDE=/i"]) = 0
+	END
+	words -O headers=yes log >got
+	cat >want <<-'END'
+		/usr/bin/clang-cl /c /MD /I/i /I/j -- f.c
+		/usr/bin/gcc -c -O2 -I/i -I/j -- g.c
+		/usr/bin/cl /c h.c /MD /I/i
+		/usr/bin/clang-cl /Zs /TC /MD /I/i /I/j -- /b/f.h
+	END
+	diff want got
+}
+
 @test "-O for=clangd leaves out options that Clang does not know" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	# a kernel's options, and those of others; "|" before words that stay

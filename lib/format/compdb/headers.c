@@ -345,7 +345,10 @@ void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call
 	size_t gap = line->sources[source].gap, begin = to->len;
 	bool cl = call->invocation.tool == TR_TOOL_DRIVER_CL;
 	struct seed seed = { .gnu = !cl };
+	size_t options = 0; /* number of words before "--", after which there are no options */
 
+	while (options < line->count && !tr_text_is(line->words[options], "--"))
+		options++;
 	if ((!cl && call->invocation.tool != TR_TOOL_DRIVER) || !language ||
 	    !tr_cell_number(&record->seq, &seed.seq))
 		return;
@@ -363,11 +366,11 @@ void tr_compdb_headers_seed(struct tr_record *record, const struct tr_call *call
 			seed.gap = seed.words;
 			put_word(&seed, TR_TEXT(""), to);
 		}
+		for (size_t k = 0; i == options && k < more->count; k++)
+			put_word(&seed, more->list[k], to);
 		if (i < line->count)
 			put_word(&seed, line->words[i], to);
 	}
-	for (size_t i = 0; i < more->count; i++)
-		put_word(&seed, more->list[i], to);
 	if (!to->failed)
 		memcpy(to->data + begin, &seed, sizeof seed);
 }

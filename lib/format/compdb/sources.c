@@ -239,9 +239,10 @@ static bool is_only_for_linking(const struct tr_invocation *invocation, const st
 /* True for a word after which no options for compiling follow. */
 static bool ends_options(const struct tr_invocation *invocation, const struct tr_part *part)
 {
-	if (invocation->tool == TR_TOOL_DRIVER_CL)
-		return tr_text_is(part->text, "/link") || tr_text_is(part->text, "-link");
-	return tr_text_is(part->text, "--");
+	if (tr_text_is(part->text, "--"))
+		return true;
+	return invocation->tool == TR_TOOL_DRIVER_CL &&
+	       (tr_text_is(part->text, "/link") || tr_text_is(part->text, "-link"));
 }
 
 /*
