@@ -429,6 +429,25 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 	return 1 + takes_next;
 }
 
+/* Takes the values of -o of clang-cl as names of the program, which they are if the call links. */
+static void move_output(struct tr_invocation *result)
+{
+	struct tr_part *end = result->parts + result->count;
+
+	result->output = (struct tr_text){ NULL, 0 };
+	for (struct tr_part *part = result->parts; part < end; part++) {
+		bool apart = part + 1 < end && part[1].value;
+		if (part->role != TR_ROLE_OUTPUT || part->value)
+			continue;
+		if (apart && part->text.len == 2) {
+			part[0].role = part[1].role = TR_ROLE_PRODUCT;
+			result->product = part[1].text;
+		} else if (apart || part->file.len) {
+			result->output = apart ? part[1].text : part->file;
+		}
+	}
+}
+
 bool tr_invocation_parse(const struct tr_program *program, const struct tr_word *words,
 			 size_t count, struct tr_arena *arena, struct tr_invocation *result)
 {
@@ -464,6 +483,8 @@ bool tr_invocation_parse(const struct tr_program *program, const struct tr_word 
 	     section->compiles))
 		result->mode = TR_MODE_COMPILE;
 	result->mode_with_files = result->mode;
+	if (is_cl(&parser) && result->mode == TR_MODE_LINK)
+		move_output(result);
 	/* gcc -v, or no arguments at all */
 	if (!asked && !result->sources && !result->inputs)
 		result->mode = TR_MODE_QUERY;

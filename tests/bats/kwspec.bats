@@ -61,6 +61,14 @@ call() {
 	[[ $stderr == *"response file 'gone' is not expanded"* ]]
 }
 
+@test "-o of clang-cl names the program if it links" {
+	echo 'clang-cl a.c x.obj -o h.exe' | tr-repack -q -f makelog -O cwd=/w -t kwspec -o out -
+	diff <(tail -n +2 out) - <<-'END'
+		compile;/w;clang-cl;/w/a.obj;a.c
+		link;/w;/w/h.exe;/w/a.obj;/w/x.obj
+	END
+}
+
 @test "options of cl in the spelling of the others" {
 	printf '%b' '%trec\t1\tformat=x\n' \
 		'exec\t0\t-\t1\tcl.exe\tcwd="C:\\\\src"\targv=["cl","/c","/Foobj\\\\","/D","A=1","/FIpch.h","/std:c++17","/Tpb.txt"]\n' \
