@@ -187,6 +187,8 @@ size_t tr_call_find_program(struct tr_call *call, const struct tr_call_config *c
 	if (!call->program.table || call->program.calls)
 		call->program = argc ? tr_program_find(table, path, command->argv + 1, argc - 1)
 				     : tr_program_find(table, path, NULL, 0);
+	else if (argc)
+		tr_program_follow_mode(&call->program, command->argv + 1, argc - 1);
 	enum tr_tool_kind first = call->program.kind;
 	if (first == TR_TOOL_LAUNCHER || first == TR_TOOL_LIBTOOL || first == TR_TOOL_NONE)
 		at = count_launchers(table, command->argv, argc, &call->libtool);

@@ -225,6 +225,30 @@ static const struct tr_section *look_up_base(struct search *search, struct tr_te
 	return plain.len < base.len ? look_up_prefixed(search, plain) : NULL;
 }
 
+void tr_program_follow_mode(struct tr_program *program, const struct tr_text *rest, size_t count)
+{
+	struct tr_text mode = { NULL, 0 };
+	bool driver = program->kind == TR_TOOL_DRIVER || program->kind == TR_TOOL_DRIVER_CL;
+
+	if (!driver || !tr_text_starts(tr_compilers_text(program->table, program->section->family),
+				       TR_TEXT("clang")))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct tr_text word = rest[i];
+		if (tr_text_skip(&word, TR_TEXT("--driver-mode=")))
+			mode = word; /* the last one counts */
+	}
+	if (!mode.data)
+		return;
+	program->calls = true;
+	struct tr_text name = tr_text_is(mode, "cl") ? TR_TEXT("clang-cl") : TR_TEXT("clang");
+	struct tr_program other = tr_program_find(program->table, name, NULL, 0);
+	if (!other.section || other.section->notation == program->section->notation)
+		return;
+	program->section = other.section;
+	program->kind = other.kind;
+}
+
 struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_text path,
 				  const struct tr_text *rest, size_t count)
 {
@@ -251,6 +275,7 @@ struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_te
 	if (program.section) {
 		program.kind = (enum tr_tool_kind)program.section->kind;
 		program.words = search.words;
+		tr_program_follow_mode(&program, rest, count);
 	}
 	return program;
 }

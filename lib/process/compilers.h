@@ -202,6 +202,12 @@ struct tr_program {
 struct tr_program tr_program_find(const struct tr_compilers *table, struct tr_text path,
 				  const struct tr_text *rest, size_t count);
 
+/*
+ * Selects the options that --driver-mode asks for among the words after a program that was found
+ * without them: those of clang-cl for clang --driver-mode=cl, and the reverse.
+ */
+void tr_program_follow_mode(struct tr_program *program, const struct tr_text *rest, size_t count);
+
 /* The kind of the program with that name in the built-in table. */
 enum tr_tool_kind tr_tool_of_name(struct tr_text path);
 

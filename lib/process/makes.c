@@ -107,6 +107,7 @@ static bool may_replace(const struct known *known, enum freedom freedom, struct 
 	case ANY_OPTION:
 		return other.len > 2 && *other.data == '-' &&
 		       !tr_text_starts(other, TR_TEXT("-cc1")) &&
+		       !tr_text_starts(other, TR_TEXT("--driver-mode=")) &&
 		       tr_invocation_alike(&known->program, old, other);
 	}
 	return false;

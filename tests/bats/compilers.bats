@@ -143,6 +143,17 @@ sources() {
 	grep -qF -e '-myflag' got
 }
 
+@test "clang --driver-mode=cl has the options of clang-cl" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	trace clang --driver-mode=cl /c /I inc /DX /w/h1.c /Foh1.obj >call
+	want='clang --driver-mode=cl /c /I inc /DX /w/h1.c /Foh1.obj /w/h1.c /b/h1.obj'
+	[ "$(sources compdb <call)" = "$want" ]
+	# two entries of a database that differ in the object
+	tr-repack -q -t compdb -o db.json call
+	sed s/h1.obj/h2.obj/ call | tr-repack -q -t compdb -O append=db.json -o - | jq -c 'map(.output) | sort' >got
+	[ "$(cat got)" = '["/b/h1.obj","/b/h2.obj"]' ] || { cat got; return 1; }
+}
+
 @test "response files of a user's compiler" {
 	echo '-def:A b.c' >args
 	trace owncc -k -f "$PWD/args" a.c | sources kwspec -O compilers=own.txt -O respfile-root=. >got
