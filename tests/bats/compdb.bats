@@ -967,6 +967,9 @@ entry() {
 	entry a.c 'xcrun -sdk macosx gcc -c a.c -fconserve-stack --param foo=1 -Wall' |
 		tr-repack -t compdb -O for=clangd | words >got
 	[ "$(cat got)" = 'xcrun -sdk macosx gcc -Wno-unknown-warning-option -c a.c -Wall' ]
+	# so do all words of the program itself
+	entry a.c 'ccache zig cc -c a.c -fconserve-stack -Wall' | tr-repack -t compdb -O for=clangd | words >got
+	[ "$(cat got)" = 'ccache zig cc -Wno-unknown-warning-option -c a.c -Wall' ]
 	# the program decides how response files are quoted
 	entry e.c 'ccache cl /c e.c @e.rsp' '"respfile":"/Ic:\\inc"' >e.json
 	[ "$(tr-parse e.json | tr-repack -t compdb | words)" = 'ccache cl /c e.c /Ic:\inc' ]

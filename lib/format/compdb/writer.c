@@ -218,7 +218,9 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 		argv[argc] = entry->argv[argc];
 		argc++;
 	}
-	argv[argc++] = part++->text;
+	/* "zig cc" */
+	for (size_t i = 0; i < invocation->program.words && part < end; i++)
+		argv[argc++] = part++->text;
 	options = argv + argc;
 	for (; part < end; part++) {
 		struct tr_text word;
