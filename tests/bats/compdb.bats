@@ -519,6 +519,16 @@ END
 	tr-repack -O respfiles=keep trec | jq -S . | cmp - <(jq -S . db.json)
 	tr-repack trec | jq -c '.[] | [.arguments, .respfile]' >got
 	printf '%s\n' '[["gcc","-c","a.c"],"-DX"]' '[["gcc","-c","-DX","b.c"],null]' | cmp - got
+	# outputs in response files distinguish entries, also if the names stay; what Clang does not know stays there
+	cat >db.json <<-'END'
+		[{"directory":"/b","file":"a.c","arguments":["gcc","-c","@a","a.c","@gone","-fipa-pta"],"respfile":"-oa.o -Wall\n--param x=1"},
+		{"directory":"/b","file":"a.c","arguments":["gcc","-c","@a","a.c"],"respfile":"-ob.o"},
+		{"directory":"/b","file":"a.c","arguments":["gcc","-c","a.c","-oa.o"]}]
+	END
+	tr-parse db.json >trec
+	tr-repack --strict -t compdb -O respfiles=keep trec | jq -S . | cmp - <(jq -S '.[:2]' db.json)
+	tr-repack --strict -t compdb -O respfiles=keep -O for=clangd trec | jq -r '.[].arguments | join(" ")' >got
+	printf '%s\n' 'gcc -Wno-unknown-warning-option -c @a a.c @gone' 'gcc -c @a a.c' | cmp - got
 }
 
 @test "the program of an entry that was read decides how it names response files" {

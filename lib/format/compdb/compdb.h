@@ -122,6 +122,12 @@ bool tr_compdb_entry_append(const struct tr_compdb_entry *entry, struct tr_compd
 bool tr_compdb_replace_for_clang(const struct tr_part *part, const struct tr_part *end,
 				 struct tr_arena *arena, struct tr_text *word, size_t *replaced);
 
+/*
+ * Puts the words that name the response file of a part of the call into to, and returns their
+ * number. at: of the program among the words; origin: of the part.
+ */
+size_t tr_compdb_put_name(const struct tr_call *call, size_t at, size_t origin, struct tr_text *to);
+
 /* Turns off the message about unknown warnings, which have too many names for a table. */
 extern const char tr_compdb_clang_word[];
 

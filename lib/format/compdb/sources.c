@@ -245,6 +245,16 @@ static bool ends_options(const struct tr_invocation *invocation, const struct tr
 	       (tr_text_is(part->text, "/link") || tr_text_is(part->text, "-link"));
 }
 
+size_t tr_compdb_put_name(const struct tr_call *call, size_t at, size_t origin, struct tr_text *to)
+{
+	const struct tr_text *words = call->command.argv + at;
+	size_t used;
+
+	tr_respfile_named(words, call->command.argc - at, origin, call->rules, &used);
+	memcpy(to, words + origin, used * sizeof *to);
+	return used;
+}
+
 /*
  * Adds the parts of the call. Without inlined, the name of a response file replaces its parts.
  * False: memory is exhausted.
@@ -253,7 +263,6 @@ static bool add_parts(struct line *line, const struct tr_call *call, bool inline
 		      struct tr_arena *arena)
 {
 	const struct tr_invocation *invocation = &call->invocation;
-	const struct tr_text *words = call->command.argv + invocation->launchers;
 	const struct tr_part *end = invocation->parts + invocation->count, *option = NULL;
 	struct tr_text word;
 	size_t replaced = 0;
@@ -263,14 +272,11 @@ static bool add_parts(struct line *line, const struct tr_call *call, bool inline
 	for (const struct tr_part *part = invocation->parts + invocation->program.words; part < end;
 	     part++) {
 		if (part->from_file && !inlined) {
-			size_t used;
-			if (part->origin == named)
-				continue;
+			if (part->origin != named)
+				line->count += tr_compdb_put_name(call, invocation->launchers,
+								  part->origin,
+								  line->shared + line->count);
 			named = part->origin;
-			tr_respfile_named(words, call->command.argc - invocation->launchers, named,
-					  call->rules, &used);
-			for (size_t k = 0; k < used; k++)
-				add(line, words[named + k]);
 		} else if (part + 1 < end && part[1].value && part[1].role == TR_ROLE_SOURCE) {
 			option = for_clang && part->own ? NULL : part;
 		} else if (part->role == TR_ROLE_SOURCE) {

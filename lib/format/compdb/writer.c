@@ -198,16 +198,19 @@ static enum tr_status put_call(struct writer *writer, struct tr_record *record,
 }
 
 /*
- * Removes options that Clang does not accept. The invocation begins at the word `at`, after
- * launchers. False: memory is exhausted.
+ * Removes options that Clang does not accept from the command of an entry. The invocation begins at
+ * the word `at` of the call, after launchers. Without inlined, response files keep their names.
+ * False: memory is exhausted.
  */
-static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invocation *invocation,
-			   size_t at, struct tr_arena *arena)
+static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_call *call, size_t at,
+			   const struct tr_invocation *invocation, bool inlined,
+			   struct tr_arena *arena)
 {
 	const struct tr_part *part = invocation->parts, *end = part + invocation->count;
 	bool warns = tr_compdb_has_warnings(invocation);
 	struct tr_text *argv, *options;
 	size_t argc = 0;
+	size_t named = 0; /* index of the last argument that was added as a name; 0: none */
 
 	if (part == end || !tr_compdb_has_gcc_options(invocation, part->text))
 		return true;
@@ -225,6 +228,12 @@ static bool remove_unknown(struct tr_compdb_entry *entry, const struct tr_invoca
 	for (; part < end; part++) {
 		struct tr_text word;
 		size_t replaced;
+		if (part->from_file && !inlined) {
+			if (part->origin != named)
+				argc += tr_compdb_put_name(call, at, part->origin, argv + argc);
+			named = part->origin;
+			continue;
+		}
 		if (!tr_compdb_replace_for_clang(part, end, arena, &word, &replaced))
 			return false;
 		if (replaced) {
@@ -266,7 +275,8 @@ static bool complete_entry(const struct writer *writer, struct tr_compdb_entry *
 	if (!tr_compdb_find_output(&invocation, entry->file, arena, &given, &implied))
 		return false;
 	entry->implied = given.data ? given : implied;
-	return !style->for_clang || remove_unknown(entry, &invocation, at, arena);
+	return !style->for_clang ||
+	       remove_unknown(entry, call, at, &invocation, writer->inlined, arena);
 }
 
 /*
@@ -292,7 +302,6 @@ static bool put_respfile(const struct tr_value *content, struct tr_arena *arena,
 static enum tr_status put_read_entry(struct writer *writer, struct tr_record *record,
 				     struct tr_text file, struct tr_error *err)
 {
-	static const struct tr_respfile_rules none = { NULL, 0 };
 	struct tr_call call = { .tool = TR_TOOL_NONE };
 	const struct tr_command *command = &call.command;
 	struct tr_buffer extra = TR_BUFFER_INIT;
@@ -311,9 +320,8 @@ static enum tr_status put_read_entry(struct writer *writer, struct tr_record *re
 					 .output = tr_command_string(record, "output"),
 					 .argv = command->argv,
 					 .argc = command->argc };
-	status = tr_compdb_expand(&writer->calls, writer->inlined ? NULL : &none, record->arena,
-				  &call, &at, err);
-	if (status == TR_OK &&
+	status = tr_compdb_expand(&writer->calls, NULL, record->arena, &call, &at, err);
+	if (status == TR_OK && writer->inlined &&
 	    !tr_compdb_inline(&call.expansion, at, record->arena, &entry.argv, &entry.argc))
 		status = tr_error_memory(err);
 	if (status == TR_OK)
@@ -329,7 +337,7 @@ static enum tr_status put_read_entry(struct writer *writer, struct tr_record *re
 					    &writer->entries) ||
 		    !put_entries(writer, tr_buffer_text(&writer->entries), false))
 			status = tr_error_memory(err);
-		else
+		else if (writer->inlined)
 			status =
 				tr_respfile_report(&call.expansion.left, &writer->calls.roots, err);
 	}
