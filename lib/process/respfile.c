@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/utf8.h"
 #include "process/path.h"
 
 static const struct tr_respfile_rule at_file = { { "@", 1 }, TR_RESPFILE_ATTACHED };
@@ -99,6 +100,44 @@ static struct tr_text read_file(struct tr_text name, const struct tr_respfile_so
 	return result;
 }
 
+static uint32_t unit_at(const char *p, bool big)
+{
+	unsigned char first = (unsigned char)p[0], second = (unsigned char)p[1];
+
+	return big ? first << 8 | second : second << 8 | first;
+}
+
+/* Converts UTF-16; what is no character becomes U+FFFD. data NULL: out of memory. */
+static struct tr_text from_utf16(struct tr_text text, bool big, struct tr_arena *arena)
+{
+	const char *p = text.data, *end = p + text.len;
+	/* two bytes become at most three */
+	char *utf8 = tr_arena_alloc(arena, (text.len / 2 + 1) * 3), *to = utf8;
+
+	while (utf8 && p < end) {
+		uint32_t code = end - p > 1 ? unit_at(p, big) : 0xfffd;
+		p += end - p > 1 ? 2 : 1;
+		uint32_t low = code >> 10 == 0x36 && end - p > 1 ? unit_at(p, big) : 0;
+		if (low >> 10 == 0x37) {
+			code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
+			p += 2;
+		}
+		to += tr_utf8_encode(code >> 11 == 0x1b ? 0xfffd : code, to);
+	}
+	return (struct tr_text){ utf8, (size_t)(to - utf8) };
+}
+
+/* Removes a byte order mark. MSBuild writes files in UTF-16 for cl, link and lib. */
+static struct tr_text decode(struct tr_text content, struct tr_arena *arena)
+{
+	if (tr_text_skip(&content, TR_TEXT("\xff\xfe")))
+		return from_utf16(content, false, arena);
+	if (tr_text_skip(&content, TR_TEXT("\xfe\xff")))
+		return from_utf16(content, true, arena);
+	tr_text_skip(&content, TR_TEXT("\xef\xbb\xbf"));
+	return content;
+}
+
 struct tr_text tr_respfile_content(struct tr_text name, bool first,
 				   const struct tr_respfile_source *source, struct tr_arena *arena,
 				   struct tr_error *err)
@@ -107,18 +146,11 @@ struct tr_text tr_respfile_content(struct tr_text name, bool first,
 	struct tr_text content;
 
 	tr_error_clear(err);
-	if (value) {
-		content = tr_string_bytes(value->text, arena);
-		if (!content.data)
-			tr_error_memory(err);
-	} else {
-		content = read_file(name, source, arena, err);
-	}
-	if (content.data && tr_text_starts(content, TR_TEXT("\xef\xbb\xbf"))) {
-		content.data += 3;
-		content.len -= 3;
-	}
-	return content;
+	content = value ? tr_string_bytes(value->text, arena) : read_file(name, source, arena, err);
+	struct tr_text decoded = content.data ? decode(content, arena) : content;
+	if (!decoded.data && (value || content.data))
+		tr_error_memory(err);
+	return decoded;
 }
 
 struct expander {

@@ -163,6 +163,15 @@ sources() {
 	END
 }
 
+@test "response files in UTF-16" {
+	{ printf '\377\376' && printf '/c a.c "b c.c"' | iconv -t UTF-16LE; } >u.rsp
+	trace cl "@$PWD/u.rsp" | sources kwspec -O respfile-root=. >got
+	diff - got <<-'END'
+		compile;/b;cl;/b/a.obj;a.c
+		compile;/b;cl;/b/b c.obj;b c.c
+	END
+}
+
 @test "a kwspec file with the compiler of a user" {
 	printf 'version;108\ncompile;/b;mycl;/b/a.obj;a.c;-std=c++17\n' >spec
 	[ "$(tr-filter --fields=argv exec spec)" = \
