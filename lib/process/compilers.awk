@@ -182,7 +182,7 @@ BEGIN {
 		kinds[list[i]] = "TR_TOOL_" toupper(list[i])
 	kinds["other"] = "TR_TOOL_NONE"
 	n = split("output product folder define search system include dialect language source " \
-		  "linking other rest linker", list, " ")
+		  "linking other rest linker bitcode module", list, " ")
 	for (i = 1; i <= n; i++)
 		roles[list[i]] = "TR_ROLE_" toupper(list[i])
 	n = split("compile assembly syntax preprocess query", list, " ")

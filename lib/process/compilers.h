@@ -75,6 +75,9 @@ enum tr_role {
 	/* only in tables; the words have the role TR_ROLE_LINKING */
 	TR_ROLE_REST,	/* all words that follow only affect linking: /link of cl */
 	TR_ROLE_LINKER, /* all words that follow are options of the linker: -z of TI */
+	/* only in tables; the words have the role TR_ROLE_OTHER, or TR_ROLE_MODE */
+	TR_ROLE_BITCODE, /* objects are bitcode of LLVM: -emit-llvm */
+	TR_ROLE_MODULE,	 /* compiles to a precompiled module: --precompile */
 };
 
 /* The place where an option has its value. */

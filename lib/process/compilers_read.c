@@ -560,12 +560,12 @@ static bool add_option(struct line *line, struct tr_option_name option, struct t
 
 /* The first words of lines, for messages; modes and roles follow them. */
 static const char *const lines[] = {
-	"names",   "call",	   "like",	 "notation", "prefix",	 "case",
-	"default", "compile-only", "object",	 "assembly", "beside",	 "product",
-	"sources", "entries",	   "respfile",	 "quoting",  "comments", "environment",
-	"compile", "syntax",	   "preprocess", "query",    "output",	 "folder",
-	"define",  "search",	   "system",	 "include",  "dialect",	 "language",
-	"source",  "linking",	   "other",	 "rest",     "linker",	 NULL
+	"names",	"call",	    "like",	"notation",    "prefix",  "case",    "default",
+	"compile-only", "object",   "assembly", "beside",      "product", "sources", "entries",
+	"respfile",	"quoting",  "comments", "environment", "compile", "syntax",  "preprocess",
+	"query",	"output",   "folder",	"define",      "search",  "system",  "include",
+	"dialect",	"language", "source",	"linking",     "other",	  "rest",    "linker",
+	"bitcode",	"module",   NULL
 };
 
 /* "ROLE PLACE OPTION..." or "MODE PLACE OPTION...". */
@@ -584,7 +584,8 @@ static bool read_options(struct line *line, struct tr_text key)
 		      { "include", TR_ROLE_INCLUDE },	{ "dialect", TR_ROLE_DIALECT },
 		      { "language", TR_ROLE_LANGUAGE }, { "source", TR_ROLE_SOURCE },
 		      { "linking", TR_ROLE_LINKING },	{ "other", TR_ROLE_OTHER },
-		      { "rest", TR_ROLE_REST },		{ "linker", TR_ROLE_LINKER } };
+		      { "rest", TR_ROLE_REST },		{ "linker", TR_ROLE_LINKER },
+		      { "bitcode", TR_ROLE_BITCODE },	{ "module", TR_ROLE_MODULE } };
 	int mode = find_word(key, modes);
 	struct tr_option_name option = { .role = TR_ROLE_MODE };
 	bool found = mode > 0;

@@ -396,6 +396,14 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 		add_file(parser, part);
 		return 1;
 	}
+	if (option.role == TR_ROLE_BITCODE) {
+		result->bitcode = true;
+		option.role = TR_ROLE_OTHER;
+	} else if (option.role == TR_ROLE_MODULE) {
+		result->module = true;
+		option.role = TR_ROLE_MODE;
+		option.mode = TR_MODE_COMPILE;
+	}
 	parser->only_linker = option.role == TR_ROLE_REST;
 	result->orderly &= option.role != TR_ROLE_REST && option.role != TR_ROLE_LINKER;
 	part->own = is_own(parser, option.known);
@@ -524,6 +532,14 @@ static bool is_header(struct tr_text path)
 	       !tr_text_is(extension, ".hip");
 }
 
+/* Assembly becomes an object whatever is asked for. */
+static bool is_assembly(struct tr_text path)
+{
+	static const char *const extensions[] = { ".s", ".S", ".sx", NULL };
+
+	return tr_text_is_among(tr_path_extension(path), extensions);
+}
+
 /* data NULL: out of memory. */
 static struct tr_text concatenate(struct tr_text a, struct tr_text b, struct tr_arena *arena)
 {
@@ -548,11 +564,16 @@ struct tr_text tr_invocation_object(const struct tr_invocation *invocation, stru
 		section->object.len ? tr_compilers_text(table, section->object) : TR_TEXT(".o");
 
 	stem.len -= tr_path_extension(source).len;
-	if (invocation->mode == TR_MODE_ASSEMBLY) {
-		ending = tr_compilers_text(table, section->assembly);
-	} else if (section->notation == TR_NOTATION_GNU && is_header(source)) {
+	if (section->notation == TR_NOTATION_GNU && is_header(source) &&
+	    invocation->mode != TR_MODE_ASSEMBLY) {
 		ending = TR_TEXT(".gch");
 		stem = base;
+	} else if (invocation->module) {
+		ending = TR_TEXT(".pcm");
+	} else if (invocation->bitcode && !is_assembly(source)) {
+		ending = invocation->mode == TR_MODE_ASSEMBLY ? TR_TEXT(".ll") : TR_TEXT(".bc");
+	} else if (invocation->mode == TR_MODE_ASSEMBLY) {
+		ending = tr_compilers_text(table, section->assembly);
 	}
 	if (section->beside)
 		stem = tr_text_span(source.data, stem.data + stem.len);

@@ -46,6 +46,7 @@ struct tr_invocation {
 	size_t sources, inputs; /* number of parts with that role */
 	size_t launchers;	/* number of words before the program */
 	bool orderly;		/* no word makes all that follow it options of the linker */
+	bool bitcode, module;	/* objects are of another kind: TR_ROLE_BITCODE, TR_ROLE_MODULE */
 };
 
 /*

@@ -163,6 +163,15 @@ sources() {
 	END
 }
 
+@test "bitcode and modules are other outputs than objects and assembly" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	printf 'clang %s\n' '-emit-llvm -c v.c' '-c v.c' '-S -emit-llvm v.c' '-S v.c' '--precompile t.cppm' '-c t.cppm' >log
+	sources kwspec -f makelog -O cwd=/w log | cut -d ';' -f 4 >got
+	sources compdb -f makelog -O cwd=/w log >entries
+	printf '/w/%s\n' v.bc v.o v.ll v.s t.pcm t.o | diff - got
+	[ "$(wc -l <entries)" -eq 6 ]
+}
+
 @test "response files in UTF-16" {
 	{ printf '\377\376' && printf '/c a.c "b c.c"' | iconv -t UTF-16LE; } >u.rsp
 	trace cl "@$PWD/u.rsp" | sources kwspec -O respfile-root=. >got
