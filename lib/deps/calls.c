@@ -119,14 +119,18 @@ static void find_path(struct effect *e, int which, const struct tr_file_path *fr
 		e->tracker->unknown++;
 }
 
-/* Begins a version for what the command writes; keeps the old one if no other has used it. */
+/*
+ * Begins a version for what the command writes. Keeps the old one if no other has used it, unless
+ * the command has read what it discards now, as sort does if its output is also its input.
+ */
 static struct tr_deps_version *begin_version(struct effect *e, struct tr_deps_file *file,
 					     bool keeps)
 {
 	struct tr_deps_version *version = file->version;
 	const struct tr_deps_use *use = version->uses;
+	bool discards = !keeps && version->older;
 
-	while (use && use->command == e->command && use->written)
+	while (use && use->command == e->command && use->written && !(discards && use->read))
 		use = use->next_of_version;
 	if (use || version->dropped || (!version->uses && !file->created && keeps))
 		return tr_deps_add_version(e->graph, file, keeps);
