@@ -7,6 +7,7 @@
  *	  tr_deps_search.c -- finds these files
  *	  tr_deps_check.c --- findings: outside, declared, cycles, overlaps
  *	  tr_deps_rules.c --- the direct dependencies of each file for make, ninja and dot
+ *	  tr_deps_recipes.c - the commands of each rule
  *	  tr_deps_document.c  the same for CycloneDX and SPDX, with hashes of files
  */
 #ifndef TR_TOOLS_TR_DEPS_H
@@ -99,6 +100,49 @@ bool tr_deps_find_wanted(struct tr_deps *deps, struct tr_deps_set *set);
 
 /* Makes relative globs absolute: they are relative to the directory of the first command. */
 void tr_deps_make_absolute(struct tr_deps *deps, struct tr_deps_globs *globs);
+
+/* A command that a rule can contain: one that a build tool or the first command has started. */
+struct tr_deps_recipe {
+	const struct tr_deps_command *command;
+	uint32_t
+		first; /* of its group: the oldest recipe; 0: this is not the newest one of a group */
+	uint32_t next; /* the next one of the group; 0: this is the newest one */
+
+	/* private */
+	bool starts; /* it has started other recipes */
+	bool makes;  /* it is one of the recipes of a target */
+	size_t links;
+	uint32_t index, low, caller, group;
+};
+
+struct tr_deps_target {
+	struct tr_deps_path *path;
+	struct tr_deps_set needs; /* what it was made from directly */
+	uint32_t recipe;	  /* that wrote its content last */
+	uint32_t group;		  /* the newest of the recipes that make it */
+};
+
+struct tr_deps_recipes {
+	struct tr_deps *deps;
+	struct tr_deps_recipe *list; /* from 1, in the order in which they began */
+	size_t count, cap;
+
+	/* private */
+	struct tr_deps_link *links; /* from 1 */
+	size_t link_count, link_cap;
+	const struct tr_deps_target *target;
+};
+
+/* Lists the recipes of the trace. False: memory is exhausted. */
+bool tr_deps_recipes_begin(struct tr_deps_recipes *recipes);
+void tr_deps_recipes_free(struct tr_deps_recipes *recipes);
+
+/* Returns the recipe that wrote the content of the file at this path last. 0: there is none. */
+uint32_t tr_deps_recipe_of(const struct tr_deps_path *path);
+
+/* Sets the groups: targets with the same one are made together. False: memory is exhausted. */
+bool tr_deps_recipes_group(struct tr_deps_recipes *recipes, struct tr_deps_target *targets,
+			   size_t count);
 
 /* Write the dependencies of the files as rules or as a document. False: it failed. */
 bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files);

@@ -7,60 +7,40 @@
 
 #include <stdlib.h>
 
-#include "process/command.h"
 #include "process/respfile.h"
 
-struct target {
-	struct tr_deps_path *path;
-	const struct tr_deps_command *recipe;
-	struct tr_deps_set needs;
-};
-
-/*
- * Returns the command that makes the file again: the writer or the ancestor of it that a build
- * tool, or the first command of the trace, has started.
- */
-static const struct tr_deps_command *find_recipe(const struct tr_deps_path *path)
+/* Appends a command for a shell, after a change to its directory. */
+static void put_command(struct tr_deps *deps, const struct tr_deps_command *command,
+			struct tr_buffer *line)
 {
-	const struct tr_deps_file *file = path->file ? path->file : path->last;
-	const struct tr_deps_command *recipe = NULL;
-
-	for (const struct tr_deps_version *v = file ? file->version : NULL; v && !recipe;
-	     v = v->older)
-		for (struct tr_deps_use *use = v->uses; use; use = use->next_of_version)
-			if (tr_deps_is_writer(use))
-				recipe = tr_deps_program(use->command);
-	while (recipe) {
-		const struct tr_deps_command *above = tr_deps_program(recipe->parent);
-		if (!above || tr_command_is_build_tool(above->name) ||
-		    !tr_deps_program(above->parent))
-			break;
-		recipe = above;
+	if (command->directory) {
+		tr_buffer_put_literal(line, "cd ");
+		tr_shell_quote_printable(tr_deps_text(deps, command->directory), line);
+		tr_buffer_put_literal(line, " && ");
 	}
-	return recipe;
+	tr_deps_put_argv(deps, command, line);
 }
 
-/* Appends the command as one line for a shell, after a change to its directory. */
-static void put_recipe(struct tr_deps *deps, const struct tr_deps_command *recipe,
-		       struct tr_buffer *to)
+/* Appends a line of commands as make and ninja spell it, and empties it. */
+static void put_line(struct tr_buffer *line, struct tr_buffer *to)
 {
-	struct tr_buffer line = TR_BUFFER_INIT;
+	struct tr_buffer bash = TR_BUFFER_INIT;
+	struct tr_text text = tr_buffer_text(line);
 
-	if (recipe->directory) {
-		tr_buffer_put_literal(&line, "cd ");
-		tr_shell_quote_printable(tr_deps_text(deps, recipe->directory), &line);
-		tr_buffer_put_literal(&line, " && ");
-	}
-	tr_deps_put_argv(deps, recipe, &line);
 	/* not all shells understand the spelling of words with control bytes */
-	if (line.len && memmem(line.data, line.len, "$'", 2)) {
-		tr_buffer_put_literal(to, "exec bash -c ");
-		tr_shell_quote(tr_buffer_text(&line), to);
-	} else {
-		tr_buffer_put_text(to, tr_buffer_text(&line));
+	if (line->len && memmem(line->data, line->len, "$'", 2)) {
+		tr_buffer_put_literal(&bash, "exec bash -c ");
+		tr_shell_quote(text, &bash);
+		text = tr_buffer_text(&bash);
 	}
-	to->failed |= line.failed;
-	tr_buffer_free(&line);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '$')
+			tr_buffer_put_byte(to, '$');
+		tr_buffer_put_byte(to, text.data[i]);
+	}
+	to->failed |= line->failed || bash.failed;
+	tr_buffer_free(&bash);
+	tr_buffer_reset(line);
 }
 
 /* How a path is written in a rule; "$" is doubled. */
@@ -126,25 +106,15 @@ static bool can_write(struct tr_deps *deps, const struct tr_deps_path *path)
 	return fine;
 }
 
-static void put_doubled(struct tr_text text, struct tr_buffer *to)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.data[i] == '$')
-			tr_buffer_put_byte(to, '$');
-		tr_buffer_put_byte(to, text.data[i]);
-	}
-}
-
 static int compare_targets(const void *a, const void *b)
 {
-	const struct target *x = a, *y = b;
-	uint64_t m = x->recipe ? x->recipe->began : 0, n = y->recipe ? y->recipe->began : 0;
+	const struct tr_deps_target *x = a, *y = b;
 
-	return m < n ? -1 : m > n;
+	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* Joins the needs of all targets of a recipe, which are made together. */
-static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
+/* Joins the needs of all targets of a group, which are made together. */
+static void join_needs(struct tr_deps *deps, struct tr_deps_target *group, size_t count,
 		       struct tr_deps_set *needs)
 {
 	struct tr_deps_set own = tr_deps_set_new(deps);
@@ -163,10 +133,12 @@ static void join_needs(struct tr_deps *deps, struct target *group, size_t count,
 	tr_deps_set_sort(needs);
 }
 
-static void put_make(struct tr_deps *deps, struct target *group, size_t count,
-		     const struct tr_deps_set *needs, struct tr_buffer *to)
+static void put_make(const struct tr_deps_recipes *recipes, struct tr_deps_target *group,
+		     size_t count, const struct tr_deps_set *needs, struct tr_buffer *to)
 {
-	struct tr_buffer recipe = TR_BUFFER_INIT;
+	struct tr_deps *deps = recipes->deps;
+	const struct tr_deps_recipe *list = recipes->list;
+	struct tr_buffer line = TR_BUFFER_INIT;
 
 	for (size_t i = 0; i < count; i++) {
 		put_path(deps, group[i].path, &make_target, to);
@@ -177,19 +149,23 @@ static void put_make(struct tr_deps *deps, struct target *group, size_t count,
 		tr_buffer_put_literal(to, " \\\n  ");
 		put_path(deps, needs->paths[i], &make_need, to);
 	}
-	tr_buffer_put_literal(to, "\n\t");
-	put_recipe(deps, group->recipe, &recipe);
-	put_doubled(tr_buffer_text(&recipe), to);
+	/* a line for each command, because the length of a line is limited */
+	for (uint32_t r = list[group->group].first; r; r = list[r].next) {
+		tr_buffer_put_literal(to, "\n\t");
+		put_command(deps, list[r].command, &line);
+		put_line(&line, to);
+	}
 	tr_buffer_put_literal(to, "\n\n");
-	to->failed |= recipe.failed;
-	tr_buffer_free(&recipe);
+	tr_buffer_free(&line);
 }
 
-static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
-		      const struct tr_deps_set *needs, struct tr_buffer *to)
+static void put_ninja(const struct tr_deps_recipes *recipes, struct tr_deps_target *group,
+		      size_t count, const struct tr_deps_set *needs, struct tr_buffer *to)
 {
-	struct tr_buffer recipe = TR_BUFFER_INIT;
-	uint64_t number = group->recipe->seq;
+	struct tr_deps *deps = recipes->deps;
+	const struct tr_deps_recipe *list = recipes->list;
+	struct tr_buffer line = TR_BUFFER_INIT;
+	uint64_t number = list[group->group].command->seq;
 	size_t begin;
 
 	if (number == TR_DEPS_NO_SEQ || number < deps->rules) /* another segment may repeat a seq */
@@ -198,8 +174,12 @@ static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
 	tr_buffer_put_literal(to, "rule command_");
 	tr_buffer_put_decimal(to, number);
 	tr_buffer_put_literal(to, "\n  command = ");
-	put_recipe(deps, group->recipe, &recipe);
-	put_doubled(tr_buffer_text(&recipe), to);
+	for (uint32_t r = list[group->group].first; r; r = list[r].next) {
+		if (line.len)
+			tr_buffer_put_literal(&line, " && ");
+		put_command(deps, list[r].command, &line);
+	}
+	put_line(&line, to);
 	tr_buffer_put_literal(to, "\nbuild");
 	begin = to->len;
 	for (size_t i = 0; i < count; i++) {
@@ -215,8 +195,7 @@ static void put_ninja(struct tr_deps *deps, struct target *group, size_t count,
 	if (!to->failed && memmem(to->data + begin, to->len - begin, "${bar}", 6))
 		tr_buffer_put_literal(to, "\n  bar = |");
 	tr_buffer_put_literal(to, "\n\n");
-	to->failed |= recipe.failed;
-	tr_buffer_free(&recipe);
+	tr_buffer_free(&line);
 }
 
 static void put_quoted(struct tr_deps *deps, const struct tr_deps_path *path, struct tr_buffer *to)
@@ -241,9 +220,10 @@ static bool flush(struct tr_deps *deps, struct tr_buffer *to)
 	return fine;
 }
 
-static bool put_group(struct tr_deps *deps, struct target *group, size_t count,
-		      struct tr_buffer *to)
+static bool put_group(const struct tr_deps_recipes *recipes, struct tr_deps_target *group,
+		      size_t count, struct tr_buffer *to)
 {
+	struct tr_deps *deps = recipes->deps;
 	struct tr_deps_set needs = { 0 };
 
 	if (deps->as == AS_DOT) {
@@ -261,31 +241,34 @@ static bool put_group(struct tr_deps *deps, struct target *group, size_t count,
 	}
 	join_needs(deps, group, count, &needs);
 	if (deps->as == AS_MAKE)
-		put_make(deps, group, count, &needs, to);
+		put_make(recipes, group, count, &needs, to);
 	else
-		put_ninja(deps, group, count, &needs, to);
+		put_ninja(recipes, group, count, &needs, to);
 	free(needs.paths);
 	return flush(deps, to);
 }
 
 bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 {
-	struct target *targets = calloc(files->count + 1, sizeof *targets);
+	struct tr_deps_target *targets = calloc(files->count + 1, sizeof *targets);
+	struct tr_deps_recipes recipes = { .deps = deps };
 	struct tr_buffer to = TR_BUFFER_INIT;
 	size_t count = 0;
-	bool fine = targets;
+	bool fine = targets && tr_deps_recipes_begin(&recipes);
 
 	for (size_t i = 0; fine && i < files->count; i++) {
 		struct tr_deps_path *path = files->paths[i];
 		if (!is_target(deps, path) || !can_write(deps, path))
 			continue;
-		struct target *target = &targets[count];
-		*target = (struct target){ path, find_recipe(path), tr_deps_set_new(deps) };
-		if (!target->recipe)
+		uint32_t recipe = tr_deps_recipe_of(path);
+		if (!recipe)
 			continue;
-		count++;
-		fine = tr_deps_collect(deps, path, true, &target->needs);
+		targets[count] =
+			(struct tr_deps_target){ path, tr_deps_set_new(deps), recipe, recipe };
+		fine = tr_deps_collect(deps, path, true, &targets[count++].needs);
 	}
+	if (deps->as != AS_DOT)
+		fine = fine && tr_deps_recipes_group(&recipes, targets, count);
 	if (count)
 		qsort(targets, count, sizeof *targets, compare_targets);
 	if (deps->as == AS_DOT) {
@@ -300,10 +283,9 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 		tr_buffer_put_literal(&to, "\n.PHONY: all\n\n");
 	}
 	for (size_t i = 0, group; fine && i < count; i += group) {
-		for (group = 1;
-		     i + group < count && targets[i + group].recipe == targets[i].recipe;)
+		for (group = 1; i + group < count && targets[i + group].group == targets[i].group;)
 			group++;
-		fine = put_group(deps, targets + i, group, &to);
+		fine = put_group(&recipes, targets + i, group, &to);
 	}
 	if (deps->as == AS_DOT)
 		tr_buffer_put_literal(&to, "}\n");
@@ -311,6 +293,7 @@ bool tr_deps_write_rules(struct tr_deps *deps, const struct tr_deps_set *files)
 	for (size_t i = 0; i < count; i++)
 		free(targets[i].needs.paths);
 	free(targets);
+	tr_deps_recipes_free(&recipes);
 	tr_buffer_free(&to);
 	return fine;
 }

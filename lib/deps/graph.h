@@ -84,6 +84,7 @@ struct tr_deps_command {
 		uint32_t node;			    /* in a forest: see tr_critical_set_nodes */
 		uint32_t files_read;		    /* counted by view/stat_files.c */
 		uint32_t record; /* 1 + number of the record that tr-diff compares; 0: none */
+		uint32_t recipe; /* that contains the program: tools/tr_deps_recipes.c */
 	};
 
 	struct tr_deps_use **sorted; /* of a search: private to search.c */
@@ -109,13 +110,14 @@ struct tr_deps_file {
 
 struct tr_deps_version {
 	struct tr_deps_file *file;
-	struct tr_deps_version *older;	/* the version whose content this one contains, or NULL */
-	struct tr_deps_version *newer;	/* the version that contains the content of this one */
-	struct tr_deps_use *uses;	/* the newest first */
-	enum tr_evidence read, written; /* the strongest of all uses */
-	bool transferred;		/* a call in the trace read from it */
-	bool dropped;			/* it had uses by commands that have ended */
-	uint32_t mark;			/* of a search: private to search.c */
+	struct tr_deps_version *older; /* the version whose content this one contains, or NULL */
+	struct tr_deps_version *newer; /* the version that contains the content of this one */
+	struct tr_deps_use *uses;      /* the newest first */
+	uint8_t read, written;	       /* enum tr_evidence: the strongest of all uses */
+	bool transferred;	       /* a call in the trace read from it */
+	bool dropped;		       /* it had uses by commands that have ended */
+	uint32_t mark;		       /* of a search: private to search.c */
+	uint32_t recipe;	       /* for the user of the graph, as in tr_deps_command */
 };
 
 /* Data of a use that views and the records of uses need, but no search. */

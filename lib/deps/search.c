@@ -102,6 +102,8 @@ static bool visit_version(struct tr_deps_search *search, struct tr_deps_version 
 	if (version->mark == search->mark)
 		return true;
 	version->mark = search->mark;
+	if (search->reached)
+		search->reached(search->context, version);
 	if (next && (!search->forward || next->older == version) && !push(search, next, NULL, 0))
 		return false;
 	/* each of many searches may reach the same library, which many commands have read */

@@ -28,6 +28,8 @@ struct tr_deps_search {
 	bool (*found)(void *context, struct tr_deps_use *use);
 	/* Called for each command, possibly more than once; may be NULL. */
 	void (*visited)(void *context, struct tr_deps_command *command);
+	/* Called once for each version; may be NULL. */
+	void (*reached)(void *context, struct tr_deps_version *version);
 	void *context;
 
 	/* private */

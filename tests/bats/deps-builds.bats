@@ -140,6 +140,65 @@ exact() {
 	[ "$(grep -c '^edge' plain)" -gt 350 ]
 }
 
+@test "files that several commands make: the rules make the same ones" {
+	needs strace make ninja gcc ar ranlib strip objcopy
+	mkdir p && cd p
+	printf 'int %s(void) { return 0; }\n' f >f.c
+	printf 'int %s(void) { return 0; }\n' g >g.c
+	echo 'int f(void), g(void); int main(void) { return f() + g(); }' >main.c
+	cat >Makefile <<-'END'
+		.RECIPEPREFIX = >
+		all: prog demo tool notes
+		%.o: %.c
+		> gcc -MD -MF $*.Tpo -c -o $@ $<
+		> mv -f $*.Tpo $*.Po
+		libf.a: f.o g.o
+		> rm -f $@
+		> ar rcD $@ f.o
+		> ar rD $@ g.o
+		> ranlib -D $@
+		prog: main.o libf.a
+		> gcc -g -o $@ main.o libf.a
+		> cp $@ $@.whole
+		> objcopy --only-keep-debug $@ $@.debug
+		> strip $@
+		> objcopy --add-gnu-debuglink=$@.debug $@
+		demo: main.o libf.a
+		> gcc -Wl,-Map=$@.map -o $@ main.o libf.a
+		> grep -c libf.a $@.map >$@.count
+		> objcopy --add-section .count=$@.count $@
+		tool: main.o libf.a
+		> gcc -o $@.new main.o libf.a
+		> cp $@.new $@.copy
+		> mv $@.new $@
+		> ln $@ $@.link
+		notes: Makefile
+		> echo first >$@
+		> sed -n 1p Makefile >$@.tmp
+		> cat $@.tmp >$@
+		> rm $@.tmp
+		> echo second >>$@
+		> cp $@ $@.old
+		> sort -r -o $@ $@
+	END
+	local backend tool
+	for backend in strace preload; do
+		tr-record --backend=$backend --files -o ../files make -j2 >../log
+		mkdir ../made
+		mv prog* demo* tool* notes* ./*.[ao] ./*.Po ../made
+		for tool in make ninja; do
+			tr-deps --as=$tool ../files >../rules
+			(cd .. && $tool -j2 -f rules >log)
+			rm notes.tmp # no rule deletes it
+			diff -r . ../made | diff <(printf 'Only in .: %s\n' Makefile f.c g.c main.c) -
+			run -0 $tool -C .. -f rules -n
+			[[ $output == *"othing to be done"* || $output == *"no work to do"* ]]
+			rm prog* demo* tool* notes* ./*.[ao] ./*.Po
+		done
+		rm -r ../made ../.ninja*
+	done
+}
+
 @test "libtool: objects with and without -fPIC, a library, its program and their installation" {
 	needs strace libtoolize aclocal autoconf make gcc
 	mkdir p && cd p

@@ -254,6 +254,96 @@ copies() {
 	[ "$(grep -c '^rule' <<<"$output")" = 12 ]
 }
 
+# does NAME ACTION...: a command reads a file (<), writes it anew (>), changes it (+), deletes it (-),
+# renames it (A=B) or links it (A~B); appended to log
+does() {
+	local name=$1 action
+	[ -s log ] || printf '1 %s = 0\n' 'execve("/bin/sh", ["sh"], 0x1)' 'chdir("/w")' >log
+	local pid=$(($(wc -l <log) + 1))
+	printf '1 vfork() = %d\n%d execve("/bin/%s", ["%s"], 0x1) = 0\n' $pid $pid "$name" "$name" >>log
+	for action in "${@:2}"; do
+		case $action in
+		'<'*) echo "$pid openat(AT_FDCWD, \"${action#?}\", O_RDONLY) = 3" ;;
+		'>'*) echo "$pid openat(AT_FDCWD, \"${action#?}\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4" ;;
+		'+'*) echo "$pid openat(AT_FDCWD, \"${action#?}\", O_WRONLY|O_CREAT, 0666) = 4" ;;
+		-*) echo "$pid unlink(\"${action#?}\") = 0" ;;
+		*~*) echo "$pid link(\"${action%~*}\", \"${action#*~}\") = 0" ;;
+		*=*) echo "$pid rename(\"${action%=*}\", \"${action#*=}\") = 0" ;;
+		esac
+	done >>log
+	echo "$pid +++ exited with 0 +++" >>log
+}
+
+# rules [--OPTION...]: each rule of log, as sorted targets: commands
+rules() {
+	local line
+	tr-deps --as=make "$@" log | sed 's,/w/,,g; s,cd /w && ,,' | while IFS= read -r line; do
+		case $line in
+		all:* | .*) ;;
+		$'\t'*) printf ' %s' "${line#?}" ;;
+		[a-z]*' &: \' | [a-z]*' : \') printf '; %s:' "$(tr ' ' '\n' <<<"${line% *: *}" | sort | paste -sd' ')" ;;
+		esac
+	done | sed 's/^; //'
+	rm log
+}
+
+@test "a rule has all commands that made what the file contains" {
+	# from the last one that has written it anew
+	does a '>f'
+	does b '+f'
+	does c '>f'
+	does d '<f' '>f'
+	does e '+f'
+	does f '<f'
+	[ "$(rules)" = 'f: c d e' ]
+	# each once, in their order, although two of them open the file again and again
+	does a '>f' '>g'
+	does b '<f' '+f' '+g' '>f'
+	[ "$(rules)" = 'f g: a b' ]
+	# those that read another content than the last one
+	does a '>f'
+	does b '<f' '>g'
+	does c '+f'
+	does d '<f' '>h'
+	does e '<f'
+	[ "$(rules)" = 'f g: a b c; h: d' ]
+	# but not one that used an earlier file of the same name
+	does a '>f'
+	does b '<f' '>g'
+	does c '>f'
+	[ "$(rules)" = 'g: b; f: c' ]
+	# those that make what a file needs which they have made, too
+	does a '>f' '>g'
+	does b '<f' '>h'
+	does c '<h' '+g'
+	does d '<g' '>i'
+	[ "$(rules)" = 'f g h: a b c; i: d' ]
+	# names that are lost, and files
+	does a '>f.new'
+	does b '<f.new' '>g'
+	does mv f.new=f
+	does c '<in' '>tmp'
+	does d '<tmp' '>h'
+	does rm '-tmp'
+	[ "$(rules)" = 'f g: a b mv; h: c d' ]
+	does a '>f'
+	does ln 'f~g' 'f~/elsewhere/f'
+	does install 'f~/elsewhere/g'
+	[ "$(rules)" = 'f g: a ln' ]
+	# a file with which every command does something connects them, unless it is cut
+	does a '>f' '+log'
+	does b '>g' '+log'
+	cp log again
+	[ "$(rules)" = 'f g log: a b' ]
+	mv again log
+	[ "$(rules --cut=/w/log)" = 'f: a; g log: b' ]
+	# but not a command that has started others, because it would start them again
+	does a '>f'
+	echo '1 openat(AT_FDCWD, "f", O_WRONLY|O_CREAT|O_APPEND, 0666) = 3' >>log
+	does b '<f' '>f'
+	[ "$(rules)" = 'f: a b' ]
+}
+
 @test "documents have what CycloneDX and SPDX require" {
 	command -v jq >/dev/null || skip "jq is not installed"
 	project
