@@ -94,6 +94,9 @@ static bool is_special(const struct known *known, struct tr_text word)
 static bool may_replace(const struct known *known, enum freedom freedom, struct tr_text old,
 			struct tr_text other)
 {
+	/* wherever it is, all words are read in another way */
+	if (tr_text_starts(other, TR_TEXT("--driver-mode=")))
+		return false;
 	switch (freedom) {
 	case NOTHING_ELSE:
 		return false;
@@ -107,7 +110,6 @@ static bool may_replace(const struct known *known, enum freedom freedom, struct 
 	case ANY_OPTION:
 		return other.len > 2 && *other.data == '-' &&
 		       !tr_text_starts(other, TR_TEXT("-cc1")) &&
-		       !tr_text_starts(other, TR_TEXT("--driver-mode=")) &&
 		       tr_invocation_alike(&known->program, old, other);
 	}
 	return false;
