@@ -189,6 +189,12 @@ static inline const char *tr_skip_digits(const char *p, const char *end)
 	return p;
 }
 
+/* True if the text consists of digits, and is not empty. */
+static inline bool tr_text_is_digits(struct tr_text t)
+{
+	return t.len && tr_skip_digits(t.data, t.data + t.len) == t.data + t.len;
+}
+
 enum { TR_DECIMAL_MAX = 20 }; /* maximum number of digits of 64 bits */
 
 /* Returns the number of digits of n. */

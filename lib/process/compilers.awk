@@ -188,7 +188,7 @@ BEGIN {
 	n = split("compile assembly syntax preprocess query", list, " ")
 	for (i = 1; i <= n; i++)
 		modes[list[i]] = "TR_MODE_" toupper(list[i])
-	n = split("alone joined either next equal paren both two three", list, " ")
+	n = split("alone joined either next equal paren both two three number", list, " ")
 	for (i = 1; i <= n; i++)
 		places_of[list[i]] = "TR_PLACE_" toupper(list[i])
 	n = split("plain gnu ld cl ar keil", list, " ")

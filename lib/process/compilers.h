@@ -91,6 +91,7 @@ enum tr_value_place {
 	TR_PLACE_BOTH,	 /* a part in the same word, and the value in the next word */
 	TR_PLACE_TWO,	 /* two values in the next two words */
 	TR_PLACE_THREE,	 /* three values in the next three words */
+	TR_PLACE_NUMBER, /* in the same word, or the next one if that is a number */
 };
 
 /* The forms in which options are written; the head of compilers.txt explains each. */

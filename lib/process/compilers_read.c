@@ -571,8 +571,9 @@ static const char *const lines[] = {
 /* "ROLE PLACE OPTION..." or "MODE PLACE OPTION...". */
 static bool read_options(struct line *line, struct tr_text key)
 {
-	static const char *const places[] = { "alone", "joined", "either", "next",  "equal",
-					      "paren", "both",	 "two",	   "three", NULL };
+	static const char *const places[] = { "alone", "joined", "either", "next",
+					      "equal", "paren",	 "both",   "two",
+					      "three", "number", NULL };
 	static const char *const modes[] = { "",	   "compile", "assembly", "syntax",
 					     "preprocess", "query",   NULL };
 	static const struct {

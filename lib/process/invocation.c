@@ -28,6 +28,7 @@ static size_t count_next(const struct tr_option_name *known, bool whole)
 	case TR_PLACE_EITHER:
 	case TR_PLACE_NEXT:
 	case TR_PLACE_EQUAL:
+	case TR_PLACE_NUMBER:
 		return whole;
 	case TR_PLACE_TWO:
 		return 2;
@@ -414,6 +415,9 @@ static size_t parse_word(struct parser *parser, struct tr_part *part, size_t lef
 	if (option.role == TR_ROLE_MODE && option.mode > result->mode)
 		result->mode = option.mode;
 	size_t takes_next = option.takes_next < left ? option.takes_next : left - 1;
+	if (takes_next && option.known && option.known->place == TR_PLACE_NUMBER &&
+	    !tr_text_is_digits(part[1].text))
+		takes_next = 0;
 	struct tr_part *named = takes_next ? &part[1] : part;
 	struct tr_text value = takes_next ? named->text : option.value;
 	for (size_t i = 1; i <= takes_next; i++) {

@@ -101,7 +101,9 @@ static bool may_replace(const struct known *known, enum freedom freedom, struct 
 	case NOTHING_ELSE:
 		return false;
 	case ANY_VALUE:
-		return !other.len || *other.data != '@';
+		/* a value may be one only because it is a number: -G 8 */
+		return (!other.len || *other.data != '@') &&
+		       (!tr_text_is_digits(old) || tr_text_is_digits(other));
 	case ANY_OUTPUT:
 		return other.len && other.data[0] != '@' && !tr_text_is(other, "-");
 	case ANY_FILE:
