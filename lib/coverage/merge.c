@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/map.h"
 #include "coverage/merge_private.h"
 #include "record/literal.h"
 
@@ -78,29 +79,48 @@ static bool is_in(const char *const *list, struct tr_text key)
 	return false;
 }
 
+/* Writes a field again. A malformed value is left out. */
+static void put_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to)
+{
+	struct tr_error ignored;
+	const struct tr_value *value = tr_field_value(record, field, &ignored);
+
+	if (!value)
+		return;
+	tr_field_begin(field->key, to);
+	tr_literal_write(value, to);
+}
+
 /*
  * Values are parsed and written again, so that equal values of two traces have the same spelling.
- * TR_WARN: a malformed value is left out, and the others are written.
+ * TR_WARN: a malformed value is left out, and the others are written. Of several fields with the
+ * same key the last one counts, so those before a malformed one must not take its place.
  */
 enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip,
 			       struct tr_buffer *to, struct tr_error *err)
 {
+	struct tr_map malformed = TR_MAP_INIT; /* the last malformed field with each key */
 	enum tr_status status = TR_OK;
 
 	if (tr_record_split(record, err) == TR_FATAL)
 		return TR_FATAL;
 	for (size_t i = 0; i < record->count && status != TR_FATAL; i++) {
 		struct tr_field *field = &record->fields[i];
-		if (field->key.data && is_in(skip, field->key))
+		if ((field->key.data && is_in(skip, field->key)) ||
+		    tr_field_value(record, field, err))
 			continue;
-		struct tr_value *value = tr_field_value(record, field, err);
-		if (!value) {
-			status = tr_error_status(err);
-			continue;
-		}
-		tr_field_begin(field->key, to);
-		tr_literal_write(value, to);
+		status = tr_error_status(err);
+		if (field->key.data && !tr_map_put(&malformed, field->key, field))
+			status = tr_error_memory(err);
 	}
+	for (size_t i = 0; i < record->count && status != TR_FATAL; i++) {
+		struct tr_field *field = &record->fields[i];
+		const struct tr_field *last =
+			field->key.data ? tr_map_get(&malformed, field->key) : NULL;
+		if (!(field->key.data && is_in(skip, field->key)) && !(last && field <= last))
+			put_field(record, field, to);
+	}
+	tr_map_free(&malformed);
 	return to->failed ? tr_error_memory(err) : status;
 }
 
