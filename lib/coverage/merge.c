@@ -70,15 +70,6 @@ enum tr_status tr_merge_columns(struct tr_record *record, unsigned tabs, struct 
 	return TR_OK;
 }
 
-/* True if the key is in the list. */
-static bool is_in(const char *const *list, struct tr_text key)
-{
-	for (; *list; list++)
-		if (tr_text_is(key, *list))
-			return true;
-	return false;
-}
-
 /* Writes a field again. A malformed value is left out. */
 static void put_field(struct tr_record *record, struct tr_field *field, struct tr_buffer *to)
 {
@@ -106,7 +97,7 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 		return TR_FATAL;
 	for (size_t i = 0; i < record->count && status != TR_FATAL; i++) {
 		struct tr_field *field = &record->fields[i];
-		if ((field->key.data && is_in(skip, field->key)) ||
+		if ((field->key.data && tr_text_is_among(field->key, skip)) ||
 		    tr_field_value(record, field, err))
 			continue;
 		status = tr_error_status(err);
@@ -117,7 +108,8 @@ enum tr_status tr_merge_fields(struct tr_record *record, const char *const *skip
 		struct tr_field *field = &record->fields[i];
 		const struct tr_field *last =
 			field->key.data ? tr_map_get(&malformed, field->key) : NULL;
-		if (!(field->key.data && is_in(skip, field->key)) && !(last && field <= last))
+		if (!(field->key.data && tr_text_is_among(field->key, skip)) &&
+		    !(last && field <= last))
 			put_field(record, field, to);
 	}
 	tr_map_free(&malformed);

@@ -536,14 +536,6 @@ static bool is_header(struct tr_text path)
 	       !tr_text_is(extension, ".hip");
 }
 
-/* Assembly becomes an object whatever is asked for. */
-static bool is_assembly(struct tr_text path)
-{
-	static const char *const extensions[] = { ".s", ".S", ".sx", NULL };
-
-	return tr_text_is_among(tr_path_extension(path), extensions);
-}
-
 /* data NULL: out of memory. */
 static struct tr_text concatenate(struct tr_text a, struct tr_text b, struct tr_arena *arena)
 {
@@ -574,7 +566,7 @@ struct tr_text tr_invocation_object(const struct tr_invocation *invocation, stru
 		stem = base;
 	} else if (invocation->module) {
 		ending = TR_TEXT(".pcm");
-	} else if (invocation->bitcode && !is_assembly(source)) {
+	} else if (invocation->bitcode && !tr_path_is_assembly(source)) {
 		ending = invocation->mode == TR_MODE_ASSEMBLY ? TR_TEXT(".ll") : TR_TEXT(".bc");
 	} else if (invocation->mode == TR_MODE_ASSEMBLY) {
 		ending = tr_compilers_text(table, section->assembly);

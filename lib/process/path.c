@@ -41,6 +41,13 @@ struct tr_text tr_path_extension(struct tr_text path)
 	return (struct tr_text){ base.data + base.len, 0 };
 }
 
+bool tr_path_is_assembly(struct tr_text path)
+{
+	static const char *const extensions[] = { ".s", ".S", ".sx", ".asm", NULL };
+
+	return tr_text_is_among(tr_path_extension(path), extensions);
+}
+
 /* Removes the last component of the path that begins at `root`; false: there is none. */
 static bool pop(struct tr_buffer *to, size_t root)
 {

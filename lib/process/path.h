@@ -28,6 +28,9 @@ struct tr_text tr_path_base(struct tr_text path);
 /* The extension of the base, with its dot; empty if there is none (".c" has none). */
 struct tr_text tr_path_extension(struct tr_text path);
 
+/* True for the source of an assembler, by its extension. */
+bool tr_path_is_assembly(struct tr_text path);
+
 /*
  * Appends path relative to directory. The result is absolute if one of them is, and then has no
  * ".", ".." and repeated slashes; paths with a drive are appended as they are. Symbolic links are

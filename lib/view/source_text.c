@@ -264,12 +264,13 @@ static void begin_page(struct tr_source_text *view)
 	write_out(view);
 }
 
-/* Returns the number of the next line that has a count or branches; UINT64_MAX: there is none. */
-static uint64_t next_number(const struct tr_source_file *file, size_t line, size_t branch)
+/* Returns the number of the next line with a count or branches to show; UINT64_MAX: none. */
+static uint64_t next_number(const struct tr_source_text *view, const struct tr_source_file *file,
+			    size_t line, size_t branch)
 {
+	bool more = view->config.branches && branch < file->branches.count;
 	uint64_t counted = line < file->lines.count ? file->lines.list[line].line : UINT64_MAX;
-	uint64_t branched =
-		branch < file->branches.count ? file->branches.list[branch].line : UINT64_MAX;
+	uint64_t branched = more ? file->branches.list[branch].line : UINT64_MAX;
 	return counted < branched ? counted : branched;
 }
 
@@ -288,8 +289,8 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 		begin_file(view, file);
 	const char *p = view->source.data, *end = p + view->source.len;
 	/* gcov and lcov give line 0 to code without a line */
-	uint64_t number = next_number(file, next, branch) > 0;
-	for (; (p && p < end) || next_number(file, next, branch) != UINT64_MAX; number++) {
+	uint64_t number = next_number(view, file, next, branch) > 0;
+	for (; (p && p < end) || next_number(view, file, next, branch) != UINT64_MAX; number++) {
 		struct tr_text text = TR_TEXT("");
 		if (number && p && p < end) {
 			const char *lf = memchr(p, '\n', (size_t)(end - p));
@@ -298,7 +299,7 @@ static void list_file(struct tr_source_text *view, const struct tr_source_file *
 			all++;
 		} else {
 			/* the file has no such line, or cannot be read */
-			number = next_number(file, next, branch);
+			number = next_number(view, file, next, branch);
 		}
 		bool code = next < lines->count && lines->list[next].line == number;
 		put_line(view, code ? &lines->list[next] : NULL, number, text);

@@ -9,7 +9,7 @@
  *	        -:    9:}
  *
  * - marks a line without code, ##### one that was not executed. If a source cannot be read, only
- * the numbers of its lines with code are listed. Memory grows with the lines of the programs.
+ * the numbers of its lines with code, or with branches that are shown, are listed. Memory grows with the lines of the programs.
  */
 #ifndef TR_VIEW_SOURCE_TEXT_H
 #define TR_VIEW_SOURCE_TEXT_H

@@ -675,6 +675,8 @@ END
 		printf 'SF:%s\nDA:1,2\nBRDA:2,0,0,1\nBRDA:9,0,1,4\nend_of_record\n' "$source" >in.info
 		[ "$(tr-totext -q -O branches=yes in.info | grep -c '^branch  0 [01] taken [14]$')" -eq 2 ]
 	done
+	# without the option, a line that has only branches is not listed
+	[ "$(tr-totext -q in.info | grep -c ':    9:')" -eq 0 ]
 	printf 'SF:/x.c\nBRDA:1,0,0,1\nBRDA:1,0,1,0\nend_of_record\n' >only.info
 	tr-parse only.info | tr-repack -t lcov | grep '^[SB]' | diff - <(printf '%s\n' SF:/x.c BRDA:1,0,0,1 BRDA:1,0,1,0 BRF:2 BRH:1)
 	tr-totext -q -O branches=yes only.info | grep -qx 'branch  0 0 taken 1'

@@ -172,15 +172,6 @@ static bool put_rid(struct writer *writer, const struct execution *execution, ui
 	return tr_recent_put(&writer->rids, pid, number);
 }
 
-/* True if the text consists of digits. */
-static bool all_digits(struct tr_text text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-	return text.len > 0;
-}
-
 /*
  * Appends seconds since 1970 as a timestamp with the same digits after the point. False: it would
  * not come back the same.
@@ -195,7 +186,8 @@ static bool put_time(struct tr_text seconds, struct tr_buffer *timestamp)
 	time_t number = 0;
 	struct tm tm;
 
-	if (!all_digits(whole) || whole.len > MOST_DIGITS || (point && !all_digits(digits)))
+	if (!tr_text_is_digits(whole) || whole.len > MOST_DIGITS ||
+	    (point && !tr_text_is_digits(digits)))
 		return false;
 	for (size_t i = 0; i < whole.len; i++)
 		number = number * 10 + (whole.data[i] - '0');

@@ -191,18 +191,6 @@ static void put_flags(struct tr_buffer *to, const struct tr_invocation *invocati
 	}
 }
 
-/* Klocwork does not read the sources of assemblers. */
-static bool is_assembly(struct tr_text source)
-{
-	static const char *const assembly[] = { ".s", ".S", ".sx", ".asm", NULL };
-	struct tr_text extension = tr_path_extension(source);
-
-	for (size_t i = 0; assembly[i]; i++)
-		if (tr_text_is(extension, assembly[i]))
-			return true;
-	return false;
-}
-
 /* Appends the object that the call makes of a source. */
 static bool put_object(struct tr_buffer *to, const struct tr_call *call, struct tr_text source,
 		       struct tr_arena *arena)
@@ -481,7 +469,8 @@ static enum tr_status put_compiles(struct tr_buffer *to, const struct tr_call *c
 		status = tr_error_memory(err);
 	for (size_t i = 1; i < invocation->count && status == TR_OK; i++) {
 		const struct tr_part *part = &invocation->parts[i];
-		if (part->role != TR_ROLE_SOURCE || is_assembly(part->file))
+		/* Klocwork does not read the sources of assemblers */
+		if (part->role != TR_ROLE_SOURCE || tr_path_is_assembly(part->file))
 			continue;
 		if (!put_compile(to, call, part->file, tr_buffer_text(&flags), arena))
 			status = tr_error_memory(err);
