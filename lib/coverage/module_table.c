@@ -467,19 +467,29 @@ bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line)
 				    take_number(&text, &head->version) && text.len == 0;
 		return head->has_version;
 	}
-	if (head->table)
-		return !head->columns.count && take(&text, "Columns:") &&
-		       parse_columns(&head->columns, text);
-	if (!head->flavor.data && take(&text, "DRCOV FLAVOR:")) {
-		head->flavor = text;
-		return true;
+	if (head->table) {
+		if (tr_drcov_head_whole(head) || !take(&text, "Columns:"))
+			return false;
+		head->bad_columns = !parse_columns(&head->columns, text);
+		return !head->bad_columns;
 	}
-	return take(&text, "Module Table:") && table_line(head, text);
+	bool blank = !text.len;
+	if (!head->flavor.data && take(&text, "DRCOV FLAVOR:"))
+		head->flavor = text;
+	else if (!take(&text, "Module Table:") || !table_line(head, text))
+		head->odd |= !blank;
+	return true;
 }
 
 bool tr_drcov_head_whole(const struct tr_drcov_head *head)
 {
 	return head->table == 1 || (head->table && head->columns.count);
+}
+
+bool tr_drcov_head_begins(struct tr_text text)
+{
+	struct tr_drcov_head head = { .has_version = false };
+	return text.len && tr_drcov_head_line(&head, tr_drcov_next_line(&text));
 }
 
 /* Supplies the columns of the table's version if no line states them. */
@@ -494,7 +504,7 @@ bool tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
 	bool good = text.len && text.data[text.len - 1] == '\n';
 	*head = (struct tr_drcov_head){ .has_version = false };
 	while (text.len)
-		good &= tr_drcov_head_line(head, tr_drcov_next_line(&text)) || !head->table;
+		good &= tr_drcov_head_line(head, tr_drcov_next_line(&text));
 	drcov_head_supply(head);
 	return good;
 }
@@ -791,10 +801,10 @@ enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text 
 	struct tr_drcov_head head = { .has_version = false };
 	const char *begin = text.data;
 	begin_usual(list);
-	while (text.len && !tr_drcov_head_whole(&head))
-		if (!tr_drcov_head_line(&head, tr_drcov_next_line(&text)))
-			return TR_END;
-	if (!tr_drcov_head_whole(&head))
+	for (struct tr_text rest = text; rest.len; text = rest)
+		if (!tr_drcov_head_line(&head, tr_drcov_next_line(&rest)))
+			break;
+	if (!head.table || head.bad_columns)
 		return TR_END;
 	tr_buffer_put_text(&list->spelled, tr_text_span(begin, text.data));
 	drcov_head_supply(&head);

@@ -120,17 +120,26 @@ struct tr_drcov_head {
 	uint64_t count;	       /* number of modules according to the line of the table */
 	struct tr_module_columns columns; /* count 0: there is no such line */
 	bool has_version;
+	bool odd;	  /* it has unknown lines before that of the table */
+	bool bad_columns; /* the line of columns has too many, or repeats one */
 };
 
-/* Parses one line of the head, with or without its line end. False: it is not such a line. */
+/*
+ * Takes the next line of a file, with or without its line end, if it belongs to the head. Unknown
+ * lines before that of the table do, too: they are kept. False: the head ends before this line, or
+ * has bad columns, or the text has none.
+ */
 bool tr_drcov_head_line(struct tr_drcov_head *head, struct tr_text line);
 
-/* True if the head is complete; a table of version 2 or later has a line of columns. */
+/* True if no line can follow; a table of version 2 or later has a line of columns. */
 bool tr_drcov_head_whole(const struct tr_drcov_head *head);
 
+/* True if the text begins as a head does, so that it can be a list of modules. */
+bool tr_drcov_head_begins(struct tr_text text);
+
 /*
- * Parses all lines of text. False: it is not a head alone, as it has an unknown line after that of
- * the table, or the last line has no end.
+ * Parses all lines of text. False: it is not a head alone, as it has other lines after that of the
+ * table, or the last line has no end.
  */
 bool tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text);
 

@@ -35,6 +35,16 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 	diff <(tr-parse old | grep ^block) <(tr-parse good-v5-text | grep ^block)
 }
 
+@test "the head of a drcov file comes back as it was spelled" {
+	for edit in '1s/^/ /' '1s/$/\n/' '2s/^/Built by: hand\n/' '4d' '4s/^/\t/'; do
+		echo "$edit"
+		sed "$edit" good-v2 >odd
+		tr-repack -q -f drcov -t gnatcov odd >trace || [ $? -eq 2 ] # a flaw
+		# one user data: the list of modules is not taken for a tag, and is not replaced by one
+		tr-repack -O tag=run1 trace | tr-repack -t drcov | cmp - odd
+	done
+}
+
 @test "many modules, near each other and in any order" {
 	awk 'BEGIN {
 		srand(4)

@@ -31,8 +31,6 @@ struct reader {
 	struct tr_module_list
 		list;	/* the head, its lines (spelled), and the places of the modules */
 	uint64_t dumps; /* headers so far */
-	bool odd_head;	/* it has an unknown line */
-	bool bad_columns;
 
 	/* -O starts; absolute: the starts of this dump are addresses, cut to 32 bits */
 	enum { AUTO, ABSOLUTE, RELATIVE } starts;
@@ -504,7 +502,7 @@ static enum tr_status judge_head(struct reader *reader, struct tr_error *err)
 	else if (!head->table)
 		tr_error_set(err, TR_CAUSE_INPUT, "no module table in the first %d KiB",
 			     HEAD_MAX >> 10);
-	else if (reader->bad_columns)
+	else if (head->bad_columns)
 		tr_error_set(err, TR_CAUSE_INPUT,
 			     "the module table has too many columns, or repeats one");
 	else
@@ -525,22 +523,17 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 			break;
 		if (status != TR_OK)
 			return status;
-		/* the first row of the table, unless its line of columns is still to come */
-		if ((head->table && !tr_text_starts(line, TR_TEXT("Columns:"))) ||
-		    text->len + line.len > HEAD_MAX)
-			break;
-		bool known = tr_drcov_head_line(head, line);
-		reader->bad_columns = !known && head->table;
-		if (!known && (!head->has_version || head->table))
+		if (text->len + line.len > HEAD_MAX || !tr_drcov_head_line(head, line))
 			break;
 		tr_buffer_put_text(text, line);
 		if (text->failed)
 			return tr_error_memory(err);
-		reader->odd_head |= !known && tr_text_trimmed(line).len;
 		skip_line(reader, line);
 	}
-	/* the texts of head pointed into the window */
+	/* the texts of head pointed into the window; bad columns are not in the text */
+	bool bad_columns = head->bad_columns;
 	(void)tr_drcov_head_parse(head, tr_buffer_text(text));
+	head->bad_columns = bad_columns;
 	reader->list.source = head->columns;
 	return TR_OK;
 }
@@ -559,7 +552,7 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 	tr_buffer_reset(&reader->hits);
 	tr_buffer_reset(&reader->hits_line);
 	reader->blocks = reader->count = base->seq = 0;
-	reader->text = reader->odd_head = reader->bad_columns = false;
+	reader->text = false;
 	mark(reader);
 	enum tr_status status = take_head(reader, err);
 	if (status == TR_OK)
@@ -574,7 +567,7 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 	reader->list.digits = address_digits(reader->list.head.flavor, row);
 	base->step = reader->list.head.count ? read_module : read_table;
 	put_header(reader);
-	if (!reader->odd_head)
+	if (!reader->list.head.odd)
 		return tr_reader_deliver(base, record, err);
 	tr_error_set(err, TR_CAUSE_INPUT, "unknown lines before the module table: kept");
 	at_place(reader, err);

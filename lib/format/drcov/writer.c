@@ -239,7 +239,7 @@ static struct tr_text list_of(struct tr_record *record, struct tr_error *err)
 	struct tr_text none = { NULL, 0 }, data = none;
 	if (tr_text_is(record->kind, "info") && name_is(record, "USER_DATA"))
 		data = tr_ask_string(record, "data", err);
-	return data.data && tr_text_starts(data, TR_TEXT(TR_DRCOV_VERSION)) ? data : none;
+	return data.data && tr_drcov_head_begins(data) ? data : none;
 }
 
 /*

@@ -670,7 +670,7 @@ static enum tr_status put_info(struct writer *writer, struct tr_record *record,
 		write_info_header(writer, &like);
 	}
 	if (item.tag == TR_GNATCOV_USER_DATA && writer->tag.data &&
-	    !tr_text_starts(item.data, TR_TEXT(TR_DRCOV_VERSION))) {
+	    !tr_drcov_head_begins(item.data)) {
 		/* -O tag replaces all user data, except a list of modules */
 		write_tag(writer);
 	} else {
