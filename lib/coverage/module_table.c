@@ -499,14 +499,21 @@ static void drcov_head_supply(struct tr_drcov_head *head)
 		module_columns_of(&head->columns, head->table, false);
 }
 
+/* Removes the lines of the head from text. */
+static void take_head(struct tr_drcov_head *head, struct tr_text *text)
+{
+	*head = (struct tr_drcov_head){ .has_version = false };
+	for (struct tr_text rest = *text; rest.len; *text = rest)
+		if (!tr_drcov_head_line(head, tr_drcov_next_line(&rest)))
+			break;
+	drcov_head_supply(head);
+}
+
 bool tr_drcov_head_parse(struct tr_drcov_head *head, struct tr_text text)
 {
-	bool good = text.len && text.data[text.len - 1] == '\n';
-	*head = (struct tr_drcov_head){ .has_version = false };
-	while (text.len)
-		good &= tr_drcov_head_line(head, tr_drcov_next_line(&text));
-	drcov_head_supply(head);
-	return good;
+	bool ended = text.len && text.data[text.len - 1] == '\n';
+	take_head(head, &text);
+	return ended && !text.len;
 }
 
 void tr_drcov_head_write(const struct tr_drcov_head *head, struct tr_buffer *to)
@@ -798,16 +805,13 @@ bool tr_module_list_put(struct tr_module_list *list, uint64_t base, uint64_t end
 enum tr_status tr_module_list_parse(struct tr_module_list *list, struct tr_text text,
 				    unsigned version, unsigned table)
 {
-	struct tr_drcov_head head = { .has_version = false };
+	struct tr_drcov_head head;
 	const char *begin = text.data;
 	begin_usual(list);
-	for (struct tr_text rest = text; rest.len; text = rest)
-		if (!tr_drcov_head_line(&head, tr_drcov_next_line(&rest)))
-			break;
+	take_head(&head, &text);
 	if (!head.table || head.bad_columns)
 		return TR_END;
 	tr_buffer_put_text(&list->spelled, tr_text_span(begin, text.data));
-	drcov_head_supply(&head);
 	list->source = head.columns;
 	tr_buffer_put_text(&list->flavor, head.flavor);
 	list->head = head;

@@ -36,13 +36,19 @@ shown() { tr-parse -q "$@" | grep -e ^module -e ^block | grep -v 'size=0	' | cut
 }
 
 @test "the head of a drcov file comes back as it was spelled" {
-	for edit in '1s/^/ /' '1s/$/\n/' '2s/^/Built by: hand\n/' '4d' '4s/^/\t/'; do
+	while read -r flaw edit; do
 		echo "$edit"
 		sed "$edit" good-v2 >odd
-		tr-repack -q -f drcov -t gnatcov odd >trace || [ $? -eq 2 ] # a flaw
-		# one user data: the list of modules is not taken for a tag, and is not replaced by one
+		run "-$flaw" tr-repack -q -f drcov -t gnatcov -o trace odd
+		# the tag does not replace the list of modules
 		tr-repack -O tag=run1 trace | tr-repack -t drcov | cmp - odd
-	done
+	done <<'END'
+0 1s/^/ /
+0 1s/$/\n/
+2 2s/^/Built by: hand\n/
+0 4d
+0 4s/^/\t/
+END
 }
 
 @test "many modules, near each other and in any order" {

@@ -530,11 +530,6 @@ static enum tr_status take_head(struct reader *reader, struct tr_error *err)
 			return tr_error_memory(err);
 		skip_line(reader, line);
 	}
-	/* the texts of head pointed into the window; bad columns are not in the text */
-	bool bad_columns = head->bad_columns;
-	(void)tr_drcov_head_parse(head, tr_buffer_text(text));
-	head->bad_columns = bad_columns;
-	reader->list.source = head->columns;
 	return TR_OK;
 }
 
@@ -561,6 +556,9 @@ static enum tr_status read_head(struct tr_reader *base, struct tr_record **recor
 		reader->base.step = NULL;
 		return status;
 	}
+	/* the texts of the head pointed into the window */
+	(void)tr_drcov_head_parse(&reader->list.head, tr_buffer_text(&reader->list.spelled));
+	reader->list.source = reader->list.head.columns;
 	/* the first row shows the width of addresses; damage in it is reported when it is read */
 	if (reader->list.head.count && peek_line(reader, &row, err) == TR_FATAL)
 		return TR_FATAL;
